@@ -22,7 +22,7 @@ from judge.judges.parts import PartsJudge
 from judge.judges.repeated import ReorderedJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.windowed import WindowedJudge
-from judge.prompt import load_prompt
+from judge.prompt import FAITHFULNESS, load_prompt
 from judge.protocols import Embedder, Judge
 from judge.settings import home_folder, in_home
 from judge.signature import Signature
@@ -44,7 +44,6 @@ _Server = TypeVar("_Server", bound="Connection")
 
 _LOG: Final = logging.getLogger("judge")
 OPENAI: Final = "https://api.openai.com/v1"
-PROMPT: Final = ("faithfulness", "v1")
 CORRECTNESS_PROMPT: Final = ("correctness", "v1")
 RELEVANCE_PROMPT: Final = ("relevance", "v1")
 _OTHER_FILES: Final = 32
@@ -282,12 +281,13 @@ async def _asking(
         repeat = f"{seed}:{order}" if seed or order else 0
         return CachedJudge(judge, store, connection.base_url, group=size, repeat=repeat)
 
+    faithfulness = (FAITHFULNESS, config.prompt)
     return Judges(
-        asking(PROMPT),
+        asking(faithfulness),
         asking(CORRECTNESS_PROMPT) if config.correctness else None,
         asking(RELEVANCE_PROMPT, PARTS) if config.relevance else None,
         lambda: connection.trouble,
-        lambda seed, order: asking(PROMPT, None, seed, order),
+        lambda seed, order: asking(faithfulness, None, seed, order),
     )
 
 
@@ -348,7 +348,7 @@ def explain(config: Config, store: "DiskStore", request: "JudgeRequest") -> "lis
     known = remembered(store.get([memory]).get(memory, "")) or Capabilities(extra=extra)
     signature = signed(
         known.signature(name, server.host),
-        load_prompt(*PROMPT),
+        load_prompt(FAITHFULNESS, config.prompt),
         config.sentences_per_call,
         _edition(config, windows=True),
     )

@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from judge.errors import ConfigError
+from judge.prompt import FAITHFULNESS, versions
 from judge.records import Record, Rules
 from judge.signature import BAR
 from judge.text.pattern import compile_pattern
@@ -78,6 +79,8 @@ class Config(Record):
     """A model of natural language inference on this machine: its folder, or its name on the hub."""
     fallback: bool = True
     """Show what NLI or similarity says where the language model gave no verdict."""
+    prompt: _Name = "v2"
+    """Which version of the faithfulness prompt a language model is asked with, such as v1."""
     sentences_per_call: int = Field(default=16, ge=1, le=100)
     """Sentences asked in one call."""
     max_evidence_tokens: int = Field(default=24_000, ge=500)
@@ -254,6 +257,13 @@ class Config(Record):
         if name == LOCAL:
             raise ValueError("names no model; give its folder, or its name on the hub, behind it")
         return name
+
+    @field_validator("prompt")
+    @classmethod
+    def _is_released(cls, version: str) -> str:
+        if version not in (known := versions(FAITHFULNESS)):
+            raise ValueError(f"no version of {FAITHFULNESS}; there are: {', '.join(known)}")
+        return version
 
     @field_validator("cache_dir", mode="before")
     @classmethod

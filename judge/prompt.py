@@ -13,6 +13,8 @@ from typing import Final
 from judge.errors import PromptMismatch
 
 SUMS: Final = "SHA256SUMS"
+FAITHFULNESS: Final = "faithfulness"
+"""The prompt whose version is a setting."""
 _LINE: Final = re.compile(r"([0-9a-f]{64}) [ *](\S+)")
 _SHOWN: Final = 8
 
@@ -64,8 +66,8 @@ def load_prompt(name: str, version: str, folder: Path | None = None) -> Prompt:
     return Prompt(name, version, pinned[file], system, Template(user), Template(again))
 
 
-def newest(name: str, folder: Path | None = None) -> str:
-    """The highest version of a prompt, such as `v2`; PromptMismatch where there is none."""
+def versions(name: str, folder: Path | None = None) -> list[str]:
+    """The released versions of a prompt, oldest first; PromptMismatch where there is none."""
     folder = folder or prompts_folder()
     pinned = pins(folder)
     released = re.compile(rf"{re.escape(name)}/v([1-9]\d*)\.toml")
@@ -73,7 +75,7 @@ def newest(name: str, folder: Path | None = None) -> str:
     if not numbers:
         known = ", ".join(sorted({file.partition("/")[0] for file in pinned})) or "none"
         raise PromptMismatch(f"no prompt is called {name!r}; there are: {known}")
-    return f"v{max(numbers)}"
+    return [f"v{number}" for number in sorted(numbers)]
 
 
 def verify_prompts(folder: Path | None = None) -> list[str]:

@@ -6,6 +6,7 @@ import pytest
 from judge.compose import OPENAI, address, at_once, cache_folder, compose, offline
 from judge.config import Config
 from judge.errors import ConfigError
+from judge.prompt import load_prompt
 from judge.protocols import Judge
 from judge.records import Chunk, JudgeRequest, Sentence, Verdict
 from tests import faults, replies, tiny
@@ -57,8 +58,13 @@ async def test_what_moves_a_number_is_in_the_signature_and_nothing_else(
         {"cache": True},
     ):
         assert await signature(**same) == usual
-    others = ({"model": "m"}, {"sentences_per_call": 2}, {"max_evidence_tokens": 900})
-    assert len({usual, *[await signature(**other) for other in others]}) == 4
+    others = (
+        {"model": "m"},
+        {"prompt": "v1"},
+        {"sentences_per_call": 2},
+        {"max_evidence_tokens": 900},
+    )
+    assert len({usual, *[await signature(**other) for other in others]}) == 5
     alone = offline(Config()).signature
     assert offline(Config(prior=0.5)).signature != alone
     assert (
@@ -140,7 +146,8 @@ async def test_correctness_is_judged_where_it_is_asked_for(server: JudgeServer) 
     # The same model behind both, probed once a composition; another prompt, so that neither is
     # taken for the other in the cache, and similarity that knows the question behind it.
     assert (server.probes, server.calls) == (2, 2)
-    head, _, tail = first.partition("|prompt:faithfulness-v1@a77cf08f|")
+    newest = load_prompt("faithfulness", Config().prompt).reference
+    head, _, tail = first.partition(f"|prompt:{newest}|")
     assert second == f"{head}|prompt:correctness-v1@7fc63cac|{tail}|short:contained-v3"
     systems = [request.messages[0][1] for request in server.requests[2:]]
     assert systems[0] != systems[1]

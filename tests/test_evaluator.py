@@ -243,7 +243,7 @@ async def test_the_signature_of_a_model_is_known_once_it_was_asked(server: Judge
         assert entered is evaluator
         signature = evaluator.signature
         results = [result async for result in evaluator.evaluate([sample("a"), sample("b")])]
-    assert signature.startswith(f"llm:tiny@{server.base_url.split('/')[2]}|prompt:faithfulness-v1@")
+    assert signature.startswith(f"llm:tiny@{server.base_url.split('/')[2]}|prompt:faithfulness-v")
     assert {result.signature for result in results} == {signature}
     assert evaluator.signature == signature  # still, once it is closed
 

@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from judge.config import Config
 from judge.errors import PromptMismatch
-from judge.prompt import load_prompt, newest, pins, prompts_folder, verify_prompts
+from judge.prompt import load_prompt, pins, prompts_folder, verify_prompts, versions
 
 TEXT = "system = 'S'\nuser = 'U $code $query $chunks $sentences $ask'\nagain = 'A $faults'\n"
 
@@ -28,14 +29,16 @@ def test_the_shipped_prompts_have_their_pinned_bytes_and_take_all_that_is_put_in
     shown = {"code", "query", "chunks"}
     asked = {name: {*shown, "sentences", "ask"} for name in ("correctness", "faithfulness")}
     asked["relevance"] = shown
-    assert verify_prompts() == [f"{name}/v1.toml" for name in asked]
+    released = [("correctness", 1), ("faithfulness", 1), ("faithfulness", 2), ("relevance", 1)]
+    assert verify_prompts() == [f"{name}/v{number}.toml" for name, number in released]
     # Written out here as well: no edit of the file and its sum together goes unnoticed.
     assert load_prompt("faithfulness", "v1").reference == "faithfulness-v1@a77cf08f"
+    assert load_prompt("faithfulness", "v2").reference == "faithfulness-v2@992d9e4b"
     assert load_prompt("correctness", "v1").reference == "correctness-v1@7fc63cac"
     assert load_prompt("relevance", "v1").reference == "relevance-v1@960423c8"
-    for name, identifiers in asked.items():
-        prompt = load_prompt(name, "v1")
-        assert set(prompt.user.get_identifiers()) == identifiers
+    for name, number in released:
+        prompt = load_prompt(name, f"v{number}")
+        assert set(prompt.user.get_identifiers()) == asked[name]
         assert prompt.again.get_identifiers() == ["faults"]
         assert "$" not in prompt.system
         # A server that holds replies to JSON asks for the word itself.
@@ -88,8 +91,9 @@ def test_sums_that_are_none_are_named(tmp_path: Path) -> None:
         pins(tmp_path)
 
 
-def test_the_newest_version_is_the_highest_number(tmp_path: Path) -> None:
+def test_versions_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     released(tmp_path, "v2", "v10", "v9")
-    assert newest("faithfulness", tmp_path) == "v10"
+    assert versions("faithfulness", tmp_path) == ["v2", "v9", "v10"]
+    assert Config().prompt == versions("faithfulness")[-1]
     with pytest.raises(PromptMismatch, match="there are: faithfulness"):
-        newest("faith", tmp_path)
+        versions("faith", tmp_path)

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Final, Literal, Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, field_validator
 from pydantic_core import to_json
 
 from judge.backends.openai.mailbox import Address, Letter
@@ -74,6 +74,11 @@ class BatchRecord(Record):
     """What the server takes, as requests were made."""
     files: tuple[RequestFile, ...] = ()
     """In the order they were written."""
+
+    @field_validator("config")
+    @classmethod
+    def _names_the_prompt(cls, config: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        return {"prompt": "v1"} | config  # as all were, before there was a choice
 
 
 class BatchFolder:

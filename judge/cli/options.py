@@ -45,6 +45,9 @@ SETTINGS: Final = {
     "rpm": _option(int, "Requests a minute at most, evenly spread.", "N"),
     "tpm": _option(int, "Tokens a minute at most, questions and replies.", "N"),
     "workers": _option(int, "Processes that compute [cores, at most 4; 1 below 200 answers].", "N"),
+    "prompt": _option(
+        str, "Version of the faithfulness prompt; see judge prompts list [v2].", "VERSION"
+    ),
     "sentences_per_call": _option(int, "Sentences asked in one call [16].", "N"),
     "max_evidence_tokens": _option(
         int, "Tokens of chunks in one call; more are judged in windows [24000].", "N"

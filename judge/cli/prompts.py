@@ -4,7 +4,7 @@ import typer
 
 from judge.cli.app import app
 from judge.cli.terminal import say
-from judge.prompt import load_prompt, newest, prompts_folder, verify_prompts
+from judge.prompt import load_prompt, prompts_folder, verify_prompts, versions
 
 prompts = typer.Typer(no_args_is_help=True, help="The pinned prompts: list, verify, show.")
 app.add_typer(prompts, name="prompts")
@@ -42,7 +42,7 @@ def show(
 
     Example: judge prompts show faithfulness v1
     """
-    prompt = load_prompt(name, version or newest(name))
+    prompt = load_prompt(name, version or versions(name)[-1])
     user, again = prompt.user.template, prompt.again.template
     parts = (("system", prompt.system), ("user", user), ("again", again))
     say(

@@ -339,6 +339,21 @@ def test_a_folder_keeps_where_it_was_written_for(
     assert "of other settings (base_url, cache_dir, model)" in said
 
 
+def test_a_folder_of_before_there_was_a_choice_asks_with_the_first_prompt(place: Path) -> None:
+    write(place / "samples.jsonl", SAMPLES[2:])
+    with BatchProvider() as server:
+        args = ("write", "samples.jsonl", "-o", "night", *server.words)
+        batch(*args, "--prompt", "v1")
+        record = json.loads((place / "night" / "batch.json").read_text("utf-8"))
+        assert record["config"].pop("prompt") == "v1"
+        (place / "night" / "batch.json").write_text(json.dumps(record), encoding="utf-8")
+        assert "is of other settings (prompt)" in batch(*args, code=2)
+        for step in ("send", "status", "fetch", "read"):
+            batch(step, "night")
+        scored(*server.words, "--prompt", "v1", into="run")
+        assert server.calls == 0
+
+
 def test_each_window_is_asked_and_half_the_windows_are_no_verdict(place: Path) -> None:
     long = tuple(f"{i}. {CHUNKS[0] * 14}" for i in range(2))
     write(place / "samples.jsonl", [line("1", "It opens at seven.", long)])

@@ -1,39 +1,82 @@
+from pathlib import Path
+
 import pytest
 
-from judge.cli.app import main
+from judge.files.runs import read_record
 from judge.prompt import load_prompt
+from tests.commands import judge, line, write
+from tests.server import JudgeServer
+
+OLD, NEW = (load_prompt("faithfulness", version) for version in ("v1", "v2"))
+RELEASED = (load_prompt("correctness", "v1"), OLD, NEW, load_prompt("relevance", "v1"))
+FILES = ", ".join(f"{each.name}/{each.version}.toml" for each in RELEASED)
 
 
-def said(*arguments: str, capsys: pytest.CaptureFixture[str], code: int = 0) -> str:
-    with pytest.raises(SystemExit) as stopped:
-        main(["prompts", *arguments])
-    out, err = capsys.readouterr()
-    assert (stopped.value.code or 0) == code, err
-    return out + err
+def said(*words: str, code: int = 0) -> str:
+    ran = judge("prompts", *words)
+    assert ran.code == code, ran
+    return ran.out + ran.err
 
 
-NAMES = ("correctness", "faithfulness", "relevance")
+def test_the_prompts_are_listed_as_signatures_name_them() -> None:
+    assert said("list").splitlines() == [each.reference for each in RELEASED]
 
 
-def test_the_prompts_are_listed_as_signatures_name_them(capsys: pytest.CaptureFixture[str]) -> None:
-    names = [load_prompt(name, "v1").reference for name in NAMES]
-    assert said("list", capsys=capsys).splitlines() == names
+def test_the_prompts_are_verified() -> None:
+    assert said("verify").startswith("4 prompts have the pinned bytes")
 
 
-def test_the_prompts_are_verified(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said("verify", capsys=capsys).startswith("3 prompts have the pinned bytes")
-
-
-def test_a_prompt_is_shown_whole(capsys: pytest.CaptureFixture[str]) -> None:
-    prompt = load_prompt("faithfulness", "v1")
-    for arguments in (("faithfulness",), ("faithfulness", "v1")):
-        text = said("show", *arguments, capsys=capsys)
+def test_a_prompt_is_shown_whole() -> None:
+    words: tuple[str, ...]
+    for prompt, words in ((NEW, ()), (NEW, ("v2",)), (OLD, ("v1",))):
+        text = said("show", "faithfulness", *words)
         assert prompt.reference in text
         for part in (prompt.system, prompt.user.template, prompt.again.template):
             assert part in text
 
 
-def test_an_unknown_prompt_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said("show", "faith", capsys=capsys, code=2).startswith("judge: no prompt is called")
-    there = ", ".join(f"{name}/v1.toml" for name in NAMES)
-    assert f"there are: {there}" in said("show", "faithfulness", "v9", capsys=capsys, code=2)
+def test_an_unknown_prompt_is_one_line() -> None:
+    assert said("show", "faith", code=2).startswith("judge: no prompt is called")
+    assert f"there are: {FILES}" in said("show", "faithfulness", "v9", code=2)
+
+
+def test_a_run_may_keep_to_an_older_prompt(
+    place: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = write(place / "samples.jsonl", [line("q1", "The canteen opens at seven.")])
+
+    def score(run: str, *words: str) -> str:
+        ran = judge("score", samples, "-o", run, *server.words, *words)
+        assert ran.code == 0, ran
+        return read_record(place / run).signature
+
+    def instructions() -> str:
+        return server.requests[-1].messages[0][1]
+
+    assert f"|prompt:{OLD.reference}|" in score("old", "--prompt", "v1")
+    assert instructions() == OLD.system
+    score("again", "--prompt", "v1")
+    assert server.calls == 1, "its verdict was kept"
+    explain = ("cache", "explain", samples, "q1", *server.words)
+    assert f"  prompt: kept {OLD.reference}, now {NEW.reference}\n" in judge(*explain).out
+    assert "1 claim, 1 kept" in judge(*explain, "--prompt", "v1").out
+    assert f"|prompt:{NEW.reference}|" in score("new")
+    assert (server.calls, instructions()) == (2, NEW.system)
+    monkeypatch.setenv("JUDGE_PROMPT", "v1")
+    assert f"|prompt:{OLD.reference}|" in score("pinned")
+    assert f"|prompt:{NEW.reference}|" in score("option", "--prompt", "v2")
+    assert server.calls == 2, "both were kept"
+
+
+def test_an_unknown_version_is_refused_whoever_judges(
+    place: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = write(place / "samples.jsonl", [line("q1", "The canteen opens at seven.")])
+    problem = "setting prompt = 'v9': no version of faithfulness; there are: v1, v2\n"
+    for words in ((), server.words):
+        ran = judge("score", samples, "-o", "run", "--prompt", "v9", *words)
+        assert (ran.code, ran.err) == (2, f"judge: {problem}")
+    monkeypatch.setenv("JUDGE_PROMPT", "v9")
+    ran = judge("doctor")
+    assert (ran.code, ran.err) == (2, f"judge: environment: {problem}")
+    assert server.requests == []
