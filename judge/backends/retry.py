@@ -5,9 +5,12 @@ import random
 import time
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Final
 
-from tenacity import RetryCallState, wait_random_exponential
+from tenacity import RetryCallState
+
+_DOUBLED: Final = 60
+"""Times: further than any wait."""
 
 
 def asked_wait(retry_after: str, date: str = "") -> float | None:
@@ -37,18 +40,17 @@ def _moment(date: str) -> float | None:
         return None
 
 
-def pause(
-    state: RetryCallState, asked: float | None, first: float, longest: float = math.inf
-) -> float:
-    """Seconds until the next attempt.
+def pause(attempt: int, asked: float | None, first: float, longest: float = math.inf) -> float:
+    """Seconds to wait after the attempt of this number, from 1 on.
 
     Without an asked wait they are drawn from 0 to `first`, doubled after each attempt, and to
     `longest` at most.
     """
     if asked is None:
-        return wait_random_exponential(first, longest)(state)
+        doubled = first * 2.0 ** min(attempt - 1, _DOUBLED)
+        return random.uniform(0, min(doubled, longest))  # noqa: S311  hides nothing
     # All that were told the same moment shall not come back at the same moment.
-    return asked + random.uniform(0, first)  # noqa: S311 - hides nothing
+    return asked + random.uniform(0, first)  # noqa: S311  hides nothing
 
 
 def last(state: RetryCallState) -> Any:  # noqa: ANN401  whatever the attempts bring

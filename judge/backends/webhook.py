@@ -158,7 +158,7 @@ class Webhook:
 
     def _wait(self, state: RetryCallState) -> float:
         failure: _Failure = last(state)
-        return pause(state, failure.wait, self._first_wait)
+        return pause(state.attempt_number, failure.wait, self._first_wait)
 
 
 class _Veiled(httpx.URL):

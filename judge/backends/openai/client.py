@@ -112,18 +112,20 @@ class Policy:
 
         return await AsyncRetrying(
             retry=retry_if_result(_fails),
-            wait=lambda state: min(self._wait(state), max(0.0, over() - clock())),
+            wait=lambda state: min(self._wait(state, spent), max(0.0, over() - clock())),
             stop=lambda state: spent >= self.attempts or clock() + state.upcoming_sleep >= end,
             retry_error_callback=last,
         )(once), made - 1
 
-    def _wait(self, state: RetryCallState) -> float:
+    def _wait(self, state: RetryCallState, spent: int) -> float:
         refusal: Refusal | None = last(state).refusal
         asked = refusal.wait if refusal else None
-        longest = self.longest_wait
+        attempt, longest = spent, self.longest_wait
         if self._is_free(last(state)):
+            # Refused twenty times, and then met by a failure, it would wait as if by the 21st.
+            attempt = state.attempt_number
             longest = min(longest, _UNSENT if last(state).unsent else _REFUSED)
-        return pause(state, asked, self.first_wait, longest)
+        return pause(attempt, asked, self.first_wait, longest)
 
     def _is_free(self, failure: Failure) -> bool:
         """Whether the request may be at fault in no case, so that the attempt does not count."""

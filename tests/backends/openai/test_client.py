@@ -560,6 +560,14 @@ async def test_how_long_a_request_is_persisted_in(quick: Policy) -> None:
         assert len(attempts.ends) == ended[1] + 1
 
 
+async def test_refusals_before_a_failure_do_not_lengthen_the_wait_after_it() -> None:
+    policy = Policy(first_wait=0.001)
+    asking = (
+        policy.persist(Attempts(*[limited(0.0)] * 30, BROKEN, "fine"), now() + 4) for _ in range(8)
+    )
+    assert await asyncio.gather(*asking) == [("fine", 31)] * 8
+
+
 async def test_an_attempt_ends_by_the_deadline_and_none_begins_behind_it(quick: Policy) -> None:
     attempts, deadline = Attempts("fine"), now() + 1.0
     await quick.persist(attempts, deadline)
