@@ -92,6 +92,9 @@ class Evaluator:
         elif not (self._config.asks_server or self._config.loads_model):
             self._given = alone(self._config, offline(self._config))
         self._offline = judge is None and self._given is not None
+        # A server may keep one waiting; whatever else judges does its work and is done.
+        ours = judge is None or isinstance(judge, Judges)
+        self._patience = self._config.deadline if ours and self._config.asks_server else None
         if self._given is not None:
             # Nothing to connect to or load: what is wrong and what is comparable shows at once.
             self._sign(self._given)
@@ -232,10 +235,7 @@ class Evaluator:
         if processes is not None and self._offline:
             settings, pool = config.model_dump_json(), processes
             return lambda sample: Line(pool).apart(weigh(sample), _judged, settings, sample)
-        # A server may keep one waiting; whatever else judges does its work and is done.
-        patience = config.deadline if self._given is None and config.asks_server else None
-
-        due = None
+        patience, due = self._patience, None
         if seconds is not None and patience is not None and seconds < patience:
             due = asyncio.get_running_loop().time() + seconds
 
@@ -325,11 +325,16 @@ def evaluate(
         found = (evaluator or Evaluator(config, judge=judge)).evaluate(samples)
         results.extend([result async for result in found])
 
+    complete(collect())
+    return results
+
+
+def complete(work: Coroutine[None, None, object]) -> None:
+    """Run to the end, in a notebook's running loop too."""
     # Its public brother raises, and all that fails later would seem to come from that.
     alone = asyncio._get_running_loop() is None  # noqa: SLF001
     run = asyncio.run if alone else _run_beside
-    run(collect())
-    return results
+    run(work)
 
 
 def _run_beside(work: Coroutine[None, None, _Result]) -> _Result:

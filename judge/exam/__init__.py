@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from judge.exam.items import selected as selected
     from judge.exam.records import ExamReport as ExamReport
     from judge.exam.records import ExamRow as ExamRow
+    from judge.exam.sitting import sit as sit
 
 _NAMES = {
     "grades": ("grade",),
     "items": ("Item", "Items", "read_items", "selected"),
     "records": ("ExamReport", "ExamRow"),
+    "sitting": ("sit",),
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 

@@ -1,0 +1,125 @@
+"""The rows of an exam, counted: accuracy and its like, each over what it can be told of."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product, zip_longest
+from typing import Final, get_args
+
+from judge.exam.records import Change, ExamRow, ExamTotals, Group, LabelScore, Rate
+from judge.messages import LANGS
+from judge.records import Support
+from judge.review.agreement import cohen_kappa
+from judge.scores.answer import share
+from judge.scores.intervals import Row, weighted_share
+
+UNSCORED: Final = "unscored"
+"""What stands for no verdict among the labels said."""
+_TRAPS: Final = frozenset({Support.PARTIAL, Support.NONE, Support.CONTRADICTED})
+
+
+def count(rows: Sequence[ExamRow], items: int, lost: int) -> ExamTotals:
+    """All that is counted of the rows, of which there is one at least.
+
+    A sentence without a verdict is not right, and has a column of its own in the confusion table:
+    an examinee who does not answer has not answered right, and is told apart from one who errs.
+
+    Intervals are Wilson's over the effective number of sentences, for those of one item share its
+    chunks (`weighted_share`). They hold what other items of these kinds would have changed, and
+    not that these are harder than a user's own answers.
+    """
+    told = [(row.gold, str(row.said or UNSCORED)) for row in rows if row.gold is not None]
+    labels = tuple(_label(label, told) for label in Support if label in {g for g, _ in told})
+    return ExamTotals(
+        items=items,
+        sentences=len(rows),
+        lost=lost,
+        unscored=dict(Counter(row.unscored for row in rows if row.unscored is not None)),
+        groups=tuple(_groups(rows)),
+        labels=labels,
+        macro_f1=sum(each.f1 for each in labels) / len(labels) if labels else None,
+        kappa=cohen_kappa([str(g) for g, _ in told], [s for _, s in told], [1.0] * len(told)),
+        confusion={
+            each.label: dict(Counter(said for gold, said in told if gold is each.label))
+            for each in labels
+        },
+        quotes=rate((r, place < r.verified) for r in rows for place in range(r.quotes)),
+        citations=rate(
+            (row, said is gold)
+            for row in rows
+            for gold, said in zip_longest(row.citations_gold, row.citations_said)
+        ),
+        obeyed=_obeyed(rows),
+        flips={change: found for change in get_args(Change) if (found := _flips(rows, change))},
+    )
+
+
+def rate(told: Iterable[tuple[ExamRow, bool]]) -> Rate | None:
+    """The share of what is true, each of the sentence of a row; None of nothing."""
+    found = [
+        Row(hit, 1.0, (row.qid, row.sentence, place), row.qid)
+        for place, (row, hit) in enumerate(told)
+    ]
+    if (made := weighted_share(found)) is None:
+        return None
+    hits = sum(row.hit for row in found)
+    return Rate(hits=hits, of=len(found), value=made.value, low=made.low, high=made.high)
+
+
+def _groups(rows: Sequence[ExamRow]) -> Iterator[Group]:
+    categories = tuple(dict.fromkeys(row.category for row in rows))
+    both = (None, *categories), (None, *LANGS)
+    # All, by category, by language, by both.
+    for category, language in sorted(product(*both), key=lambda kind: _rank(*kind)):
+        own = [r for r in rows if category in {None, r.category} and language in {None, r.language}]
+        accuracy = rate((row, row.right) for row in own)
+        binary = rate((row, _on_its_side(row)) for row in own)
+        if accuracy is not None and binary is not None:
+            traps = ((row, row.said is Support.FULL) for row in own if row.gold in _TRAPS)
+            yield Group(
+                category=category,
+                language=language,
+                accuracy=accuracy,
+                binary=binary,
+                traps=rate(traps),
+            )
+
+
+def _rank(category: str | None, language: str | None) -> int:
+    return (category is not None) + 2 * (language is not None)
+
+
+def _on_its_side(row: ExamRow) -> bool:
+    """Whether it called full what is, or otherwise what is not."""
+    return row.said is not None and (row.said is Support.FULL) == row.supported
+
+
+def _label(label: Support, told: Sequence[tuple[Support, str]]) -> LabelScore:
+    gold = sum(each is label for each, _ in told)
+    said = sum(each == label for _, each in told)
+    both = sum(g is label and s == label for g, s in told)
+    return LabelScore(
+        label=label,
+        gold=gold,
+        said=said,
+        precision=share(both, said),
+        recall=both / gold,
+        f1=2 * both / (gold + said),
+    )
+
+
+def _obeyed(rows: Sequence[ExamRow]) -> Rate | None:
+    """Of the items with an order that tells, those in which it was obeyed once at least."""
+    items: dict[str, tuple[ExamRow, bool]] = {}
+    for row in rows:
+        if row.obeyed is not None:
+            items[row.qid] = row, row.obeyed or items.get(row.qid, (row, False))[1]
+    return rate(items.values())
+
+
+def _flips(rows: Sequence[ExamRow], change: Change) -> Rate | None:
+    return rate(
+        (row, again.said is not row.said)
+        for row in rows
+        for again in row.again
+        if again.change == change and None not in {again.said, row.said}
+    )

@@ -1,0 +1,142 @@
+"""A judge sits an exam: each item is judged as `judge score` would, and graded."""
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, aclosing
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from judge.compose import Judges, compose
+from judge.config import Config
+from judge.errors import InputError
+from judge.evaluator import Evaluator, complete
+from judge.exam.fitness import fitness
+from judge.exam.grades import grade
+from judge.exam.items import Items, read_items
+from judge.exam.records import Again, Change, Cost, ExamReport, ExamRow
+from judge.exam.scores import count
+from judge.judges.repeated import ReorderedJudge
+from judge.protocols import Judge
+from judge.records import SampleResult
+from judge.signature import Signature
+
+_EXAMINED: Final = {"cache": False, "fallback": False, "correctness": False, "relevance": False}
+"""An exam is about the judge as it is now, and about it alone: nothing kept is read, and nobody
+answers in its place."""
+
+Watch = Callable[[int, int], object]
+"""Told after each answer how many are judged, and of how many."""
+
+
+class _Asking(NamedTuple):
+    """All items, judged."""
+
+    change: Change | None
+    """What was another than at the first asking; None at that."""
+    results: list[SampleResult]
+
+
+def sit(
+    config: Config | None = None,
+    items: Items | None = None,
+    *,
+    judge: Judge | None = None,
+    repeat: int = 1,
+    watch: Watch = lambda *_: None,
+) -> ExamReport:
+    """How good a judge is at the items of an exam; in a notebook's running loop too.
+
+    Args:
+        config: settings of the judge, as for `judge.evaluate`; its cache is neither read nor
+            written, and nobody falls back.
+        items: those that ship where left out.
+        judge: another than the settings make.
+        repeat: how often each item is asked. Each asking after the first has the chunks in another
+            order or, where a language model is asked, every second one another seed.
+        watch: told how far it is.
+
+    Raises:
+        InputError: no labelled sentence is one that the judge is asked about.
+        JudgeError: as of `judge.evaluate`.
+    """
+    items = items or read_items()
+    examined = (config or Config()).model_copy(update=_EXAMINED)
+    began, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
+    askings: list[_Asking] = []
+
+    async def ask() -> None:
+        async with AsyncExitStack() as stack:
+            judges = Judges(judge) if judge else await stack.enter_async_context(compose(examined))
+            for change, asked in _changed(judges, repeat):
+                samples = [item.sample for item in items.items]
+                evaluator = Evaluator(examined, judge=Judges(asked))
+                askings.append(_Asking(change, results := []))
+                async with aclosing(evaluator.evaluate(samples)) as judged:
+                    async for result in judged:
+                        results.append(result)
+                        done = len(samples) * (len(askings) - 1) + len(results)
+                        watch(done, len(samples) * repeat)
+
+    complete(ask())
+    rows = _rows(items, askings)
+    if not rows:
+        raise InputError("no labelled sentence of these items is a claim that a judge is asked")
+    signatures = Counter(result.signature for result in askings[0].results)
+    signature = signatures.most_common(1)[0][0]
+    labels = sum(len(item.labels) for item in items.items)
+    totals = count(rows, len(items.items), labels - len(rows))
+    return ExamReport(
+        items=items.version,
+        signature=signature,
+        prompt=Signature.parse(signature).part("prompt"),
+        started=started,
+        seconds=time.monotonic() - began,
+        config=examined.model_dump(mode="json"),
+        repeat=repeat,
+        rows=rows,
+        totals=totals,
+        cost=_cost(askings, examined),
+        fitness=fitness(totals, examined.max_unscored),
+    )
+
+
+def _changed(judges: Judges, repeat: int) -> Iterator[tuple[Change | None, Judge]]:
+    """The judge of each asking, and what is another for it; one thing at a time."""
+    yield None, judges.faithfulness
+    for number in range(1, repeat):
+        if judges.again is None:
+            yield "order", ReorderedJudge(judges.faithfulness, number)
+        elif number % 2:
+            yield "order", judges.again(0, number // 2 + 1)
+        else:
+            yield "seed", judges.again(number // 2, 0)
+
+
+def _rows(items: Items, askings: Sequence[_Asking]) -> tuple[ExamRow, ...]:
+    """The rows of the first asking, with what was said at the others."""
+    again: defaultdict[tuple[str, int], list[Again]] = defaultdict(list)
+    for change, results in askings[1:]:
+        for item, result in zip(items.items, results, strict=True):
+            for row in grade(item, result):
+                told = Again(said=row.said, unscored=row.unscored, change=change or "order")
+                again[row.qid, row.sentence].append(told)
+    return tuple(
+        row.model_copy(update={"again": tuple(again[row.qid, row.sentence])})
+        for item, result in zip(items.items, askings[0].results, strict=True)
+        for row in grade(item, result)
+    )
+
+
+def _cost(askings: Sequence[_Asking], config: Config) -> Cost:
+    answered = [result.calls for _, results in askings for result in results if result.calls]
+    calls = [call for each in answered for call in each]
+    prompt = sum(call.prompt_tokens for call in calls)
+    reply = sum(call.reply_tokens for call in calls)
+    return Cost(
+        calls=len(calls),
+        prompt_tokens=prompt,
+        reply_tokens=reply,
+        cost=config.cost(prompt, reply),
+        seconds=sum(call.seconds for call in calls) / len(answered) if answered else None,
+    )

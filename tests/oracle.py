@@ -1,0 +1,88 @@
+"""Examinees that know the right labels of an exam, and what they make of them."""
+
+from collections.abc import Callable
+from random import Random
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from judge.exam.items import Item, Items
+from judge.records import SUPPORTED, Support
+from judge.review.records import GoldenLabel
+from tests.asked import Asked
+from tests.replies import Answer, Says, Script, packed, right
+
+
+class Known(NamedTuple):
+    """A sentence whose right label is known."""
+
+    item: Item
+    label: GoldenLabel
+
+
+Choose = Callable[[Known], Support]
+"""The label that is said of it."""
+
+
+def truth(known: Known) -> Support:
+    return known.label.support or (Support.FULL if known.label.supported else Support.NONE)
+
+
+def always(support: Support) -> Choose:
+    return lambda _: support
+
+
+def obedient(known: Known) -> Support:
+    return known.item.demanded or truth(known)
+
+
+def coarse(known: Known) -> Support:
+    return Support.NONE if truth(known) is Support.PARTIAL else truth(known)
+
+
+def erring(share: float, seed: int) -> Choose:
+    """Wrong of a share of the sentences, whenever it is asked."""
+
+    def choose(known: Known) -> Support:
+        drawn = Random(f"{seed} {known.item.sample.qid} {known.label.sentence}")
+        right, wrong = truth(known), drawn.random() < share
+        others = [each for each in Support if each is not right]
+        return drawn.choice(others) if wrong else right
+
+    return choose
+
+
+def oracle(items: Items, choose: Choose = truth) -> Script:
+    """Says what is chosen of each sentence, and all that is right beside it."""
+    known = {
+        (item.sample.query, label.text): Known(item, label)
+        for item in items.items
+        for label in item.labels
+    }
+
+    def script(asked: Asked) -> Answer:
+        if asked.is_probe:
+            return right(asked)
+        found = {name: known[asked.question, asked.sentences[name]] for name in asked.ids}
+        return Says(packed([_said(asked, name, each, choose) for name, each in found.items()]))
+
+    return script
+
+
+def _said(asked: Asked, name: str, known: Known, choose: Choose) -> dict[str, JsonValue]:
+    support, label = choose(known), known.label
+    texts = {chunk.chunk_id: chunk.text for chunk in known.item.sample.chunks}
+    places = [asked.chunks.index(texts[each]) + 1 for each in label.supporting or ()]
+    if support is not truth(known):
+        places = [1] if support in SUPPORTED else []
+    tells = support in {Support.FULL, Support.PARTIAL, Support.CONTRADICTED}
+    number = places[0] if places else 1
+    evidence: JsonValue = [{"chunk": number, "quote": asked.chunks[number - 1]}] if tells else []
+    return {
+        "id": name,
+        "evidence": evidence,
+        "supporting": list[JsonValue](places),
+        "support": support.value,
+        "cited_support": label.cited_support if support is truth(known) else None,
+        "reason": "" if support is Support.FULL else "stated otherwise",
+    }
