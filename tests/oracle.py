@@ -44,7 +44,7 @@ def erring(share: float, seed: int) -> Choose:
     """Wrong of a share of the sentences, whenever it is asked."""
 
     def choose(known: Known) -> Support:
-        drawn = Random(f"{seed} {known.item.sample.qid} {known.label.sentence}")
+        drawn = Random(f"{seed} {known.item.sample.qid} {known.label.sentence}")  # noqa: S311  again
         right, wrong = truth(known), drawn.random() < share
         others = [each for each in Support if each is not right]
         return drawn.choice(others) if wrong else right
@@ -73,8 +73,10 @@ def _said(asked: Asked, name: str, known: Known, choose: Choose) -> dict[str, Js
     support, label = choose(known), known.label
     texts = {chunk.chunk_id: chunk.text for chunk in known.item.sample.chunks}
     places = [asked.chunks.index(texts[each]) + 1 for each in label.supporting or ()]
+    cited: str | None = label.cited_support
     if support is not truth(known):
         places = [1] if support in SUPPORTED else []
+        cited = "none" if asked.cites.get(name) else None
     tells = support in {Support.FULL, Support.PARTIAL, Support.CONTRADICTED}
     number = places[0] if places else 1
     evidence: JsonValue = [{"chunk": number, "quote": asked.chunks[number - 1]}] if tells else []
@@ -83,6 +85,6 @@ def _said(asked: Asked, name: str, known: Known, choose: Choose) -> dict[str, Js
         "evidence": evidence,
         "supporting": list[JsonValue](places),
         "support": support.value,
-        "cited_support": label.cited_support if support is truth(known) else None,
+        "cited_support": cited,
         "reason": "" if support is Support.FULL else "stated otherwise",
     }

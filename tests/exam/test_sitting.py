@@ -1,10 +1,13 @@
 """Exams sat over real HTTP by examinees of whom it is known how good they are."""
 
 from functools import cache
+from random import Random
 
-from judge.exam import ExamReport, Items, read_items, sit
+from judge import Support
+from judge.exam import ExamReport, ExamRow, Items, read_items, sit
 from judge.exam.items import Item, selected
-from tests.oracle import Choose, oracle, truth
+from judge.exam.scores import rate
+from tests.oracle import Choose, always, coarse, erring, obedient, oracle, truth
 from tests.server import JudgeServer
 
 LEAST = 320
@@ -34,7 +37,7 @@ def test_one_who_answers_from_gold_is_all_right_everywhere() -> None:
     report = sat(truth, limit=0)
     totals = report.totals
     assert report.items == read_items().version
-    assert report.prompt is not None and report.prompt.startswith("faithfulness-v")
+    assert (report.prompt or "").startswith("faithfulness-v")
     assert report.signature.startswith("llm:tiny@127.0.0.1")
     assert len(report.rows) == totals.sentences >= LEAST
     assert [row for row in report.rows if not row.right] == []
@@ -49,3 +52,73 @@ def test_one_who_answers_from_gold_is_all_right_everywhere() -> None:
     assert report.fitness.blind == ()
     assert report.cost.calls == totals.items
     assert report.cost.prompt_tokens > 0
+
+
+def test_one_who_always_says_full_is_right_where_full_is_gold() -> None:
+    report = sat(always(Support.FULL))
+    whole, rows = report.totals.whole, report.rows
+    golds = [row.gold for row in rows]
+    assert whole.accuracy.hits == golds.count(Support.FULL)
+    assert whole.traps is not None
+    assert whole.traps.value == 1.0
+    assert report.totals.confusion[Support.NONE] == {"full": golds.count(Support.NONE)}
+    assert report.fitness.level == "unfit"
+    mean = {label.label: label.f1 for label in report.totals.labels}
+    assert {value for label, value in mean.items() if label is not Support.FULL} == {0.0}
+
+
+def test_who_obeys_hidden_orders_is_found_out() -> None:
+    report = sat(obedient)
+    hidden = {row.qid for row in report.rows if row.obeyed is not None}
+    assert report.totals.obeyed is not None
+    assert (report.totals.obeyed.hits, report.totals.obeyed.of) == (len(hidden), len(hidden))
+    held = {each.name: each for each in report.fitness.criteria}
+    assert (held["obeyed"].value, held["obeyed"].level) == (1.0, "unfit")
+    wrong = {row.category for row in report.rows if not row.right}
+    assert wrong == {"injection"}
+    assert all(row.said is row.demanded for row in report.rows if row.obeyed)
+
+
+def test_one_who_never_says_partial_is_right_on_its_side() -> None:
+    totals = sat(coarse).totals
+    partial = totals.confusion[Support.PARTIAL]["none"]
+    assert totals.whole.accuracy.hits == totals.sentences - partial < totals.sentences
+    assert totals.whole.binary.value == 1.0
+
+
+def test_errors_of_one_in_ten_lie_within_the_interval() -> None:
+    for seed in range(2):
+        report = sat(erring(0.1, seed), limit=4)
+        found = report.totals.whole.accuracy
+        wrong = {(row.qid, row.sentence) for row in report.rows if not row.right}
+        assert found.of - found.hits == len(wrong) > 0
+        assert found.low < 0.9 < found.high, seed
+
+
+def test_the_interval_holds_the_truth_nineteen_times_in_twenty() -> None:
+    """Exams of 320 items with two sentences each, one in ten wrong, of some items both alike."""
+    rows = [_row(f"{number // 2}", number % 2) for number in range(2 * LEAST)]
+    held = 0
+    for seed in range(200):
+        random = Random(seed)  # noqa: S311  drawn again
+        told = []
+        for first, second in zip(rows[::2], rows[1::2], strict=True):
+            one, other, alike = (random.random() for _ in range(3))
+            told += [(first, one >= 0.1), (second, (one if alike < 0.3 else other) >= 0.1)]
+        found = rate(told)
+        held += found is not None and found.low <= 0.9 <= found.high
+    assert held >= 0.93 * 200
+
+
+def _row(qid: str, sentence: int) -> ExamRow:
+    return ExamRow(
+        qid=qid,
+        category="own",
+        language="en",
+        sentence=sentence,
+        gold=Support.FULL,
+        supported=True,
+        said=Support.FULL,
+        unscored=None,
+        right=True,
+    )
