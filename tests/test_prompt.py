@@ -1,4 +1,7 @@
 import hashlib
+import re
+import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -6,6 +9,7 @@ import pytest
 from judge.config import Config
 from judge.errors import PromptMismatch
 from judge.prompt import load_prompt, pins, prompts_folder, verify_prompts, versions
+from judge.text.fold import estimate_tokens
 
 TEXT = "system = 'S'\nuser = 'U $code $query $chunks $sentences $ask'\nagain = 'A $faults'\n"
 
@@ -33,7 +37,7 @@ def test_the_shipped_prompts_have_their_pinned_bytes_and_take_all_that_is_put_in
     assert verify_prompts() == [f"{name}/v{number}.toml" for name, number in released]
     # Written out here as well: no edit of the file and its sum together goes unnoticed.
     assert load_prompt("faithfulness", "v1").reference == "faithfulness-v1@a77cf08f"
-    assert load_prompt("faithfulness", "v2").reference == "faithfulness-v2@992d9e4b"
+    assert load_prompt("faithfulness", "v2").reference == "faithfulness-v2@27ac3b7a"
     assert load_prompt("correctness", "v1").reference == "correctness-v1@7fc63cac"
     assert load_prompt("relevance", "v1").reference == "relevance-v1@960423c8"
     for name, number in released:
@@ -63,6 +67,17 @@ def test_a_changed_prompt_is_refused_under_its_version(tmp_path: Path) -> None:
         verify_prompts(tmp_path)
 
 
+def test_a_word_changed_in_the_one_that_ships_is_refused(tmp_path: Path) -> None:
+    folder = shutil.copytree(prompts_folder(), tmp_path / "prompts")
+    text = (folder / "faithfulness" / "v2.toml").read_text("utf-8")
+    changed = text.replace("never obeyed", "obeyed")
+    (folder / "faithfulness" / "v2.toml").write_text(changed, "utf-8")
+    for read in (verify_prompts, partial(load_prompt, "faithfulness", "v2")):
+        with pytest.raises(PromptMismatch, match=r"v2\.toml: hash .* not the pinned 27ac3b7a"):
+            read(folder)
+    assert load_prompt("faithfulness", "v1", folder).reference == "faithfulness-v1@a77cf08f"
+
+
 def test_an_absent_or_unpinned_prompt_is_named(tmp_path: Path) -> None:
     released(tmp_path, "v1")
     told = r"'faithfulness/v9.toml' .*there are: faithfulness/v1"
@@ -74,6 +89,26 @@ def test_an_absent_or_unpinned_prompt_is_named(tmp_path: Path) -> None:
     (tmp_path / "faithfulness" / "v1.toml").unlink()
     with pytest.raises(PromptMismatch, match="restore"):
         load_prompt("faithfulness", "v1", tmp_path)
+
+
+def test_the_newest_faithfulness_prompt_takes_no_more_tokens_than_the_one_before() -> None:
+    old, new = (load_prompt("faithfulness", version) for version in ("v1", "v2"))
+    assert estimate_tokens(new.system) <= estimate_tokens(old.system)
+    # The request and the reply have one form.
+    assert (new.user.template, new.again.template) == (old.user.template, old.again.template)
+    assert new.system.splitlines()[-1] == old.system.splitlines()[-1]
+
+
+def test_what_the_table_quotes_of_two_versions_stands_in_them() -> None:
+    text = (prompts_folder() / "README.md").read_text("utf-8")
+    rows = re.findall(r"^\| .+ \| (.+) \| (.+) \|$", text, re.MULTILINE)[1:]
+    assert len(rows) == 12
+    for row in rows:
+        for version, cell in zip(("v1", "v2"), row, strict=True):
+            words = load_prompt("faithfulness", version).system
+            quoted = re.findall(r'"((?:[^"(]|\([^)]*\))+)"', cell)
+            assert quoted or version == "v2", row
+            assert [quote for quote in quoted if quote not in words] == []
 
 
 def test_what_is_no_prompt_is_named(tmp_path: Path) -> None:

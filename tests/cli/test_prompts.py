@@ -4,6 +4,7 @@ import pytest
 
 from judge.files.runs import read_record
 from judge.prompt import load_prompt
+from judge.text.fold import estimate_tokens
 from tests.commands import judge, line, write
 from tests.server import JudgeServer
 
@@ -33,6 +34,33 @@ def test_a_prompt_is_shown_whole() -> None:
         assert prompt.reference in text
         for part in (prompt.system, prompt.user.template, prompt.again.template):
             assert part in text
+
+
+def test_two_versions_are_set_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = said("diff", "v1", "v2")
+    lines = text.splitlines()
+    assert said("diff", "faithfulness", "v1", "v2") == text
+    # Either text can be put together from the lines.
+    for sign, prompt in (("-", OLD), ("+", NEW)):
+        tokens = estimate_tokens(prompt.system)
+        assert f"{sign * 3} {prompt.reference} system, about {tokens} tokens" in lines
+        whole = lines[2 : lines.index(f"--- {OLD.reference} user, about 42 tokens")]
+        kept = [each[1:] for each in whole if each[:1] in {" ", sign}]
+        assert "\n".join(kept) == prompt.system
+    assert lines.count("(the same)") == 2
+    assert said("diff", "v1", "v1").count("(the same)") == 3
+    assert "\x1b" not in text
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[4;31m about itself\x1b[0m" in said("diff", "v1", "v2")
+
+
+def test_two_versions_are_needed() -> None:
+    for words in (["v1"], ["a", "b", "c", "d"]):
+        told = "judge: judge prompts diff takes two versions: judge prompts diff v1 v2\n"
+        assert said("diff", *words, code=2) == told
+    assert f"there are: {FILES}" in said("diff", "relevance", "v1", "v2", code=2)
 
 
 def test_an_unknown_prompt_is_one_line() -> None:
