@@ -1,12 +1,12 @@
 """The one place that names concrete classes: settings in, judges and store out."""
 
 import logging
-import math
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -19,18 +19,14 @@ from judge.errors import ConfigError
 from judge.judges.fallback import FallbackJudge
 from judge.judges.nli import NliJudge
 from judge.judges.parts import PartsJudge
-from judge.judges.repeated import ReorderedJudge
+from judge.judges.repeated import ReorderedJudge, RepeatedJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.windowed import WindowedJudge
 from judge.prompt import FAITHFULNESS, load_prompt
 from judge.protocols import Embedder, Judge
 from judge.settings import home_folder, in_home
 from judge.signature import Signature
-
-try:
-    import resource
-except ImportError:  # Windows, where nobody counts
-    resource = None  # type: ignore[assignment]
+from judge.turns import at_once, sockets
 
 if TYPE_CHECKING:
     from judge.backends.openai import Capabilities, Connection, OpenAIModel
@@ -38,6 +34,7 @@ if TYPE_CHECKING:
     from judge.backends.openai.pace import Pace
     from judge.backends.store import BackgroundStore, DiskStore
     from judge.judges.cached import Explained
+    from judge.judges.prompted import Form
     from judge.records import JudgeRequest
 
 _Server = TypeVar("_Server", bound="Connection")
@@ -46,10 +43,6 @@ _LOG: Final = logging.getLogger("judge")
 OPENAI: Final = "https://api.openai.com/v1"
 CORRECTNESS_PROMPT: Final = ("correctness", "v1")
 RELEVANCE_PROMPT: Final = ("relevance", "v1")
-_OTHER_FILES: Final = 32
-"""Open at a time beside the sockets: the run's, the cache's, data, certificates, look-ups."""
-_TOKENS: Final = 4_000
-"""An answer takes about so many where few may be spent: its question and the reply."""
 _THOUGHTS: Final = 16_384
 """Tokens of a reply that are left for thinking."""
 _NO_KEY: Final = "none"
@@ -145,24 +138,6 @@ async def compose(
         yield first._replace(faithfulness=backed, correctness=correctness)
 
 
-def at_once(config: Config) -> int:
-    """Answers that may be in flight: as set, and no more than may have a socket each.
-
-    Nor more than may ask within a minute: the rest would wait with their deadlines running.
-    """
-    if not config.asks_server:
-        return config.concurrency
-    tokens = math.inf if config.tpm is None else config.tpm // _TOKENS
-    return max(1, int(min(config.concurrency, config.rpm or math.inf, tokens, _sockets())))
-
-
-def _sockets() -> float:
-    """How many may be open."""
-    files = -1 if resource is None else resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    unlimited = resource is None or files == resource.RLIM_INFINITY
-    return math.inf if unlimited else max(1, files - _OTHER_FILES)
-
-
 def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge:
     """The judge that asks no language model; nobody at all without an `embedder` of your own."""
     return SimilarityJudge(
@@ -184,7 +159,7 @@ async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
     from judge.backends.openai import Connection, Pace  # noqa: PLC0415
 
     if (fewer := at_once(config)) < config.concurrency:
-        files = fewer == _sockets()
+        files = fewer == sockets()
         why = "files may be open (ulimit -n)" if files else "may ask within a minute (rpm, tpm)"
         _LOG.info("concurrency is %d, not %d, as no more %s", fewer, config.concurrency, why)
     return await stack.enter_async_context(
@@ -236,59 +211,80 @@ async def _asking(
     ask: bool,
     guarded: bool,
 ) -> Judges:
-    from judge.backends import openai  # noqa: PLC0415
+    from judge.backends.openai import Budget, Capabilities, OpenAIModel, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall  # noqa: PLC0415
-    from judge.judges.cached import CachedJudge  # noqa: PLC0415
-    from judge.judges.prompted import PARTS, Form, PromptedJudge  # noqa: PLC0415
+    from judge.judges.prompted import PARTS  # noqa: PLC0415
     from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
     opened = open_store(config, strict=not guarded) if config.cache else None
     store = await stack.enter_async_context(opened) if opened else None
     extra = config.asked_beside
     if ask:
-        settled = await openai.settle(connection, name, REPLY_SCHEMA, store, extra)
+        settled = await settle(connection, name, REPLY_SCHEMA, store, extra)
     else:
         known = await recall(store, connection.base_url, name, extra)
-        settled = known or openai.Capabilities(extra=extra)
-    budget = openai.Budget(config) if config.limited else None
-    model = openai.OpenAIModel(connection, name, settled, store, budget)
+        settled = known or Capabilities(extra=extra)
+    budget = Budget(config) if config.limited else None
+    model = OpenAIModel(connection, name, settled, store, budget)
     room = _room(settled)
     how = "remembered" if settled.remembered else "asked" if ask else "not asked yet"
     _LOG.info(
         "what the server takes (%s): %s", how, ", ".join(Signature.parse(model.signature).whole)
     )
 
-    def asking(
-        prompt: tuple[str, str], form: Form | None = None, seed: int = 0, order: int = 0
+    asker = _Asker(config, model, store, connection.base_url, room, guarded)
+    prompt = (FAITHFULNESS, config.prompt)
+    judge = asker.judge(prompt)
+    if config.repeat > 1:
+        others = (asker.judge(prompt, each, each) for each in range(1, config.repeat))
+        judge = RepeatedJudge(judge, *others, unknown=not ask)
+    return Judges(
+        judge,
+        asker.judge(CORRECTNESS_PROMPT) if config.correctness else None,
+        asker.judge(RELEVANCE_PROMPT, form=PARTS) if config.relevance else None,
+        lambda: connection.trouble,
+        partial(asker.judge, prompt),
+    )
+
+
+class _Asker(NamedTuple):
+    """Makes the judges that ask one model."""
+
+    config: Config
+    model: "OpenAIModel"
+    store: "BackgroundStore | None"
+    url: str
+    room: int
+    guarded: bool
+
+    def judge(
+        self, prompt: tuple[str, str], seed: int = 0, order: int = 0, *, form: "Form | None" = None
     ) -> Judge:
+        """The judge that asks with this prompt, seed, order of the chunks, and form of reply."""
+        from judge.backends.openai import SeededModel  # noqa: PLC0415
+        from judge.judges.cached import CachedJudge  # noqa: PLC0415
+        from judge.judges.prompted import Form, PromptedJudge  # noqa: PLC0415
+
+        config = self.config
         size = config.sentences_per_call if form is None else 1
         judge: Judge = PromptedJudge(
-            openai.SeededModel(model, seed) if seed else model,
+            SeededModel(self.model, seed) if seed else self.model,
             load_prompt(*prompt),
             sentences_per_call=size,
             max_reply_tokens=config.max_reply_tokens,
-            room=room,
+            room=self.room,
             edition=_edition(config, windows=form is None),
             form=form or Form(),
-            guarded=guarded,
+            guarded=self.guarded,
         )
         if form is None:
             judge = WindowedJudge(judge, max_evidence_tokens=config.max_evidence_tokens)
         if order:
             judge = ReorderedJudge(judge, order)
-        if not store:
+        if self.store is None:
             return judge
         repeat = f"{seed}:{order}" if seed or order else 0
-        return CachedJudge(judge, store, connection.base_url, group=size, repeat=repeat)
-
-    faithfulness = (FAITHFULNESS, config.prompt)
-    return Judges(
-        asking(faithfulness),
-        asking(CORRECTNESS_PROMPT) if config.correctness else None,
-        asking(RELEVANCE_PROMPT, PARTS) if config.relevance else None,
-        lambda: connection.trouble,
-        lambda seed, order: asking(faithfulness, None, seed, order),
-    )
+        return CachedJudge(judge, self.store, self.url, group=size, repeat=repeat)
 
 
 def _room(settled: "Capabilities") -> int:

@@ -81,6 +81,10 @@ class Config(Record):
     """Show what NLI or similarity says where the language model gave no verdict."""
     prompt: _Name = "v2"
     """Which version of the faithfulness prompt a language model is asked with, such as v1."""
+    repeat: int = Field(default=1, ge=1, le=20)
+    """How often a language model is asked about a sentence that is `partial`, `contradicted` or
+    unverified: by another seed and with the chunks in another order each time, and the majority
+    decides."""
     sentences_per_call: int = Field(default=16, ge=1, le=100)
     """Sentences asked in one call."""
     max_evidence_tokens: int = Field(default=24_000, ge=500)

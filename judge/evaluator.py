@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Final, NamedTuple, Self, TypeVar
 from weakref import WeakKeyDictionary
 
-from judge.compose import Judges, alone, at_once, compose, offline
+from judge.compose import Judges, alone, compose, offline
 from judge.config import Config
 from judge.correctness import compare
 from judge.errors import ConfigError, WorkerLost
@@ -19,7 +19,7 @@ from judge.processes import Line, Processes
 from judge.protocols import Judge, ReviewHook
 from judge.records import Rules, Sample, SampleResult
 from judge.relevance import relate
-from judge.turns import Desk, Flight, Places, Turn
+from judge.turns import Desk, Flight, Places, Turn, at_once
 from judge.workers import weigh
 
 _Result = TypeVar("_Result")

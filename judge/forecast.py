@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.backends.openai.unsent import Unsent
-from judge.compose import address, at_once, compose
+from judge.compose import address, compose
 from judge.config import Config
 from judge.evaluator import Evaluator
 from judge.files.samples import check_samples, drawn, read_samples
 from judge.records import Excluded, SampleResult, Verdict
 from judge.records.run import RunInput
+from judge.turns import at_once
 
 SECONDS: Final = 5.0
 """A call is thought to take so long."""
@@ -34,6 +35,18 @@ class Forecast(NamedTuple):
     minutes: float
     """At `SECONDS` a call, `at_once` of them, and no faster than the limits allow."""
     at_once: int
+    again: "Again | None" = None
+    """What asking again (`repeat`) adds; null where nothing is asked again."""
+
+
+class Again(NamedTuple):
+    """What asking again adds at most: as if all that has no verdict yet came out doubtful."""
+
+    calls: int
+    prompt_tokens: int
+    reply_tokens: int
+    cost: float | None
+    """Null where there are no prices."""
 
 
 def forecast(
@@ -50,23 +63,28 @@ def forecast(
     many = min(found.samples, limit or found.samples)
     whole = found.samples if many < found.samples else None
     made_from = RunInput(path=str(path), sha256=found.sha256, samples=many, drawn_from=whole)
-    spending = {"fallback": False, "workers": 1, "max_tokens": None, "max_cost": None}
-    unsent = Unsent(address(config))
-    read = read_samples(path, on_bad=on_bad, max_line=config.max_line)
-    claims = kept = 0
+    once = {"fallback": False, "workers": 1, "max_tokens": None, "max_cost": None, "repeat": 1}
+    asked = config.model_copy(update=once)
 
-    async def ask() -> None:
-        nonlocal claims, kept
-        asked = config.model_copy(update=spending)
-        async with compose(asked, unsent, ask=False) as judges:
+    async def ask(settings: Config) -> tuple[Unsent, int, int]:
+        """What is sent with these settings, the claims, and how many of them have a verdict."""
+        unsent, claims, kept = Unsent(address(config)), 0, 0
+        read = read_samples(path, on_bad=on_bad, max_line=config.max_line)
+        async with compose(settings, unsent, ask=False) as judges:
             samples = drawn(read, made_from, config.seed)
-            async with aclosing(Evaluator(asked, judge=judges).evaluate(samples)) as results:
+            async with aclosing(Evaluator(settings, judge=judges).evaluate(samples)) as results:
                 async for result in results:
                     more, verdicts = _claims(result)
                     claims, kept = claims + more, kept + verdicts
+        return unsent, claims, kept
 
-    asyncio.run(ask())
+    unsent, claims, kept = asyncio.run(ask(asked))
     calls, prompt, reply = unsent.calls, unsent.prompt_tokens, unsent.reply_tokens
+    again = None
+    if config.repeat > 1:
+        most, *_ = asyncio.run(ask(asked.model_copy(update={"repeat": config.repeat})))
+        more = (most.prompt_tokens - prompt, most.reply_tokens - reply)
+        again = Again(most.calls - calls, *more, config.cost(*more))
     width = at_once(config)
     minutes = max(
         calls * SECONDS / width / _MINUTE,
@@ -74,7 +92,7 @@ def forecast(
         (prompt + reply) / (config.tpm or float("inf")),
     )
     cost = config.cost(prompt, reply)
-    return Forecast(many, claims, kept, calls, prompt, reply, cost, minutes, width)
+    return Forecast(many, claims, kept, calls, prompt, reply, cost, minutes, width, again)
 
 
 def _claims(result: SampleResult) -> tuple[int, int]:

@@ -357,6 +357,7 @@ def _priced(summary: Summary, config: Config) -> Summary:
     """With what it cost, and whether a budget cut it short."""
     beside = (summary.correctness, summary.answer_relevance)
     reasons = set(summary.unscored).union(*(each.unscored for each in beside if each))
+    reasons.update(summary.repeats.failed if summary.repeats else ())
     cost = config.cost(summary.prompt_tokens, summary.reply_tokens)
     over = config.limited and UnscoredReason.BUDGET in reasons
     return summary.model_copy(update={"cost": cost, "over_budget": over})

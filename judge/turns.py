@@ -1,14 +1,23 @@
 """Turns: which answers are begun, how many questions are out, until when, what is computed then."""
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 from judge.records import SampleResult
 from judge.workers import HEAVY, Apart, apart
+
+try:
+    import resource
+except ImportError:  # Windows, where nobody counts
+    resource = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from judge.config import Config
 
 _Result = TypeVar("_Result")
 _Given = ParamSpec("_Given")
@@ -17,8 +26,31 @@ _HELD: Final = 16_000_000
 """Weight of what begun answers are read from, over which none begins but to have enough under way:
 memory stays bounded."""
 
+_OTHER_FILES: Final = 32
+"""Open at a time beside the sockets: the run's, the cache's, data, certificates, look-ups."""
+_TOKENS: Final = 4_000
+"""An answer takes about so many where few may be spent: its question and the reply."""
+
 Places = AbstractAsyncContextManager[object]
 """Entered for each question, of which so many may be out; `asyncio.Semaphore` is one."""
+
+
+def at_once(config: "Config") -> int:
+    """Answers that may be in flight: as set, and no more than may have a socket each.
+
+    Nor more than may ask within a minute: the rest would wait with their deadlines running.
+    """
+    if not config.asks_server:
+        return config.concurrency
+    tokens = math.inf if config.tpm is None else config.tpm // _TOKENS
+    return max(1, int(min(config.concurrency, config.rpm or math.inf, tokens, sockets())))
+
+
+def sockets() -> float:
+    """How many sockets this process may have open."""
+    files = -1 if resource is None else resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    unlimited = resource is None or files == resource.RLIM_INFINITY
+    return math.inf if unlimited else max(1, files - _OTHER_FILES)
 
 
 class Desk:

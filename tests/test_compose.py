@@ -3,12 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from judge.compose import OPENAI, address, at_once, cache_folder, compose, offline
+from judge.compose import OPENAI, address, cache_folder, compose, offline
 from judge.config import Config
 from judge.errors import ConfigError
 from judge.prompt import load_prompt
 from judge.protocols import Judge
 from judge.records import Chunk, JudgeRequest, Sentence, Verdict
+from judge.turns import at_once
 from tests import faults, replies, tiny
 from tests.server import JudgeServer
 

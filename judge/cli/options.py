@@ -48,6 +48,11 @@ SETTINGS: Final = {
     "prompt": _option(
         str, "Version of the faithfulness prompt; see judge prompts list [v2].", "VERSION"
     ),
+    "repeat": _option(
+        int,
+        "Ask K times about partial, contradicted and unverified; the majority decides [1].",
+        "K",
+    ),
     "sentences_per_call": _option(int, "Sentences asked in one call [16].", "N"),
     "max_evidence_tokens": _option(
         int, "Tokens of chunks in one call; more are judged in windows [24000].", "N"

@@ -132,6 +132,11 @@ def score(  # noqa: PLR0913  each is an option of the command line
     from judge.job import Job, Scorer  # noqa: PLC0415
     from judge.reports.gate import Gates  # noqa: PLC0415
 
+    if server is None and settings.repeat > 1 and not settings.asks_model:
+        raise ConfigError(
+            f"repeat {settings.repeat}: only a language model is asked again, for the other judges "
+            "say the same each time; name one with --model, or leave it out"
+        )
     gates = Gates.read(
         {"least": fail_under or (), "most": fail_over or ()}, expect, strict=strict_gate
     )
@@ -242,12 +247,18 @@ def _tell_forecast(
             return
         with _file_of(given) as path:
             made = forecast(path, settings, limit=limit, skip_bad_lines=skip_bad_lines)
-        numbers = {name: f"{value:,}" for name, value in made._asdict().items() if name != "cost"}
+        named = ("answers", "claims", "kept", "calls", "prompt_tokens", "reply_tokens", "at_once")
+        numbers = {name: f"{getattr(made, name):,}" for name in named}
         numbers["minutes"] = f"{made.minutes:,.1f}"
         for name in ("answers", "calls", "tokens"):
             page.say(say(name, **numbers))
         page.say(say("no_price") if made.cost is None else say("cost", cost=f"{made.cost:,.4g}"))
         page.say(say("time", seconds=f"{SECONDS:g}", **numbers))
+        if (more := made.again) is not None:
+            counts = {name: f"{getattr(more, name):,}" for name in named[3:6]}
+            told = say("again", repeat=settings.repeat, **counts)
+            cost = "" if more.cost is None else f"{more.cost:,.4g}"
+            page.say(say("again_cost", told=told, cost=cost) if cost else told)
         page.say(say("unsent"))
 
 

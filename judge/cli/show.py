@@ -25,7 +25,7 @@ _WORDS: Final = (
 _SUPPORTS: Final = "full, partial, none, contradicted, no_claim, unscored"
 _FLAGS: Final = (
     "mismatch (any of them), unverified_quote, conflicting_evidence, unjudged_evidence, "
-    "unchecked_claims, conflicting_gold, alternatives, beside_question, no_chunks, "
+    "flipped, unchecked_claims, conflicting_gold, alternatives, beside_question, no_chunks, "
     "ambiguous_chunk_id, "
     "injection_suspected, contradiction_suspected, "
     "mismatch:number, mismatch:date, mismatch:unit, mismatch:name"

@@ -1,15 +1,135 @@
 """The judge that is asked again: another seed, another order of the chunks, and the same labels."""
 
 import hashlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from random import Random
 from typing import Final
 
+from judge.checks.quotes import flag_quotes, verify
 from judge.protocols import Judge
-from judge.records import JudgeRequest, Judgment
+from judge.records import (
+    Flag,
+    FlagName,
+    JudgeOutcome,
+    JudgeRequest,
+    Judgment,
+    Rules,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.signature import Signature
+from judge.workers import apart, weigh
 
+_DOUBTFUL: Final = frozenset({Support.PARTIAL, Support.CONTRADICTED})
+_MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
+_RULES: Final = Rules()
 _DRAWS: Final = 64
 """Shuffles for each order wanted: two chunks come to stand the other way in all but 1 of 2^64."""
+
+
+@lru_cache
+def _signed(first: str, verdict: str, askings: int) -> str:
+    """The first judge's signature, with the model that served this verdict."""
+    made = Signature.parse(first).served_by(Signature.parse(verdict))
+    return str(made.having(f"repeat:{askings}"))
+
+
+class RepeatedJudge:
+    """Asks again about what is doubtful, all of an answer together, and lets the majority decide.
+
+    Doubtful is a `partial`, a `contradicted`, and support without a quote that stands in its chunk.
+    Each of `others` is asked about it once, one after the other. Each verdict is one vote; an
+    `Unscored` is none. The label with most votes wins, in a tie the first one given. The verdict
+    kept is the first with that label, if there is one the first whose quote is found; its
+    `askings` tell them all, and where they differ it is flagged.
+
+    Args:
+        first: whose verdicts are doubted.
+        others: the same judge, asked otherwise: by another seed, where its server takes one, and
+            with the chunks in another order.
+        unknown: ask again about what has no verdict, too, as who counts the most of calls does.
+    """
+
+    def __init__(self, first: Judge, *others: Judge, unknown: bool = False) -> None:
+        self._first = first
+        self._others = others
+        self._unknown = unknown
+
+    @property
+    def signature(self) -> str:
+        """The first judge's, and how often it is asked at most."""
+        first = self._first.signature
+        return _signed(first, first, self._askings)
+
+    @property
+    def _askings(self) -> int:
+        return 1 + len(self._others)
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        """One outcome per asked sentence, by the majority where it was asked again."""
+        given = [await self._asked(self._first, request)]
+        if again := tuple(sorted(self._doubted(given[0].outcomes))):
+            asked = request.model_copy(update={"ask": again})
+            given += [await self._asked(other, asked) for other in self._others]
+        outcomes = dict(given[0].outcomes)
+        flags = [flag for flag in given[0].flags if flag.sentence not in again]
+        for index in again:
+            askings = [each.outcomes.get(index, _MISSING) for each in given]
+            if isinstance(outcomes[index], Unscored):
+                continue
+            kept, outcomes[index] = _decided(askings)
+            flags += (flag for flag in given[kept].flags if flag.sentence == index)
+            if len(_votes(askings)) > 1:
+                flags.append(Flag(name=FlagName.FLIPPED, sentence=index))
+        return Judgment(
+            outcomes={index: self._sign(outcome) for index, outcome in outcomes.items()},
+            calls=tuple(call for each in given for call in each.calls),
+            replies=tuple(reply for each in given for reply in each.replies),
+            flags=tuple(flags),
+        )
+
+    async def _asked(self, judge: Judge, request: JudgeRequest) -> Judgment:
+        """What a judge says, its quotes looked up."""
+        judgment = await judge.judge(request)
+        heavy, outcomes, chunks = weigh(request), judgment.outcomes, request.chunks
+        found = await apart(heavy, verify, outcomes, chunks, _RULES)
+        return judgment.model_copy(update={"outcomes": found})
+
+    def _doubted(self, outcomes: Mapping[int, JudgeOutcome]) -> Iterator[int]:
+        unverified = {flag.sentence for flag in flag_quotes(outcomes)}
+        for index, outcome in outcomes.items():
+            if isinstance(outcome, Unscored):
+                doubted = self._unknown
+            else:
+                doubted = outcome.support in _DOUBTFUL or index in unverified
+            if doubted:
+                yield index
+
+    def _sign(self, outcome: JudgeOutcome) -> JudgeOutcome:
+        if isinstance(outcome, Unscored):
+            return outcome
+        made = _signed(self._first.signature, outcome.signature, self._askings)
+        return outcome.model_copy(update={"signature": made})
+
+
+def _votes(askings: Sequence[JudgeOutcome]) -> Counter[Support]:
+    return Counter(each.support for each in askings if isinstance(each, Verdict))
+
+
+def _decided(askings: Sequence[JudgeOutcome]) -> tuple[int, Verdict]:
+    """The verdict of the majority, told what all said, and the number of its asking."""
+    (label, most), *others = _votes(askings).most_common()
+    verdicts = [(at, each) for at, each in enumerate(askings) if isinstance(each, Verdict)]
+    if any(votes == most for _, votes in others):
+        label = verdicts[0][1].support
+    having = [each for each in verdicts if each[1].support is label]
+    at, verdict = next((each for each in having if each[1].backed), having[0])
+    told = tuple(each.support if isinstance(each, Verdict) else each.reason for each in askings)
+    return at, verdict.model_copy(update={"askings": told})
 
 
 class ReorderedJudge:

@@ -43,6 +43,7 @@ from judge.records.summary import CorrectnessTotals as CorrectnessTotals
 from judge.records.summary import GateResult as GateResult
 from judge.records.summary import Interval as Interval
 from judge.records.summary import RelevanceTotals as RelevanceTotals
+from judge.records.summary import RepeatTotals as RepeatTotals
 from judge.records.summary import Summary as Summary
 from judge.records.verdict import SUPPORT_WEIGHT as SUPPORT_WEIGHT
 from judge.records.verdict import SUPPORTED as SUPPORTED

@@ -83,6 +83,9 @@ class FlagName(StrEnum):
 
     `supporting` may lack a chunk, and what contradicts the sentence may be unseen.
     """
+    FLIPPED = "flipped"
+    """Asked again, by another seed or with the chunks in another order, the judge said otherwise.
+    """
     UNCHECKED_CLAIMS = "unchecked_claims"
     """So many of all claims, the last, were not held against evidence by code: too much work."""
     CONFLICTING_GOLD = "conflicting_gold"

@@ -183,6 +183,23 @@ class RelevanceTotals(Record):
     """True where that is over the limit and at least three answers are concerned."""
 
 
+class RepeatTotals(Record):
+    """The sentences that were asked again, those without a verdict left out."""
+
+    asked_again: int
+    """How many."""
+    compared: int
+    """Those of them with a second verdict: what failed to come says nothing of the judge."""
+    flipped: int
+    """Those whose verdicts differ."""
+    flip_rate: float | None
+    """`flipped` of `compared`."""
+    changed: int
+    """Those to which the majority gave another label than the first asking."""
+    failed: dict[UnscoredReason, int]
+    """Repeats that brought no verdict, by reason."""
+
+
 class Summary(Record):
     """Corpus totals. A null score was measured on nothing; it is never 0."""
 
@@ -259,6 +276,8 @@ class Summary(Record):
     """How the answers agree with their references; null where that was not asked for."""
     answer_relevance: RelevanceTotals | None = None
     """How far the answers answer their questions; null where that was not asked for."""
+    repeats: RepeatTotals | None = None
+    """What came of asking again (`repeat`); null where that was not asked for."""
     breakdown: QuadrantTable | None = None
     """Retrieved, faithful, correct, abstained; null where no sample has gold evidence."""
     citations: dict[CitationStatus, int]
@@ -282,7 +301,8 @@ class Summary(Record):
     cost: float | None = None
     """What those tokens cost, by the prices of the settings; null where there are none."""
     over_budget: bool = False
-    """True where a budget left something unscored (`budget`); `untrusted` leaves that out."""
+    """True where a budget left something unscored (`budget`), which `untrusted` leaves out, or not
+    asked again."""
     gates: tuple[GateResult, ...] = ()
     """The gates of the command that made the run, in its order."""
 

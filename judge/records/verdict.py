@@ -1,5 +1,6 @@
 """What becomes of a sentence: a verdict, or why there is none."""
 
+import operator
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Final, Literal
@@ -102,6 +103,9 @@ class Verdict(Record):
     """How it was made. Equal signatures mean comparable verdicts."""
     fallback_from: Unscored | None = None
     """The failure of the first judge that this verdict stands in for."""
+    askings: tuple[Support | UnscoredReason, ...] = Field(default=(), exclude_if=operator.not_)
+    """Where it was asked again, the label of each asking, or why there is none, the first of all
+    first; the majority gave `support`. Left out where it was asked once."""
 
     @property
     def backed(self) -> bool:

@@ -17,12 +17,14 @@ from judge.records import (
     FlagName,
     QuadrantCount,
     QuadrantTable,
+    RepeatTotals,
     SampleResult,
     SentenceKind,
     Status,
     Summary,
     Support,
     UnscoredReason,
+    Verdict,
 )
 from judge.records.quadrant import Half, QuadrantWord
 from judge.records.summary import ABSTAINING, COMPARED, HALLUCINATING, OVERALL
@@ -49,6 +51,9 @@ _QIDS: Final = 20
 _TICKS: Final = 2**64
 """Of a second: all times longer than 2⁻¹² s are whole numbers of them."""
 
+_REPEATED: Final = "|repeat:"
+"""Part of the signature of a judge that asks again."""
+_REPEATS: Final = ("asked_again", "compared", "flipped", "changed")
 _BOUNDED: Final = (
     "faithfulness",
     "faithfulness_strict",
@@ -103,6 +108,8 @@ class Totals:
         found["statuses"][result.status] += 1
         found["kinds"].update(sentence.kind for sentence in result.sentences)
         found["flags"].update(flag.name for flag in result.flags)
+        if _REPEATED in result.signature:
+            _add_repeats(result, found["repeats"], found["repeats.failed"])
         self._tally.add(*of_claims(result, outcomes))
         self._correctness.add(result.correctness)
         self._relevance.add(result.answer_relevance, answerable=answerable(result))
@@ -157,6 +164,7 @@ class Totals:
             untrusted=_untrusted(outcomes, self._max_unscored, self._limited),
             correctness=self._correctness.totals(self._max_unscored, limited=self._limited),
             answer_relevance=self._relevance.totals(self._max_unscored, limited=self._limited),
+            repeats=self._repeats(),
             breakdown=self._quadrants.totals(),
             citations={status: outcomes.citations[status] for status in CitationStatus},
             flags={name: found["flags"][name] for name in FlagName},
@@ -171,6 +179,25 @@ class Totals:
             **self._tally.scores(outcomes.rates()),
             **self._tally.shares((*HALLUCINATING, *ABSTAINING)),
         )
+
+    def _repeats(self) -> RepeatTotals | None:
+        found = self._tally.counted
+        if not any(_REPEATED in made for made in found["signatures"]):
+            return None
+        counts = {name: found["repeats"][name] for name in _REPEATS}
+        rate = share(counts["flipped"], counts["compared"])
+        failed = {UnscoredReason(each): n for each, n in found["repeats.failed"].items()}
+        return RepeatTotals(**counts, flip_rate=rate, failed=failed)
+
+
+def _add_repeats(result: SampleResult, counts: Counter[str], failed: Counter[str]) -> None:
+    """Count the sentences of an answer that were asked again, and what came of it."""
+    for outcome in (sentence.outcome for sentence in result.sentences):
+        if isinstance(outcome, Verdict) and outcome.askings:
+            said = [each for each in outcome.askings if isinstance(each, Support)]
+            failed.update(each for each in outcome.askings if isinstance(each, UnscoredReason))
+            told = (True, len(said) > 1, len(set(said)) > 1, outcome.support is not said[0])
+            counts.update(dict(zip(_REPEATS, told, strict=True)))
 
 
 def _untrusted(outcomes: Counts, max_unscored: float, limited: bool) -> bool:  # noqa: FBT001

@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 
 import uvicorn
 
-from judge.compose import at_once
 from judge.config import Config
 from judge.errors import ConfigError, WorkerLost
 from judge.messages import Lang
@@ -28,6 +27,7 @@ from judge.service.logs import LOG
 from judge.service.metrics import Metrics
 from judge.service.tokens import Names, Tokens, is_loopback
 from judge.settings import SERVICE_TOKENS
+from judge.turns import at_once
 
 _IDLE: Final = 20.0
 """Seconds for a request's head to come."""

@@ -56,7 +56,7 @@ def test_every_option_is_a_setting_and_its_help_states_the_default() -> None:
         field = Config.model_fields[name]
         said = _DEFAULT.search(kind.__metadata__[0].help)
         if said:
-            default = {True: "on", False: "off"}.get(field.default, field.default)
+            default = {"True": "on", "False": "off"}.get(str(field.default), field.default)
             assert said[1] == str(default).removesuffix(".0"), name
         assert said or field.default is None or name == "cache_dir", name
 

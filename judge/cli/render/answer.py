@@ -12,6 +12,7 @@ from rich.text import Text
 from judge.cli.render.looks import (
     EXCLUDED_LOOK,
     UNSCORED_LOOK,
+    askings_line,
     citation_line,
     failure_line,
     legend,
@@ -194,6 +195,8 @@ class _Answer(Page):
     ) -> None:
         """Under the heading of a sentence: the judge's reason, quotes from these texts, notes."""
         if isinstance(outcome, Verdict):
+            if outcome.askings:
+                self.say(askings_line(outcome, self), _INDENT)
             if outcome.reason:
                 self.say(flat(outcome.reason), _INDENT)
             for evidence in outcome.evidence:

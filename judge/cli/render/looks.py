@@ -15,6 +15,7 @@ from judge.records import (
     Outcome,
     Support,
     Unscored,
+    Verdict,
 )
 from judge.reports.gate import told
 from judge.signature import Signature
@@ -93,6 +94,17 @@ def meaning(flag: Flag, page: Page) -> str:
     """What a flag says, with what is missing where it is known: `9.9 billion: not in …`."""
     means = words("looks", "flag", page.lang)(flag.name.value)
     return f"{flat(flag.detail)}: {means}" if flag.detail else means
+
+
+def askings_line(verdict: Verdict, page: Page) -> str:
+    """What each asking of a verdict said: `asked 3 times: partial, full, timeout`."""
+    labels, reasons = words("looks", "label", page.lang), words("looks", "unscored", page.lang)
+    told = [
+        (labels if isinstance(each, Support) else reasons)(each.value) for each in verdict.askings
+    ]
+    joint = words("looks", "gate", page.lang)("joint")
+    say = words("answer", "claim", page.lang)
+    return say("askings", count=len(told), told=joint.join(told))
 
 
 def failure_line(failure: Unscored, page: Page) -> str:

@@ -20,6 +20,7 @@ from judge.records import (
     FlagName,
     RelevanceStatus,
     RelevanceTotals,
+    RepeatTotals,
     Summary,
     UnscoredReason,
 )
@@ -262,6 +263,8 @@ class _Totals:
         yield "citations", self._parts(summary.citations, "citation")
         if any(summary.flags.values()):
             yield "flags", self._parts(summary.flags, "")
+        if summary.repeats is not None:
+            yield "repeats", self._repeats(summary.repeats)
         if summary.calls or summary.cache_hits:
             spent = {"prompt": f"{summary.prompt_tokens:,}", "reply": f"{summary.reply_tokens:,}"}
             key = "sent_again" if summary.retries else "sent"
@@ -273,6 +276,14 @@ class _Totals:
                 yield "cost", f"{summary.cost:.4g}"
             if len(summary.models) > 1:  # an alias that moved, or a gateway that picks
                 yield "models", self._parts(summary.models, "", len(summary.models))
+
+    def _repeats(self, found: RepeatTotals) -> str:
+        """Of what was asked again, how much was said otherwise, and what did not come."""
+        say = words("totals", "count", self._page.lang)
+        told = say("flips", **found.model_dump(), rate=number(found.flip_rate))
+        if not found.failed:
+            return told
+        return say("flips_failed", told=told, failed=self._parts(found.failed, "unscored"))
 
     def _counts_compared(
         self, totals: CorrectnessTotals, failures: Iterable[tuple[str, str]]
@@ -316,9 +327,7 @@ class _Totals:
         summary, compared, say = self._summary, self._summary.correctness, self._say
         related = summary.answer_relevance
         if summary.over_budget:
-            unasked = summary.unscored.get(UnscoredReason.BUDGET, 0)
-            share = f"{100 * unasked / (summary.claims or 1):.1f}"
-            line = say("budget", share=share, claims=say("claims"))
+            line = self._unasked()
             yield say("go_on", line=line) if self._ended.cached else line
         doubts = []
         if summary.untrusted:
@@ -335,6 +344,16 @@ class _Totals:
             line = say("untrusted", share=share, claims=say(claims), what=say(what))
             last = self._ended.cached and position == len(doubts)
             yield say("again", line=line) if last else line
+
+    def _unasked(self) -> str:
+        """What the budget left unasked: claims, or at least repeats."""
+        summary, say = self._summary, self._say
+        repeats = summary.repeats.failed.get(UnscoredReason.BUDGET, 0) if summary.repeats else 0
+        unasked = summary.unscored.get(UnscoredReason.BUDGET, 0)
+        if repeats and not unasked:
+            return say("budget_repeats", repeats=repeats)
+        share = f"{100 * unasked / (summary.claims or 1):.1f}"
+        return say("budget", share=share, claims=say("claims"))
 
 
 def _by_similarity(signature: str) -> bool:
