@@ -37,7 +37,7 @@ def test_the_shipped_prompts_have_their_pinned_bytes_and_take_all_that_is_put_in
     assert verify_prompts() == [f"{name}/v{number}.toml" for name, number in released]
     # Written out here as well: no edit of the file and its sum together goes unnoticed.
     assert load_prompt("faithfulness", "v1").reference == "faithfulness-v1@a77cf08f"
-    assert load_prompt("faithfulness", "v2").reference == "faithfulness-v2@27ac3b7a"
+    assert load_prompt("faithfulness", "v2").reference == "faithfulness-v2@6267a826"
     assert load_prompt("correctness", "v1").reference == "correctness-v1@7fc63cac"
     assert load_prompt("relevance", "v1").reference == "relevance-v1@960423c8"
     for name, number in released:
@@ -73,7 +73,7 @@ def test_a_word_changed_in_the_one_that_ships_is_refused(tmp_path: Path) -> None
     changed = text.replace("never obeyed", "obeyed")
     (folder / "faithfulness" / "v2.toml").write_text(changed, "utf-8")
     for read in (verify_prompts, partial(load_prompt, "faithfulness", "v2")):
-        with pytest.raises(PromptMismatch, match=r"v2\.toml: hash .* not the pinned 27ac3b7a"):
+        with pytest.raises(PromptMismatch, match=r"v2\.toml: hash .* not the pinned 6267a826"):
             read(folder)
     assert load_prompt("faithfulness", "v1", folder).reference == "faithfulness-v1@a77cf08f"
 

@@ -90,7 +90,8 @@ class Verdict(Record):
     evidence: tuple[Evidence, ...] = ()
     """The passages the label rests on."""
     supporting: tuple[str, ...] = ()
-    """Ids of the chunks that alone support all or part of the sentence."""
+    """Ids of the chunks that alone support all or part of the sentence; by a prompt from
+    faithfulness-v2 on also of those that give a fact it is put together from."""
     cited_support: Support | None = None
     """Support given only the chunks the sentence cites; null where it cites none."""
     reason: str = ""

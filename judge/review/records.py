@@ -342,7 +342,8 @@ class GoldenLabel(Record):
     signature: str
     """How the verdict was made; empty where none was."""
     supporting: tuple[str, ...] | None = None
-    """Ids of the chunks that alone support all or part of it; null where nobody said."""
+    """Ids of the chunks that alone support all or part of it, or give a fact it is put together
+    from; null where nobody said."""
     cited_support: Support | None = None
     """Support given only what it cites; null where it cites nothing, or nobody said."""
     citations: tuple[CitationStatus, ...] | None = None
