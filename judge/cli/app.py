@@ -45,7 +45,7 @@ _COMMANDS: Final = [
     "serve",
     "show",
 ]
-_GROUPS: Final = ["batch", "cache", "gold", "review", "prompts"]
+_GROUPS: Final = ["batch", "cache", "exam", "gold", "review", "prompts"]
 
 _BUG: Final = "this is a bug in judge, not yours; please report the above"
 _NO_MEMORY: Final = "out of memory; give it more, a smaller --concurrency, or shorter samples"

@@ -140,22 +140,27 @@ _BESIDE: Final = {
 
 
 def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command these options; as `settings` it is handed the `Config` they make."""
+    """Give a command these options; as `settings` it is handed the `Config` they make.
+
+    An option of the command's own stands in the place of the setting of its name.
+    """
+    taken = signature(command).parameters
+    names = [name for name in SETTINGS if name not in taken]
 
     @wraps(command)
     def run(**options: Any) -> None:  # noqa: ANN401  the settings check them
         from judge.settings import load_config  # noqa: PLC0415  heavy, and --help stays quick
 
-        given = {name: options.pop(name) for name in SETTINGS}
+        given = {name: options.pop(name) for name in names}
         file, trust = options.pop("config"), options.pop("trust_config")
         del options["debug"]  # its callback has seen to it
         given = {name: value for name, value in given.items() if value is not None}
         command(**options, settings=load_config(given, file, trust=bool(trust)))
 
-    own = [p for name, p in signature(command).parameters.items() if name != "settings"]
+    own = [each for name, each in taken.items() if name != "settings"]
     added = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in (SETTINGS | _BESIDE).items()
+        for name, kind in ({name: SETTINGS[name] for name in names} | _BESIDE).items()
     ]
     del run.__annotations__["settings"]
     vars(run)["__signature__"] = signature(command).replace(parameters=[*own, *added])

@@ -5,6 +5,7 @@ What `judge exam` does, as functions:
     report = sit(Config(model="gpt-5-mini"))         # the items that ship
     report = sit(config, read_items("golden.jsonl"))  # one's own golden set
     grade(item, result)                               # a row for each labelled sentence
+    add(run, "q_001", 2, "items.jsonl", category="negation")  # a labelled sentence of a run
 
 They are loaded when first used.
 """
@@ -13,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from judge.exam.addition import add as add
     from judge.exam.grades import grade as grade
     from judge.exam.items import Item as Item
     from judge.exam.items import Items as Items
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from judge.exam.sitting import sit as sit
 
 _NAMES = {
+    "addition": ("add",),
     "grades": ("grade",),
     "items": ("Item", "Items", "read_items", "selected"),
     "records": ("ExamReport", "ExamRow"),

@@ -21,9 +21,15 @@ from judge.protocols import Judge
 from judge.records import SampleResult
 from judge.signature import Signature
 
-_EXAMINED: Final = {"cache": False, "fallback": False, "correctness": False, "relevance": False}
-"""An exam is about the judge as it is now, and about it alone: nothing kept is read, and nobody
-answers in its place."""
+_EXAMINED: Final = {
+    "cache": False,
+    "fallback": False,
+    "repeat": 1,
+    "correctness": False,
+    "relevance": False,
+}
+"""An exam is about the judge as it is now, and about it alone: nothing kept is read, nobody answers
+in its place, and each of its answers counts by itself."""
 
 Watch = Callable[[int, int], object]
 """Told after each answer how many are judged, and of how many."""
@@ -49,11 +55,11 @@ def sit(
 
     Args:
         config: settings of the judge, as for `judge.evaluate`; its cache is neither read nor
-            written, and nobody falls back.
+            written, nobody falls back, and no majority decides.
         items: those that ship where left out.
         judge: another than the settings make.
-        repeat: how often each item is asked. Each asking after the first has the chunks in another
-            order or, where a language model is asked, every second one another seed.
+        repeat: how often each item is asked; the first asking is graded. Each after it has the
+            chunks in another order or, where a language model is asked, by turns another seed.
         watch: told how far it is.
 
     Raises:

@@ -244,22 +244,23 @@ class Gates(NamedTuple):
         mean: Mapping[str, float | None],
         interval: Mapping[str, Interval | None],
         ceiling: Mapping[str, float] | None = None,
+        what: str = "mean over queries",
     ) -> tuple[GateResult, ...]:
-        """What the gates say of means over queries, in which no failure can hide.
+        """What the gates say of means, over queries where not `what`; no failure hides in them.
 
         Where there is a ceiling, the highest mean that could be, its share of that is held.
         """
         held = []
         for gate in self.bounds:
-            value, what = mean[gate.name], "mean over queries"
+            value, held_is = mean[gate.name], what
             limits = interval[gate.name]
             if value is None or (gate.strict and limits is None):
-                value, what = None, _NOTHING
+                value, held_is = None, _NOTHING
             elif gate.strict and limits is not None:
-                value, what = _limit(gate, limits)
+                value, held_is = _limit(gate, limits)
             if value is not None and (most := (ceiling or {}).get(gate.name)):
-                value, what = min(1.0, value / most), f"{what}, share of the ceiling"
-            held.append(_result(gate, value, what))
+                value, held_is = min(1.0, value / most), f"{held_is}, share of the ceiling"
+            held.append(_result(gate, value, held_is))
         return tuple(held)
 
 

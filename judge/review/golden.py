@@ -299,7 +299,7 @@ def _add(
     sentences = {sentence.index: sentence for sentence in result.sentences}
     golden = []
     for index, labels in sorted(cast.items()):
-        label = _agreed(sentences[index], labels, result.signature)
+        label = agreed(sentences[index], labels, result.signature)
         if label is None:
             found.disagreed.append(Disagreed(labels[0].review_id, sample.qid, index))
         elif label.reviewers < reviewers:
@@ -316,9 +316,8 @@ def _add(
     found.golden.append(Golden(sample, tuple(golden)))
 
 
-def _agreed(
-    sentence: SentenceResult, labels: Sequence[Label], signature: str
-) -> GoldenLabel | None:
+def agreed(sentence: SentenceResult, labels: Sequence[Label], signature: str) -> GoldenLabel | None:
+    """What all reviewers say of a sentence; None where they disagree."""
     said = {label.support for label in labels}
     if len({label.supported for label in labels}) > 1 or (len(said) > 1 and None not in said):
         return None

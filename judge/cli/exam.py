@@ -1,0 +1,187 @@
+"""`judge exam`: how good the judge is, by items whose right labels are known."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from judge.cli.app import app
+from judge.cli.options import JSON, chosen, language, takes_settings
+from judge.cli.terminal import output, say, say_json
+from judge.errors import ConfigError
+from judge.messages import LANGS, Lang, Messages
+from judge.text.visible import flat
+
+if TYPE_CHECKING:
+    from judge.config import Config
+    from judge.exam.records import ExamReport
+    from judge.exam.sitting import Watch
+    from judge.records import Interval
+
+commands = typer.Typer(invoke_without_command=True, subcommand_metavar="[add …]")
+app.add_typer(commands, name="exam")
+
+_GATED: Final = ("accuracy", "binary", "macro_f1", "kappa", "quotes", "citations")
+_LANG: Final = typer.Option("en", metavar="en|zh", help="Language of what is printed [en].")
+
+
+@commands.callback()
+@takes_settings
+def exam(  # noqa: PLR0913  each is an option of the command line
+    context: typer.Context,
+    *,
+    items: list[str] | None = typer.Option(
+        None,
+        metavar="FILE",
+        help="A golden set of your own in place of the items that ship; may be repeated, and exam "
+        "names those that ship.",
+    ),
+    repeat: int = typer.Option(
+        1,
+        metavar="K",
+        min=1,
+        max=20,
+        help="Ask K times, and tell what labels change with the order of the chunks and, by turns, "
+        "with the seed; the first asking is graded.",
+    ),
+    category: list[str] | None = typer.Option(
+        None, metavar="NAME", help="Items of this category alone; may be repeated."
+    ),
+    language_: str | None = typer.Option(
+        None, "--language", metavar="en|zh", help="Items with an answer in this language alone."
+    ),
+    limit: int | None = typer.Option(
+        None, metavar="N", min=1, help="The first N items of each category and language."
+    ),
+    fail_under: list[str] | None = typer.Option(
+        None,
+        metavar="NAME=X",
+        help="Exit 1 if accuracy, binary, macro_f1, kappa, quotes or citations is under X; may be "
+        "repeated.",
+    ),
+    strict_gate: bool = typer.Option(
+        False, "--strict-gate", help="Gate on the lower 95 % limit, where there is one."
+    ),
+    out: Path | None = typer.Option(
+        None, "-o", "--output", metavar="FILE", help="Keep the report, as JSON."
+    ),
+    force: bool = typer.Option(False, "--force", help="Replace the file that -o names."),
+    as_json: bool = JSON,
+    lang: str = _LANG,
+    settings: "Config",
+) -> None:
+    """Have the judge sit an exam: items whose right labels are known, in two languages.
+
+    Takes the settings of judge score. An exam is about the judge as it is now: no kept verdict is
+    read, none is kept, and nobody falls back. Without --model similarity sits it.
+
+    Exit codes: 0 fine; 1 a --fail-under gate failed; 3 too many sentences have no verdict (three at
+    least, and over --max-unscored), or a gate found nothing to measure; 4 the budget is spent.
+
+    Example: judge exam --model gpt-5-mini --repeat 3 -o exam.json
+    """
+    if context.invoked_subcommand is not None:
+        return
+    # Heavy, and --help stays quick without them.
+    from judge.cli.render.exam import print_exam  # noqa: PLC0415
+    from judge.cli.render.looks import gate_line  # noqa: PLC0415
+    from judge.exam import read_items, selected, sit  # noqa: PLC0415
+    from judge.records import UnscoredReason  # noqa: PLC0415
+    from judge.reports.gate import OVER_BUDGET, UNTRUSTED, Gates, gates_code  # noqa: PLC0415
+    from judge.review.folder import as_json as written  # noqa: PLC0415
+    from judge.review.folder import check_output, write_whole  # noqa: PLC0415
+
+    spoken_in = language(lang)
+    gates = Gates.read({"least": fail_under or ()}, strict=strict_gate, names=_GATED)
+    wanted = None if language_ is None else chosen("--language", language_, LANGS)
+    whole = read_items(*(items or ()), max_line=settings.max_line)
+    asked = selected(whole, category or (), wanted, limit or 0)
+    if out is not None:
+        check_output(out, map(Path, items or ()), force=force)
+    with _bar(spoken_in) as watch:
+        report = sit(settings, asked, repeat=repeat, watch=watch)
+    held = gates.hold_means(*_measured(report), what="in the exam")
+    if out is not None:
+        write_whole(out, [written(report)])
+    if as_json:
+        say_json(report.model_dump_json())
+    else:
+        with output(spoken_in) as page:
+            print_exam(report, page)
+            for result in held:
+                page.whole(gate_line(result, spoken_in))
+            if out is not None:
+                page.copied(Messages.of("exam")("written", spoken_in, path=out))
+    if report.fitness.untrusted:
+        raise typer.Exit(UNTRUSTED)
+    spent = UnscoredReason.BUDGET in report.totals.unscored
+    raise typer.Exit(OVER_BUDGET if spent else gates_code(held))
+
+
+@commands.command()
+def add(
+    run: Path = typer.Argument(metavar="RUN", help="Run folder with imported labels."),
+    qid: str = typer.Argument(metavar="QID", help="Which answer."),
+    sentence: int = typer.Argument(
+        metavar="SENTENCE", min=1, help="Its number, as judge show has it."
+    ),
+    output_: Path = typer.Option(
+        ..., "-o", "--output", metavar="FILE", help="The items, JSONL: one line is appended."
+    ),
+    *,
+    category: str = typer.Option("own", metavar="NAME", help="What makes it hard."),
+    lang: str = _LANG,
+) -> None:
+    """Make a labelled sentence of a run an item of an exam of your own.
+
+    Its label is what all reviewers said, imported by judge review import.
+
+    Example: judge exam add runs/today q_001 2 --category negation -o items.jsonl
+    """
+    from judge.exam.addition import add as added  # noqa: PLC0415  heavy, and --help stays quick
+
+    spoken_in = language(lang)
+    if output_.suffix != ".jsonl":
+        raise ConfigError(f"-o {str(output_)!r}: ends not in .jsonl; name a file that does")
+    item = added(run, qid, sentence, output_, category=category)
+    (label,) = item.labels
+    said = label.support or ("supported" if label.supported else "not supported")
+    named = {"qid": flat(item.sample.qid), "path": output_, "category": flat(category)}
+    say(Messages.of("exam")("added", spoken_in, support=said, **named))
+
+
+def _measured(
+    report: "ExamReport",
+) -> "tuple[dict[str, float | None], dict[str, Interval | None]]":
+    """What gates are held against, and the intervals of what has one."""
+    from judge.records import Interval  # noqa: PLC0415  heavy, and --help stays quick
+
+    totals = report.totals
+    rates = {
+        "accuracy": totals.whole.accuracy,
+        "binary": totals.whole.binary,
+        "quotes": totals.quotes,
+        "citations": totals.citations,
+    }
+    limits = {
+        name: Interval(low=found.low, high=found.high, method="wilson_effective")
+        for name, found in rates.items()
+        if found is not None
+    }
+    values = {name: None if found is None else found.value for name, found in rates.items()}
+    values |= {"macro_f1": totals.macro_f1, "kappa": totals.kappa}
+    return values, {name: limits.get(name) for name in _GATED}
+
+
+@contextmanager
+def _bar(lang: Lang) -> "Iterator[Watch]":
+    """A bar on standard error where that is a terminal."""
+    from rich.console import Console  # noqa: PLC0415  heavy, and --help stays quick
+    from rich.progress import Progress  # noqa: PLC0415
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(Messages.of("exam")("sitting", lang))
+        yield lambda done, total: bar.update(task, completed=done, total=total)

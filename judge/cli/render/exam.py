@@ -1,0 +1,137 @@
+"""What an exam found of a judge, printed."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich.table import Table
+
+from judge.cli.terminal import Page, between, figures, number, words
+from judge.exam.fitness import LEVELS
+from judge.exam.records import Criterion, ExamReport, ExamTotals, Group, Rate
+from judge.exam.scores import UNSCORED
+from judge.messages import LANGS, Messages
+from judge.records import Support
+from judge.review.census import NEVER_PARTIAL
+from judge.signature import Signature
+from judge.text.visible import flat
+
+_STYLES: Final = dict(zip(LEVELS, ("bold red", "yellow", "bold green"), strict=True))
+
+
+def print_exam(report: ExamReport, page: Page) -> None:
+    """Print what the judge is fit for and blind to, then accuracy, confusion, and the rest."""
+    texts, lang = Messages.of("exam"), page.lang
+    totals, fit = report.totals, report.fitness
+    sizes = {"items": f"{totals.items:,}", "sentences": f"{totals.sentences:,}"}
+    page.copied(texts("title", lang, version=report.items, **sizes), style="bold")
+    if fit.untrusted:
+        share = f"{100 * sum(totals.unscored.values()) / totals.sentences:.1f} %"
+        page.say(texts("fit.untrusted", lang, share=share), style="bold red")
+    else:
+        page.say(texts(f"fit.{fit.level}", lang), style=_STYLES[fit.level])
+        for spot in fit.blind:
+            named = {"category": category(spot.category, page), **_counts(spot.found)}
+            page.say(texts(f"blind.{spot.why}", lang, **named), style="yellow", hang=2)
+        if not fit.blind:
+            page.say(texts("blind.none", lang))
+    page.blank()
+    for table in (_thresholds(fit.criteria, page), _groups(totals, page), _confusion(totals, page)):
+        page.table(table)
+    for line in _lines(report, page):
+        page.say(line, hang=2)
+    if totals.lost:
+        page.say(texts("lost", lang, count=totals.lost), style="yellow", hang=2)
+    page.blank()
+    page.made_by([report.signature])
+
+
+def category(name: str, page: Page) -> str:
+    """The word for a category that ships; the name itself of one's own."""
+    texts, key = Messages.of("exam"), f"category.{name}"
+    return texts(key, page.lang) if key in texts else flat(name)
+
+
+def _thresholds(criteria: tuple[Criterion, ...], page: Page) -> Table:
+    say, level = words("exam", "table", page.lang), words("exam", "level", page.lang)
+    name = words("exam", "criterion", page.lang)
+    table = figures(*map(say, ("threshold", "found", "gating", "watching", "fit")))
+    for each in criteria:
+        bounds = (f"{bound:g}" for bound in (each.gating, each.watching))
+        side = "least" if each.least else "most"
+        table.add_row(
+            name(each.name),
+            number(each.value),
+            *(say(side, bound=bound) for bound in bounds),
+            level(each.level or "open"),
+            style=_STYLES[each.level] if each.level in {"unfit", "watching"} else "",
+        )
+    return table
+
+
+def _groups(totals: ExamTotals, page: Page) -> Table:
+    """Accuracy by category, and of each in both languages."""
+    say = words("exam", "table", page.lang)
+    heads = ("category", "interval", *LANGS, "binary", "traps", "sentences")
+    table = figures("", *map(say, heads))
+    found = {(each.category, each.language): each for each in totals.groups}
+    for group in totals.groups:
+        if group.language is not None:
+            continue
+        table.add_row(
+            say("all") if group.category is None else category(group.category, page),
+            number(group.accuracy.value),
+            between(group.accuracy.low, group.accuracy.high),
+            *(_right(found.get((group.category, language))) for language in LANGS),
+            number(group.binary.value),
+            _of(group.traps),
+            f"{group.accuracy.of:,}",
+            style="bold" if group.category is None else "",
+        )
+    return table
+
+
+def _right(group: Group | None) -> str:
+    return number(group.accuracy.value if group else None)
+
+
+def _of(found: Rate | None) -> str:
+    return f"{found.hits:,}/{found.of:,}" if found else "–"
+
+
+def _confusion(totals: ExamTotals, page: Page) -> Table:
+    say, label = words("exam", "table", page.lang), words("looks", "label", page.lang)
+    columns = (*Support, *([UNSCORED] if totals.unscored else []))
+    table = figures(say("confusion"), *map(label, columns))
+    for gold, said in totals.confusion.items():
+        cells = (f"{said[name]:,}" if name in said else "·" for name in columns)
+        table.add_row(label(gold), *cells)
+    return table
+
+
+def _lines(report: ExamReport, page: Page) -> Iterator[str]:
+    say, totals, cost = words("exam", "line", page.lang), report.totals, report.cost
+    if Signature.parse(report.signature).source in NEVER_PARTIAL:
+        yield say("coarse")
+    yield say("scores", f1=number(totals.macro_f1), kappa=number(totals.kappa))
+    rates = {"quotes": totals.quotes, "citations": totals.citations, "obeyed": totals.obeyed}
+    for name, found in (rates | totals.flips).items():
+        if found is not None:
+            limits = {"low": number(found.low), "high": number(found.high)}
+            yield say(name, rate=say("rate", **_counts(found), **limits))
+    if totals.unscored:
+        why = words("looks", "unscored", page.lang)
+        told = (say("reason", count=n, reason=why(each)) for each, n in totals.unscored.items())
+        yield say("unscored", reasons=say("joint").join(told))
+    if cost.calls:
+        yield say(
+            "cost",
+            calls=f"{cost.calls:,}",
+            prompt=f"{cost.prompt_tokens:,}",
+            reply=f"{cost.reply_tokens:,}",
+            price="" if cost.cost is None else say("price", cost=f"{cost.cost:,.4g}"),
+            seconds="" if cost.seconds is None else say("seconds", seconds=f"{cost.seconds:.1f}"),
+        )
+
+
+def _counts(found: Rate) -> dict[str, str]:
+    return {"hits": f"{found.hits:,}", "of": f"{found.of:,}"}
