@@ -183,7 +183,9 @@ class PromptedJudge:
         elif answer.refused:
             hearing.said = ""
         if isinstance(answer, ChatReply) and answer.finish == "stop":
-            self._growth = max(self._growth, -(-limit // usual))
+            # A cut that was no want of room makes no later reply longer.
+            needed = min(limit, answer.reply_tokens or limit)
+            self._growth = max(self._growth, -(-needed // usual))
             return self._read(answer.text, asked, hearing)
         if isinstance(answer, ChatReply) and answer.finish == "length":
             return self._cut(question, limit, hearing)

@@ -165,18 +165,24 @@ async def test_one_sentence_cut_alone_is_truncated() -> None:
 
 def thinking(least: int) -> Callable[[ChatRequest], ChatReply | str]:
     """Right where it may use so many tokens, else cut."""
-    return lambda chat: right(chat) if chat.max_tokens >= least else finished("", "length")
+
+    def reply(chat: ChatRequest) -> ChatReply:
+        fits = chat.max_tokens >= least
+        said = finished(right(chat) if fits else "", "stop" if fits else "length")
+        return said.model_copy(update={"reply_tokens": least})
+
+    return reply
 
 
 async def test_a_cut_reply_is_asked_for_with_twice_the_limit_first() -> None:
     # The usual limit is 512 tokens and 200 for each sentence.
-    for most, room, least, limits in (
-        (None, 0, 5_000, [912, 1824, 3648, 7296]),
-        (5_000, 0, 5_000, [912, 1824, 3648, 5_000]),
-        (None, 16_384, 20_000, [912 + 16_384, 16_384 + 16_384]),
-        (5_000, 16_384, 5_000, [5_000]),
+    for most, room, least, limits, later in (
+        (None, 0, 5_000, [912, 1824, 3648, 7296], 6 * 912),
+        (5_000, 0, 5_000, [912, 1824, 3648, 5_000], 5_000),
+        (None, 16_384, 20_000, [912 + 16_384, 16_384 + 16_384], 16_384 + 16_384),
+        (5_000, 16_384, 5_000, [5_000], 5_000),
         # A sentence alone may use as much as both.
-        (1_000, 0, 1_001, [912, 1_000, 1_000, 1_000]),
+        (1_000, 0, 1_001, [912, 1_000, 1_000, 1_000], 912),
     ):
         model = FakeModel([thinking(least)])
         judge = PromptedJudge(model, PROMPT, max_reply_tokens=most, room=room)
@@ -187,7 +193,15 @@ async def test_a_cut_reply_is_asked_for_with_twice_the_limit_first() -> None:
         assert fates(judgment) == (["full"] if fine else ["truncated"]) * 2
         await judge.judge(asked(2))
         # What was needed is where the next answer begins; what was of no use is not.
-        assert model.requests[len(limits)].max_tokens == limits[-1 if fine else 0]
+        assert model.requests[len(limits)].max_tokens == later
+
+
+async def test_a_reply_cut_by_chance_makes_no_later_limit_larger() -> None:
+    model = FakeModel([finished("", "length"), right])
+    judge = PromptedJudge(model, PROMPT)
+    for _ in range(3):
+        assert fates(await judge.judge(asked(2))) == ["full"] * 2
+    assert [chat.max_tokens for chat in model.requests] == [912, 1824, 912, 912]
 
 
 async def test_a_reply_that_never_ends_costs_a_bounded_number_of_tokens() -> None:
