@@ -77,8 +77,10 @@ class BatchRecord(Record):
 
     @field_validator("config")
     @classmethod
-    def _names_the_prompt(cls, config: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        return {"prompt": "v1"} | config  # as all were, before there was a choice
+    def _is_whole(cls, config: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        # As all were, before there was a choice.
+        older: dict[str, JsonValue] = {"prompt": "v1", "repeat": 1}
+        return older | config
 
 
 class BatchFolder:

@@ -17,6 +17,8 @@ from judge.errors import ConfigError, InputError
 from judge.text.visible import clip, counted, flat
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from judge.batch.fill import Filled
     from judge.batch.folder import BatchFolder, RequestFile
     from judge.config import Config
@@ -89,10 +91,18 @@ def write(
     places = {"base_url": address(settings), "cache_dir": cache_folder(settings).absolute()}
     settings = settings.model_copy(update=places)
     size = int(max_size * _MEGA)
+
+    def settle() -> "dict[str, JsonValue]":
+        takes = asyncio.run(settled(settings, ask=probe))
+        if settings.repeat > 1 and not takes["seed"]:
+            raise ConfigError(
+                f"repeat {settings.repeat}: {settings.model} takes no seed, and a repeat would be "
+                "given the reply of the first; leave it out here, and repeat in judge score"
+            )
+        return takes
+
     with (
-        BatchFolder.made(
-            output, settings, made_from, lambda: asyncio.run(settled(settings, ask=probe))
-        ) as folder,
+        BatchFolder.made(output, settings, made_from, settle) as folder,
         folder.writer(requests=max_requests, size=size) as writer,
     ):
         filled = fill(folder, writer.add)

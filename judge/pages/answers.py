@@ -14,6 +14,7 @@ from judge.records import (
     Sample,
     SampleResult,
     SentenceResult,
+    Support,
     Unscored,
     Verdict,
 )
@@ -229,6 +230,10 @@ def _sentence(
             else Signature.parse(outcome.signature).threshold,
             "source": outcome.source,
             "instead": outcome.support.value if failure else "",
+            "askings": [
+                f"{'label' if isinstance(each, Support) else 'unscored'}.{each.value}"
+                for each in outcome.askings
+            ],
             "reason": _cut(outcome.reason),
             "evidence": [
                 _without_blanks(

@@ -345,7 +345,7 @@ def test_a_folder_of_before_there_was_a_choice_asks_with_the_first_prompt(place:
         args = ("write", "samples.jsonl", "-o", "night", *server.words)
         batch(*args, "--prompt", "v1")
         record = json.loads((place / "night" / "batch.json").read_text("utf-8"))
-        assert record["config"].pop("prompt") == "v1"
+        assert (record["config"].pop("prompt"), record["config"].pop("repeat")) == ("v1", 1)
         (place / "night" / "batch.json").write_text(json.dumps(record), encoding="utf-8")
         assert "is of other settings (prompt)" in batch(*args, code=2)
         for step in ("send", "status", "fetch", "read"):

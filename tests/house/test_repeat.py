@@ -164,12 +164,12 @@ def test_what_was_asked_is_never_asked_again(place: Path) -> None:
     samples(place, ANSWER, "Room 2 opens at eight.")
     said = saying(["partial", "full", "full", "none"])
     with JudgeServer(said) as server:
-        for wanted, new in ((1, 2), (3, 4), (3, 0), (2, 0), (4, 2), (1, 0)):
+        for wanted, new in ((1, 2), (2, 2), (4, 4), (4, 0), (3, 0)):
             before = server.calls
             score(server, "--repeat", wanted, "--force")
             assert server.calls - before == new, f"{wanted}: two answers, each so often"
             outcome, _ = first()
-            assert outcome.support == ("full" if wanted in {3, 4} else "partial")
+            assert outcome.support == ("full" if wanted > 2 else "partial")
 
 
 def test_asked_once_nothing_is_other_than_without_the_option(place: Path) -> None:
@@ -332,6 +332,11 @@ def test_a_batch_brings_repeats_in_a_round_of_their_own(place: Path) -> None:
         score(server, "--repeat", 3)
         assert server.calls == 0
     assert first()[0].askings == ("partial", "full", "full")
+    refused = {"seed": faults.error(400, "Unsupported parameter: 'seed'.", "seed")}
+    with BatchProvider(live=picky(refused)) as server:
+        ran = judge("batch", "write", source, "-o", "blind", *server.words, "--repeat", 3)
+    assert (ran.code, ran.err.count("\n")) == (2, 1), ran
+    assert "repeat 3: tiny takes no seed" in ran.err
 
 
 # Settings, and what the one line says.

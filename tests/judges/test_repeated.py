@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from judge import Chunk, JudgeRequest, Sentence, Verdict
+from judge import Chunk, Flag, FlagName, JudgeRequest, Judgment, Sentence, Support, Verdict
 from judge.compose import compose
-from judge.judges.repeated import chunk_order
+from judge.judges.repeated import RepeatedJudge, chunk_order
 from tests.asked import Asked
 from tests.replies import Answer, Says, packed, right, verdict
 from tests.server import JudgeServer
@@ -77,3 +77,31 @@ async def test_a_repeat_has_its_own_seed_and_order_and_means_the_same_chunks() -
     assert len({tuple(each) for each in shown}) == 3
     # What is cited is the same text, whatever its number.
     assert all(each.chunks[each.cites["s2"][0] - 1] == ROOMS[2] for each in asked)
+
+
+class Scripted:
+    """Says such a label of the first sentence, and raises such a flag."""
+
+    signature = "llm:m@host|seed:7"
+
+    def __init__(self, label: str, flag: FlagName | None = None) -> None:
+        outcome = Verdict(support=Support(label), source="llm", signature=self.signature)
+        flags = (Flag(name=flag, sentence=0),) if flag else ()
+        self._judgment = Judgment(outcomes={0: outcome}, flags=flags)
+
+    async def judge(self, _: JudgeRequest) -> Judgment:
+        return self._judgment
+
+
+async def test_flags_are_those_of_the_verdict_that_is_kept() -> None:
+    conflict, unjudged = FlagName.CONFLICTING_EVIDENCE, FlagName.UNJUDGED_EVIDENCE
+    first, other = Scripted("partial", unjudged), Scripted("none", conflict)
+    for others, names in (
+        ((other, other), [conflict, FlagName.FLIPPED]),
+        ((other,), [unjudged, FlagName.FLIPPED]),
+        ((first, first), [unjudged]),
+    ):
+        judge = RepeatedJudge(first, *others)
+        asked = request().model_copy(update={"ask": (0,)})
+        assert [flag.name for flag in (await judge.judge(asked)).flags] == names
+        assert judge.signature == f"llm:m@host|seed:7|repeat:{1 + len(others)}"

@@ -69,7 +69,10 @@ class Reader:
         quote = OPENS if there else f"{EVIL} {BIDI}"
         evidence = (Evidence(chunk_id=chunk, quote=quote),)
         reason = "" if support is Support.FULL else f"because {EVIL} {BIDI}"
-        changes = {"evidence": evidence, "reason": reason, "supporting": (chunk,)}
+        changes: dict[str, object] = {"evidence": evidence, "reason": reason}
+        changes |= {"supporting": (chunk,)}
+        if support is Support.PARTIAL:
+            changes["askings"] = (Support.PARTIAL, Support.PARTIAL, UnscoredReason.TIMEOUT)
         return verdict.model_copy(update=changes)
 
 
@@ -197,7 +200,14 @@ def test_sentences_are_read_by_keyboard(run: Path, browser: Browser) -> None:
         wanted = (
             ("heading", "No evidence"),
             ("full", "Cites [a#1] valid", "Chunk a#1", "Welcome."),
-            ("partial", "because", "Cites [b#1] unsupported", "a#1 would hold", "Another chunk"),
+            (
+                "partial",
+                "Asked 3 times: partial · partial · timeout",
+                "because",
+                "Cites [b#1] unsupported",
+                "a#1 would hold",
+                "Another chunk",
+            ),
             ("none", "dangling", "Quote not found in a#1"),
             ("contradicted", "because"),
             ("No verdict: timeout",),

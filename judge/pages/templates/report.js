@@ -211,6 +211,10 @@
       made.append(make("p", {}, say("script.instead",
         { source: say(`script.source_${source}`), label: say(`label.${sentence.instead}`) })));
     }
+    if (sentence.askings) {
+      const told = sentence.askings.map((each) => say(each)).join(" · ");
+      made.append(make("p", {}, `${say("script.asked", { count: sentence.askings.length })}${colon}${told}`));
+    }
     if (sentence.reason) {
       made.append(make("p", {}, `${say("script.reason")}${colon}`, outside(sentence.reason)));
     }
