@@ -10,7 +10,6 @@ from rich.text import Text
 
 from judge.cli.app import app
 from judge.cli.terminal import output, say
-from judge.errors import ConfigError
 from judge.prompt import (
     FAITHFULNESS,
     Prompt,
@@ -68,9 +67,9 @@ def show(
 
 @prompts.command()
 def diff(
-    which: list[str] = typer.Argument(
-        metavar="[NAME] OLD NEW", help=f"Two versions, of {FAITHFULNESS} where no NAME stands."
-    ),
+    name: str = typer.Argument(metavar="[NAME]", help="Such as relevance [faithfulness]."),
+    old: str = typer.Argument(metavar="OLD", help="Such as v1."),
+    new: str | None = typer.Argument(None, metavar="NEW", help="Such as v2."),
 ) -> None:
     """Print what one version says and another does not, line by line, and how long each is.
 
@@ -78,14 +77,13 @@ def diff(
 
     Example: judge prompts diff v1 v2
     """
-    if len(which) not in {2, 3}:
-        raise ConfigError("judge prompts diff takes two versions: judge prompts diff v1 v2")
-    name, first, second = [FAITHFULNESS, *which][-3:]
-    old, new = load_prompt(name, first), load_prompt(name, second)
+    if new is None:
+        name, old, new = FAITHFULNESS, name, old
+    one, other = load_prompt(name, old), load_prompt(name, new)
     with output() as page:
-        for part, before in _parts(old).items():
-            after = _parts(new)[part]
-            for sign, prompt, text in (("---", old, before), ("+++", new, after)):
+        for part, before in _parts(one).items():
+            after = _parts(other)[part]
+            for sign, prompt, text in (("---", one, before), ("+++", other, after)):
                 tokens = f"about {estimate_tokens(text)} tokens"
                 page.whole(Text(f"{sign} {prompt.reference} {part}, {tokens}", style="bold"))
             for line in _differences(before, after) if before != after else [Text("(the same)")]:
