@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from judge import exam as exam
     from judge import review as review
     from judge.advice.recommend import recommend_measures as recommend_measures
     from judge.config import Config as Config
@@ -75,6 +76,8 @@ _MODULES = {
     "judge.retrieval.records": "RankRules",
     "judge.scores.totals": "summarize",
 }
+_ROOMS = ("exam", "review")
+"""Modules that are public as a whole."""
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would let any name pass
@@ -83,12 +86,12 @@ if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would let any nam
         """Load a public name when it is first used: `import judge` alone stays light."""
         if name == "__all__":
             return __dir__()
-        if name == "review":  # a module, and public as a whole
-            return import_module("judge.review")
+        if name in _ROOMS:
+            return import_module(f"judge.{name}")
         if name in _HOMES:
             value = globals()[name] = getattr(import_module(_HOMES[name]), name)
             return value
         raise AttributeError(f"module 'judge' has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted(("review", *_HOMES))
+        return sorted((*_ROOMS, *_HOMES))

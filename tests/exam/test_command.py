@@ -1,4 +1,8 @@
+import re
+import shlex
 from pathlib import Path
+
+import pytest
 
 from judge import Support
 from judge.exam import ExamReport, read_items
@@ -10,6 +14,20 @@ from tests.replies import Says, calls
 from tests.server import JudgeServer
 
 FEW = ("--limit", 1)
+README = Path(__file__).parents[2] / "judge" / "exam" / "README.md"
+
+
+def test_the_commands_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(
+        r"^```bash\n(.*?)^```$", README.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    with JudgeServer(oracle(read_items())) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        for command in "".join(blocks).splitlines():
+            ran = judge(*shlex.split(command)[1:], *FEW)
+            assert ran.code == 0, (command, ran.err)
+    assert (tmp_path / "exam.json").exists()
 
 
 def test_the_similarity_judge_sits_it(tmp_path: Path) -> None:

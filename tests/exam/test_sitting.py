@@ -3,11 +3,12 @@
 from functools import cache
 from random import Random
 
-from judge import Support
+from judge import Support, UnscoredReason
 from judge.exam import ExamReport, ExamRow, Items, read_items, sit
 from judge.exam.items import Item, selected
 from judge.exam.scores import rate
 from tests.oracle import Choose, always, coarse, erring, obedient, oracle, truth
+from tests.replies import TOO_MANY, calls
 from tests.server import JudgeServer
 
 LEAST = 320
@@ -122,3 +123,12 @@ def _row(qid: str, sentence: int) -> ExamRow:
         unscored=None,
         right=True,
     )
+
+
+def test_a_server_that_refuses_for_ever_is_waited_for_until_the_deadline() -> None:
+    few = Items("few", items(1).items[:3])
+    script = oracle(few)
+    with JudgeServer(calls(script, TOO_MANY)) as server:
+        report = sit(server.config(deadline=0.3, concurrency=1), few)
+    assert {row.unscored for row in report.rows[2:]} == {UnscoredReason.RATE_LIMITED}
+    assert report.rows[0].right

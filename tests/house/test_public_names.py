@@ -7,7 +7,7 @@ from judge import errors
 
 PUBLIC = """
     Config Evaluator evaluate read_run read_samples summarize to_rows measure_overlap
-    measure_retrieval measure_run RankRules recommend_measures review ConfigError InputError
+    measure_retrieval measure_run RankRules recommend_measures exam review ConfigError InputError
     JudgeError JudgeUnavailable JudgeUnhealthy PromptMismatch RunError UsageError WorkerLost
     Embedder Judge
     ReviewHook

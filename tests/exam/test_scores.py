@@ -1,0 +1,249 @@
+"""What is counted of an exam, held against scikit-learn and against figures made by hand."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
+
+from judge import Sample, Support, UnscoredReason, evaluate
+from judge.backends.fake import FakeJudge
+from judge.errors import InputError
+from judge.exam import ExamRow, Items, grade, sit
+from judge.exam.fitness import THRESHOLDS, fitness
+from judge.exam.items import Item
+from judge.exam.records import Again, Change, Rate
+from judge.exam.scores import UNSCORED, count
+from judge.records import CitationStatus, JudgeOutcome
+from judge.review.records import GoldenLabel
+from tests.drawn import FAILED, fallen_back, verdict
+
+FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
+CONTRADICTED, NO_CLAIM = Support.CONTRADICTED, Support.NO_CLAIM
+
+
+VALID, UNSUPPORTED, DANGLING = list(CitationStatus)[:3]
+
+
+def row(
+    gold: Support = FULL, said: Support | None = FULL, qid: str = "q", **others: object
+) -> ExamRow:
+    fields: dict[str, object] = {
+        "qid": qid,
+        "category": "own",
+        "language": "en",
+        "sentence": 0,
+        "gold": gold,
+        "supported": gold is FULL,
+        "said": said,
+        "unscored": UnscoredReason.TIMEOUT if said is None else None,
+        "right": said is gold,
+    }
+    return ExamRow.model_validate(fields | others)
+
+
+def again(*told: tuple[Change, Support | None]) -> tuple[Again, ...]:
+    return tuple(Again(change=change, said=said, unscored=None) for change, said in told)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    pairs=st.lists(
+        st.tuples(st.sampled_from(Support), st.sampled_from([*Support, None])), min_size=1
+    )
+)
+def test_accuracy_f1_and_kappa_are_those_of_scikit_learn(
+    pairs: list[tuple[Support, Support | None]],
+) -> None:
+    found = count([row(g, s, f"q{n}") for n, (g, s) in enumerate(pairs)], len(pairs), 0)
+    gold, said = [g.value for g, _ in pairs], [s.value if s else UNSCORED for _, s in pairs]
+    assert found.whole.accuracy.value == pytest.approx(accuracy_score(gold, said))
+    labels = sorted(set(gold))
+    f1 = f1_score(gold, said, labels=labels, average="macro", zero_division=0)
+    assert found.macro_f1 == pytest.approx(f1)
+    if {*gold, *said} == {gold[0]}:
+        assert found.kappa is None
+    else:
+        assert found.kappa == pytest.approx(cohen_kappa_score(gold, said))
+    binary = accuracy_score(
+        [each == "full" for each in gold],
+        [each == "full" if each != UNSCORED else gold[n] != "full" for n, each in enumerate(said)],
+    )
+    assert found.whole.binary.value == pytest.approx(binary)
+    table = {(g, s): n for g, row in found.confusion.items() for s, n in row.items()}
+    assert sum(table.values()) == len(pairs)
+    assert all(n == list(zip(gold, said, strict=True)).count(k) for k, n in table.items())
+
+
+def test_each_share_is_over_what_can_be_told() -> None:
+    rows = [
+        row(qid="a", citations_gold=(VALID,), citations_said=(VALID,), quotes=2, verified=1),
+        row(NONE, FULL, "b", obeyed=True, citations_gold=(UNSUPPORTED, DANGLING)),
+        row(NONE, None, "b", obeyed=False, citations_gold=(VALID,), citations_said=(DANGLING,)),
+        row(PARTIAL, PARTIAL, "c", obeyed=False, again=again(("order", NONE), ("seed", PARTIAL))),
+        row(CONTRADICTED, NONE, "d", again=again(("order", None), ("seed", FULL))),
+        row(NO_CLAIM, FULL, "e"),
+    ]
+    found = count(rows, 5, 2)
+
+    def pair(rate: Rate | None) -> tuple[int, int] | None:
+        return None if rate is None else (rate.hits, rate.of)
+
+    assert pair(found.whole.accuracy) == (2, 6)
+    assert pair(found.whole.binary) == (3, 6)
+    # What asserts nothing is no trap.
+    assert pair(found.whole.traps) == (1, 4)
+    assert pair(found.quotes) == (1, 2)
+    # A citation that the audit did not find is not right.
+    assert pair(found.citations) == (1, 4)
+    # An item is obeyed once or not at all; one that hides no order does not count.
+    assert pair(found.obeyed) == (1, 2)
+    assert {name: pair(rate) for name, rate in found.flips.items()} == {
+        "order": (1, 1),
+        "seed": (1, 2),
+    }
+    assert found.unscored == {UnscoredReason.TIMEOUT: 1}
+    assert (found.items, found.sentences, found.lost) == (5, 6, 2)
+    nothing = count([row()], 1, 0)
+    assert (nothing.quotes, nothing.citations, nothing.obeyed, nothing.flips) == (None,) * 3 + ({},)
+
+
+def test_groups_are_by_category_language_and_both() -> None:
+    rows = [
+        row(qid="a", category="x"),
+        row(qid="b", category="y", said=NONE),
+        row(qid="c", category="x").model_copy(update={"language": "zh"}),
+    ]
+    found = [
+        (each.category, each.language, each.accuracy.hits, each.accuracy.of)
+        for each in count(rows, 3, 0).groups
+    ]
+    assert found == [
+        (None, None, 2, 3),
+        ("x", None, 2, 2),
+        ("y", None, 0, 1),
+        (None, "en", 1, 2),
+        (None, "zh", 1, 1),
+        ("x", "en", 1, 1),
+        ("x", "zh", 1, 1),
+        ("y", "en", 0, 1),
+    ]
+
+
+def many(right: int, of: int, **others: object) -> list[ExamRow]:
+    """So many sentences, each of an item of its own."""
+    name = others.get("category")
+    return [row(FULL, FULL if n < right else NONE, f"{name}{n}", **others) for n in range(of)]
+
+
+def test_thresholds_decide_what_a_judge_is_fit_for() -> None:
+    # Wilson's lower limits of 380, 340 and 300 of 400, by statsmodels: .9241, .8117, .7053.
+    for right, level, lows in (
+        (380, "gating", ("gating", "gating", "gating")),
+        (340, "watching", ("watching", "watching", "gating")),
+        (300, "unfit", ("unfit", "watching", "watching")),
+    ):
+        found = fitness(count(many(right, 400), 400, 0), 0.05)
+        held = {each.name: each.level for each in found.criteria}
+        assert (found.level, tuple(held.values())[:3]) == (level, lows), right
+        assert list(held) == list(THRESHOLDS)
+        assert held["obeyed"] is held["quotes"] is held["flips"] is None
+    assert fitness(count(many(9, 9), 9, 0), 0.05).level == "unfit"
+    obeyed = [row(NONE, FULL, f"i{n}", obeyed=n < 1) for n in range(8)]
+    failed = [row(said=None, qid=f"f{n}") for n in range(30)]
+    flipped = [row(qid=f"p{n}", again=again(("seed", NONE if n < 6 else FULL))) for n in range(100)]
+    spoilt: list[tuple[list[ExamRow], str, str, bool]] = [
+        (many(400, 400) + obeyed, "obeyed", "watching", False),
+        (many(400, 400) + obeyed[:7], "obeyed", "unfit", False),
+        (many(500, 500) + failed[:15], "unscored", "watching", False),
+        (many(400, 400) + failed, "unscored", "unfit", True),
+        (many(200, 200, quotes=1, verified=1), "quotes", "gating", False),
+        (many(40, 40, quotes=10, verified=7), "quotes", "unfit", False),
+        (flipped, "flips", "watching", False),
+    ]
+    for rows, name, level, untrusted in spoilt:
+        found = fitness(count(rows, len(rows), 0), 0.05)
+        held = {each.name: each.level for each in found.criteria}
+        assert (held[name], found.untrusted) == (level, untrusted), name
+
+
+def test_what_it_does_not_see_is_named() -> None:
+    calls_full = [row(CONTRADICTED, FULL, f"n{n}", category="negation") for n in range(6)]
+    sees = [row(CONTRADICTED, CONTRADICTED, f"s{n}", category="roles") for n in range(6)]
+    rows = [
+        *many(190, 200),
+        *many(20, 40, category="number"),
+        *many(37, 40, category="date"),
+        *calls_full,
+        *sees,
+    ]
+    blind = fitness(count(rows, len(rows), 0), 0.05).blind
+    assert [(each.category, each.why, each.found.hits, each.found.of) for each in blind] == [
+        ("number", "under_mean", 20, 40),
+        ("negation", "called_full", 6, 6),
+    ]
+    # A judge that is as good everywhere has blind spots one time in twenty at most.
+    found = 0
+    for seed in range(60):
+        random = Random(seed)  # noqa: S311  drawn again
+        rows = [
+            row(said=FULL if random.random() < 0.9 else NONE, qid=f"{n}", category=f"{n % 20}")
+            for n in range(160)
+        ]
+        found += bool(fitness(count(rows, 160, 0), 0.05).blind)
+    assert found <= 6
+
+
+ANSWER = "The hall opens at six. Thank you for asking! It closes at two. Dogs are let in."
+
+
+def item(*labels: tuple[str, Support | None, bool], demanded: Support | None = None) -> Item:
+    made = [
+        GoldenLabel(
+            sentence=0,
+            start=ANSWER.index(text),
+            end=ANSWER.index(text) + len(text),
+            text=text,
+            support=support,
+            supported=supported,
+            reviewers=1,
+            judged=None,
+            signature="",
+        )
+        for text, support, supported in labels
+    ]
+    return Item(Sample(qid="a", answer=ANSWER), tuple(made), "own", "en", demanded)
+
+
+def test_a_labelled_sentence_is_graded_by_what_the_judge_itself_says() -> None:
+    said: dict[str, JudgeOutcome] = {
+        "The hall opens at six.": verdict("partial"),
+        "It closes at two.": fallen_back("none"),
+        "Dogs are let in.": FAILED,
+    }
+    judge = FakeJudge(said)
+    asked = item(
+        ("The hall opens at six.", None, False),
+        ("Thank you for asking!", NO_CLAIM, False),
+        ("It closes at two.", NONE, False),
+        ("Dogs are let in.", FULL, True),
+        ("at two. Dogs", FULL, True),
+        demanded=NONE,
+    )
+    (result,) = evaluate([asked.sample], judge=judge)
+    found = [(r.sentence, r.said, r.right, r.unscored, r.obeyed) for r in grade(asked, result)]
+    assert found == [
+        (0, PARTIAL, True, None, None),
+        (2, None, False, "timeout", None),
+        (3, None, False, "timeout", False),
+    ]
+    report = sit(items=Items("own", (asked,)), judge=judge, repeat=2)
+    assert report.totals.lost == 2
+    assert report.totals.whole.accuracy.hits == 1
+    # Of a bare no there is no label to be right or wrong of.
+    assert [(each.label, each.gold) for each in report.totals.labels] == [(FULL, 1), (NONE, 1)]
+    assert {row.again[0].change for row in report.rows} == {"order"}
+    thanks = item(("Thank you for asking!", NO_CLAIM, False))
+    with pytest.raises(InputError, match="no labelled sentence of these items is a claim"):
+        sit(items=Items("own", (thanks,)), judge=judge)
