@@ -86,7 +86,6 @@ def exam(  # noqa: PLR0913  each is an option of the command line
         return
     # Heavy, and --help stays quick without them.
     from judge.cli.render.exam import print_exam  # noqa: PLC0415
-    from judge.cli.render.looks import gate_line  # noqa: PLC0415
     from judge.exam import read_items, selected, sit  # noqa: PLC0415
     from judge.records import UnscoredReason  # noqa: PLC0415
     from judge.reports.gate import OVER_BUDGET, UNTRUSTED, Gates, gates_code  # noqa: PLC0415
@@ -103,6 +102,7 @@ def exam(  # noqa: PLR0913  each is an option of the command line
     with _bar(spoken_in) as watch:
         report = sit(settings, asked, repeat=repeat, watch=watch)
     held = gates.hold_means(*_measured(report), what="in the exam")
+    report = report.model_copy(update={"gates": held})
     if out is not None:
         write_whole(out, [written(report)])
     if as_json:
@@ -110,8 +110,6 @@ def exam(  # noqa: PLR0913  each is an option of the command line
     else:
         with output(spoken_in) as page:
             print_exam(report, page)
-            for result in held:
-                page.whole(gate_line(result, spoken_in))
             if out is not None:
                 page.copied(Messages.of("exam")("written", spoken_in, path=out))
     if report.fitness.untrusted:

@@ -44,6 +44,7 @@ THRESHOLDS: Final = {
     "flips": Threshold(0.05, 0.10, least=False),
 }
 _ALPHA: Final = 0.05
+_DIGITS: Final = 3
 _FEW: Final = 3
 """Traps of a category, under which it says nothing that most of them are called full."""
 
@@ -78,6 +79,7 @@ def fitness(totals: ExamTotals, max_unscored: float) -> Fitness:
 def _held(name: str, value: float | None, threshold: Threshold) -> Criterion:
     level: Level | None = None
     if value is not None:
+        value = round(value, _DIGITS)  # as it is shown
         sign = 1 if threshold.least else -1
         bounds = {"gating": threshold.gating, "watching": threshold.watching}
         level = next(

@@ -51,7 +51,8 @@ class Items(NamedTuple):
     """The items of one exam."""
 
     version: str
-    """Their name and the first digits of a hash of them: exams of equal versions compare."""
+    """Their name and the first digits of a hash of them, and how many of how many where they are a
+    part: exams of equal versions compare."""
     items: tuple[Item, ...]
 
 
@@ -99,7 +100,8 @@ def selected(
             kept.append(item)
     if not kept:
         raise ConfigError(f"--language {language}: no item of these has it; leave it out")
-    return Items(items.version, tuple(kept))
+    part = f" {len(kept)}/{len(items.items)}" if len(kept) < len(items.items) else ""
+    return Items(f"{items.version}{part}", tuple(kept))
 
 
 def pinned_items(folder: Path = SHIPPED_IN) -> Items:

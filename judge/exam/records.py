@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from judge.messages import Lang
-from judge.records import CitationStatus, Record, Support, UnscoredReason
+from judge.records import CitationStatus, GateResult, Record, Support, UnscoredReason
 
 Change = Literal["order", "seed"]
 """What is another when an item is asked again: the order of its chunks, or the model's seed."""
@@ -214,7 +214,8 @@ class ExamReport(Record):
     schema_: Literal[1] = Field(default=1, alias="schema")
     """Version of this layout."""
     items: str
-    """Which items, and the hash of them: `exam-v1@…`. Equal ones compare."""
+    """Which items, and the hash of them: `exam-v1@…`, ` 40/320` behind it where only some were sat.
+    Equal ones compare."""
     signature: str
     """How the judge made its verdicts."""
     prompt: str | None
@@ -235,3 +236,5 @@ class ExamReport(Record):
     """What it took."""
     fitness: Fitness
     """What that says of the judge."""
+    gates: tuple[GateResult, ...] = ()
+    """What the sitting was held to."""

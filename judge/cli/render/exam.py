@@ -5,6 +5,7 @@ from typing import Final
 
 from rich.table import Table
 
+from judge.cli.render.looks import gate_line
 from judge.cli.terminal import Page, between, figures, number, words
 from judge.exam.fitness import LEVELS
 from judge.exam.records import Criterion, ExamReport, ExamTotals, Group, Rate
@@ -29,11 +30,8 @@ def print_exam(report: ExamReport, page: Page) -> None:
         page.say(texts("fit.untrusted", lang, share=share), style="bold red")
     else:
         page.say(texts(f"fit.{fit.level}", lang), style=_STYLES[fit.level])
-        for spot in fit.blind:
-            named = {"category": category(spot.category, page), **_counts(spot.found)}
-            page.say(texts(f"blind.{spot.why}", lang, **named), style="yellow", hang=2)
-        if not fit.blind:
-            page.say(texts("blind.none", lang))
+        for line in _blind(report, page):
+            page.say(line, hang=2, style="yellow" if fit.blind else "")
     page.blank()
     for table in (_thresholds(fit.criteria, page), _groups(totals, page), _confusion(totals, page)):
         page.table(table)
@@ -43,12 +41,28 @@ def print_exam(report: ExamReport, page: Page) -> None:
         page.say(texts("lost", lang, count=totals.lost), style="yellow", hang=2)
     page.blank()
     page.made_by([report.signature])
+    for result in report.gates:
+        page.whole(gate_line(result, lang))
 
 
 def category(name: str, page: Page) -> str:
     """The word for a category that ships; the name itself of one's own."""
     texts, key = Messages.of("exam"), f"category.{name}"
     return texts(key, page.lang) if key in texts else flat(name)
+
+
+def _blind(report: ExamReport, page: Page) -> Iterator[str]:
+    """The categories that it does not see, in a line for each way of not seeing."""
+    say, spots = words("exam", "blind", page.lang), report.fitness.blind
+    for why in dict.fromkeys(spot.why for spot in spots):
+        named = (
+            say("spot", category=category(spot.category, page), **_counts(spot.found))
+            for spot in spots
+            if spot.why == why
+        )
+        yield say(why, spots=say("joint").join(named))
+    if not spots:
+        yield say("none")
 
 
 def _thresholds(criteria: tuple[Criterion, ...], page: Page) -> Table:
