@@ -13,7 +13,7 @@ from tests import faults
 from tests.asked import Asked
 from tests.commands import judge, line, results, write
 from tests.provider import BatchProvider
-from tests.replies import Answer, Says, Script, calls, packed, picky, right, verdict, verdicts
+from tests.replies import Answer, Hang, Says, Script, calls, packed, picky, right, verdict, verdicts
 from tests.server import JudgeServer
 
 CHUNKS = {
@@ -225,6 +225,19 @@ def test_a_budget_that_ends_in_a_repeat_is_told(place: Path) -> None:
         score(server, "--repeat", 3, "--force")
         assert server.calls == 4, "the repeats alone"
     assert first()[0].support == "full"
+
+
+def test_the_time_of_an_answer_is_that_of_all_its_askings(place: Path) -> None:
+    samples(place, ANSWER)
+
+    def script(asked: Asked) -> Answer:
+        return Hang() if asked.body["seed"] == 8 else saying(["partial"])(asked)
+
+    with JudgeServer(script) as server:
+        score(server, "--repeat", 3, "--deadline", 0.8, "--no-cache")
+        assert server.calls == 2, "after the deadline nobody is asked"
+    assert first()[0].askings == ("partial", "timeout", "timeout")
+    assert read_summary(place / "run").unscored == {}
 
 
 def test_windows_are_asked_again_in_another_order(place: Path) -> None:
