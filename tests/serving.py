@@ -103,15 +103,17 @@ class Serving:
         return until(self.http, batch, *states)
 
 
-def until(http: httpx.Client, batch: str, *states: str) -> dict[str, Any]:
-    """As of `Serving`."""
+def until(
+    http: httpx.Client, batch: str, *states: str, done: float = float("inf")
+) -> dict[str, Any]:
+    """As of `Serving`, or once so many answers are judged."""
     wanted = {*states, "finished", "failed", "cancelled"}
     patience = time.monotonic() + 60
     while time.monotonic() < patience:
         found: dict[str, Any] = http.get(f"/v1/batches/{batch}").json()
-        if found["state"] in wanted:
+        if found["state"] in wanted or found["done"] >= done:
             return found
-        time.sleep(0.02)
+        time.sleep(0.05)  # asking costs more than waiting
     raise AssertionError(f"batch {batch} is still {found['state']}")
 
 

@@ -58,7 +58,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Made before there is a browser, whose loop runs in this thread."""
     place = tmp_path_factory.mktemp("runs")
     (place / "plain").mkdir()
-    long = "w" * 1_000_000
+    long = "w" * 100_000
     chunks = {HOSTILE: f"{HOSTILE} The canteen opens at seven.", "b": long}
     answer = f"The canteen opens at seven, {HOSTILE}.\n\n{long}"
     samples = write(place / "hostile.jsonl", [line("h", answer, chunks, HOSTILE)])

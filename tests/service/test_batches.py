@@ -161,36 +161,34 @@ def test_a_second_service_on_a_folder_refuses(serving: Serving) -> None:
 
 
 def test_after_kill_9_every_batch_ends_with_each_answer_once(place: Path) -> None:
-    """Two that serve, one after the other, a batch cancelled before: some six seconds."""
+    """Two that serve, one after the other, a batch cancelled before: some four seconds."""
     with JudgeServer(lambda asked: Slow(0.1, right(asked))) as slow:
-        words = (*slow.words, "--concurrency", 4, "--cache-dir", place / "cache", "--durable")
-        names = {name: [f"{name}{n}" for n in range(30)] for name in "abc"}
+        config = slow.config(cache=True, cache_dir=place / "cache", concurrency=4, durable=True)
+        words = (*slow.words, "--concurrency", 4, "--cache-dir", config.cache_dir, "--durable")
+        names = {name: [f"{name}{n}" for n in range(20)] for name in "abc"}
         for name, qids in names.items():
             write(place / name, [line(qid, f"Room {qid} opens at seven.") for qid in qids])
-        with process(place / "data", *words) as (server, http):
+        with process(place / "data", *words, "--running", 1) as (server, http):
             for name in names:
                 assert http.put(
                     f"/v1/batches/{name}", content=(place / name).read_bytes()
                 ).is_success
-            while http.get("/v1/batches/a").json()["done"] < 5:
-                pass
+            until(http, "a", done=5)
             assert http.delete("/v1/batches/b").json()["state"] == "cancelled"
             server.kill()
             server.wait()
         parts = (place / "data").glob("*/results.jsonl*")
-        assert 5 <= sum(part.read_bytes().count(b"\n") for part in parts) < 90
-        with process(place / "data", *words) as (server, http):
-            assert until(http, "b")["state"] == "cancelled"
+        assert 5 <= sum(part.read_bytes().count(b"\n") for part in parts) < 60
+        with Serving(place / "data", config) as serving:
+            assert serving.until("b")["state"] == "cancelled"
             for name, qids in names.items():
-                http.put(f"/v1/batches/{name}", content=(place / name).read_bytes())
-                found = until(http, name)
-                assert (found["state"], found["done"]) == ("finished", 30)
+                serving.http.put(f"/v1/batches/{name}", content=(place / name).read_bytes())
+                found = serving.until(name)
+                assert (found["state"], found["done"]) == ("finished", 20)
                 assert [each.qid for each in read_results(place / "data" / name)] == qids
                 assert found["summary"]["faithfulness"]["macro"] == 1.0
-            server.send_signal(signal.SIGTERM)
-            assert server.wait(20) == 0
         # Whatever was in flight is asked again; what was answered and stored is not.
-        assert slow.calls <= 90 + 2 * 4
+        assert slow.calls <= 60 + 4
 
 
 def test_a_service_that_drains_leaves_batches_to_the_next_one(place: Path) -> None:
