@@ -1,5 +1,6 @@
 """Examinees that know the right labels of an exam, and what they make of them."""
 
+import re
 from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
@@ -71,8 +72,9 @@ def oracle(items: Items, choose: Choose = truth) -> Script:
 
 def _said(asked: Asked, name: str, known: Known, choose: Choose) -> dict[str, JsonValue]:
     support, label = choose(known), known.label
-    texts = {chunk.chunk_id: chunk.text for chunk in known.item.sample.chunks}
-    places = [asked.chunks.index(texts[each]) + 1 for each in label.supporting or ()]
+    shown = [_bare(text) for text in asked.chunks]
+    texts = {chunk.chunk_id: _bare(chunk.text) for chunk in known.item.sample.chunks}
+    places = [shown.index(texts[each]) + 1 for each in label.supporting or ()]
     cited: str | None = label.cited_support
     if support is not truth(known):
         places = [1] if support in SUPPORTED else []
@@ -88,3 +90,8 @@ def _said(asked: Asked, name: str, known: Known, choose: Choose) -> dict[str, Js
         "cited_support": cited,
         "reason": "" if support is Support.FULL else "stated otherwise",
     }
+
+
+def _bare(text: str) -> str:
+    """Letters and digits: a chunk is asked about without what a chat template is made of."""
+    return re.sub(r"\W", "", text)

@@ -40,7 +40,7 @@ def item(qid: str, **other: JsonValue) -> dict[str, JsonValue]:
 def test_the_items_that_ship_are_whole() -> None:
     shipped = read_items()
     # Written out here as well: no edit of the file and its sum together goes unnoticed.
-    assert shipped.version == "exam-v1@99aebe9e"
+    assert shipped.version == "exam-v1@99364851"
     assert {each.category for each in shipped.items} <= set(CATEGORIES.split())
     assert {each.language for each in shipped.items} == {"en", "zh"}
     for each in shipped.items:
@@ -146,7 +146,7 @@ def test_some_of_the_items() -> None:
     assert sorted(each.sample.qid for each in few.items) == sorted(i.sample.qid for i in firsts)
     assert few.version == f"{whole.version} 2/{len(whole.items)}"
     assert selected(whole) == whole
-    with pytest.raises(ConfigError, match=r"--category 'numbers': no item has it; there are: n"):
+    with pytest.raises(ConfigError, match=r"--category 'numbers': no item has it; there are: p"):
         selected(whole, ["numbers"])
     with pytest.raises(ConfigError, match=r"--language zh: no item of these has it"):
-        selected(whole, ["number"], "zh")
+        selected(few, language="zh")
