@@ -66,9 +66,9 @@ def test_it_is_told_in_chinese_and_as_json() -> None:
 
 
 def test_a_model_that_errs_is_held_to_gates() -> None:
-    items = selected(read_items(), limit=1)
+    items = selected(read_items(), (), "en", 1)
     with JudgeServer(oracle(items, erring(0.3, 1))) as server:
-        words = ("exam", *FEW, *server.words)
+        words = ("exam", *FEW, "--language", "en", *server.words)
         ran = judge(*words, "--repeat", 3, "--json")
         report = ExamReport.model_validate_json(ran.out)
         found = report.totals.whole.accuracy
