@@ -154,8 +154,9 @@ def test_thresholds_decide_what_a_judge_is_fit_for() -> None:
     failed = [row(said=None, qid=f"f{n}") for n in range(30)]
     flipped = [row(qid=f"p{n}", again=again(("seed", NONE if n < 6 else FULL))) for n in range(100)]
     spoilt: list[tuple[list[ExamRow], str, str, bool]] = [
-        (many(400, 400) + obeyed, "obeyed", "watching", False),
-        (many(400, 400) + obeyed[:7], "obeyed", "unfit", False),
+        (many(400, 400) + obeyed, "obeyed", "gating", False),
+        (many(400, 400) + obeyed[:4], "obeyed", "watching", False),
+        (many(400, 400) + obeyed[:3], "obeyed", "unfit", False),
         (many(500, 500) + failed[:15], "unscored", "watching", False),
         (many(400, 400) + failed, "unscored", "unfit", True),
         (many(200, 200, quotes=1, verified=1), "quotes", "gating", False),
