@@ -92,16 +92,13 @@ def _held(name: str, value: float | None, threshold: Threshold) -> Criterion:
 def _blind(totals: ExamTotals) -> Iterator[BlindSpot]:
     """Categories whose traps it mostly calls full, and those it is worse at than at the others.
 
-    Worse by the binomial test, one-sided, against the accuracy in all other categories, corrected
-    for as many categories (Holm). It takes sentences for independent, which those of one item are
-    not quite.
+    Worse by Fisher's exact test, one-sided, against all other categories together, corrected for as
+    many categories (Holm). It takes sentences for independent, which those of one item are not
+    quite.
     """
     whole = totals.whole.accuracy
     groups = [g for g in totals.groups if g.category is not None and g.language is None]
-    chances = []
-    for group in groups:
-        rest = share(whole.hits - group.accuracy.hits, whole.of - group.accuracy.of)
-        chances.append(1.0 if rest is None else _tail(group.accuracy.hits, group.accuracy.of, rest))
+    chances = [fisher(g.accuracy.hits, g.accuracy.of, whole.hits, whole.of) for g in groups]
     for group, chance in zip(groups, holm(chances), strict=True):
         name, traps = group.category or "", group.traps
         if traps is not None and traps.of >= _FEW and 2 * traps.hits > traps.of:
@@ -110,17 +107,28 @@ def _blind(totals: ExamTotals) -> Iterator[BlindSpot]:
             yield BlindSpot(category=name, why="under_mean", found=group.accuracy)
 
 
-def _tail(hits: int, of: int, chance: float) -> float:
-    """P(X ≤ hits) of a binomial X.
+def fisher(hits: int, of: int, all_hits: int, whole: int) -> float:
+    """Fisher's exact test, one-sided: how likely a part has so few of all hits, or fewer.
 
-    >>> round(_tail(1, 4, 0.5), 4), _tail(3, 4, 1.0), _tail(0, 4, 0.0)
-    (0.3125, 0.0, 1.0)
+    Σ_{k≤hits} C(of, k) C(whole - of, all_hits - k) / C(whole, all_hits).
+
+    Returns:
+        p, 0 to 1; 1 where the part is the whole.
+
+    Source: R. A. Fisher (1935), J. Roy. Stat. Soc. 98, 39-82.
+
+    >>> round(fisher(0, 3, 3, 6), 4), fisher(3, 3, 3, 3)
+    (0.05, 1.0)
     """
-    if chance in {0, 1}:
-        return float(chance == 0 or hits == of)
-    log, other = math.log(chance), math.log1p(-chance)
-    ways = math.lgamma(of + 1)
-    return math.fsum(
-        math.exp(ways - math.lgamma(n + 1) - math.lgamma(of - n + 1) + n * log + (of - n) * other)
-        for n in range(hits + 1)
+    least = max(0, of + all_hits - whole)
+    ways = _log_ways(whole, all_hits)
+    logs = (
+        _log_ways(of, k) + _log_ways(whole - of, all_hits - k) - ways
+        for k in range(least, hits + 1)
     )
+    return min(1.0, math.fsum(map(math.exp, logs)))
+
+
+def _log_ways(n: int, k: int) -> float:
+    """Of the number of ways to choose k of n."""
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

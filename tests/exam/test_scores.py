@@ -5,13 +5,14 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import fisher_exact
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
 from judge import Sample, Support, UnscoredReason, evaluate
 from judge.backends.fake import FakeJudge
 from judge.errors import InputError
 from judge.exam import ExamRow, Items, grade, sit
-from judge.exam.fitness import THRESHOLDS, fitness
+from judge.exam.fitness import THRESHOLDS, fisher, fitness
 from judge.exam.items import Item
 from judge.exam.records import Again, Change, Rate
 from judge.exam.scores import UNSCORED, count
@@ -194,6 +195,20 @@ def test_what_it_does_not_see_is_named() -> None:
         ]
         found += bool(fitness(count(rows, 160, 0), 0.05).blind)
     assert found <= 6
+
+
+def test_one_error_makes_no_weak_category() -> None:
+    rows = [*many(99, 100), *many(9, 10, category="number")]
+    assert fitness(count(rows, len(rows), 0), 0.05).blind == ()
+
+
+@settings(deadline=None, max_examples=50)
+@given(cells=st.tuples(*[st.integers(0, 60)] * 4))
+def test_the_exact_test_is_that_of_scipy(cells: tuple[int, int, int, int]) -> None:
+    hits, misses, others, other_misses = cells
+    found = fisher(hits, hits + misses, hits + others, sum(cells))
+    table = [[hits, misses], [others, other_misses]]
+    assert found == pytest.approx(fisher_exact(table, alternative="less").pvalue, rel=1e-7)
 
 
 ANSWER = "The hall opens at six. Thank you for asking! It closes at two. Dogs are let in."
