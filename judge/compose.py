@@ -61,8 +61,10 @@ class Judges(NamedTuple):
     trouble: Callable[[], str] = str
     """What is the matter with the server that is asked; empty where it answers."""
     again: Callable[[int, int], Judge] | None = None
-    """The language model about faithfulness, asked with the seed of one repeat and the order of the
-    chunks of another; 0 is the first asking's. None where no language model judges."""
+    """The language model about faithfulness, asked past the cache with the seed of one repeat and
+    the order of the chunks of another; 0 is the first asking's. None where no such model judges."""
+    fresh: Judge | None = None
+    """The first of these past the cache, nobody standing in for it; likewise."""
 
 
 class Served(NamedTuple):
@@ -233,17 +235,14 @@ async def _asking(
     )
 
     asker = _Asker(config, model, store, connection.base_url, room, guarded)
-    prompt = (FAITHFULNESS, config.prompt)
-    judge = asker.judge(prompt)
-    if config.repeat > 1:
-        others = (asker.judge(prompt, each, each) for each in range(1, config.repeat))
-        judge = RepeatedJudge(judge, *others, unknown=not ask)
+    past = asker._replace(store=None)
     return Judges(
-        judge,
+        asker.of_answers(unknown=not ask),
         asker.judge(CORRECTNESS_PROMPT) if config.correctness else None,
         asker.judge(RELEVANCE_PROMPT, form=PARTS) if config.relevance else None,
         lambda: connection.trouble,
-        partial(asker.judge, prompt),
+        partial(past.judge, (FAITHFULNESS, config.prompt)),
+        past.of_answers(unknown=not ask),
     )
 
 
@@ -256,6 +255,12 @@ class _Asker(NamedTuple):
     url: str
     room: int
     guarded: bool
+
+    def of_answers(self, *, unknown: bool) -> Judge:
+        """The judge of faithfulness, which asks as often as is set; `unknown` as it has it."""
+        prompt, askings = (FAITHFULNESS, self.config.prompt), range(self.config.repeat)
+        first, *others = (self.judge(prompt, each, each) for each in askings)
+        return RepeatedJudge(first, *others, unknown=unknown) if others else first
 
     def judge(
         self, prompt: tuple[str, str], seed: int = 0, order: int = 0, *, form: "Form | None" = None

@@ -132,6 +132,13 @@ class Evaluator:
         return "" if self._open is None else self._open[0].judges.trouble()
 
     @property
+    def judges(self) -> Judges:
+        """Who is asked; of an evaluator that is entered."""
+        if self._open is None:
+            raise ConfigError("this evaluator is not open; enter it first: async with evaluator: …")
+        return self._open[0].judges
+
+    @property
     def _known(self) -> tuple[str, str | None, str | None]:
         if self._signatures is None:
             raise ConfigError(
@@ -217,14 +224,17 @@ class Evaluator:
             async for result in results:
                 yield result
 
-    async def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
+    async def evaluate_one(
+        self, sample: Sample, *, seconds: float | None = None, by: Judge | None = None
+    ) -> SampleResult:
         """The result of one answer. Cancelling it cancels its calls. Errors as of `evaluate`.
 
         A server is asked no more after so many seconds, its wait for a place included, where that
-        is under `config.deadline`.
+        is under `config.deadline`. With `by` that judge alone is asked, about faithfulness.
         """
         async with self._readied() as ready:
-            return await self._scorer(*ready, seconds)(sample)
+            judges = ready.judges if by is None else Judges(by)
+            return await self._scorer(judges, ready.processes, seconds)(sample)
 
     def _scorer(
         self, judges: Judges, processes: Processes | None, seconds: float | None = None

@@ -33,6 +33,7 @@ from judge.files.samples import (
 )
 from judge.files.source import Digest, is_fifo
 from judge.processes import cores
+from judge.protocols import Canaries
 from judge.records import RelevanceStatus, Sample, SampleResult, Summary, UnscoredReason
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
@@ -129,6 +130,7 @@ class Job:
         skip_bad_lines: bool = False,
         limit: int | None = None,
         gates: Gates | None = None,
+        canaries: Canaries | None = None,
         beat: float = BEAT,
     ) -> None:
         self._source = source
@@ -139,6 +141,7 @@ class Job:
         self._skip = skip_bad_lines
         self._limit = limit
         self._gates = gates or Gates()
+        self._canaries = canaries
         self._beat = beat
         self._stopped: BaseException | None = None
         self._end: Callable[[], object] | None = None
@@ -203,6 +206,9 @@ class Job:
             record = self._record(task)
             self._gates.expect(record.signature)
             folder.begin(record)
+            record = record.model_copy(update={"canary_seed": folder.canary_seed})
+            if self._canaries is not None:
+                self._canaries.begin(folder, record, self._read(task.path))
             if self._skip:
                 folder.write_lines(REJECTED, task.bad)
             watcher.begun(record, folder.kept)
@@ -220,7 +226,9 @@ class Job:
                 folder.discard()
                 raise _changed(task.path)
             summary = _priced(totals.summary(), self._config)
-            summary = summary.model_copy(update={"drawn_from": record.input.drawn_from})
+            beside = self._canaries and self._canaries.totals()
+            update = {"drawn_from": record.input.drawn_from, "canaries": beside}
+            summary = summary.model_copy(update=update)
             return self._gates.hold(summary), record
 
     @asynccontextmanager
@@ -305,14 +313,15 @@ class Job:
                 return folder.take(stream)
         return self._source
 
+    def _read(self, path: Path, digest: Digest | None = None) -> Iterator[Sample]:
+        on_bad = _leave_out if self._skip else None
+        return read_samples(path, on_bad=on_bad, digest=digest, max_line=self._config.max_line)
+
     async def _results(
         self, folder: RunFolder, record: RunRecord, path: Path, digest: Digest, watcher: Watcher
     ) -> AsyncGenerator[SampleResult]:
         """The results kept from an earlier session, then those of the samples after them."""
-        on_bad = _leave_out if self._skip else None
-        limit = self._config.max_line
-        read = read_samples(path, on_bad=on_bad, digest=digest, max_line=limit)
-        samples = drawn(read, record.input, self._config.seed)
+        samples = drawn(self._read(path, digest), record.input, self._config.seed)
         unchanged = False
         for number, kept in enumerate(folder.results(), 1):
             sample = next(samples, None)
@@ -329,8 +338,9 @@ class Job:
             samples = chain([] if sample is None else [sample], samples)
             break
         written = sound = folder.kept
+        scorer = self._canaries or self._evaluator
         try:
-            async with aclosing(self._evaluator.evaluate(self._until_stopped(samples))) as fresh:
+            async with aclosing(scorer.evaluate(self._until_stopped(samples))) as fresh:
                 async for result in fresh:
                     folder.append(result)
                     written += 1

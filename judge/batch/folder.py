@@ -79,7 +79,7 @@ class BatchRecord(Record):
     @classmethod
     def _is_whole(cls, config: dict[str, JsonValue]) -> dict[str, JsonValue]:
         # As all were, before there was a choice.
-        older: dict[str, JsonValue] = {"prompt": "v1", "repeat": 1}
+        older: dict[str, JsonValue] = {"prompt": "v1", "repeat": 1, "canaries": 0}
         return older | config
 
 

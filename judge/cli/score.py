@@ -17,6 +17,8 @@ from judge.files.source import PIPED, is_fifo, standard_input
 
 if TYPE_CHECKING:
     from judge.config import Config
+    from judge.evaluator import Evaluator
+    from judge.exam.canaries import ExamCanaries
     from judge.messages import Lang
     from judge.remote import RemoteEvaluator
 
@@ -168,8 +170,10 @@ def score(  # noqa: PLR0913  each is an option of the command line
         from judge.review.hook import open_hook  # noqa: PLC0415
 
         hook = open_hook(review_hook, settings)
+    canaries = None
     if server is None:
         evaluator = Evaluator(settings, review_hook=hook)
+        canaries = _canaries(settings, evaluator)
     job = Job(
         stream,
         folder,
@@ -179,6 +183,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
         skip_bad_lines=skip_bad_lines,
         limit=limit,
         gates=gates,
+        canaries=canaries,
     )
     kept = settings.cache and settings.asks_model
     # What was imported lives as long as the process: the collector need not walk through it again.
@@ -189,6 +194,14 @@ def score(  # noqa: PLR0913  each is an option of the command line
     with Reports(_file(source), folder, *files, spoken_in, texts=worst != 0) as reports:
         code = score_into(folder, job, wish, spoken_in, reports=reports, cached=kept)
     raise typer.Exit(code)
+
+
+def _canaries(settings: "Config", evaluator: "Evaluator") -> "ExamCanaries | None":
+    if not settings.canaries:
+        return None
+    from judge.exam.canaries import ExamCanaries  # noqa: PLC0415  for runs that have some
+
+    return ExamCanaries(settings, evaluator)
 
 
 def _remote(

@@ -24,6 +24,7 @@ from judge.records import (
     Summary,
     UnscoredReason,
 )
+from judge.reports.canaries import counts, doubt, slips
 from judge.reports.headline import (
     Headline,
     correctness_headlines,
@@ -137,12 +138,19 @@ class _Totals:
         self._print_next(details=wish.details)
 
     def _print_gates(self) -> None:
-        """Of how many answers these were drawn, and what the gates say."""
+        """Of how many answers these were drawn, and what gates and canaries say."""
         page, summary = self._page, self._summary
         if (whole := summary.drawn_from) is not None:
             page.say(self._say("drawn", answers=f"{summary.answers:,}", whole=f"{whole:,}"), hang=2)
         for gate in summary.gates:
             page.say(gate_line(gate, page.lang), hang=2)
+        if (canaries := summary.canaries) is not None:
+            for line in counts(canaries, page.lang):
+                page.say(line, hang=2)
+            if said := doubt(canaries, page.lang):
+                page.say(said, hang=2, style="bold red")
+                for slip in slips(canaries, page.lang):
+                    page.say(slip, 2, hang=4)
 
     def _print_chunks(self) -> None:
         """In how many answers the chunks themselves keep a verdict from being fair."""
