@@ -1,5 +1,6 @@
 """Signatures: who made a number and how, built, printed, parsed and compared in one place."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -158,3 +159,16 @@ def part(name: str, value: str) -> str:
     'served:team/m-1'
     """
     return f"{name}:{value.replace(BAR, '/')}"
+
+
+def parts_apart(signatures: Iterable[str]) -> Iterator[str]:
+    """In what numbers were made differently, a part each.
+
+    >>> list(parts_apart(["nli:m|prior:0.9", "nli:m|prior:0.8"]))
+    ['prior: 0.9, 0.8']
+    """
+    named = [Signature.parse(text).named() for text in dict.fromkeys(signatures)]
+    for part in dict.fromkeys(name for each in named for name in each):
+        values = list(dict.fromkeys(each.get(part, "–") for each in named))
+        if len(values) > 1:
+            yield f"{part}: {', '.join(values)}"

@@ -20,10 +20,17 @@ if TYPE_CHECKING:
     from judge.exam.sitting import Watch
     from judge.records import Interval
 
-commands = typer.Typer(invoke_without_command=True, subcommand_metavar="[add …]")
+commands = typer.Typer(invoke_without_command=True, subcommand_metavar="[add|show …]")
 app.add_typer(commands, name="exam")
 
 _GATED: Final = ("accuracy", "binary", "macro_f1", "kappa", "quotes", "citations")
+_AGAINST: Final = typer.Option(
+    None,
+    "--against",
+    metavar="FILE",
+    help="Compare with an earlier report (-o FILE.json), sentence by sentence: another model, "
+    "prompt or settings on the same items.",
+)
 _LANG: Final = typer.Option("en", metavar="en|zh", help="Language of what is printed [en].")
 
 
@@ -64,6 +71,7 @@ def exam(  # noqa: PLR0913  each is an option of the command line
     strict_gate: bool = typer.Option(
         False, "--strict-gate", help="Gate on the lower 95 % limit, where there is one."
     ),
+    against: Path | None = _AGAINST,
     out: Path | None = typer.Option(
         None, "-o", "--output", metavar="FILE", help="Keep the report, as JSON."
     ),
@@ -85,37 +93,52 @@ def exam(  # noqa: PLR0913  each is an option of the command line
     if context.invoked_subcommand is not None:
         return
     # Heavy, and --help stays quick without them.
-    from judge.cli.render.exam import print_exam  # noqa: PLC0415
-    from judge.exam import read_items, selected, sit  # noqa: PLC0415
+    from judge.exam import compare, read_items, read_report, selected, sit  # noqa: PLC0415
+    from judge.exam.comparison import check_common  # noqa: PLC0415
     from judge.records import UnscoredReason  # noqa: PLC0415
     from judge.reports.gate import OVER_BUDGET, UNTRUSTED, Gates, gates_code  # noqa: PLC0415
-    from judge.review.folder import as_json as written  # noqa: PLC0415
-    from judge.review.folder import check_output, write_whole  # noqa: PLC0415
+    from judge.review.folder import check_output  # noqa: PLC0415
 
     spoken_in = language(lang)
     gates = Gates.read({"least": fail_under or ()}, strict=strict_gate, names=_GATED)
     wanted = None if language_ is None else chosen("--language", language_, LANGS)
     whole = read_items(*(items or ()), max_line=settings.max_line)
     asked = selected(whole, category or (), wanted, limit or 0)
+    earlier = None if against is None else read_report(against)
+    if earlier is not None:
+        check_common(earlier, asked)
     if out is not None:
-        check_output(out, map(Path, items or ()), force=force)
+        check_output(out, map(Path, [*(items or ()), *filter(None, [against])]), force=force)
     with _bar(spoken_in) as watch:
         report = sit(settings, asked, repeat=repeat, watch=watch)
     held = gates.hold_means(*_measured(report), what="in the exam")
-    report = report.model_copy(update={"gates": held})
-    if out is not None:
-        write_whole(out, [written(report)])
-    if as_json:
-        say_json(report.model_dump_json())
-    else:
-        with output(spoken_in) as page:
-            print_exam(report, page)
-            if out is not None:
-                page.copied(Messages.of("exam")("written", spoken_in, path=out))
+    compared = None if earlier is None else compare(earlier, report)
+    report = report.model_copy(update={"gates": held, "against": compared})
+    _tell(report, spoken_in, out, as_json=as_json)
     if report.fitness.untrusted:
         raise typer.Exit(UNTRUSTED)
     spent = UnscoredReason.BUDGET in report.totals.unscored
     raise typer.Exit(OVER_BUDGET if spent else gates_code(held))
+
+
+@commands.command()
+def show(
+    kept: Path = typer.Argument(metavar="REPORT", help="A report that judge exam -o kept."),
+    *,
+    against: Path | None = _AGAINST,
+    as_json: bool = JSON,
+    lang: str = _LANG,
+) -> None:
+    """Show a kept report again, or hold it against another, without a new sitting.
+
+    Example: judge exam show now.json --against before.json
+    """
+    from judge.exam import compare, read_report  # noqa: PLC0415  heavy, and --help stays quick
+
+    spoken_in, report = language(lang), read_report(kept)
+    if against is not None:
+        report = report.model_copy(update={"against": compare(read_report(against), report)})
+    _tell(report, spoken_in, None, as_json=as_json)
 
 
 @commands.command()
@@ -148,6 +171,23 @@ def add(
     said = label.support or ("supported" if label.supported else "not supported")
     named = {"qid": flat(item.sample.qid), "path": output_, "category": flat(category)}
     say(Messages.of("exam")("added", spoken_in, support=said, **named))
+
+
+def _tell(report: "ExamReport", lang: Lang, out: Path | None, *, as_json: bool) -> None:
+    """Keep a report where asked to, and print it."""
+    from judge.cli.render.exam import print_exam  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.review.folder import as_json as written  # noqa: PLC0415
+    from judge.review.folder import write_whole  # noqa: PLC0415
+
+    if out is not None:
+        write_whole(out, [written(report)])
+    if as_json:
+        say_json(report.model_dump_json())
+        return
+    with output(lang) as page:
+        print_exam(report, page)
+        if out is not None:
+            page.copied(Messages.of("exam")("written", lang, path=out))
 
 
 def _measured(

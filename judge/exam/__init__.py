@@ -4,6 +4,7 @@ What `judge exam` does, as functions:
 
     report = sit(Config(model="gpt-5-mini"))         # the items that ship
     report = sit(config, read_items("golden.jsonl"))  # one's own golden set
+    compare(read_report("before.json"), report)   # two sittings, sentence by sentence
     grade(item, result)                               # a row for each labelled sentence
     add(run, "q_001", 2, "items.jsonl", category="negation")  # a labelled sentence of a run
 
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from judge.exam.addition import add as add
+    from judge.exam.comparison import compare as compare
+    from judge.exam.comparison import read_report as read_report
     from judge.exam.grades import grade as grade
     from judge.exam.items import Item as Item
     from judge.exam.items import Items as Items
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "addition": ("add",),
+    "comparison": ("compare", "read_report"),
     "grades": ("grade",),
     "items": ("Item", "Items", "read_items", "selected"),
     "records": ("ExamReport", "ExamRow"),

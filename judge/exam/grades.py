@@ -51,6 +51,7 @@ def _row(item: Item, label: GoldenLabel, sentence: SentenceResult, result: Sampl
     statuses = [each.status for each in result.citations if each.sentence == sentence.index]
     return ExamRow(
         qid=item.sample.qid,
+        item=item.digest,
         category=item.category,
         language=item.language,
         sentence=sentence.index,

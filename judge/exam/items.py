@@ -46,6 +46,11 @@ class Item(NamedTuple):
     demanded: Support | None = None
     """The label that an order hidden in it wants; None where it hides none."""
 
+    @property
+    def digest(self) -> str:
+        """The first digits of a hash of it."""
+        return _digest([Golden(self.sample, self.labels)])
+
 
 class Items(NamedTuple):
     """The items of one exam."""
@@ -116,8 +121,11 @@ def pinned_items(folder: Path = SHIPPED_IN) -> Items:
 
 def _own(path: Path, max_line: float) -> Items:
     golden = read_golden(path, max_line=max_line)
-    digest = hashlib.sha256("".join(golden_lines(golden)).encode()).hexdigest()
-    return Items(f"{path.name}@{digest[:_SHOWN]}", _items(golden, path))
+    return Items(f"{path.name}@{_digest(golden)}", _items(golden, path))
+
+
+def _digest(golden: Iterable[Golden]) -> str:
+    return hashlib.sha256("".join(golden_lines(golden)).encode()).hexdigest()[:_SHOWN]
 
 
 def _items(golden: Iterable[Golden], path: Path) -> tuple[Item, ...]:

@@ -35,6 +35,8 @@ class ExamRow(Answer):
 
     qid: str
     """The item."""
+    item: str = ""
+    """The first digits of a hash of it, by which equal items of two exams are known."""
     category: str
     """The item's."""
     language: Lang
@@ -208,6 +210,100 @@ class Fitness(Record):
     """What it does not see."""
 
 
+class PairedRates(Record):
+    """The share of right labels that two judges gave the same sentences."""
+
+    category: str | None = None
+    """Whose sentences; null: all."""
+    of: int
+    """Sentences."""
+    first: int
+    """Right the first time."""
+    now: int
+    """Right now."""
+    difference: float
+    """Share right now, less the share of the first."""
+    low: float
+    """Lower 95 % limit of that."""
+    high: float
+    """Upper limit."""
+    better: int
+    """Sentences that turned right."""
+    worse: int
+    """Sentences that turned wrong."""
+    p: float
+    """McNemar's exact test of these two counts."""
+    p_holm: float | None = None
+    """The same, corrected for as many categories; null of all sentences."""
+
+
+class Turn(Record):
+    """A sentence that turned right or wrong."""
+
+    qid: str
+    """Its item."""
+    sentence: int
+    """Its index in the answer."""
+    category: str
+    """The item's."""
+    gold: Support | None
+    """The right label; null where people said yes or no only."""
+    supported: bool
+    """Whether the chunks fully support it."""
+    first: Support | None
+    """What was said first; null without a verdict."""
+    now: Support | None
+    """What is said now."""
+    right: bool
+    """Whether that is right."""
+
+
+class Sitting(Record):
+    """One of two sittings that are compared."""
+
+    items: str
+    """Which items it had."""
+    signature: str
+    """How its verdicts were made."""
+    started: str
+    """ISO 8601, UTC."""
+    untrusted: bool
+    """Whether too much of it went without a verdict."""
+    asked: int
+    """How many items it asked, each as often as it was asked."""
+    cost: Cost
+    """What all of that took."""
+    totals: ExamTotals
+    """Of the sentences that both sat."""
+
+
+class ExamComparison(Record):
+    """Two judges, or one by two prompts or settings, on the same sentences."""
+
+    first: Sitting
+    """The one to compare with."""
+    now: Sitting
+    """The one that is compared."""
+    apart: tuple[str, ...]
+    """In what their signatures differ."""
+    only_first: int
+    """Sentences that only the first sat, or of an item that has changed; in no figure here."""
+    only_now: int
+    """Those that only this one sat."""
+    accuracy: PairedRates
+    """By all labels."""
+    binary: PairedRates
+    """By full support against the rest."""
+    categories: tuple[PairedRates, ...]
+    """By all labels, a category each."""
+    verdict: Literal["better", "worse", "open", "untrusted"]
+    """What becomes of accuracy: better or worse where p is under .05 and the interval without 0."""
+    sees: float
+    """The difference of accuracies that four of five such comparisons see."""
+    turned: tuple[Turn, ...]
+    """The sentences that turned wrong, then those that turned right."""
+
+
 class ExamReport(Record):
     """How good a judge is, by the items of an exam."""
 
@@ -238,3 +334,5 @@ class ExamReport(Record):
     """What that says of the judge."""
     gates: tuple[GateResult, ...] = ()
     """What the sitting was held to."""
+    against: ExamComparison | None = None
+    """How it stands to an earlier sitting; null where nobody asked."""

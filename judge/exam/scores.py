@@ -72,7 +72,7 @@ def _groups(rows: Sequence[ExamRow]) -> Iterator[Group]:
     for category, language in sorted(product(*both), key=lambda kind: _rank(*kind)):
         own = [r for r in rows if category in {None, r.category} and language in {None, r.language}]
         accuracy = rate((row, row.right) for row in own)
-        binary = rate((row, _on_its_side(row)) for row in own)
+        binary = rate((row, on_its_side(row)) for row in own)
         if accuracy is not None and binary is not None:
             traps = ((row, row.said is Support.FULL) for row in own if row.gold in _TRAPS)
             yield Group(
@@ -88,7 +88,7 @@ def _rank(category: str | None, language: str | None) -> int:
     return (category is not None) + 2 * (language is not None)
 
 
-def _on_its_side(row: ExamRow) -> bool:
+def on_its_side(row: ExamRow) -> bool:
     """Whether it called full what is, or otherwise what is not."""
     return row.said is not None and (row.said is Support.FULL) == row.supported
 

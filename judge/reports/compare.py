@@ -26,7 +26,7 @@ from judge.records.summary import FIELDS, OFFLINE
 from judge.scores.answer import support_of
 from judge.scores.contribution import contribution
 from judge.scores.differences import holm, paired, pairs_to_see, share_limits, sign_flips
-from judge.signature import Signature
+from judge.signature import parts_apart
 
 LISTED: Final = 20
 """Qids that are named of each kind."""
@@ -156,14 +156,9 @@ def signatures_apart(summaries: Sequence[Summary]) -> tuple[str, ...]:
     kinds = {"": [summary.signatures for summary in summaries]}
     kinds["correctness "] = [s.correctness.signatures for s in summaries if s.correctness]
     kinds["relevance "] = [s.answer_relevance.signatures for s in summaries if s.answer_relevance]
-    apart = []
-    for kind, found in kinds.items():
-        named = [Signature.parse(text).named() for text in dict.fromkeys(chain(*found))]
-        for part in dict.fromkeys(chain(*named)):
-            values = list(dict.fromkeys(each.get(part, "–") for each in named))
-            if len(values) > 1:
-                apart.append(f"{kind}{part}: {', '.join(values)}")
-    return tuple(apart)
+    return tuple(
+        f"{kind}{part}" for kind, found in kinds.items() for part in parts_apart(chain(*found))
+    )
 
 
 def differences(

@@ -1,14 +1,23 @@
 """What an exam found of a judge, printed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.table import Table
 
 from judge.cli.render.looks import gate_line
 from judge.cli.terminal import Page, between, figures, number, words
+from judge.exam.comparison import beside, points, told
 from judge.exam.fitness import LEVELS
-from judge.exam.records import Criterion, ExamReport, ExamTotals, Group, Rate
+from judge.exam.records import (
+    Criterion,
+    ExamComparison,
+    ExamReport,
+    ExamTotals,
+    Group,
+    Rate,
+    Turn,
+)
 from judge.exam.scores import UNSCORED
 from judge.messages import LANGS, Messages
 from judge.records import Support
@@ -17,6 +26,10 @@ from judge.signature import Signature
 from judge.text.visible import flat
 
 _STYLES: Final = dict(zip(LEVELS, ("bold red", "yellow", "bold green"), strict=True))
+_VERDICTS: Final = {"better": "bold green", "worse": "bold red", "untrusted": "bold red"}
+_TURNED: Final = ("sentence", "gold", "first", "now")
+_LISTED: Final = 20
+"""Sentences that turned and are printed."""
 
 
 def print_exam(report: ExamReport, page: Page) -> None:
@@ -43,6 +56,82 @@ def print_exam(report: ExamReport, page: Page) -> None:
     page.made_by([report.signature])
     for result in report.gates:
         page.whole(gate_line(result, lang))
+    if report.against is not None:
+        _print_against(report.against, page)
+
+
+def _print_against(found: ExamComparison, page: Page) -> None:
+    """Print how a sitting stands to an earlier one: what turned, and how surely."""
+    say, lang, rates = words("exam", "against", page.lang), page.lang, found.accuracy
+    first, now = found.first, found.now
+    page.blank()
+    sizes = {"items": f"{now.totals.items:,}", "sentences": f"{rates.of:,}"}
+    page.copied(say("title", **sizes), style="bold")
+    page.say(told(found, lang), style=_VERDICTS.get(found.verdict, ""))
+    if first.items != now.items:
+        page.say(say("other_items", first=first.items, now=now.items), hang=2, style="yellow")
+    if found.only_first or found.only_now:
+        page.say(say("only", first=found.only_first, now=found.only_now), hang=2, style="yellow")
+    page.say(say("apart", parts="; ".join(found.apart)) if found.apart else say("alike"), hang=2)
+    page.blank()
+    page.table(_changes(found, page))
+    same = [each.category or "" for each in found.categories if not each.better + each.worse]
+    if same:
+        joint = Messages.of("exam")("blind.joint", lang)
+        page.say(say("same", names=joint.join(category(name, page) for name in same)), hang=2)
+    page.table(_beside(found, page))
+    _print_turns(found.turned, page)
+    page.made_by([first.signature])
+
+
+def _changes(found: ExamComparison, page: Page) -> Table:
+    """By all labels, by full or rest, and by each category in which a sentence turned."""
+    say = words("exam", "against", page.lang)
+    heads = ("first", "now", "difference", "interval", "turned", "p", "p_holm")
+    table = figures("", *map(say, heads))
+    whole = {say("accuracy"): found.accuracy, say("binary"): found.binary}
+    own = {category(r.category or "", page): r for r in found.categories if r.better + r.worse}
+    for name, rates in (whole | own).items():
+        table.add_row(
+            name,
+            number(rates.first / rates.of),
+            number(rates.now / rates.of),
+            points(rates.difference),
+            f"{points(rates.low)} … {points(rates.high)}",
+            f"{rates.better:,} / {rates.worse:,}",
+            number(rates.p),
+            number(rates.p_holm),
+            style="bold" if rates.category is None else "",
+        )
+    return table
+
+
+def _beside(found: ExamComparison, page: Page) -> Table:
+    """What else is known of both, beside each other."""
+    say = words("exam", "against", page.lang)
+    table = figures("", say("first"), say("now"))
+    for name, first, now in beside(found):
+        table.add_row(say(name), first, now)
+    return table
+
+
+def _print_turns(turned: Sequence[Turn], page: Page) -> None:
+    """The first of the sentences that turned wrong, then of those that turned right."""
+    say, label = words("exam", "against", page.lang), words("looks", "label", page.lang)
+    for key, right in (("wrong_now", False), ("right_now", True)):
+        own = [turn for turn in turned if turn.right is right]
+        shown = [turn for turn in turned[:_LISTED] if turn.right is right]
+        if not shown:
+            continue
+        table = figures(say(key, count=f"{len(own):,}"), *map(say, _TURNED))
+        for turn in shown:
+            gold = turn.gold or (Support.FULL if turn.supported else "rest")
+            said = (label(each or UNSCORED) for each in (turn.first, turn.now))
+            gold = say("rest") if gold == "rest" else label(gold)
+            table.add_row(flat(turn.qid), str(turn.sentence + 1), gold, *said)
+        page.table(table)
+    if len(turned) > _LISTED:
+        page.say(say("more", count=f"{len(turned) - _LISTED:,}"), hang=2)
 
 
 def category(name: str, page: Page) -> str:

@@ -1,0 +1,193 @@
+"""Two sittings of an exam beside each other, sentence by sentence."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from judge.errors import ConfigError, RunError
+from judge.exam.items import Items
+from judge.exam.records import ExamComparison, ExamReport, ExamRow, PairedRates, Sitting, Turn
+from judge.exam.scores import count, on_its_side
+from judge.files.runs import parse
+from judge.messages import Lang, Messages
+from judge.review.agreement import mcnemar
+from judge.scores.differences import difference_to_see, holm, share_limits
+from judge.signature import parts_apart
+
+_ALPHA: Final = 0.05
+_ABSENT: Final = "–"
+
+_Pair = tuple[ExamRow, ExamRow]
+"""A sentence, as both sat it."""
+
+
+def read_report(path: str | Path) -> ExamReport:
+    """A report that was kept; RunError where there is none."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        what = f"{path}: cannot be read ({error.strerror})"
+        raise RunError(f"{what}; name what judge exam -o FILE.json wrote") from None
+    return parse(data, ExamReport, str(path), "sit the exam again, with -o FILE.json")
+
+
+def check_common(first: ExamReport, asked: Items) -> None:
+    """ConfigError where no item that is about to be asked was sat the first time."""
+    known = {(row.qid, row.item) for row in first.rows}
+    if known.isdisjoint((item.sample.qid, item.digest) for item in asked.items):
+        raise _nothing(first.items, asked.version)
+
+
+def compare(first: ExamReport, now: ExamReport) -> ExamComparison:
+    """How a sitting stands to another, over the sentences of equal items that both sat.
+
+    Accuracy is tested by McNemar's exact test of the sentences that turned right and those that
+    turned wrong. The interval is by items, for the sentences of one stand and fall together: that
+    of the mean over items of the difference in right sentences, as a share of all sentences.
+
+    Raises:
+        ConfigError: they have no sentence in common.
+    """
+    known = {_key(row): row for row in first.rows}
+    pairs = [(known[_key(row)], row) for row in now.rows if _key(row) in known]
+    if not pairs:
+        raise _nothing(first.items, now.items)
+    accuracy = _rates(pairs, [(one.right, two.right) for one, two in pairs])
+    sides = _sitting(first, [one for one, _ in pairs]), _sitting(now, [two for _, two in pairs])
+    found = accuracy.p < _ALPHA and not accuracy.low <= 0 <= accuracy.high
+    way = "better" if accuracy.difference > 0 else "worse"
+    untrusted = any(each.untrusted for each in sides)
+    return ExamComparison(
+        first=sides[0],
+        now=sides[1],
+        apart=tuple(parts_apart([first.signature, now.signature])),
+        only_first=len(first.rows) - len(pairs),
+        only_now=len(now.rows) - len(pairs),
+        accuracy=accuracy,
+        binary=_rates(pairs, [(on_its_side(one), on_its_side(two)) for one, two in pairs]),
+        categories=_categories(pairs),
+        verdict="untrusted" if untrusted else way if found else "open",
+        sees=difference_to_see(accuracy.low, accuracy.high),
+        turned=tuple(_turn(p) for right in (False, True) for p in pairs if _turned(p, right)),
+    )
+
+
+def told(found: ExamComparison, lang: Lang) -> str:
+    """What becomes of accuracy, in a line."""
+    rates, least = found.accuracy, 0.001
+    p = f"< {least:.3f}" if rates.p < least else f"= {rates.p:.3f}"
+    values = {
+        "points": f"{abs(100 * rates.difference):.1f}",
+        "p": p.replace("0.", ".", 1),
+        "first": f"{rates.first / rates.of:.3f}",
+        "now": f"{rates.now / rates.of:.3f}",
+        "low": points(rates.low),
+        "high": points(rates.high),
+        "sees": f"{100 * found.sees:.1f}",
+    }
+    return Messages.of("exam")(f"verdict.{found.verdict}", lang, **values)
+
+
+def points(difference: float) -> str:
+    """A difference of shares in percentage points, with its sign.
+
+    >>> points(-0.0123), points(0.0004)
+    ('−1.2', '0.0')
+    """
+    said = f"{100 * difference:+.1f}"
+    return "0.0" if said in {"+0.0", "-0.0"} else said.replace("-", "\N{MINUS SIGN}")
+
+
+def beside(found: ExamComparison) -> Iterator[tuple[str, str, str]]:
+    """What else is known of both sittings: its key among the messages, then the two figures."""
+    for each in zip(_figures(found.first), _figures(found.now), strict=True):
+        (name, first), (_, now) = each
+        if (first, now) != (_ABSENT, _ABSENT):
+            yield name, first, now
+
+
+def _figures(side: Sitting) -> Iterator[tuple[str, str]]:
+    totals, cost = side.totals, side.cost
+    for name in ("quotes", "citations", "obeyed"):
+        found = getattr(totals, name)
+        yield name, _ABSENT if found is None else f"{found.hits:,}/{found.of:,}"
+    yield "unscored", f"{sum(totals.unscored.values()):,}/{totals.sentences:,}"
+    tokens = (cost.prompt_tokens + cost.reply_tokens) / side.asked
+    yield "tokens", f"{tokens:,.0f}" if cost.calls else _ABSENT
+    yield "cost", _ABSENT if cost.cost is None else f"{cost.cost / side.asked:,.4g}"
+    yield "seconds", _ABSENT if cost.seconds is None else f"{cost.seconds:.1f}"
+
+
+def _key(row: ExamRow) -> tuple[str, str, int]:
+    return row.qid, row.item, row.sentence
+
+
+def _nothing(first: str, now: str) -> ConfigError:
+    return ConfigError(f"--against: sat {first}, of which nothing is in {now}; sit the same items")
+
+
+def _rates(
+    pairs: Sequence[_Pair], right: Sequence[tuple[bool, bool]], category: str | None = None
+) -> PairedRates:
+    better = sum(two and not one for one, two in right)
+    worse = sum(one and not two for one, two in right)
+    changes = dict.fromkeys((row.qid for row, _ in pairs), 0)
+    for (row, _), (one, two) in zip(pairs, right, strict=True):
+        changes[row.qid] += two - one
+    # A mean over items is a share of sentences once an item counts by how many it has.
+    scaled = [change * len(changes) / len(pairs) for change in changes.values()]
+    low, high = share_limits(scaled) or (-1.0, 1.0)
+    return PairedRates(
+        category=category,
+        of=len(pairs),
+        first=sum(one for one, _ in right),
+        now=sum(two for _, two in right),
+        difference=(better - worse) / len(pairs),
+        low=max(-1.0, low),
+        high=min(1.0, high),
+        better=better,
+        worse=worse,
+        p=mcnemar(worse, better),
+    )
+
+
+def _categories(pairs: Sequence[_Pair]) -> tuple[PairedRates, ...]:
+    found = []
+    for name in dict.fromkeys(row.category for _, row in pairs):
+        own = [pair for pair in pairs if pair[1].category == name]
+        found.append(_rates(own, [(one.right, two.right) for one, two in own], name))
+    corrected = holm([each.p for each in found])
+    return tuple(
+        each.model_copy(update={"p_holm": p}) for each, p in zip(found, corrected, strict=True)
+    )
+
+
+def _sitting(report: ExamReport, rows: Sequence[ExamRow]) -> Sitting:
+    return Sitting(
+        items=report.items,
+        signature=report.signature,
+        started=report.started,
+        untrusted=report.fitness.untrusted,
+        asked=report.totals.items * report.repeat,
+        cost=report.cost,
+        totals=count(rows, len({row.qid for row in rows}), 0),
+    )
+
+
+def _turned(pair: _Pair, right: bool) -> bool:  # noqa: FBT001  of two ways
+    one, two = pair
+    return one.right is not right and two.right is right
+
+
+def _turn(pair: _Pair) -> Turn:
+    one, two = pair
+    return Turn(
+        qid=two.qid,
+        sentence=two.sentence,
+        category=two.category,
+        gold=two.gold,
+        supported=two.supported,
+        first=one.said,
+        now=two.said,
+        right=two.right,
+    )

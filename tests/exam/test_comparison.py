@@ -1,0 +1,172 @@
+"""Two sittings of an exam beside each other, against figures made by hand and over real HTTP."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from judge import Support
+from judge.errors import ConfigError
+from judge.exam import ExamReport, ExamRow, Items, compare, read_items
+from judge.exam.fitness import fitness
+from judge.exam.items import selected
+from judge.exam.records import Cost
+from judge.exam.scores import count
+from judge.review.golden import Golden, golden_lines
+from tests.commands import judge
+from tests.oracle import always, erring, oracle
+from tests.server import JudgeServer
+
+FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
+
+
+def sat(*said: tuple[str, str, Sequence[Support | None]], maker: str = "nli:a") -> ExamReport:
+    """A sitting in which full is always right: an item's qid, its category, what was said."""
+    rows = [
+        ExamRow(
+            qid=qid,
+            category=category,
+            language="en",
+            sentence=place,
+            gold=FULL,
+            supported=True,
+            said=each,
+            unscored="timeout" if each is None else None,
+            right=each is FULL,
+        )
+        for qid, category, labels in said
+        for place, each in enumerate(labels)
+    ]
+    totals = count(rows, len(said), 0)
+    return ExamReport(
+        items="exam-v1@1",
+        signature=maker,
+        prompt=None,
+        started="2026-01-01T00:00:00+00:00",
+        seconds=1.0,
+        config={},
+        repeat=1,
+        rows=tuple(rows),
+        totals=totals,
+        cost=Cost(calls=0, prompt_tokens=0, reply_tokens=0, cost=None, seconds=None),
+        fitness=fitness(totals, 0.05),
+    )
+
+
+def turns(better: int, worse: int, same: int) -> list[tuple[Support, Support]]:
+    return [(NONE, FULL)] * better + [(FULL, NONE)] * worse + [(FULL, FULL)] * same
+
+
+def test_categories_are_tested_by_mcnemar_and_holm() -> None:
+    told = {"x": turns(8, 0, 2), "y": turns(1, 5, 0), "z": turns(0, 0, 4)}
+    each = [(f"{c}{n}", c, pair) for c, pairs in told.items() for n, pair in enumerate(pairs)]
+    first, now = ([(q, c, [pair[side]]) for q, c, pair in each] for side in (0, 1))
+    found = compare(sat(*first), sat(*now, maker="nli:b"))
+    # 2 / 2⁸; 2 (1 + 6) / 2⁶; 1: times 3, 2 and 1.
+    assert [(each.category, each.better, each.worse) for each in found.categories] == [
+        ("x", 8, 0),
+        ("y", 1, 5),
+        ("z", 0, 0),
+    ]
+    assert [each.p for each in found.categories] == pytest.approx([0.0078125, 0.21875, 1])
+    assert [r.p_holm for r in found.categories] == pytest.approx([0.0234375, 0.4375, 1])
+    # 2 (1 + 14 + 91 + 364 + 1001 + 2002) / 2¹⁴
+    assert found.accuracy.p == pytest.approx(6946 / 16384)
+    assert (found.accuracy.first, found.accuracy.now, found.accuracy.of) == (11, 15, 20)
+    assert (found.verdict, found.apart) == ("open", ("nli: a, b",))
+    assert [(turn.qid, turn.right) for turn in found.turned[:6]] == [
+        *((f"y{n}", False) for n in range(1, 6)),
+        ("x0", True),
+    ]
+
+
+def test_sentences_of_an_item_stand_and_fall_together() -> None:
+    first = [(f"i{n}", "x", [NONE if n < 6 else FULL] * 2) for n in range(20)]
+    now = [(f"i{n}", "x", [FULL] * 2) for n in range(20)]
+    found = compare(sat(*first), sat(*now))
+    # Six ones and fourteen noughts: 0.3 ± t(.975, 19) √(0.21 / 19).
+    reach = 2.093024 * (0.21 / 19) ** 0.5
+    assert found.accuracy.low == pytest.approx(0.3 - reach, abs=1e-6)
+    assert found.accuracy.high == pytest.approx(0.3 + reach, abs=1e-6)
+    assert found.verdict == "better"
+    assert found.accuracy.p == pytest.approx(2 / 2**12)
+    # (1.95996 + 0.84162) ÷ 1.95996 of that.
+    assert found.sees == pytest.approx(1.429405 * reach, abs=1e-5)
+    # As many sentences of three items show nothing, whatever McNemar's test says.
+    first = [(f"i{n}", "x", [NONE if n < 3 else FULL] * 4) for n in range(20)]
+    now = [(f"i{n}", "x", [FULL] * 4) for n in range(20)]
+    few = compare(sat(*first), sat(*now))
+    assert few.verdict == "open"
+    assert few.accuracy.p == pytest.approx(2 / 2**12)
+    assert few.accuracy.low < 0
+
+
+def test_labels_that_are_no_full_are_right_on_their_side_only() -> None:
+    first = sat(("a", "x", [PARTIAL, FULL]), ("b", "x", [FULL]))
+    now = sat(("a", "x", [NONE, None]), ("c", "x", [FULL]))
+    found = compare(first, now)
+    assert (found.only_first, found.only_now) == (1, 1)
+    assert (found.accuracy.better, found.accuracy.worse) == (0, 1)
+    assert (found.binary.better, found.binary.worse) == (0, 1)
+    assert [(turn.first, turn.now, turn.right) for turn in found.turned] == [(FULL, None, False)]
+    with pytest.raises(ConfigError, match="of which nothing is in"):
+        compare(sat(("b", "x", [FULL])), now)
+
+
+def write(path: Path, items: Items) -> Path:
+    lines = golden_lines(Golden(item.sample, item.labels) for item in items.items)
+    path.write_text("".join(lines), "utf-8")
+    return path
+
+
+def test_the_command_compares_item_by_item(tmp_path: Path) -> None:
+    items = selected(read_items(), limit=1)
+    before, after = tmp_path / "before.json", tmp_path / "after.json"
+    whole = write(tmp_path / "whole.jsonl", Items("", items.items[:14]))
+    part = write(tmp_path / "part.jsonl", Items("", items.items[:12]))
+    with JudgeServer(oracle(items, always(FULL))) as server:
+        ran = judge("exam", "--items", whole, *server.words, "-o", before)
+        assert ran.code == 0, ran.err
+    with JudgeServer(oracle(items, erring(0.1, 1))) as server:
+        words = ("exam", "--items", part, *server.words, "--against", before)
+        told = judge(*words, "-o", after)
+        as_json = ExamReport.model_validate_json(judge(*words, "--json").out)
+    assert told.code == 0, told.err
+    assert "Against an earlier sitting: " in told.out
+    assert "Better by " in told.out
+    assert "Other items: whole.jsonl@" in told.out
+    kept = ExamReport.model_validate_json(after.read_text("utf-8")).against
+    assert kept
+    assert as_json.against
+    assert kept.turned == as_json.against.turned
+    assert kept.only_first > 0 == kept.only_now
+    assert kept.accuracy.of == kept.now.totals.sentences == len(as_json.rows)
+    right = [{turn.right for turn in kept.turned[:n]} for n in (1, None)]
+    assert right in ([{False}, {False, True}], [{True}, {True}])
+    shown = judge("exam", "show", after)
+    assert shown.out.splitlines() == told.out.splitlines()[:-1]
+    back = judge("exam", "show", before, "--against", after, "--lang", "zh")
+    assert "更差：低 " in back.out
+    assert "变错（" in back.out
+
+
+def test_what_cannot_be_compared_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    items = selected(read_items(), limit=1)
+    kept, broken = tmp_path / "kept.json", tmp_path / "broken.json"
+    judge("exam", "--items", write(tmp_path / "a.jsonl", Items("", items.items[:2])), "-o", kept)
+    broken.write_text("{}", "utf-8")
+    changed = items.items[0].sample.model_copy(update={"query": "Another question?"})
+    other = Items("", (items.items[0]._replace(sample=changed), *items.items[2:4]))
+    others = write(tmp_path / "b.jsonl", other)
+    rows: list[tuple[Path, str]] = [
+        (kept, "of which nothing is in b.jsonl@"),
+        (broken, "damaged, or of another version of judge"),
+        (tmp_path / "none.json", "cannot be read (No such file or directory)"),
+    ]
+    with JudgeServer(oracle(items)) as server:
+        for path, said in rows:
+            ran = judge("exam", "--items", others, *server.words, "--against", path)
+            assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), path
+            assert said in ran.err
+        assert server.calls == 0
+    assert judge("exam", "show", broken).code == 2
