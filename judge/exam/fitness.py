@@ -46,7 +46,7 @@ THRESHOLDS: Final = {
 }
 _ALPHA: Final = 0.05
 _DIGITS: Final = 3
-_FEW: Final = 3
+_FEW: Final = 5
 """Traps of a category, under which it says nothing that most of them are called full."""
 
 
