@@ -4,47 +4,19 @@ What `judge exam` does, as functions:
 
     report = sit(Config(model="gpt-5-mini"))         # the items that ship
     report = sit(config, read_items("golden.jsonl"))  # one's own golden set
-    compare(read_report("before.json"), report)   # two sittings, sentence by sentence
+    compare(read_report("before.json"), report)       # two sittings, sentence by sentence
     grade(item, result)                               # a row for each labelled sentence
     add(run, "q_001", 2, "items.jsonl", category="negation")  # a labelled sentence of a run
-
-They are loaded when first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from judge.exam.addition import add as add
-    from judge.exam.comparison import compare as compare
-    from judge.exam.comparison import read_report as read_report
-    from judge.exam.grades import grade as grade
-    from judge.exam.items import Item as Item
-    from judge.exam.items import Items as Items
-    from judge.exam.items import read_items as read_items
-    from judge.exam.items import selected as selected
-    from judge.exam.records import ExamReport as ExamReport
-    from judge.exam.records import ExamRow as ExamRow
-    from judge.exam.sitting import sit as sit
-
-_NAMES = {
-    "addition": ("add",),
-    "comparison": ("compare", "read_report"),
-    "grades": ("grade",),
-    "items": ("Item", "Items", "read_items", "selected"),
-    "records": ("ExamReport", "ExamRow"),
-    "sitting": ("sit",),
-}
-_HOMES = {name: home for home, names in _NAMES.items() for name in names}
-
-if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would let any name pass
-
-    def __getattr__(name: str) -> object:
-        """Load a name when it is first used: `import judge.exam` alone stays light."""
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        return globals()[name]
-
-    def __dir__() -> list[str]:
-        return sorted(_HOMES)
+from judge.exam.addition import add as add
+from judge.exam.comparison import compare as compare
+from judge.exam.comparison import read_report as read_report
+from judge.exam.grades import grade as grade
+from judge.exam.items import Item as Item
+from judge.exam.items import Items as Items
+from judge.exam.items import read_items as read_items
+from judge.exam.items import selected as selected
+from judge.exam.records import ExamReport as ExamReport
+from judge.exam.records import ExamRow as ExamRow
+from judge.exam.sitting import sit as sit
