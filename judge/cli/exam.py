@@ -16,6 +16,7 @@ from judge.text.visible import flat
 
 if TYPE_CHECKING:
     from judge.config import Config
+    from judge.exam.items import Items
     from judge.exam.records import ExamReport
     from judge.exam.sitting import Watch
     from judge.records import Interval
@@ -31,6 +32,7 @@ _AGAINST: Final = typer.Option(
     help="Compare with an earlier report (-o FILE.json), sentence by sentence: another model, "
     "prompt or settings on the same items.",
 )
+_PAGE: Final = ".html"
 _LANG: Final = typer.Option("en", metavar="en|zh", help="Language of what is printed [en].")
 
 
@@ -73,7 +75,11 @@ def exam(  # noqa: PLR0913  each is an option of the command line
     ),
     against: Path | None = _AGAINST,
     out: Path | None = typer.Option(
-        None, "-o", "--output", metavar="FILE", help="Keep the report, as JSON."
+        None,
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Keep the report, as JSON, or as a page where it ends in .html.",
     ),
     force: bool = typer.Option(False, "--force", help="Replace the file that -o names."),
     as_json: bool = JSON,
@@ -114,7 +120,7 @@ def exam(  # noqa: PLR0913  each is an option of the command line
     held = gates.hold_means(*_measured(report), what="in the exam")
     compared = None if earlier is None else compare(earlier, report)
     report = report.model_copy(update={"gates": held, "against": compared})
-    _tell(report, spoken_in, out, as_json=as_json)
+    _tell(report, asked, spoken_in, out, as_json=as_json)
     if report.fitness.untrusted:
         raise typer.Exit(UNTRUSTED)
     spent = UnscoredReason.BUDGET in report.totals.unscored
@@ -126,19 +132,33 @@ def show(
     kept: Path = typer.Argument(metavar="REPORT", help="A report that judge exam -o kept."),
     *,
     against: Path | None = _AGAINST,
+    out: Path | None = typer.Option(
+        None, "-o", "--output", metavar="FILE", help="Write it as a page, FILE.html."
+    ),
+    items: list[str] | None = typer.Option(
+        None,
+        metavar="FILE",
+        help="The items that were sat, whose texts stand on the page, where they are your own.",
+    ),
+    force: bool = typer.Option(False, "--force", help="Replace the file that -o names."),
     as_json: bool = JSON,
     lang: str = _LANG,
 ) -> None:
-    """Show a kept report again, or hold it against another, without a new sitting.
+    """Show a kept report again, as a page too, or hold it against another; nobody is asked.
 
-    Example: judge exam show now.json --against before.json
+    Example: judge exam show now.json --against before.json -o now.html
     """
-    from judge.exam import compare, read_report  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.exam import compare, read_items, read_report  # noqa: PLC0415  heavy
+    from judge.review.folder import check_output  # noqa: PLC0415
 
     spoken_in, report = language(lang), read_report(kept)
+    if out is not None:
+        if out.suffix != _PAGE:
+            raise ConfigError(f"-o {str(out)!r}: ends not in {_PAGE}; name a page that does")
+        check_output(out, map(Path, [kept, *(items or ()), *filter(None, [against])]), force=force)
     if against is not None:
         report = report.model_copy(update={"against": compare(read_report(against), report)})
-    _tell(report, spoken_in, None, as_json=as_json)
+    _tell(report, read_items(*(items or ())), spoken_in, out, as_json=as_json)
 
 
 @commands.command()
@@ -173,14 +193,17 @@ def add(
     say(Messages.of("exam")("added", spoken_in, support=said, **named))
 
 
-def _tell(report: "ExamReport", lang: Lang, out: Path | None, *, as_json: bool) -> None:
+def _tell(
+    report: "ExamReport", items: "Items", lang: Lang, out: Path | None, *, as_json: bool
+) -> None:
     """Keep a report where asked to, and print it."""
     from judge.cli.render.exam import print_exam  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.pages.exam import exam as page_of  # noqa: PLC0415
     from judge.review.folder import as_json as written  # noqa: PLC0415
     from judge.review.folder import write_whole  # noqa: PLC0415
 
     if out is not None:
-        write_whole(out, [written(report)])
+        write_whole(out, page_of(report, items, lang) if out.suffix == _PAGE else [written(report)])
     if as_json:
         say_json(report.model_dump_json())
         return

@@ -1,6 +1,6 @@
 """Two sittings of an exam beside each other, sentence by sentence."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -9,13 +9,11 @@ from judge.exam.items import Items
 from judge.exam.records import ExamComparison, ExamReport, ExamRow, PairedRates, Sitting, Turn
 from judge.exam.scores import count, on_its_side
 from judge.files.runs import parse
-from judge.messages import Lang, Messages
 from judge.review.agreement import mcnemar
 from judge.scores.differences import difference_to_see, holm, share_limits
 from judge.signature import parts_apart
 
 _ALPHA: Final = 0.05
-_ABSENT: Final = "–"
 
 _Pair = tuple[ExamRow, ExamRow]
 """A sentence, as both sat it."""
@@ -72,54 +70,8 @@ def compare(first: ExamReport, now: ExamReport) -> ExamComparison:
     )
 
 
-def told(found: ExamComparison, lang: Lang) -> str:
-    """What becomes of accuracy, in a line."""
-    rates, least = found.accuracy, 0.001
-    p = f"< {least:.3f}" if rates.p < least else f"= {rates.p:.3f}"
-    values = {
-        "points": f"{abs(100 * rates.difference):.1f}",
-        "p": p.replace("0.", ".", 1),
-        "first": f"{rates.first / rates.of:.3f}",
-        "now": f"{rates.now / rates.of:.3f}",
-        "low": points(rates.low),
-        "high": points(rates.high),
-        "sees": f"{100 * found.sees:.1f}",
-    }
-    return Messages.of("exam")(f"verdict.{found.verdict}", lang, **values)
-
-
-def points(difference: float) -> str:
-    """A difference of shares in percentage points, with its sign.
-
-    >>> points(-0.0123), points(0.0004)
-    ('−1.2', '0.0')
-    """
-    said = f"{100 * difference:+.1f}"
-    return "0.0" if said in {"+0.0", "-0.0"} else said.replace("-", "\N{MINUS SIGN}")
-
-
-def beside(found: ExamComparison) -> Iterator[tuple[str, str, str]]:
-    """What else is known of both sittings: its key among the messages, then the two figures."""
-    for each in zip(_figures(found.first), _figures(found.now), strict=True):
-        (name, first), (_, now) = each
-        if (first, now) != (_ABSENT, _ABSENT):
-            yield name, first, now
-
-
-def _figures(side: Sitting) -> Iterator[tuple[str, str]]:
-    totals, cost = side.totals, side.cost
-    for name in ("quotes", "citations", "obeyed"):
-        found = getattr(totals, name)
-        yield name, _ABSENT if found is None else f"{found.hits:,}/{found.of:,}"
-    yield "unscored", f"{sum(totals.unscored.values()):,}/{totals.sentences:,}"
-    tokens = (cost.prompt_tokens + cost.reply_tokens) / side.asked
-    yield "tokens", f"{tokens:,.0f}" if cost.calls else _ABSENT
-    yield "cost", _ABSENT if cost.cost is None else f"{cost.cost / side.asked:,.4g}"
-    yield "seconds", _ABSENT if cost.seconds is None else f"{cost.seconds:.1f}"
-
-
 def _key(row: ExamRow) -> tuple[str, str, int]:
-    return row.qid, row.item, row.sentence
+    return row.qid, row.item, row.start
 
 
 def _nothing(first: str, now: str) -> ConfigError:
@@ -183,7 +135,9 @@ def _turn(pair: _Pair) -> Turn:
     one, two = pair
     return Turn(
         qid=two.qid,
+        item=two.item,
         sentence=two.sentence,
+        start=two.start,
         category=two.category,
         gold=two.gold,
         supported=two.supported,

@@ -1,7 +1,7 @@
 """An item beside what a judge made of it, sentence by sentence."""
 
 from judge.exam.items import Item
-from judge.exam.records import ExamRow
+from judge.exam.records import ExamRow, Passage
 from judge.records import (
     Excluded,
     SampleResult,
@@ -55,6 +55,7 @@ def _row(item: Item, label: GoldenLabel, sentence: SentenceResult, result: Sampl
         category=item.category,
         language=item.language,
         sentence=sentence.index,
+        start=label.start,
         gold=label.support,
         supported=label.supported,
         said=said,
@@ -68,4 +69,9 @@ def _row(item: Item, label: GoldenLabel, sentence: SentenceResult, result: Sampl
         citations_said=tuple(statuses) if label.citations else (),
         quotes=len(evidence),
         verified=sum(each.verified for each in evidence),
+        found=tuple(
+            Passage(chunk_id=each.chunk_id, start=each.start, end=each.end)
+            for each in evidence
+            if each.verified and each.start is not None and each.end is not None
+        ),
     )

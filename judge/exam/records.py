@@ -30,6 +30,17 @@ class Again(Answer):
     """What was changed for that."""
 
 
+class Passage(Record):
+    """Where a quote stands."""
+
+    chunk_id: str
+    """The chunk."""
+    start: int
+    """Its first character in the chunk."""
+    end: int
+    """One past its last."""
+
+
 class ExamRow(Answer):
     """A labelled sentence of an item, and what the judge said of it."""
 
@@ -43,6 +54,8 @@ class ExamRow(Answer):
     """Of the item's answer."""
     sentence: int
     """Index of the sentence in the answer."""
+    start: int = 0
+    """Its first character in the answer."""
     gold: Support | None
     """The right label; null where people said yes or no only."""
     supported: bool
@@ -66,6 +79,8 @@ class ExamRow(Answer):
     """Quotes that were given."""
     verified: int = 0
     """How many of these code found in their chunk."""
+    found: tuple[Passage, ...] = ()
+    """Where it found them."""
     again: tuple[Again, ...] = ()
     """What was said at each further asking."""
 
@@ -242,8 +257,12 @@ class Turn(Record):
 
     qid: str
     """Its item."""
+    item: str
+    """The first digits of a hash of that."""
     sentence: int
     """Its index in the answer."""
+    start: int
+    """Its first character there."""
     category: str
     """The item's."""
     gold: Support | None

@@ -28,6 +28,7 @@ def sat(*said: tuple[str, str, Sequence[Support | None]], maker: str = "nli:a") 
             category=category,
             language="en",
             sentence=place,
+            start=place,
             gold=FULL,
             supported=True,
             said=each,
