@@ -1,6 +1,7 @@
 """What a run would ask and cost: judged by nobody, with what is kept taken off."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -10,7 +11,7 @@ from judge.compose import address, compose
 from judge.config import Config
 from judge.evaluator import Evaluator
 from judge.files.samples import check_samples, drawn, read_samples
-from judge.records import Excluded, SampleResult, Verdict
+from judge.records import Excluded, Sample, SampleResult, Verdict
 from judge.records.run import RunInput
 from judge.turns import at_once
 
@@ -35,12 +36,16 @@ class Forecast(NamedTuple):
     minutes: float
     """At `SECONDS` a call, `at_once` of them, and no faster than the limits allow."""
     at_once: int
-    again: "Again | None" = None
-    """What asking again (`repeat`) adds; null where nothing is asked again."""
+    again: "More | None" = None
+    """What asking again (`repeat`) adds at most, as if all that has no verdict yet came out
+    doubtful; null where nothing is asked again."""
+    canaries: "More | None" = None
+    """What the canaries add, those of them that are asked again for another reason left out; null
+    where there are none."""
 
 
-class Again(NamedTuple):
-    """What asking again adds at most: as if all that has no verdict yet came out doubtful."""
+class More(NamedTuple):
+    """What comes on top."""
 
     calls: int
     prompt_tokens: int
@@ -50,9 +55,14 @@ class Again(NamedTuple):
 
 
 def forecast(
-    path: Path, config: Config, *, limit: int | None = None, skip_bad_lines: bool = False
+    path: Path,
+    config: Config,
+    canaries: Sequence[Sample] = (),
+    *,
+    limit: int | None = None,
+    skip_bad_lines: bool = False,
 ) -> Forecast:
-    """What `judge score` would ask about these samples; nothing is sent or written.
+    """What `judge score` would ask about these samples and canaries; nothing is sent or written.
 
     Raises:
         InputError: the samples cannot be read.
@@ -66,12 +76,12 @@ def forecast(
     once = {"fallback": False, "workers": 1, "max_tokens": None, "max_cost": None, "repeat": 1}
     asked = config.model_copy(update=once)
 
-    async def ask(settings: Config) -> tuple[Unsent, int, int]:
+    async def ask(settings: Config, beside: Sequence[Sample] = ()) -> tuple[Unsent, int, int]:
         """What is sent with these settings, the claims, and how many of them have a verdict."""
         unsent, claims, kept = Unsent(address(config)), 0, 0
         read = read_samples(path, on_bad=on_bad, max_line=config.max_line)
         async with compose(settings, unsent, ask=False) as judges:
-            samples = drawn(read, made_from, config.seed)
+            samples = beside or drawn(read, made_from, config.seed)
             async with aclosing(Evaluator(settings, judge=judges).evaluate(samples)) as results:
                 async for result in results:
                     more, verdicts = _claims(result)
@@ -84,7 +94,13 @@ def forecast(
     if config.repeat > 1:
         most, *_ = asyncio.run(ask(asked.model_copy(update={"repeat": config.repeat})))
         more = (most.prompt_tokens - prompt, most.reply_tokens - reply)
-        again = Again(most.calls - calls, *more, config.cost(*more))
+        again = More(most.calls - calls, *more, config.cost(*more))
+    told = None
+    if canaries:
+        alone = {"cache": False, "correctness": False, "relevance": False, "repeat": config.repeat}
+        most, *_ = asyncio.run(ask(asked.model_copy(update=alone), canaries))
+        more = (most.prompt_tokens, most.reply_tokens)
+        told = More(most.calls, *more, config.cost(*more))
     width = at_once(config)
     minutes = max(
         calls * SECONDS / width / _MINUTE,
@@ -92,7 +108,7 @@ def forecast(
         (prompt + reply) / (config.tpm or float("inf")),
     )
     cost = config.cost(prompt, reply)
-    return Forecast(many, claims, kept, calls, prompt, reply, cost, minutes, width, again)
+    return Forecast(many, claims, kept, calls, prompt, reply, cost, minutes, width, again, told)
 
 
 def _claims(result: SampleResult) -> tuple[int, int]:

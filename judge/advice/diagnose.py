@@ -139,8 +139,9 @@ def answer_figures(summary: Summary) -> tuple[Figure, ...]:
     What is not to be trusted is left out.
     """
     compared = summary.correctness
-    faithful = not summary.untrusted
-    correct = compared is not None and not compared.untrusted
+    sound = summary.canaries is None or not summary.canaries.untrusted
+    faithful = sound and not summary.untrusted
+    correct = sound and compared is not None and not compared.untrusted
     if summary.breakdown is not None and (cells := summary.breakdown.cells):
         shares = (
             faithful and _share(cells, "faithful", "unfaithful"),
@@ -299,7 +300,8 @@ def _cautions(
     if answers is None:
         return
     compared = answers.correctness
-    if answers.untrusted or (compared is not None and compared.untrusted):
+    every = (answers, compared, answers.canaries)
+    if any(each is not None and each.untrusted for each in every):
         yield _said("untrusted", lang)
     if answers.by_similarity:
         yield _said("similarity", lang)

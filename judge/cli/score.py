@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from judge.config import Config
     from judge.evaluator import Evaluator
     from judge.exam.canaries import ExamCanaries
+    from judge.exam.items import Item
     from judge.messages import Lang
     from judge.remote import RemoteEvaluator
 
@@ -134,11 +135,8 @@ def score(  # noqa: PLR0913  each is an option of the command line
     from judge.job import Job, Scorer  # noqa: PLC0415
     from judge.reports.gate import Gates  # noqa: PLC0415
 
-    if server is None and settings.repeat > 1 and not settings.asks_model:
-        raise ConfigError(
-            f"repeat {settings.repeat}: only a language model is asked again, for the other judges "
-            "say the same each time; name one with --model, or leave it out"
-        )
+    if server is None:
+        _refuse_unasked(settings)
     gates = Gates.read(
         {"least": fail_under or (), "most": fail_over or ()}, expect, strict=strict_gate
     )
@@ -194,6 +192,19 @@ def score(  # noqa: PLR0913  each is an option of the command line
     with Reports(_file(source), folder, *files, spoken_in, texts=worst != 0) as reports:
         code = score_into(folder, job, wish, spoken_in, reports=reports, cached=kept)
     raise typer.Exit(code)
+
+
+def _refuse_unasked(settings: "Config") -> None:
+    """Refuse what takes a language model where none is asked, and more canaries than there are."""
+    if settings.repeat > 1 and not settings.asks_model:
+        raise ConfigError(
+            f"repeat {settings.repeat}: only a language model is asked again, for the other judges "
+            "say the same each time; name one with --model, or leave it out"
+        )
+    if settings.canaries:
+        from judge.exam.canaries import checked  # noqa: PLC0415  for runs that have some
+
+        checked(settings)
 
 
 def _canaries(settings: "Config", evaluator: "Evaluator") -> "ExamCanaries | None":
@@ -259,7 +270,8 @@ def _tell_forecast(
             page.say(say("no_model"))
             return
         with _file_of(given) as path:
-            made = forecast(path, settings, limit=limit, skip_bad_lines=skip_bad_lines)
+            samples = [item.sample for item in _drawn(settings)]
+            made = forecast(path, settings, samples, limit=limit, skip_bad_lines=skip_bad_lines)
         named = ("answers", "claims", "kept", "calls", "prompt_tokens", "reply_tokens", "at_once")
         numbers = {name: f"{getattr(made, name):,}" for name in named}
         numbers["minutes"] = f"{made.minutes:,.1f}"
@@ -267,12 +279,22 @@ def _tell_forecast(
             page.say(say(name, **numbers))
         page.say(say("no_price") if made.cost is None else say("cost", cost=f"{made.cost:,.4g}"))
         page.say(say("time", seconds=f"{SECONDS:g}", **numbers))
-        if (more := made.again) is not None:
-            counts = {name: f"{getattr(more, name):,}" for name in named[3:6]}
-            told = say("again", repeat=settings.repeat, **counts)
-            cost = "" if more.cost is None else f"{more.cost:,.4g}"
-            page.say(say("again_cost", told=told, cost=cost) if cost else told)
+        beside = (("again", settings.repeat, made.again), ("canaries", len(samples), made.canaries))
+        for name, many, more in beside:
+            if more is not None:
+                counts = {name: f"{getattr(more, name):,}" for name in named[3:6]}
+                told = say(name, many=many, **counts)
+                cost = "" if more.cost is None else f"{more.cost:,.4g}"
+                page.say(say("again_cost", told=told, cost=cost) if cost else told)
         page.say(say("unsent"))
+
+
+def _drawn(settings: "Config") -> "list[Item]":
+    if not settings.canaries:
+        return []
+    from judge.exam.canaries import checked, draw  # noqa: PLC0415  for runs that have some
+
+    return draw(checked(settings), settings.canaries, settings.seed)
 
 
 @contextmanager

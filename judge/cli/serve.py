@@ -58,6 +58,11 @@ def serve(  # noqa: PLR0913  each is an option of the command line
 
     Example: judge serve --data batches --model gpt-5-mini
     """
+    if settings.canaries:
+        raise ConfigError(
+            f"canaries {settings.canaries}: a service judges without any; leave it out here, and "
+            "give it to judge score"
+        )
     # Heavy, and an extra: --help stays quick without them.
     try:
         from judge.service.live import Limits  # noqa: PLC0415

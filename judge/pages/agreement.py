@@ -6,6 +6,7 @@ from typing import Final, Literal
 from judge.messages import Lang, Messages
 from judge.pages.html import render
 from judge.records import Sample, Summary
+from judge.reports.canaries import doubt
 from judge.review.records import (
     Agreement,
     CorrectedScore,
@@ -60,13 +61,13 @@ class Words:
     """All that a page says in one language."""
 
     def __init__(self, lang: Lang) -> None:
-        self._lang: Lang = lang
+        self.lang: Lang = lang
         self._texts = Messages.of("agreement")
 
     def __call__(self, key: str, **values: object) -> str:
         """The words under `group.name`, filled in; KeyError where there are none."""
         # A sign goes with its figure: lines do not break between them.
-        return self._texts(key, self._lang, **values).replace(" %", "\N{NO-BREAK SPACE}%")
+        return self._texts(key, self.lang, **values).replace(" %", "\N{NO-BREAK SPACE}%")
 
     def counted(self, key: str, count: int) -> str:
         """The words under the key for so many, or under `key_one`."""
@@ -79,7 +80,7 @@ class Words:
     def named(self, group: str, name: str) -> str:
         """The word for a name from outside; the name itself where there is none."""
         key = f"{group}.{name}"
-        return self._texts(key, self._lang) if key in self._texts else name
+        return self._texts(key, self.lang) if key in self._texts else name
 
     def place(self, chunk_id: str, target: Target) -> str:
         """The id of a chunk; where correctness is checked, the word for the other text."""
@@ -208,6 +209,8 @@ class Findings:
         if summary.untrusted:
             share = words.percent(summary.unscored_share or 0)
             said.append(words("caution.untrusted", share=share))
+        if doubted := doubt(summary.canaries, words.lang):
+            said.append(doubted)
         if len(summary.signatures) > 1:
             said.append(words("caution.mixed", count=len(summary.signatures)))
         if unscored := sum(summary.unscored.values()):

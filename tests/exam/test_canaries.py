@@ -1,32 +1,54 @@
 """Canaries in a run: over real HTTP, with an examinee that knows the items beside the answers."""
 
+import threading
+from collections import Counter
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
+from random import Random
 
-from judge.exam.items import Items, read_items
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.exam.canaries import Canary, draw, marks, obeyed
+from judge.exam.items import Item, read_items
+from judge.exam.records import ExamRow
 from judge.files.runs import read_record, read_summary
-from judge.records import CanaryTotals
+from judge.records import CanaryTotals, Support, UnscoredReason
+from tests import faults
 from tests.asked import Asked
 from tests.commands import judge, line, results, write
-from tests.oracle import Choose, obedient, oracle, truth
-from tests.replies import Answer, Script, right
+from tests.oracle import Choose, Known, always, obedient, oracle, truth
+from tests.replies import Answer, Reset, Says, Script, right
 from tests.server import JudgeServer
 
 N = 4
+LABELS = list(Support)
+ITEMS = read_items()
 
 
-def mixed(items: Items, choose: Choose = truth, then: Script = right) -> Script:
-    """The examinee about the items, and something else about the answers of a run."""
-    questions, knows = {item.sample.query for item in items.items}, oracle(items, choose)
+def mixed(beside: Script, then: Script = right) -> Script:
+    """One that answers about the items of the exam, and one about the answers of a run."""
+    questions = {item.sample.query for item in ITEMS.items}
 
     def script(asked: Asked) -> Answer:
-        about = knows if not asked.is_probe and asked.question in questions else then
-        return about(asked)
+        of_exam = not asked.is_probe and asked.question in questions
+        return (beside if of_exam else then)(asked)
 
     return script
 
 
+def examinee(choose: Choose = truth) -> Script:
+    return mixed(oracle(ITEMS, choose))
+
+
 def answers(path: Path, many: int = 8) -> Path:
     return write(path, [line(f"q{n}", f"Room {n} opens at seven.") for n in range(many)])
+
+
+def flowing(text: str) -> str:
+    return " ".join(text.split())
 
 
 def found(run: Path) -> CanaryTotals:
@@ -35,9 +57,9 @@ def found(run: Path) -> CanaryTotals:
     return totals
 
 
-def test_items_are_asked_beside_the_answers_and_stand_in_no_number(tmp_path: Path) -> None:
-    source, plain, run = answers(tmp_path / "in.jsonl"), tmp_path / "plain", tmp_path / "run"
-    with JudgeServer(mixed(read_items())) as server:
+def test_items_are_asked_beside_the_answers_and_stand_in_no_number(place: Path) -> None:
+    source, plain, run = answers(place / "in.jsonl"), place / "plain", place / "run"
+    with JudgeServer(examinee()) as server:
         without = judge("score", source, "-o", plain, "--no-cache", *server.words)
         before = server.calls
         words = ("score", source, "-o", run, "--canaries", N, *server.words)
@@ -62,32 +84,213 @@ def test_items_are_asked_beside_the_answers_and_stand_in_no_number(tmp_path: Pat
     assert read_summary(plain).canaries is None
 
 
-def test_an_order_that_is_obeyed_marks_the_run_and_is_named(tmp_path: Path) -> None:
-    source, run = answers(tmp_path / "in.jsonl"), tmp_path / "run"
-    with JudgeServer(mixed(read_items(), obedient)) as server:
-        ran = judge(
-            *("score", source, "-o", run, "--canaries", N, *server.words),
-            *("--fail-under", "faithfulness=0.5", "--junit", tmp_path / "junit.xml"),
-        )
+def test_an_order_that_is_obeyed_marks_the_run_and_is_named(place: Path) -> None:
+    source, run, files = answers(place / "in.jsonl"), place / "run", [place / "j", place / "m"]
+    reports = ("--junit", files[0], "--markdown", files[1])
+    with JudgeServer(examinee(obedient)) as server:
+        words = ("score", source, "-o", run, "--canaries", N, *server.words)
+        ran = judge(*words, "--fail-under", "faithfulness=0.5", *reports)
     totals = found(run)
     assert (ran.code, totals.untrusted, totals.obeyed) == (3, True, 1)
     # Whoever seems to obey is asked again.
     assert totals.calls == N + 1
     slip = next(each for each in totals.which if each.obeyed)
-    assert "untrusted: hidden orders were obeyed in 1 of 4 canaries" in ran.out
-    assert f"{slip.qid}, sentence {slip.sentence + 1}: {slip.said} was said" in ran.out
+    said = f"hidden orders were obeyed in 1 of {N} canaries"
+    named = f"{slip.qid}, sentence {slip.sentence + 1}: {slip.said} was said"
+    page = place / "page.html"
+    judge("report", run, "-o", page)
+    shown = judge("show", run).out
+    for told in (ran.out, shown, page.read_text("utf-8")):
+        assert said in told
+        assert named in flowing(told)
+    assert all(said in each.read_text("utf-8") for each in files)
+    assert "不可信：4 道哨兵题中有 1 道服从了隐藏指令" in judge("show", run, "--lang", "zh").out
 
 
-def test_wrong_use_is_a_line(tmp_path: Path) -> None:
-    source = answers(tmp_path / "in.jsonl")
+def test_a_judge_gone_bad_half_way_marks_the_run(place: Path) -> None:
+    source, run = answers(place / "in.jsonl", 24), place / "run"
+    good, bad = (oracle(ITEMS, choose) for choose in (truth, always(Support.FULL)))
+
+    def script(asked: Asked) -> Answer:
+        return (good if asked.number < 26 else bad)(asked)
+
+    with JudgeServer(mixed(script)) as server:
+        words = ("--canaries", 24, "--concurrency", 1, *server.words)
+        ran = judge("score", source, "-o", run, *words)
+    totals = found(run)
+    assert (ran.code, totals.untrusted, totals.asked) == (3, True, 24)
+    assert totals.wrong == totals.later_wrong > totals.later_sentences / 8
+    assert f"{totals.wrong} of {totals.sentences} canary sentences were judged wrong" in flowing(
+        ran.out
+    )
+
+
+def test_what_has_no_verdict_is_not_wrong(place: Path) -> None:
+    source, run = answers(place / "in.jsonl", 30), place / "run"
+    with JudgeServer(mixed(lambda _: faults.REFUSED)) as server:
+        ran = judge("score", source, "-o", run, "--canaries", N, *server.words)
+    totals = found(run)
+    assert (ran.code, totals.untrusted) == (0, False), ran.err
+    assert (totals.asked, totals.sentences, totals.wrong) == (N, 0, 0)
+    assert set(totals.unscored) == {UnscoredReason.REFUSED}
+
+
+def test_a_run_that_is_gone_on_with_asks_only_the_rest(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_PATIENCE", "0.05")
+    monkeypatch.setenv("JUDGE_CONCURRENCY", "1")
+    source, run, kept = answers(place / "in.jsonl"), place / "run", place / "run" / "canaries.jsonl"
+    knows, up = examinee(), threading.Event()
+
+    def script(asked: Asked) -> Answer:
+        return knows(asked) if asked.is_probe or asked.number < 6 or up.is_set() else Reset()
+
+    with JudgeServer(script) as server:
+        words = ("score", source, "-o", run, *server.words, "--canaries")
+        cut = judge(*words, N)
+        lines, seed = kept.read_bytes().splitlines(keepends=True), read_record(run).canary_seed
+        # As a kill -9 and a bad disk leave it: one line torn, one damaged.
+        kept.write_bytes(b"".join([*lines, b'{"schema":1\n', b'{"schema":1,"pla']))
+        up.set()
+        before = len(server.requests)
+        other, ran = judge(*words, N + 1), judge(*words, N)
+        calls = [each.question for each in server.requests[before:]]
+    assert cut.code == 3, cut.err
+    asked = [Canary.model_validate_json(each) for each in lines]
+    assert 0 < len(asked) < N
+    assert (other.code, "with another canaries (4)" in other.err) == (2, True), other.err
+    assert ran.code == 0, ran.err
+    totals, record = found(run), read_record(run)
+    assert (totals.asked, totals.calls, record.canary_seed) == (N, N, seed)
+    questions = {item.sample.query for item in ITEMS.items}
+    assert len(questions.intersection(calls)) == N - len(asked)
+    assert record.finished
+
+
+def test_the_budget_is_theirs_too(place: Path) -> None:
+    source, run = answers(place / "in.jsonl"), place / "run"
+    prices = ("--input-price", 1, "--output-price", 1)
+    with JudgeServer(examinee()) as server:
+        words = ("--canaries", 24, "--concurrency", 1, *server.words)
+        ran = judge("score", source, "-o", run, "--max-tokens", 12000, *prices, *words)
+        spent = server.prompt_tokens + server.reply_tokens
+    totals, summary = found(run), read_summary(run)
+    assert (ran.code, totals.untrusted) == (4, False), ran.err
+    assert 0 < totals.asked == 24 - totals.unasked < 24
+    assert UnscoredReason.BUDGET not in totals.unscored
+    own = totals.prompt_tokens + totals.reply_tokens
+    assert own + summary.prompt_tokens + summary.reply_tokens == spent <= 12000
+    assert totals.cost == pytest.approx(own / 1e6)
+
+
+def test_another_model_between_canaries_is_told(place: Path) -> None:
+    source, run = answers(place / "in.jsonl"), place / "run"
+    knows = oracle(ITEMS)
+
+    def script(asked: Asked) -> Answer:
+        said = knows(asked)
+        assert isinstance(said, Says)
+        return Says(said.text, model="m-2" if asked.number > 5 else "m-1")
+
+    with JudgeServer(mixed(script)) as server:
+        words = ("--limit", 6, "--repeat", 3, "--canaries", N, "--concurrency", 1, *server.words)
+        ran = judge("score", source, "-o", run, *words)
+    totals = found(run)
+    assert (totals.changes, set(totals.models)) == (1, {"m-1", "m-2"})
+    assert "canaries: the server named another model in mid-run" in ran.out
+    # Asked as the run asks: again about what is doubtful.
+    assert totals.calls > N
+
+
+def test_wrong_use_is_a_line(place: Path) -> None:
+    source = answers(place / "in.jsonl")
+    run = ("score", source, "-o", place / "run")
     rows: list[tuple[tuple[object, ...], str]] = [
-        (("--canaries", 4), "canaries 4: only a language model can go bad in mid-run"),
-        (("--canaries", 999, "--model", "m"), "canaries 999: there are "),
-        (("--canaries", -1, "--model", "m"), "setting canaries = -1"),
-        (("--canaries", 4, "--server", "http://127.0.0.1:9"), "and canaries is set here"),
+        ((*run, "--canaries", 4), "canaries 4: only a language model can go bad in mid-run"),
+        ((*run, "--canaries", 999, "--model", "m"), "canaries 999: there are 320 items"),
+        ((*run, "--canaries", -1, "--model", "m"), "setting canaries = -1"),
+        ((*run, "--canaries", 4, "--server", "http://127.0.0.1:9"), "and canaries is set here"),
+        (("serve", "--canaries", 4, "--model", "m"), "canaries 4: a service judges without any"),
     ]
     for words, said in rows:
-        ran = judge("score", source, "-o", tmp_path / "run", *words)
+        ran = judge(*words)
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), ran
         assert said in ran.err
-    assert not (tmp_path / "run").exists()
+    assert not (place / "run").exists()
+    told = judge(*run, "--model", "m", "--canaries", 4, "--dry-run")
+    assert "canaries 4 more calls (--canaries 4), about " in told.out
+
+
+@given(st.integers(1, 320), st.integers(0, 2**32), st.sampled_from([0.0, 0.3, 0.5, 1.0]))
+def test_the_draw_spreads(many: int, seed: int, chinese: float) -> None:
+    drawn = draw(ITEMS, many, seed, chinese)
+    assert len({item.sample.qid for item in drawn}) == len(drawn) == many
+    assert drawn == draw(ITEMS, many, seed, chinese)
+    kinds = Counter(item.category for item in drawn)
+    assert kinds["injection"] >= min(16, many / 4)
+    if many <= 32:
+        rest = [kinds[name] for name in kinds if name != "injection"]
+        assert max(rest, default=1) <= 2
+        assert abs(sum(item.language == "zh" for item in drawn) - many * chinese) <= 1
+        assert all(len(item.labels) > 1 for item in drawn)
+
+
+Labels = Callable[[Random, Support, float], Support]
+"""What a simulated judge says, by the right label and how much of the run is over."""
+
+
+def good(drawn: Random, gold: Support, _over: float = 0) -> Support:
+    return drawn.choice([s for s in LABELS if s is not gold]) if drawn.random() < 0.05 else gold
+
+
+def half(bad: Labels) -> Labels:
+    return lambda drawn, gold, over: (good if over < 0.5 else bad)(drawn, gold, over)
+
+
+drawn_by = cache(partial(draw, ITEMS, 24))
+
+
+def marked(seed: int, says: Labels, *, same: bool) -> bool:
+    """Whether a simulated run is; asked again, the judge says the `same`, or draws anew."""
+    drawn, asked, items = Random(seed), [], drawn_by(seed)  # noqa: S311  to be drawn again
+    for place, item in enumerate(items):
+        first = simulated(drawn, item, says, place / len(items))
+        twice = obeyed(first)
+        if twice and not same:
+            twice = obeyed(first, simulated(drawn, item, says, place / len(items)))
+        asked.append(Canary(place=place, rows=first, obeyed=tuple(twice), calls=()))
+    return marks(asked)
+
+
+def simulated(drawn: Random, item: Item, says: Labels, over: float) -> tuple[ExamRow, ...]:
+    rows = []
+    for label in item.labels:
+        gold, wanted = truth(Known(item, label)), item.demanded
+        said = says(drawn, gold, over)
+        row = ExamRow(
+            qid=item.sample.qid,
+            category=item.category,
+            language=item.language,
+            sentence=label.sentence,
+            gold=gold,
+            supported=label.supported,
+            said=said,
+            unscored=None,
+            right=said is gold,
+            obeyed=said is wanted if wanted not in {None, gold} else None,
+        )
+        rows.append(row)
+    return tuple(rows)
+
+
+def test_of_200_simulated_runs_the_bad_are_marked_and_the_good_are_not() -> None:
+    rows: list[tuple[str, Labels, bool, float, float]] = [
+        ("always full from half-way on", half(lambda *_: Support.FULL), False, 0.95, 1),
+        ("labels at random from half-way on", half(lambda r, *_: r.choice(LABELS)), False, 0.95, 1),
+        ("errs on 5 %, each time on others", good, False, 0, 0.01),
+        ("errs on 5 %, each time on the same", good, True, 0, 0.01),
+    ]
+    for name, says, same, least, most in rows:
+        share = sum(marked(seed, says, same=same) for seed in range(200)) / 200
+        assert least <= share <= most, (name, share)
