@@ -20,7 +20,7 @@ from judge.messages import LANGS, Lang, Messages
 from judge.records import Support
 from judge.review.census import NEVER_PARTIAL
 from judge.signature import Signature
-from judge.text.visible import flat
+from judge.text.visible import flat, short
 
 _ABSENT: Final = "–"
 _LEAST_P: Final = 0.001
@@ -64,7 +64,7 @@ class Words:
         key = f"category.{name}"
         if name is None:
             return self("table.all")
-        return self(key) if key in self._texts else flat(name)
+        return self(key) if key in self._texts else short(name)
 
     def title(self, report: ExamReport) -> str:
         """Which items, and how many."""
@@ -229,7 +229,7 @@ class Words:
         heads = (title, *self._heads("against", "sentence", "gold", "first", "now"))
         rows = [
             (
-                flat(turn.qid),
+                short(turn.qid),
                 f"{turn.sentence + 1}",
                 self.gold(turn.gold, supported=turn.supported),
                 self.label(turn.first),

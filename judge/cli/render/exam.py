@@ -27,7 +27,8 @@ def print_exam(report: ExamReport, page: Page) -> None:
     _print(page, words.thresholds(fit), [_STYLES[level] if level else "" for level in levels])
     bold = ["" if group.category else "bold" for group in categories(totals)]
     _print(page, words.groups(totals), bold)
-    _print(page, words.confusion(totals))
+    if totals.confusion:
+        _print(page, words.confusion(totals))
     for line in words.facts(report):
         page.say(line, hang=2)
     if totals.lost:
