@@ -1,4 +1,7 @@
-"""What holds for all tests."""
+"""What holds for all tests.
+
+Those marked `no_cover` take twice as long where lines are counted, and run none that others do not.
+"""
 
 import logging
 import os

@@ -1,5 +1,7 @@
 """What a look for mismatches may take: counted beforehand, and what is left out is said."""
 
+import pytest
+
 from judge.answer.sentences import split
 from judge.checks.workload import flag_objections
 from judge.records import Chunk, JudgeRequest, Support, Verdict
@@ -45,6 +47,7 @@ def test_claims_beyond_the_limit_are_counted_and_not_looked_at() -> None:
     assert last.detail == f"{8 - len(flags)} / 8"
 
 
+@pytest.mark.no_cover
 def test_work_that_would_grow_with_the_cube_is_cut() -> None:
     def look(claims: str) -> None:
         request, verdicts = cases[len(claims)]

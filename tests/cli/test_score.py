@@ -13,6 +13,7 @@ FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 QUICKSTART = FIXTURES / "quickstart.jsonl"
 
 
+@pytest.mark.no_cover
 def test_the_quickstart(tmp_path: Path) -> None:
     code, out, err = judge("score", QUICKSTART, "-o", tmp_path / "run")
     assert (code, err) == (0, "")

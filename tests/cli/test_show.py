@@ -63,6 +63,7 @@ def shown(out: str) -> list[str]:
     return [word for word in out.split() if word in names]
 
 
+@pytest.mark.no_cover
 def test_every_answer_of_the_quickstart(run: Path) -> None:
     for text in (FIXTURES / "quickstart.jsonl").read_text(encoding="utf-8").splitlines():
         sample = json.loads(text)

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.terminal import output, say, say_json, wrap
+from tests.commands import line, write
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SCORE = "from judge.cli.app import main; main()"
 SEVERAL = """
 import sys
@@ -41,29 +41,35 @@ def buffered() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
 
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    answer = "The canteen opens at seven. It has a pool."
+    return write(tmp_path / "in.jsonl", [line("q", answer) | {"gold_answer": "It opens at seven."}])
+
+
 # Processes of their own, for what is at stake is the file behind standard output; about a second.
-def score(tmp_path: Path, stdout: int, *options: str) -> tuple[int, str]:
-    command = [sys.executable, "-c", SCORE, "score", str(FIXTURES / "quickstart.jsonl")]
-    command += ["-o", str(tmp_path / "run"), *options]
+def score(source: Path, stdout: int, *options: str) -> tuple[int, str]:
+    command = [sys.executable, "-c", SCORE, "score", str(source)]
+    command += ["-o", str(source.with_name("run")), *options]
     done = subprocess.run(
         command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, env=buffered()
     )
     return done.returncode, done.stderr
 
 
-def test_a_reader_that_goes_does_not_change_the_exit_code(tmp_path: Path) -> None:
+def test_a_reader_that_goes_does_not_change_the_exit_code(source: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
         words = ("--judge", "similarity", "--fail-under", "faithfulness=1")
-        assert score(tmp_path, writing, *words) == (1, "")
+        assert score(source, writing, *words) == (1, "")
     finally:
         os.close(writing)
-    assert (tmp_path / "run" / "summary.json").exists()
+    assert (source.with_name("run") / "summary.json").exists()
 
 
-def test_standard_output_that_is_closed(tmp_path: Path) -> None:
-    code, err = redirected(f"score {FIXTURES / 'quickstart.jsonl'} -o {tmp_path / 'run'} >&-")
+def test_standard_output_that_is_closed(source: Path, tmp_path: Path) -> None:
+    code, err = redirected(f"score {source} -o {tmp_path / 'run'} >&-")
     assert (code, err.count("\n")) == (2, 1)
     assert "standard output: cannot be written" in err
     assert (tmp_path / "run" / "summary.json").exists()
@@ -76,11 +82,11 @@ def redirected(words: str, code: str = SCORE) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def test_standard_error_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
+def test_standard_error_that_cannot_be_written_changes_nothing(
+    source: Path, tmp_path: Path
+) -> None:
     """A process of its own for each of two: seconds."""
-    source = tmp_path / "in.jsonl"
-    text = (FIXTURES / "quickstart.jsonl").read_text("utf-8")
-    source.write_text(f"bad\n{text}", "utf-8")
+    source.write_text(f"bad\n{source.read_text('utf-8')}", "utf-8")
     for number, where in enumerate(("2>&-", "2>/dev/full")):
         run = tmp_path / str(number)
         told = f"score {source} -o {run} --skip-bad-lines --fail-under faithfulness=0.1"

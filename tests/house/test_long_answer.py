@@ -30,8 +30,8 @@ async def test_ordinary_answers_are_asked_about_and_judged_before_a_long_one_is_
 
 
 def test_ctrl_c_waits_for_no_long_answer(tmp_path: Path) -> None:
-    # Some three seconds: a process of its own starts. The long answer would take half a minute.
-    long = "".join(f"The site had {number} visits. " for number in range(60_000))
+    # Some three seconds: a process of its own starts. The long answer would take ten.
+    long = "".join(f"The site had {number} visits. " for number in range(30_000))
     lines = [line("short", "It opens at seven."), line("long", long)]
     source, run = write(tmp_path / "in.jsonl", lines), tmp_path / "run"
     with start("score", source, "-o", run) as process:

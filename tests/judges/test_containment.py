@@ -225,6 +225,7 @@ def test_whatever_is_said_each_sentence_has_one_outcome_whose_quotes_stand_there
             assert reference[quote.start : quote.end] == quote.quote
 
 
+@pytest.mark.no_cover
 async def test_long_texts_are_no_burden() -> None:
     for text in ("水质报告", "report ", "not 5, ", "\n", "不", "A1,", "not a. ", "不吃。"):
         long = text * (10_000 // len(text))

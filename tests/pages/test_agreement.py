@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from html.parser import HTMLParser
 
 import hypothesis
+import pytest
 from hypothesis import strategies as st
 
 from judge.messages import LANGS, Lang, Messages
@@ -416,6 +417,7 @@ def test_texts_that_want_to_be_markup_stay_texts() -> None:
     assert made.count("长") < 700
 
 
+@pytest.mark.no_cover
 @hypothesis.settings(deadline=None, max_examples=50)
 @hypothesis.given(
     st.text(st.characters(exclude_categories=[])) | st.text("<>&\"'/!-{%#}=\u202e\n s")

@@ -30,6 +30,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield serving
 
 
+@pytest.mark.no_cover
 def test_a_file_is_sent_judged_reported_and_labelled(
     place: Path, serving: Serving, browser: Browser
 ) -> None:

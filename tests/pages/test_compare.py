@@ -53,6 +53,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: place / f"{name}.html" for name in ("en", "zh", "three")}
 
 
+@pytest.mark.no_cover
 def test_the_page_shows_both_answers_and_is_usable(
     browser: Browser, pages: dict[str, Path]
 ) -> None:

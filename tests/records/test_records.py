@@ -86,6 +86,7 @@ def test_every_record_is_frozen_and_closed_and_says_what_each_field_is() -> None
     assert undescribed == []
 
 
+@pytest.mark.no_cover
 def test_results_and_their_summary_come_back_from_json(results: list[SampleResult]) -> None:
     summary = summarize(results)
     assert None not in (summary.correctness, summary.breakdown, summary.faithfulness_bounds)

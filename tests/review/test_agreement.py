@@ -184,6 +184,7 @@ def test_kappa_and_brier_are_scikit_learn_s() -> None:
         assert brier(said, true, weights) == near(error), seed
 
 
+@pytest.mark.no_cover
 def test_mcnemar_by_hand() -> None:
     table = {
         (0, 0): 1.0,

@@ -143,6 +143,7 @@ def tally_of(seed: int, hefts: list[float]) -> Tally:
     return made
 
 
+@pytest.mark.no_cover
 def test_units_are_drawn_as_often_as_is_said() -> None:
     seeds = 1000
     for share in (5, 12, 25):

@@ -96,6 +96,7 @@ def test_the_bytes_that_excel_opens_right(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.no_cover
 @settings(max_examples=50, deadline=None)  # a workbook takes a hundredth of a second
 @given(
     st.lists(ANY_TEXT | st.sampled_from(["#N/A", "_x0009_", "007"]), min_size=1, max_size=4),

@@ -150,6 +150,7 @@ def test_one_answer_more_moves_the_limits_by_little() -> None:
     assert found[0] == pytest.approx(mean_limits(1.0, 0.0, 60)[0], abs=0.005)
 
 
+@pytest.mark.no_cover
 def test_how_often_the_interval_of_a_mean_holds() -> None:
     # A short form of the simulation in tests/bench/intervals.py, the same draws in every run.
     for held in coverage(counts=(10, 60), repeats=2000, seed=3):

@@ -141,6 +141,7 @@ def swept(serving: Serving, seconds: float) -> None:
     assert done.wait(5)
 
 
+@pytest.mark.no_cover
 def test_slow_clients_hold_up_nobody_and_are_cut_off(serving: Serving) -> None:
     host, port = serving.url.removeprefix("http://").split(":")
     sending = head("/v1/evaluations", "Content-Length: 1000")

@@ -26,6 +26,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield serving
 
 
+@pytest.mark.no_cover
 def test_a_result_over_http_is_the_very_line_of_a_run(serving: Serving) -> None:
     wanted = [line_of(each) for each in evaluate(read_samples(QUICKSTART), Config())]
     lines = QUICKSTART.read_bytes().splitlines()
@@ -92,6 +93,7 @@ def test_what_cannot_be_served_is_a_problem_that_tells_no_text(serving: Serving)
     assert [each.name for each in serving.data.iterdir() if each.name != ".lock"] == []
 
 
+@pytest.mark.no_cover
 def test_problems_and_the_documentation_come_in_chinese(serving: Serving) -> None:
     """Of each kind of problem the last one; details that the package words are in English."""
     zh = {"Accept-Language": "fr, zh-CN;q=0.9, en;q=0.8"}

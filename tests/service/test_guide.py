@@ -20,6 +20,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.no_cover
 def test_the_lines_of_the_guide_run_as_they_stand(tmp_path: Path) -> None:
     (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
     (python,) = blocks("python")

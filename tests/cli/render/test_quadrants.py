@@ -256,6 +256,7 @@ def test_what_is_not_asked_is_told_from_what_is_not_known(encoding: str) -> None
     ]
 
 
+@pytest.mark.no_cover
 def test_every_line_of_the_fixture_stands_in_the_cell_it_is_named_after(tmp_path: Path) -> None:
     run = tmp_path / "run"
     assert judge("score", FIXTURES / "cells.jsonl", "--correctness", "-o", run).code == 0

@@ -404,6 +404,7 @@ def test_half_a_character_in_a_reply_can_be_written_to_a_file() -> None:
     assert read(reply({"id": "s1", "support": "\ud800"})).faulty[0].isascii()
 
 
+@pytest.mark.no_cover
 def test_reading_a_long_reply_is_linear() -> None:
     makes: dict[str, Callable[[int], str]] = {
         "label": lambda size: reply(entry(1, "x" * size)),

@@ -379,6 +379,7 @@ def test_any_text_gets_a_score(sentences: list[str], chunks: list[str], cite: bo
             assert evidence.quote == text[evidence.start : evidence.end] != ""
 
 
+@pytest.mark.no_cover
 @settings(max_examples=50, deadline=None)
 @given(PROSE, PROSE, st.text(alphabet="абвгд .\n", max_size=60), st.booleans())
 def test_a_chunk_of_other_words_takes_no_support_away(
@@ -505,6 +506,7 @@ LIMITED: list[tuple[list[str], str, int, tuple[int, int]]] = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("claims", "chunk", "limit", "judged"), LIMITED)
 async def test_what_is_beyond_the_limit_is_unscored(
     claims: Sequence[str], chunk: str, limit: int, judged: tuple[int, int]
@@ -515,10 +517,10 @@ async def test_what_is_beyond_the_limit_is_unscored(
     many = sum(isinstance(each, Verdict) for each in found)
     assert judged[0] <= many <= judged[1]
     assert found[many:] == [TOO_LARGE] * (len(claims) - many)
-    # The last one judged has a neighbour fewer than where nothing is left out.
-    whole = (await SimilarityJudge(LexicalEmbedder()).judge(asked)).outcomes
-    before = max(many - 1, 0)
-    assert found[:before] == list(whole.values())[:before]
+    if 1 < many < len(claims):
+        # The last one judged has a neighbour fewer than where nothing is left out.
+        whole = (await SimilarityJudge(LexicalEmbedder()).judge(asked)).outcomes
+        assert found[: many - 1] == list(whole.values())[: many - 1]
 
 
 def test_a_comparison_beyond_the_limit_is_unscored_both_ways() -> None:
