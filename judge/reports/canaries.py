@@ -34,8 +34,9 @@ def slips(totals: CanaryTotals, lang: Lang) -> Iterator[str]:
 def counts(totals: CanaryTotals, lang: Lang) -> Iterator[str]:
     """What was asked and found; and whether the model changed meanwhile."""
     texts, found = Messages.of("canaries"), totals.model_dump()
-    unscored = sum(totals.unscored.values())
-    yield texts("line.counts", lang, **(found | {"unscored": unscored}))
+    found["unscored"] = sum(totals.unscored.values())
+    found |= {name: f"{found[name]:,}" for name in ("calls", "prompt_tokens", "reply_tokens")}
+    yield texts("line.counts", lang, **found)
     if totals.changes:
         models = ", ".join(f"{name} ({calls})" for name, calls in totals.models.items())
         yield texts("line.changed", lang, changes=totals.changes, models=models)

@@ -172,15 +172,15 @@ def test_the_budget_is_theirs_too(place: Path) -> None:
     source, run = answers(place / "in.jsonl"), place / "run"
     prices = ("--input-price", 1, "--output-price", 1)
     with JudgeServer(examinee()) as server:
-        words = ("--canaries", 24, "--concurrency", 1, *server.words)
-        ran = judge("score", source, "-o", run, "--max-tokens", 12000, *prices, *words)
+        words = ("--canaries", 8, "--concurrency", 1, *server.words)
+        ran = judge("score", source, "-o", run, "--max-tokens", 7000, *prices, *words)
         spent = server.prompt_tokens + server.reply_tokens
     totals, summary = found(run), read_summary(run)
     assert (ran.code, totals.untrusted) == (4, False), ran.err
-    assert 0 < totals.asked == 24 - totals.unasked < 24
+    assert 0 < totals.asked == 8 - totals.unasked < 8
     assert UnscoredReason.BUDGET not in totals.unscored
     own = totals.prompt_tokens + totals.reply_tokens
-    assert own + summary.prompt_tokens + summary.reply_tokens == spent <= 12000
+    assert own + summary.prompt_tokens + summary.reply_tokens == spent <= 7000
     assert totals.cost == pytest.approx(own / 1e6)
 
 
