@@ -171,3 +171,23 @@ def test_what_cannot_be_compared_is_told_before_anything_is_asked(tmp_path: Path
             assert said in ran.err
         assert server.calls == 0
     assert judge("exam", "show", broken).code == 2
+
+
+def test_what_is_too_much_to_show_stands_in_the_report(tmp_path: Path) -> None:
+    names = [f"i{n}" for n in range(501)]
+    sides = {"first": NONE, "now": FULL, "silent": None}
+    kept = {name: tmp_path / f"{name}.json" for name in sides}
+    for name, said in sides.items():
+        report = sat(*((qid, "x", [said]) for qid in names))
+        kept[name].write_text(report.model_dump_json(), "utf-8")
+    page = tmp_path / "page.html"
+    better = judge("exam", "show", kept["now"], "--against", kept["first"])
+    assert "Better by 100.0 points, p < 0.001 (0.000 → 1.000" in better.out
+    assert "481 more stand in the JSON" in better.out
+    worse = judge("exam", "show", kept["first"], "--against", kept["now"], "-o", page)
+    assert "Worse by 100.0 points" in worse.out
+    made = page.read_text("utf-8")
+    assert "that are not shown here: 1;" in made
+    assert (made.count("<article>"), "1 more stand in the JSON" in made) == (500, True)
+    silent = judge("exam", "show", kept["silent"], "--against", kept["now"])
+    assert "Untrusted: one of the two has too few verdicts" in silent.out
