@@ -1,5 +1,6 @@
 """Canaries in a run: over real HTTP, with an examinee that knows the items beside the answers."""
 
+import asyncio
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -10,12 +11,19 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
-from judge.exam.canaries import Canary, draw, marks, obeyed
+from judge import Config, Evaluator
+from judge.backends.fake import FakeJudge
+from judge.compose import Judges
+from judge.exam.canaries import Canary, ExamCanaries, draw, marks, obeyed
 from judge.exam.items import Item, read_items
 from judge.exam.records import ExamRow
+from judge.files.folder import RunFolder
 from judge.files.runs import read_record, read_summary
-from judge.records import CanaryTotals, Support, UnscoredReason
+from judge.files.samples import read_samples
+from judge.records import CanaryTotals, Support, UnscoredReason, Verdict
+from judge.records.run import RunInput, RunRecord
 from tests import faults
 from tests.asked import Asked
 from tests.commands import judge, line, results, write
@@ -294,3 +302,37 @@ def test_of_200_simulated_runs_the_bad_are_marked_and_the_good_are_not() -> None
     for name, says, same, least, most in rows:
         share = sum(marked(seed, says, same=same) for seed in range(200)) / 200
         assert least <= share <= most, (name, share)
+
+
+def machinery(place: Path, seed: int, says: Labels) -> CanaryTotals:
+    """What canaries drawn by this seed say of a simulated judge, in a run of eight answers."""
+    source = answers(place / "in.jsonl")
+    drawn, outcomes = Random(seed), dict[str, Verdict]()  # noqa: S311  to be drawn again
+    for number, item in enumerate(draw(ITEMS, 24, seed, chinese=0)):
+        for label in item.labels:
+            said = says(drawn, truth(Known(item, label)), number / 24)
+            outcomes[label.text] = Verdict(support=said, source="llm", signature="fake")
+    fake, config = FakeJudge(outcomes), Config(model="m", canaries=24)
+    evaluator = Evaluator(config, judge=Judges(fake, again=lambda *_: fake, fresh=fake))
+    canaries = ExamCanaries(config, evaluator)
+    made_from = RunInput(path=str(source), sha256="", samples=8)
+    made: dict[str, JsonValue] = {"signature": "fake", "config": {}, "versions": {}, "started": ""}
+    record = RunRecord.model_validate(made | {"input": made_from, "canary_seed": seed})
+
+    async def run() -> int:
+        async with evaluator:
+            return len([each async for each in canaries.evaluate(read_samples(source))])
+
+    with RunFolder(place / f"run{seed}{says is good}") as folder:
+        folder.begin(record)
+        canaries.begin(folder, record, read_samples(source))
+        assert asyncio.run(run()) == 8
+    return canaries.totals()
+
+
+def test_simulated_judges_in_the_real_machinery(place: Path) -> None:
+    bad = half(lambda drawn, *_: drawn.choice(LABELS))
+    for seed in range(3):
+        for says, untrusted in ((good, False), (bad, True)):
+            totals = machinery(place, seed, says)
+            assert (totals.asked, totals.untrusted) == (24, untrusted), (seed, totals)
