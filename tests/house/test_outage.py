@@ -12,7 +12,7 @@ from judge.files.runs import read_summary
 from judge.records import UnscoredReason
 from tests.asked import Asked
 from tests.commands import judge, line, results, write
-from tests.replies import Answer, Status, right
+from tests.replies import Answer, Status, right, too_many
 from tests.server import JudgeServer, refused_url
 
 ANSWERS = 60
@@ -54,17 +54,20 @@ def samples(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write(place / "in.jsonl", [line(f"q{n}", f"Room {n} is open.") for n in range(ANSWERS)])
 
 
-class Falling:
-    """Right for so many calls; from then on a 503, until it is mended."""
+LOADING = Status(503, {"error": {"message": "the model is being loaded"}})
 
-    def __init__(self, calls: int) -> None:
-        self._calls = calls
+
+class Falling:
+    """Right for so many calls; from then on a failure, until it is mended."""
+
+    def __init__(self, calls: int, failure: Status = LOADING) -> None:
+        self._calls, self._failure = calls, failure
         self.mended = False
 
     def __call__(self, asked: Asked) -> Answer:
         if self.mended or asked.is_probe or asked.number < self._calls:
             return right(asked)
-        return Status(503, {"error": {"message": "the model is being loaded"}})
+        return self._failure
 
 
 def test_a_server_that_falls_ends_the_run_which_goes_on_later(samples: Path) -> None:
@@ -83,6 +86,24 @@ def test_a_server_that_falls_ends_the_run_which_goes_on_later(samples: Path) -> 
         assert f"; {kept} of 60 answers are kept; the same command goes on from there" in told
         script.mended = True
         assert judge(*words, *server.words).code == 0
+    assert read_summary(run).judged == ANSWERS
+
+
+def test_a_quota_that_is_spent_for_hours_ends_the_run_which_goes_on_later(samples: Path) -> None:
+    run, script = samples.with_name("run"), Falling(25, too_many("7200"))
+    with JudgeServer(script) as server:
+        words = ("score", samples, "-o", run, "--concurrency", 4, *server.words)
+        ran = judge(*words)
+        assert (ran.code, ran.out) == (3, "")
+        told = ran.err.splitlines()[-1]
+        assert "it asks to wait 7," in told
+        assert "and an answer may take 600 (--deadline); go on when that is over" in told
+        kept = len(results(run))
+        assert f"; {kept} of 60 answers are kept; the same command goes on from there" in told
+        assert 20 <= kept <= 25
+        assert server.calls <= 25 + 4
+        script.mended = True
+        assert judge(*words).code == 0
     assert read_summary(run).judged == ANSWERS
 
 

@@ -240,11 +240,19 @@ class Connection:
         if isinstance(outcome, Failure) and outcome.step:
             step = outcome.step.format(option=option)
             raise self.unavailable(str(body.get("model", "")), f"{outcome.detail}; {step}")
-        if isinstance(outcome, Failure) and self._outage.over:
-            raise JudgeUnhealthy(
-                str(self.unavailable(str(body.get("model", "")), self._outage.why))
-            )
+        if isinstance(outcome, Failure) and (why := self._hopeless()):
+            raise JudgeUnhealthy(str(self.unavailable(str(body.get("model", "")), why)))
         return Exchange(outcome, clock() - started, retries)
+
+    def _hopeless(self) -> str:
+        """Why nobody needs to ask any more for now; empty where an answer may still come."""
+        if self._outage.over:
+            return self._outage.why
+        seconds = self._pace.held
+        if not self.policy.patience or seconds <= self.policy.deadline:
+            return ""
+        asks = f"it asks to wait {seconds:,.0f} s, and an answer may take {self.policy.deadline:g}"
+        return f"{asks} (--deadline); go on when that is over, or name another --model"
 
     @property
     def trouble(self) -> str:

@@ -207,6 +207,11 @@ class Pace:
             self._idle.append(now + self._usual / min(1.0, self.limit))
         self._news.set()
 
+    @property
+    def held(self) -> float:
+        """Seconds for which all shall wait, as a refusal asked."""
+        return max(0.0, self._held - self._clock())
+
     def dropped(self) -> None:
         """One that was out is given up: it says nothing of the server."""
         self.out -= 1
