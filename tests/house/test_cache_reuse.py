@@ -5,12 +5,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from pydantic import JsonValue
 
 from judge import Verdict
 from judge.files.runs import read_summary
 from tests.commands import judge, line, results, write
 from tests.server import JudgeServer
+
+pytestmark = pytest.mark.no_cover
 
 ANSWER = "The canteen opens at seven [a#1]. 周末不营业[1]。 It is large."
 HALL = "The canteen opens at seven, and closes at three, on every day of the week that is not off."

@@ -14,6 +14,8 @@ from tests.commands import judge, line, results, write
 from tests.replies import Answer, Slow, right
 from tests.server import JudgeServer
 
+pytestmark = pytest.mark.no_cover
+
 ANSWERS = 80
 HOLDING = "import os; held = [os.dup(0) for _ in range({})]; from judge.cli.app import main; main()"
 

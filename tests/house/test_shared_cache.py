@@ -12,6 +12,8 @@ from tests.commands import judge, line, results, start, write
 from tests.replies import Answer, Slow, right
 from tests.server import JudgeServer
 
+pytestmark = pytest.mark.no_cover
+
 
 @pytest.fixture
 def server(place: Path) -> Iterator[JudgeServer]:  # noqa: ARG001  nobody's settings but ours

@@ -506,7 +506,6 @@ LIMITED: list[tuple[list[str], str, int, tuple[int, int]]] = [
 ]
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("claims", "chunk", "limit", "judged"), LIMITED)
 async def test_what_is_beyond_the_limit_is_unscored(
     claims: Sequence[str], chunk: str, limit: int, judged: tuple[int, int]
