@@ -8,14 +8,14 @@ They mark a run as untrusted where
   be a plain error, and is wrong); or
 - *too many are wrong*: of all canary sentences with a verdict, or of those of the later half of the
   canaries alone, more than 1 in 8 have another label than the right one, and so many that a judge
-  who errs on 1 in 20 would show them in fewer than 1 of 250 runs (binomial, one-sided): 10 of the
-  73 sentences that 24 canaries have, 7 of the 36 of their later half.
+  who errs on 1 in 20 would show them in fewer than 1 of 1 000 runs (binomial, one-sided): 11 of the
+  73 sentences that 24 canaries have, 8 of the 36 of their later half.
 
 The later half stands alone because a judge that goes bad half-way was good in the first. A sentence
-without a verdict is not wrong. In 1 000 simulated runs with 24 canaries this marks 0.4 % of those
-of a judge that errs on 5 % of the sentences (0.7 % where it errs on the same ones again), 20 % at
-errors of 10 %, 66 % at 15 %, 93 % at 20 %; and where a judge with errors of 5 % goes bad half-way,
-all runs in which it then says full of everything or a label at random, and 95 % of those in which
+without a verdict is not wrong. In 1 000 simulated runs with 24 canaries this marks 0.1 % of those
+of a judge that errs on 5 % of the sentences (0.4 % where it errs on the same ones again), 11 % at
+errors of 10 %, 51 % at 15 %, 86 % at 20 %; and where a judge with errors of 5 % goes bad half-way,
+all runs in which it then says full of everything or a label at random, and 89 % of those in which
 it then errs on 30 %.
 """
 
@@ -64,7 +64,7 @@ _WRONG: Final = 1 / 8
 """A greater share of wrong sentences marks a run, where chance does not bring it about."""
 _GOOD: Final = 1 / 20
 """So often a good judge errs."""
-_CHANCE: Final = 1 / 250
+_CHANCE: Final = 1 / 1_000
 """Of marking its run, for all sentences and for the later half each."""
 
 
