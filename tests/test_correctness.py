@@ -259,6 +259,7 @@ NOTHING = [
 ]
 
 
+@pytest.mark.no_cover
 async def test_nobody_is_asked_where_there_is_nothing_to_compare() -> None:
     for answer, reference, status in NOTHING:
         sample = Sample(qid="1", answer=answer, chunks=CHUNKS, gold_answer=reference)

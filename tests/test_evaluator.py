@@ -109,6 +109,7 @@ class Arriving(FakeJudge):
             self.flying -= 1
 
 
+@pytest.mark.no_cover
 async def test_concurrency_is_bounded_and_input_is_read_as_needed() -> None:
     read = 0
 

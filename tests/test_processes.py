@@ -92,6 +92,7 @@ def children() -> list[int]:
     return [int(pid) for pid in told.stdout.split()]
 
 
+@pytest.mark.no_cover
 async def test_whoever_is_asked_says_the_same_and_a_worker_that_is_killed_is_told() -> None:
     # Three seconds, for one answer is waited for until its deadline.
     with JudgeServer(worse) as server:

@@ -443,6 +443,7 @@ def scored(tmp_path: Path, *answers: Answered) -> tuple[Path, Path]:
     return source, run
 
 
+@pytest.mark.no_cover
 def test_a_run_tells_whether_the_answers_use_what_was_found(tmp_path: Path) -> None:
     source, run = scored(tmp_path, *[BESIDE, ASIDE] * 5)
     ran = judge("retrieval", source, "--answers", run)

@@ -101,6 +101,7 @@ def test_chunks_that_are_missing_or_share_an_id_are_counted_and_told(tmp_path: P
     assert not any(found.values())
 
 
+@pytest.mark.no_cover
 def test_a_finished_run_is_refused_without_force(tmp_path: Path) -> None:
     assert judge("score", QUICKSTART, "-o", tmp_path / "run")[0] == 0
     code, _, err = judge("score", QUICKSTART, "-o", tmp_path / "run")
@@ -109,6 +110,7 @@ def test_a_finished_run_is_refused_without_force(tmp_path: Path) -> None:
     assert judge("score", QUICKSTART, "-o", tmp_path / "run", "--force")[0] == 0
 
 
+@pytest.mark.no_cover
 def test_a_damaged_run_is_gone_on_with_and_says_so_in_a_line(tmp_path: Path) -> None:
     run = tmp_path / "run"
     first = judge("score", QUICKSTART, "-o", run)
@@ -278,6 +280,7 @@ def test_correctness_is_measured_where_it_is_asked_for(
     assert "in the answer, and not, not wholly or not surely" in shown
 
 
+@pytest.mark.no_cover
 def test_refusing_passes_no_gate_on_all_questions(tmp_path: Path) -> None:
     """54 of 60 abstain from questions that have an answer: only those who answer are faithful."""
     said = {

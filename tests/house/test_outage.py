@@ -70,6 +70,7 @@ class Falling:
         return self._failure
 
 
+@pytest.mark.no_cover
 def test_a_server_that_falls_ends_the_run_which_goes_on_later(samples: Path) -> None:
     run, script = samples.with_name("run"), Falling(25)
     words = ("score", samples, "-o", run, "--patience", 0.5)
@@ -118,6 +119,7 @@ def test_a_server_that_dies_ends_the_run_and_its_bar_says_so(samples: Path) -> N
     assert ran.err.endswith("; 0 of 60 answers are kept; the same command goes on from there\n")
 
 
+@pytest.mark.no_cover
 def test_one_that_comes_back_in_time_loses_nothing(samples: Path) -> None:
     script = Falling(25)
     with JudgeServer(script) as server:

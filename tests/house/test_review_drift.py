@@ -75,6 +75,7 @@ def drifted(made: Path, *words: object) -> tuple[Ran, Drift]:
     return ran, Drift.model_validate_json(kept.read_bytes())
 
 
+@pytest.mark.no_cover
 def test_a_better_model_has_flipped_six(made: Path, served: Mapping[str, JudgeServer]) -> None:
     ran, found = drifted(made, *told(served["strict"], "strict"), "--fail-worse", "0.05")
     assert ran.code == 0
@@ -90,6 +91,7 @@ def test_a_better_model_has_flipped_six(made: Path, served: Mapping[str, JudgeSe
     assert "better: 问题1, sentence 2: full → none, people: none\n  The canteen is open" in ran.out
 
 
+@pytest.mark.no_cover
 def test_the_model_it_was_made_with_is_not_asked_again(
     made: Path, served: Mapping[str, JudgeServer]
 ) -> None:

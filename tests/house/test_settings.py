@@ -88,6 +88,7 @@ def test_a_pattern_that_takes_too_long_is_one_line(place: Path) -> None:
     assert len(results(place / "run")) == 9
 
 
+@pytest.mark.no_cover
 def test_the_environment(
     samples: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -136,6 +136,7 @@ def found(page: Page, words: str) -> None:
     page.locator("#found", has_text=words).wait_for()
 
 
+@pytest.mark.no_cover
 def test_answers_are_filtered_searched_and_paged(run: Path, browser: Browser) -> None:
     with opened(browser, page(run, "--by", "topic")) as seen:
         found(seen, "34 of 34 answers")

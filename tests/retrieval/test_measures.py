@@ -236,6 +236,7 @@ def every(q: Rankings, k: int) -> Iterator[Values]:
     yield accuracy_at_k(q.gains, k, q.length, q.relevant)
 
 
+@pytest.mark.no_cover
 @settings(deadline=None)
 @given(RANKINGS, K)
 def test_a_query_is_the_same_to_the_last_bit_alone_and_among_others(
@@ -325,6 +326,7 @@ def pairs(gains: list[float], scores: list[float]) -> float:
     return sum(won) / len(won) if won else math.nan
 
 
+@pytest.mark.no_cover
 @settings(deadline=None)
 @given(RANKINGS, K)
 def test_roc_auc_and_accuracy_by_their_definitions(rows: list[Ranking], k: int) -> None:

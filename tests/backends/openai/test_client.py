@@ -223,6 +223,7 @@ async def test_cancelling_goes_through(key: str, quick: Policy, answer: Answer) 
                 await task
 
 
+@pytest.mark.no_cover
 async def test_many_requests_are_in_flight_at_once(key: str, quick: Policy) -> None:
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
 

@@ -218,6 +218,7 @@ PROSE = st.text(max_size=30) | st.lists(st.sampled_from(PARTS), max_size=12).map
 TEXTS = st.lists(PROSE, min_size=1, max_size=4)
 
 
+@pytest.mark.no_cover
 @settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_a_sentence_against_a_chunk_is_what_both_give_alone(

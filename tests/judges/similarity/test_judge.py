@@ -311,6 +311,7 @@ def test_an_impossible_prior_is_refused() -> None:
             SimilarityJudge(LexicalEmbedder(), prior=prior)
 
 
+@pytest.mark.no_cover
 async def test_others_get_their_turn_while_a_long_answer_is_judged() -> None:
     turns = 0
 
