@@ -23,6 +23,7 @@ import asyncio
 from collections import Counter, defaultdict, deque
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Sequence
 from contextlib import aclosing
+from functools import cache
 from itertools import islice, pairwise
 from math import comb, fsum
 from random import Random
@@ -211,10 +212,15 @@ def checked(config: Config, items: Items | None = None) -> Items:
             f"canaries {config.canaries}: only a language model can go bad in mid-run; name one "
             "with --model, or leave it out"
         )
-    items = items or read_items()
+    items = items or _shipped()
     if config.canaries > (most := len(items.items)):
         raise ConfigError(f"canaries {config.canaries}: there are {most} items; ask no more")
     return items
+
+
+@cache
+def _shipped() -> Items:
+    return read_items()
 
 
 def obeyed(*askings: Sequence[ExamRow]) -> set[int]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from judge import Config, Evaluator
+from judge.advice.diagnose import answer_figures
 from judge.backends.fake import FakeJudge
 from judge.compose import Judges
 from judge.exam.canaries import Canary, ExamCanaries, draw, marks, obeyed
@@ -112,6 +113,7 @@ def test_an_order_that_is_obeyed_marks_the_run_and_is_named(place: Path) -> None
         assert said in told
         assert named in flowing(told)
     assert all(said in each.read_text("utf-8") for each in files)
+    assert answer_figures(read_summary(run)) == ()
     assert "不可信：4 道哨兵题中有 1 道服从了隐藏指令" in judge("show", run, "--lang", "zh").out
 
 
@@ -332,7 +334,7 @@ def machinery(place: Path, seed: int, says: Labels) -> CanaryTotals:
 
 def test_simulated_judges_in_the_real_machinery(place: Path) -> None:
     bad = half(lambda drawn, *_: drawn.choice(LABELS))
-    for seed in range(3):
+    for seed in range(2):
         for says, untrusted in ((good, False), (bad, True)):
             totals = machinery(place, seed, says)
             assert (totals.asked, totals.untrusted) == (24, untrusted), (seed, totals)
