@@ -19,7 +19,7 @@ from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 import httpx
 from pydantic import ValidationError
 
-from judge.config import checked_url
+from judge.address import checked_url
 from judge.errors import ConfigError, InputError, JudgeError, JudgeUnavailable, RunError
 from judge.files.runs import results_in
 from judge.files.tables import replacing

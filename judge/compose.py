@@ -8,13 +8,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from pydantic import JsonValue
 
+from judge.address import checked_url
 from judge.answer.sentences import EDITION
-from judge.config import Config, checked_url
+from judge.config import Config
 from judge.errors import ConfigError
 from judge.judges.fallback import FallbackJudge
 from judge.judges.nli import NliJudge
@@ -24,7 +24,6 @@ from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.windowed import WindowedJudge
 from judge.prompt import FAITHFULNESS, load_prompt
 from judge.protocols import Embedder, Judge
-from judge.settings import home_folder, in_home
 from judge.signature import Signature
 from judge.turns import at_once, sockets
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from judge.backends.openai import Capabilities, Connection, OpenAIModel
     from judge.backends.openai.batches import Provider
     from judge.backends.openai.pace import Pace
-    from judge.backends.store import BackgroundStore, DiskStore
+    from judge.backends.store import BackgroundStore, Keeper
     from judge.judges.cached import Explained
     from judge.judges.prompted import Form
     from judge.records import JudgeRequest
@@ -215,6 +214,7 @@ async def _asking(
 ) -> Judges:
     from judge.backends.openai import Budget, Capabilities, OpenAIModel, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall  # noqa: PLC0415
+    from judge.backends.store.cache import open_store  # noqa: PLC0415
     from judge.judges.prompted import PARTS  # noqa: PLC0415
     from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
@@ -267,6 +267,7 @@ class _Asker(NamedTuple):
     ) -> Judge:
         """The judge that asks with this prompt, seed, order of the chunks, and form of reply."""
         from judge.backends.openai import SeededModel  # noqa: PLC0415
+        from judge.backends.store import SharedStore  # noqa: PLC0415
         from judge.judges.cached import CachedJudge  # noqa: PLC0415
         from judge.judges.prompted import Form, PromptedJudge  # noqa: PLC0415
 
@@ -289,7 +290,8 @@ class _Asker(NamedTuple):
         if self.store is None:
             return judge
         repeat = f"{seed}:{order}" if seed or order else 0
-        return CachedJudge(judge, self.store, self.url, group=size, repeat=repeat)
+        leases = self.store if isinstance(self.store, SharedStore) and self.guarded else None
+        return CachedJudge(judge, self.store, self.url, group=size, repeat=repeat, leases=leases)
 
 
 def _room(settled: "Capabilities") -> int:
@@ -307,6 +309,7 @@ async def settled(
     """
     from judge.backends.openai import Capabilities, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall, remember  # noqa: PLC0415
+    from judge.backends.store.cache import open_store  # noqa: PLC0415
     from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
     name, extra, url = config.model or "", config.asked_beside, address(config)
@@ -332,7 +335,7 @@ async def open_provider(config: Config) -> AsyncGenerator["Provider"]:
         yield provider
 
 
-def explain(config: Config, store: "DiskStore", request: "JudgeRequest") -> "list[Explained]":
+def explain(config: Config, store: "Keeper", request: "JudgeRequest") -> "list[Explained]":
     """What is kept of the verdicts that `config` would ask for; asks nobody.
 
     Its server counts as found by an earlier run, or as taking everything where there was none.
@@ -376,20 +379,3 @@ def _edition(config: Config, *, windows: bool) -> tuple[str, ...]:
         f"split:{EDITION}",
         f"judge:{version('judge')}",
     )
-
-
-def open_store(config: Config, *, strict: bool = False) -> "BackgroundStore":
-    """The cache of verdicts; entering it raises ConfigError where its folder cannot be used."""
-    from judge.backends.store import BackgroundStore  # noqa: PLC0415
-
-    return BackgroundStore(cache_folder(config), durable=config.durable, strict=strict)
-
-
-def cache_folder(config: Config) -> Path:
-    """Where verdicts are kept: as set, else in the user's cache folder (XDG)."""
-    place = config.cache_dir or home_folder("XDG_CACHE_HOME", "~/.cache") / "judge"
-    folder = in_home(place)
-    if folder is None:
-        message = f"cache {place}: there is no such home folder; name another: --cache-dir"
-        raise ConfigError(message)
-    return folder

@@ -1,11 +1,9 @@
 """The settings of a run, checked when they are made."""
 
 import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
-from urllib.parse import urlsplit
 
 from pydantic import (
     BeforeValidator,
@@ -19,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from judge.address import check_headers, checked_url
 from judge.errors import ConfigError
 from judge.prompt import FAITHFULNESS, versions
 from judge.records import Record, Rules
@@ -37,11 +36,6 @@ _OURS: Final = frozenset(
     ["model", "messages", "response_format", "max_tokens", "max_completion_tokens", "stream", "n"]
 )
 """Fields of a request that are made of other settings, or that its reply hangs on."""
-_FRAME: Final = frozenset(
-    ["connection", "content-length", "content-type", "host", "transfer-encoding"]
-)
-"""Headers that say where a message goes and ends."""
-_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 def _unpacked(given: object) -> object:
@@ -115,9 +109,13 @@ class Config(Record):
     """Keep a language model's verdicts, and ask for none twice."""
     cache_dir: Path | None = None
     """Where; `judge` in the user's cache folder where left out."""
+    cache_url: _Name | None = None
+    """Where instead, for many machines: a Redis server, such as redis://localhost:6379/0."""
+    cache_ttl: int | None = Field(default=None, ge=1)
+    """Seconds after which that server forgets a verdict; never where left out."""
     durable: bool = False
-    """A verdict counts once the disk has it; otherwise up to 50 ms of them are lost with the
-    process (kill -9), and asked again."""
+    """A verdict counts once the disk, or that server, has it; otherwise up to 50 ms of them are
+    lost with the process (kill -9), and asked again."""
     prior: float = Field(default=0.9, gt=0, lt=1)
     """Share of sentences expected to be supported, for the similarity judge's probabilities."""
     concurrency: int = Field(default=64, ge=1)
@@ -284,6 +282,11 @@ class Config(Record):
     def _is_an_address(cls, url: str | None) -> str | None:
         return None if url is None else checked_url(url)
 
+    @field_validator("cache_url")
+    @classmethod
+    def _is_a_server(cls, url: str | None) -> str | None:
+        return None if url is None else checked_url(url, "cache_url")
+
     @model_validator(mode="after")
     def _has_a_model(self) -> Self:
         idle = not (self.model or self.nli_model or self.served_embedding)
@@ -304,6 +307,12 @@ class Config(Record):
                 f"max_cost {self.max_cost:g}: what tokens cost is not known; set input_price and "
                 "output_price, each for a million tokens"
             )
+        if self.cache_url is not None and self.cache_dir is not None:
+            raise ConfigError(
+                "cache_dir and cache_url: there is one place of verdicts; leave one out"
+            )
+        if self.cache_url is None and self.cache_ttl is not None:
+            raise ConfigError("cache_ttl: only a Redis server forgets; name one with cache_url")
         if self.judge == "nli" and self.nli_model is None:
             raise ConfigError("judge 'nli' needs a model: name one with --nli-model")
         if self.relevance and not self.asks_model:
@@ -338,41 +347,3 @@ class Config(Record):
             if first["loc"][:1] == ("headers",):
                 raise ConfigError(f"setting headers: {message}") from None
             raise ConfigError(f"setting {name} = {clip(repr(value), _SHOWN)}: {message}") from None
-
-
-def check_headers(headers: Mapping[str, str]) -> None:
-    """That these can be sent beside judge's own.
-
-    Raises:
-        ValueError: they cannot; what is wrong may be a secret in the wrong place, and is not told.
-    """
-    for name, text in headers.items():
-        if not _HEADER.fullmatch(name) or not (text.isascii() and text.isprintable()):
-            raise ValueError("a name or a value holds what no header can")
-        if name.lower() in _FRAME:
-            raise ValueError(f"judge itself sets {name.lower()}; leave it out")
-
-
-def checked_url(url: str) -> str:
-    """A base URL without its last slash.
-
-    Raises:
-        ConfigError: it is no http address, or holds what might be a secret, which is not repeated.
-    """
-    try:
-        parts = urlsplit(url.strip())
-        secret = "@" in parts.netloc or bool(parts.query or parts.fragment)
-        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-        sound = sound and url.strip().isprintable() and len(url.split()) == 1
-    except ValueError:
-        secret, sound = "@" in url, False
-    if secret:
-        raise ConfigError(
-            "setting base_url holds a user name, a password, or something behind ? or #; "
-            "give the bare address, and the key as OPENAI_API_KEY"
-        )
-    if not sound:
-        # What has no scheme may be a key that was pasted in the wrong place.
-        said = f" = {url!r}" if "://" in url else ""
-        raise ConfigError(f"setting base_url{said}: no http address; try http://localhost:8000/v1")
-    return url.strip().rstrip("/")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from judge import compose
+from judge.backends.store.cache import cache_folder, open_store
 from judge.config import Config
 from judge.errors import JudgeError, PromptMismatch
 from judge.evaluator import Evaluator
@@ -86,9 +87,9 @@ async def examine(config: Config, *, long: bool = True) -> AsyncGenerator[Findin
     `max_evidence_tokens` tokens unless `long` is false. Nothing of it is kept.
     """
     yield _prompts()
-    folder = compose.cache_folder(config)
-    yield await _cache(config, folder)
-    yield _disk(folder if config.cache and config.asks_model else Path())
+    kept = config.cache and config.asks_model
+    yield await _cache(config)
+    yield _disk(cache_folder(config) if kept and config.cache_url is None else Path())
     if not config.asks_model:
         yield Finding("judge", "passed", "nli" if config.infers else "similarity")
     else:
@@ -109,15 +110,15 @@ def _prompts() -> Finding:
         return Finding("prompts", "failed", "error", {"error": error})
 
 
-async def _cache(config: Config, folder: Path) -> Finding:
+async def _cache(config: Config) -> Finding:
     if not (config.cache and config.asks_model):
         return Finding("cache", "skipped", "no_cache")
     try:
-        async with compose.open_store(config):
+        async with open_store(config):
             pass  # it can be written, which is seen on entering
     except JudgeError as error:
         return Finding("cache", "failed", "error", {"error": error})
-    return Finding("cache", "passed", "cache", {"folder": folder})
+    return Finding("cache", "passed", "cache", {"folder": config.cache_url or cache_folder(config)})
 
 
 def _disk(folder: Path) -> Finding:

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from judge.config import LOCAL, Config, checked_url
+from judge.address import checked_url
+from judge.config import LOCAL, Config
 from judge.errors import ConfigError
 from judge.text.visible import clip
 
@@ -34,7 +35,11 @@ SERVICE_TOKENS: Final = "JUDGE_SERVICE_TOKENS"
 CLIENT_TOKEN: Final = "JUDGE_SERVICE_TOKEN"  # noqa: S105  likewise
 """What a client sends to it, likewise."""
 
-_SECRETS: Final = {REVIEW_TOKEN, SERVICE_TOKENS, CLIENT_TOKEN}
+REDIS_USERNAME: Final = "JUDGE_REDIS_USERNAME"
+REDIS_PASSWORD: Final = "JUDGE_REDIS_PASSWORD"  # noqa: S105  likewise
+"""What a shared cache is opened with, likewise."""
+
+_SECRETS: Final = {REVIEW_TOKEN, SERVICE_TOKENS, CLIENT_TOKEN, REDIS_USERNAME, REDIS_PASSWORD}
 _LARGEST: Final = 1 << 20
 """Bytes of a file of settings."""
 _DOTS: Final = 50
@@ -67,6 +72,8 @@ def load_config(
         try:
             # Each on its own first, so that the message can name it; a model may yet be named.
             elsewhere = _ELSEWHERE.get(str(settings.get("judge", "auto")), {})
+            if "cache_ttl" in settings:
+                elsewhere = elsewhere | {"cache_url": "redis://named.elsewhere"}
             known = Config.model_validate(elsewhere | settings)
             if settings is listed:
                 _refuse_secrets(known)
@@ -161,6 +168,7 @@ _GUARDED: Final = (
     "base_url",
     "citation_pattern",
     "cache_dir",
+    "cache_url",
     "nli_model",
     "embedding_model",
     "headers",

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.redis_server import BINARY, RedisServer
 from tests.server import JudgeServer
 
 # What is compiled is kept, here and in the processes that tests start, also where the environment
@@ -43,3 +44,20 @@ def server(place: Path) -> Iterator[JudgeServer]:  # noqa: ARG001  nobody's sett
     """A model that says `full` of everything."""
     with JudgeServer() as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def redis_server() -> Iterator[RedisServer]:
+    """A Redis server of this module's own."""
+    if BINARY is None:
+        pytest.skip("no redis-server: apt-get install redis-server")
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+def redis(redis_server: RedisServer) -> RedisServer:
+    """The same, with nothing stored."""
+    with redis_server.client() as client:
+        client.flushall()
+    return redis_server

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.compose import OPENAI, address, cache_folder, compose, offline
+from judge.backends.store.cache import cache_folder
+from judge.compose import OPENAI, address, compose, offline
 from judge.config import Config
 from judge.errors import ConfigError
 from judge.prompt import load_prompt

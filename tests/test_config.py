@@ -39,6 +39,8 @@ OUT_OF_RANGE: dict[str, tuple[JsonValue, ...]] = {
     "prompt": ("", "v3", "2", "V2", "../faithfulness/v1", 2),
     "judge": ("oracle",),
     "cache_dir": ("", 3),
+    "cache_url": ("http://h", "redis://", "redis://h/a", "redis://h:0", "unix://h/x", "unix:///"),
+    "cache_ttl": (0, True, 1.5),
     "reasoning_effort": ("", "low|t:1", "very high"),
     "extra_body": (
         "",

@@ -65,9 +65,10 @@ def write(
     Example: judge batch write samples.jsonl -o night --model gpt-5-mini
     """
     # Heavy, and --help stays quick without them.
+    from judge.backends.store.cache import cache_folder  # noqa: PLC0415
     from judge.batch.fill import fill  # noqa: PLC0415
     from judge.batch.folder import BatchFolder  # noqa: PLC0415
-    from judge.compose import address, cache_folder, settled  # noqa: PLC0415
+    from judge.compose import address, settled  # noqa: PLC0415
     from judge.files.samples import check_samples  # noqa: PLC0415
     from judge.records.run import RunInput  # noqa: PLC0415
 
@@ -88,7 +89,8 @@ def write(
         rejected=checked.rejected,
     )
     # The other steps may be taken elsewhere, in another environment.
-    places = {"base_url": address(settings), "cache_dir": cache_folder(settings).absolute()}
+    cache = None if settings.cache_url else cache_folder(settings).absolute()
+    places = {"base_url": address(settings), "cache_dir": cache}
     settings = settings.model_copy(update=places)
     size = int(max_size * _MEGA)
 

@@ -1,16 +1,17 @@
-"""`judge cache`: the verdicts kept on disk."""
+"""`judge cache`: the verdicts that are kept."""
 
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import CONFIG, TRUST, takes_settings
+from judge.cli.options import CONFIG, SETTINGS, TRUST, takes_settings
 from judge.cli.terminal import say
 from judge.errors import ConfigError, InputError
 from judge.text.visible import clip, counted, flat, visible
@@ -33,14 +34,14 @@ _FOUND: Final = {
 cache = typer.Typer(no_args_is_help=True, help="The verdicts that are kept: stats, explain, clear.")
 app.add_typer(cache, name="cache")
 
-_CACHE_DIR: Final = typer.Option(
-    None, metavar="FOLDER", help="Where verdicts are kept [~/.cache/judge]."
-)
+_CacheDir: TypeAlias = Annotated[Path | None, SETTINGS["cache_dir"].__metadata__[0]]
+_CacheUrl: TypeAlias = Annotated[str | None, SETTINGS["cache_url"].__metadata__[0]]
 
 
 @cache.command()
 def stats(
-    cache_dir: Path | None = _CACHE_DIR,
+    cache_dir: _CacheDir = None,
+    cache_url: _CacheUrl = None,
     config: Annotated[Path | None, CONFIG] = None,
     *,
     trust_config: Annotated[bool, TRUST] = False,
@@ -49,16 +50,16 @@ def stats(
 
     Example: judge cache stats
     """
-    from judge.backends.store import DiskStore  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.backends.store.cache import open_keeper  # noqa: PLC0415  heavy, and --help stays quick
     from judge.judges.cached import contents  # noqa: PLC0415  likewise
 
-    folder = _folder(cache_dir, config, trust=trust_config)
-    if not _kept(folder):
+    settings = _settings(cache_dir, cache_url, config, trust=trust_config)
+    if not _kept(settings):
         return
-    with DiskStore(folder) as store:
-        kept, size = contents(store.rows()), store.size
+    with closing(open_keeper(settings)) as store:
+        kept, size, place = contents(store.rows()), store.size, store.place
     say(
-        f"{folder}  {size / _MEGA:.1f} MB",
+        f"{place}  {size / _MEGA:.1f} MB",
         f"{_counts(kept)}, {counted(kept.answers, 'answer')}",
         *(
             f"\n{flat(name)}\n  {_counts(tally)}{_when(tally)}"
@@ -84,7 +85,7 @@ def explain(
     """
     # Heavy, and --help stays quick without them.
     from judge import compose  # noqa: PLC0415
-    from judge.backends.store import DiskStore  # noqa: PLC0415
+    from judge.backends.store.cache import open_keeper  # noqa: PLC0415
     from judge.files.samples import read_samples  # noqa: PLC0415
     from judge.pipeline import asked  # noqa: PLC0415
 
@@ -97,10 +98,9 @@ def explain(
     if sample is None:
         raise InputError(f"no answer {clip(qid, 80)!r}; name a qid of this file", path=str(source))
     would = asked(sample, settings.rules)
-    folder = compose.cache_folder(settings)
-    if not _kept(folder):
+    if not _kept(settings):
         return
-    with DiskStore(folder) as store:
+    with closing(open_keeper(settings)) as store:
         explained = compose.explain(settings, store, would)
     hits = sum(each.found == "hit" for each in explained)
     say(f"{flat(qid)}: {counted(len(explained), 'claim')}, {hits} kept", *_listed(explained, would))
@@ -108,7 +108,8 @@ def explain(
 
 @cache.command()
 def clear(
-    cache_dir: Path | None = _CACHE_DIR,
+    cache_dir: _CacheDir = None,
+    cache_url: _CacheUrl = None,
     config: Annotated[Path | None, CONFIG] = None,
     *,
     trust_config: Annotated[bool, TRUST] = False,
@@ -119,37 +120,52 @@ def clear(
     Example: judge cache clear --yes
     """
     from judge.backends.store import empty  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.backends.store.cache import open_keeper  # noqa: PLC0415  likewise
 
-    folder = _folder(cache_dir, config, trust=trust_config)
-    if not _kept(folder):
+    settings = _settings(cache_dir, cache_url, config, trust=trust_config)
+    if not _kept(settings):
         return
+    place = _place(settings)
     if not yes:
         if sys.stdin is None or not sys.stdin.isatty():
-            raise ConfigError(f"{folder}: nobody is there to be asked; say --yes to empty it")
-        if not typer.confirm(visible(f"Remove every verdict kept in {folder}?")):
-            say(f"nothing was removed from {folder}")
+            raise ConfigError(f"{place}: nobody is there to be asked; say --yes to empty it")
+        if not typer.confirm(visible(f"Remove every verdict kept in {place}?")):
+            say(f"nothing was removed from {place}")
             return
-    rows = empty(folder)
+    if isinstance(place, Path):
+        rows = empty(place)
+    else:
+        with closing(open_keeper(settings)) as store:
+            rows = store.clear()
     what = "a database with an unknown number of rows" if rows is None else counted(rows, "row")
-    say(f"removed {what} from {folder}")
+    say(f"removed {what} from {place}")
 
 
-def _folder(given: Path | None, file: Path | None, *, trust: bool) -> Path:
-    from judge.compose import cache_folder  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.settings import load_config  # noqa: PLC0415  likewise
+def _settings(folder: Path | None, url: str | None, file: Path | None, *, trust: bool) -> "Config":
+    from judge.settings import load_config  # noqa: PLC0415  heavy, and --help stays quick
 
-    # Which judge would judge, and whether its model is named, is nothing to the folder.
-    named = {} if given is None else {"cache_dir": given}
-    return cache_folder(load_config({"judge": "similarity", **named}, file, trust=trust))
+    # Which judge would judge, and whether its model is named, is nothing to the cache.
+    named = {"judge": "similarity", "cache_dir": folder, "cache_url": url}
+    given = {name: value for name, value in named.items() if value is not None}
+    return load_config(given, file, trust=trust)
 
 
-def _kept(folder: Path) -> bool:
-    """Whether anything is kept there; where not, nothing is made, and it is said."""
+def _place(settings: "Config") -> Path | str:
+    from judge.backends.store.cache import cache_folder  # noqa: PLC0415  heavy, and --help stays quick
+
+    return settings.cache_url or cache_folder(settings)
+
+
+def _kept(settings: "Config") -> bool:
+    """Whether anything may be kept there; where not, nothing is made, and it is said."""
     from judge.backends.store import DATABASE  # noqa: PLC0415  heavy, and --help stays quick
 
-    there = os.path.exists(folder / DATABASE)  # noqa: PTH110  False, too, where one may not look
+    place = _place(settings)
+    if isinstance(place, str):
+        return True
+    there = os.path.exists(place / DATABASE)  # noqa: PTH110  False, too, where one may not look
     if not there:
-        say(f"nothing is kept in {folder}")
+        say(f"nothing is kept in {place}")
     return there
 
 

@@ -80,8 +80,14 @@ SETTINGS: Final = {
         "SECONDS",
     ),
     "cache_dir": _option(Path, "Where verdicts are kept [~/.cache/judge].", "FOLDER"),
+    "cache_url": _option(
+        str, "Keep verdicts on a Redis server instead, for many machines.", "redis://HOST:6379/0"
+    ),
+    "cache_ttl": _option(int, "Seconds after which that server forgets a verdict.", "SECONDS"),
     "cache": _switch("cache", "Keep verdicts, and ask for none twice [on]."),
-    "durable": _switch("durable", "Have a verdict on disk before it counts; slower [off]."),
+    "durable": _switch(
+        "durable", "Have a verdict on disk, or on that server, before it counts; slower [off]."
+    ),
     "max_line": _option(float, "A longer line of samples is a bad one [64].", "MB"),
     "input_price": _option(float, "What a million tokens of questions cost.", "X"),
     "output_price": _option(float, "What a million tokens of replies cost.", "X"),

@@ -161,7 +161,7 @@ class Batch:
 
 
 def _public(record: RunRecord) -> RunRecord:
-    config = {name: value for name, value in record.config.items() if name != "cache_dir"}
+    config = {n: value for n, value in record.config.items() if n not in {"cache_dir", "cache_url"}}
     place = record.input.model_copy(update={"path": INPUT})
     return record.model_copy(update={"config": config, "input": place})
 

@@ -12,8 +12,8 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import httpx2
 
+from judge.address import check_headers
 from judge.backends.openai.failures import brief
-from judge.config import check_headers
 from judge.errors import ConfigError
 
 _OPENAI: Final = ".api.openai.com"

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import Final, Self
 
+from judge.backends.store.keeper import Unkept
 from judge.errors import ConfigError, JudgeError, RunError, UsageError
 
 _LOGGER: Final = logging.getLogger("judge")
@@ -67,7 +68,7 @@ _NO_ROOM_FOR_FILES: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _Row = tuple[int, bytes, bytes, bytes | None, int]
 
 
-class DiskFull(RunError):
+class DiskFull(Unkept):
     """A cache's disk, or the room that its user may have on it.
 
     Also one that fails: SQLite tells both by one code where a file may grow no further.
@@ -89,8 +90,11 @@ class DiskStore:
         UsageError: from reading and writing, once the store is closed.
     """
 
+    trouble: Final = "its disk was full"
+
     def __init__(self, directory: Path, *, durable: bool = False) -> None:
         self.directory = _private(directory)
+        self.place = str(directory)
         self._path = self.directory / DATABASE
         self._setup = (*_SETUP, f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         self._warned = self._closed = False

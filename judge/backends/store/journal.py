@@ -1,14 +1,13 @@
-"""The disk store off the event loop: look-ups joined, and what is put written a moment later."""
+"""A blocking store off the event loop: look-ups joined, and what is put written a moment later."""
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from threading import Event, Lock
 from typing import Final, Self
 
-from judge.backends.store.disk import DiskFull, DiskStore
+from judge.backends.store.keeper import Keeper, Unkept
 from judge.errors import UsageError
 
 _LOGGER: Final = logging.getLogger("judge")
@@ -19,31 +18,34 @@ _AT_ONCE: Final = 32
 _MANY: Final = 10 * _AT_ONCE
 """Answers whose texts may wait where the disk is slow; the next ones wait with theirs."""
 _LOST: Final = (
-    "cache %s: its disk was full, and what %d calls said is not kept: it stands in the results "
-    "alone, and is asked for again with --force"
+    "cache %s: %s, and what %d calls said is not kept: it stands in the results alone, and is "
+    "asked for again with --force"
 )
 
 
 class BackgroundStore:
-    """A `DiskStore` that never stops the event loop: a `judge.protocols.Store`, opened on entering.
+    """A `Keeper` that never stops the event loop: a `judge.protocols.Store`, opened on entering.
 
     It is read on one thread and written on another, since writers do not stop readers. One
     statement looks up what is asked in one turn of the loop, or while an earlier one is under way.
     One transaction keeps what 32 answers brought, or all of them in 50 ms; `get` knows it at once.
     That much a kill -9 loses. Leaving the `async with`, for whatever reason, loses nothing. `put`
-    of a `durable` store waits until the disk has it.
+    of a `durable` store waits until the disk has it, or the server.
 
-    A disk that fills meanwhile ends nothing, for what was paid for is in hand: how much it could
-    not keep is told, once and at the end. One that is full before anything is paid for is an error,
-    and so is one that fills, to who is `strict`, for what is kept there is then all that matters.
-    Other failures to write are raised by the next use, or on leaving.
+    A disk that fills meanwhile, or a server that goes away, ends nothing, for what was paid for is
+    in hand: that is told once, and at the end how much it could not keep. What cannot be looked up
+    counts as absent. One that is full before anything is paid for is an error, and so is one that
+    fills, to who is `strict`, for what is kept there is then all that matters. Other failures to
+    write are raised by the next use, or on leaving.
     """
 
-    def __init__(self, directory: Path, *, durable: bool = False, strict: bool = False) -> None:
-        self._directory = directory
+    def __init__(
+        self, opened: Callable[[], Keeper], *, durable: bool = False, strict: bool = False
+    ) -> None:
+        self._opened = opened
         self._strict = strict
         self._durable = durable
-        self._disk: DiskStore
+        self._keeper: Keeper
         self._reader: Final = ThreadPoolExecutor(1, "judge-cache-read")
         self._writer: Final = ThreadPoolExecutor(1, "judge-cache-write")
         self._turn: Final = asyncio.Lock()
@@ -57,13 +59,12 @@ class BackgroundStore:
         """Done when the fresh texts are on disk."""
         self._due: Final = Event()
         self._puts = self._lost = 0
-        self._closed = False
+        self._closed = self._warned = False
         self._failure: Exception | None = None
 
     async def __aenter__(self) -> Self:
-        self._disk = await asyncio.get_running_loop().run_in_executor(
-            self._writer, lambda: DiskStore(self._directory, durable=self._durable)
-        )
+        loop = asyncio.get_running_loop()
+        self._keeper = await loop.run_in_executor(self._writer, self._opened)
         return self
 
     async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
@@ -78,9 +79,9 @@ class BackgroundStore:
         self._due.set()
         self._writer.shutdown()
         self._reader.shutdown()
-        self._disk.close()
+        self._keeper.close()
         if self._lost:
-            _LOGGER.warning(_LOST, self._directory, self._lost)
+            _LOGGER.warning(_LOST, self._keeper.place, self._keeper.trouble, self._lost)
 
     def _check(self) -> None:
         if self._closed:
@@ -108,7 +109,13 @@ class BackgroundStore:
         async with self._turn:
             self._next = None
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._reader, self._disk.get, wanted)
+            try:
+                return await loop.run_in_executor(self._reader, self._keeper.get, wanted)
+            except Unkept as error:
+                if self._strict:
+                    raise
+                self._warn(error)
+                return {}
 
     async def put(self, texts: Mapping[str, str]) -> None:
         """Keep all of these, or none. A caller that is cancelled leaves them to be kept."""
@@ -134,13 +141,18 @@ class BackgroundStore:
             puts, self._puts = self._puts, 0
             self._due.clear()
         try:
-            self._disk.put(self._writing)
-        except DiskFull as error:
+            self._keeper.put(self._writing)
+        except Unkept as error:
             if self._strict:
                 self._failure = error
-            elif not self._lost:
-                _LOGGER.warning("%s", error)
+            else:
+                self._warn(error)
             self._lost += puts
         except Exception as error:  # noqa: BLE001  raised by the next use
             self._failure = error
         self._writing = {}
+
+    def _warn(self, error: Unkept) -> None:
+        if not self._warned:
+            self._warned = True
+            _LOGGER.warning("%s", error)

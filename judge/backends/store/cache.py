@@ -1,0 +1,54 @@
+"""The cache of verdicts that settings name: a folder, or a Redis server."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judge.backends.store.disk import DiskStore
+from judge.backends.store.journal import BackgroundStore
+from judge.backends.store.keeper import Keeper
+from judge.backends.store.lease import SharedStore
+from judge.config import Config
+from judge.errors import ConfigError
+from judge.settings import home_folder, in_home
+
+if TYPE_CHECKING:
+    from judge.backends.store.redis import RedisStore
+
+
+def open_store(config: Config, *, strict: bool = False) -> BackgroundStore:
+    """The cache; entering it raises ConfigError where it cannot be used."""
+    durable = config.durable
+    if config.cache_url is not None:
+        return SharedStore(
+            partial(_server, config.cache_url, config), durable=durable, strict=strict
+        )
+    opened = partial(DiskStore, cache_folder(config), durable=durable)
+    return BackgroundStore(opened, durable=durable, strict=strict)
+
+
+def open_keeper(config: Config) -> Keeper:
+    """What keeps it, read and written at once; ConfigError where it cannot be used."""
+    if config.cache_url is not None:
+        return _server(config.cache_url, config)
+    return DiskStore(cache_folder(config), durable=config.durable)
+
+
+def _server(url: str, config: Config) -> "RedisStore":
+    try:
+        from judge.backends.store.redis import RedisStore  # noqa: PLC0415  an extra
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"cache_url needs {error.name}, which is not installed: pip install 'judge[redis]'"
+        ) from None
+    return RedisStore(url, ttl=config.cache_ttl)
+
+
+def cache_folder(config: Config) -> Path:
+    """Where verdicts are kept: as set, else in the user's cache folder (XDG)."""
+    place = config.cache_dir or home_folder("XDG_CACHE_HOME", "~/.cache") / "judge"
+    folder = in_home(place)
+    if folder is None:
+        message = f"cache {place}: there is no such home folder; name another: --cache-dir"
+        raise ConfigError(message)
+    return folder

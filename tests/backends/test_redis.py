@@ -1,0 +1,238 @@
+"""The cache on a Redis server, and who asks where many share it."""
+
+import asyncio
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue
+
+from judge.backends.store import SharedStore
+from judge.backends.store.redis import RedisStore
+from judge.errors import RunError
+from judge.evaluator import Evaluator
+from judge.records import Sample, SampleResult
+from tests import replies
+from tests.asked import Asked
+from tests.commands import judge, line, results, start, until, write
+from tests.redis_server import BINARY, RedisServer, free_port
+from tests.replies import Answer, Slow, Status
+from tests.server import JudgeServer
+
+pytestmark = pytest.mark.skipif(
+    BINARY is None, reason="no redis-server: apt-get install redis-server"
+)
+
+ANSWER = "The canteen opens at seven. It closes at three."
+
+
+def rows(count: int) -> list[dict[str, JsonValue]]:
+    return [line(f"q{number}", f"{ANSWER} Today {number} people came.") for number in range(count)]
+
+
+def slow(asked: Asked) -> Answer:
+    return Slow(0.02, replies.right(asked))
+
+
+def labels(result: SampleResult) -> list[str]:
+    outcomes = [each.outcome for each in result.sentences]
+    return [str(getattr(each, "support", "") or getattr(each, "reason", "")) for each in outcomes]
+
+
+async def judged(
+    server: JudgeServer, redis: RedisServer, count: int = 1, **settings: object
+) -> list[SampleResult]:
+    config = server.config(cache=True, cache_url=redis.socket, fallback=False, **settings)
+    async with Evaluator(config) as evaluator:
+        return [
+            result async for result in evaluator.evaluate(map(Sample.model_validate, rows(count)))
+        ]
+
+
+@pytest.mark.usefixtures("place")
+async def test_two_that_ask_the_same_at_once_pay_once(redis: RedisServer) -> None:
+    with JudgeServer(slow) as server:
+        one, two = await asyncio.gather(judged(server, redis, 50), judged(server, redis, 50))
+        assert server.calls == 50
+    for result in (*one, *two):
+        assert labels(result) == ["full"] * 3
+    cached = [call.cached for result in (*one, *two) for call in result.calls]
+    assert (cached.count(False), cached.count(True)) == (50, 50)
+    with redis.client() as client:
+        assert list(client.scan_iter("judge:lease:*")) == []
+
+
+@pytest.mark.usefixtures("place")
+async def test_a_failure_is_nobody_else_s(redis: RedisServer) -> None:
+    script = replies.calls(Status(400, {"error": {"message": "no"}}), replies.right)
+    with JudgeServer(lambda asked: Slow(0.05, script(asked))) as server:
+        both = await asyncio.gather(judged(server, redis), judged(server, redis))
+        assert server.calls == 2
+    assert sorted(labels(result)[0] for (result,) in both) == ["full", "server_error"]
+
+
+async def test_who_waits_keeps_to_its_deadline(server: JudgeServer, redis: RedisServer) -> None:
+    await judged(server, redis)
+    with redis.client() as client, RedisStore(redis.socket) as store:
+        (name,) = (key.decode() for key in client.scan_iter("judge:asked:*"))
+        client.flushall()
+        assert store.take(name.removeprefix("judge:"), "somebody else")
+        (result,) = await judged(server, redis, deadline=0.2)
+    assert server.calls == 1
+    assert labels(result) == ["timeout"] * 3
+
+
+async def test_who_dies_is_waited_for_no_longer_than_its_lease(
+    place: Path, redis: RedisServer
+) -> None:
+    script = replies.Until(1)
+    source = write(place / "samples.jsonl", rows(1))
+    with JudgeServer(script) as server, redis.client() as client:
+        words = ("score", source, "-o", "run", *server.words, "--cache-url", redis.socket)
+        with start(*words) as process:
+            until(process, script.full.is_set)
+            process.kill()
+        (lease,) = client.scan_iter("judge:lease:*")
+        assert 0 < client.pttl(lease) <= 15_000
+        script.upto(2)
+        waiting = asyncio.create_task(judged(server, redis))
+        client.pexpire(lease, 100)
+        (result,) = await waiting
+        assert server.calls == 2
+    assert labels(result) == ["full"] * 3
+
+
+async def test_a_lease_holds_for_as_long_as_it_is_held(redis: RedisServer) -> None:
+    opened = partial(RedisStore, redis.socket, lease=0.2)
+    loop = asyncio.get_running_loop()
+    async with SharedStore(opened) as one, SharedStore(opened) as two:
+        async with one.lease("a", None) as ours:
+            late, other = two.lease("a", loop.time() + 0.5), two.lease("b", None)
+            async with late as too_late, other as another:
+                assert (ours, too_late, another) == (True, False, True)
+        async with two.lease("a", loop.time() + 0.5) as at_last:
+            assert at_last, "it was freed, and by none but its owner"
+
+
+async def test_what_is_no_row_of_ours_is_a_miss(
+    server: JudgeServer, redis: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    await judged(server, redis)
+    with redis.client() as client:
+        keys = [key for key in client.keys("judge:*") if key.count(b":") == 1]
+        assert len(keys) == 3
+        for key, text in zip(keys, (b"\xff\x80secret", b'{"support":"full"}', None), strict=True):
+            client.delete(key)
+            client.set(key, text) if text else client.lpush(key, "x")
+    (result,) = await judged(server, redis)
+    assert (labels(result), server.calls) == (["full"] * 3, 2)
+    assert caplog.text.count("values that are no text are not read") == 1
+    assert "secret" not in caplog.text
+
+
+def test_a_verdict_is_forgotten_in_time(redis: RedisServer) -> None:
+    with RedisStore(redis.socket, ttl=100) as store, redis.client() as client:
+        store.put({"a": "1", "b": "2"})
+        assert {0 < client.ttl(key) <= 100 for key in client.keys("judge:*")} == {True}
+        client.set("another's", "x")
+        assert (sorted(store.rows()), store.clear()) == ([("a", "1"), ("b", "2")], 2)
+        assert client.keys() == [b"another's"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--maxmemory", "1"), ("--cluster-enabled", "yes", "--cluster-port", f"{free_port()}"), None],
+)
+def test_a_server_that_can_keep_nothing_is_refused_at_the_start(
+    server: JudgeServer, options: tuple[str, ...] | None
+) -> None:
+    config = write(Path("samples.jsonl"), [line("q", ANSWER)])
+    with RedisServer(*(options or ())) as redis:
+        if options is None:
+            redis.close()
+        for words in (("score", config, "-o", "run"), ("cache", "stats")):
+            beside = server.words if words[0] == "score" else ()
+            ran = judge(*words, *beside, "--cache-url", redis.url)
+            assert (ran.code, ran.out) == (2, "")
+            assert ran.err.count("\n") == 1
+            assert f"cache {redis.url}: cannot be used (" in ran.err
+            assert "leave out --cache-url" in ran.err
+    assert server.calls == 0
+
+
+def test_the_password_comes_from_the_environment_and_is_told_nowhere(
+    server: JudgeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(Path("samples.jsonl"), [line("q", ANSWER)])
+    with RedisServer("--requirepass", "geheim") as redis:
+        for password, code in (("", 2), ("wrong-one", 2), ("geheim", 0)):
+            monkeypatch.setenv("JUDGE_REDIS_PASSWORD", password)
+            ran = judge("score", source, "-o", "run", *server.words, "--cache-url", redis.url)
+            assert ran.code == code, ran.err
+            assert ("set JUDGE_REDIS_PASSWORD" in ran.err) is bool(code)
+            assert not any(word in ran.out + ran.err for word in ("geheim", "wrong-one"))
+    record = json.loads(Path("run/run.json").read_text())
+    assert record["config"]["cache_url"] == redis.url
+    assert "geheim" not in str(record)
+    for url in ("redis://me:geheim@h/0", "unix://me:geheim@/x", "redis://h?password=geheim"):
+        ran = judge("score", source, "-o", "run", *server.words, "--cache-url", url)
+        assert ran.code == 2
+        assert "JUDGE_REDIS_PASSWORD" in ran.err
+        assert "geheim" not in ran.err
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_server_that_goes_away_meanwhile_ends_nothing(place: Path, *, durable: bool) -> None:
+    source = write(place / "samples.jsonl", rows(6))
+    with RedisServer() as redis:
+
+        def killing(asked: Asked) -> Answer:
+            if asked.number == 2:
+                redis.close()
+            return replies.right(asked)
+
+        with JudgeServer(killing) as server:
+            words = (*server.words, "--cache-url", redis.url, "--concurrency", 1)
+            ran = judge("score", source, "-o", "run", *words, *["--durable"][: 1 if durable else 0])
+            assert (ran.code, server.calls) == (0, 6), ran.err
+    assert [labels(each) for each in results(place / "run")] == [["full"] * 3] * 6
+    assert ran.err.count("cannot be used (") == 1
+    assert "its server was gone or full for a while, and what" in ran.err
+
+
+async def test_who_lives_by_what_is_kept_is_told_at_once() -> None:
+    async def use(redis: RedisServer) -> None:
+        async with SharedStore(partial(RedisStore, redis.socket), strict=True) as store:
+            await store.put({"a": "1"})
+            redis.close()
+            await store.get(["b"])
+
+    with RedisServer() as redis, pytest.raises(RunError, match="cannot be used"):
+        await use(redis)
+
+
+def test_commands_read_and_empty_it(server: JudgeServer, redis: RedisServer) -> None:
+    source = write(Path("samples.jsonl"), [line("q", ANSWER)])
+    url = ("--cache-url", redis.url)
+    assert judge("score", source, "-o", "run", *server.words, *url).code == 0
+    with redis.client() as client:
+        client.set("another's", "x")
+    out = judge("cache", "stats", *url).out
+    assert out.startswith(f"{redis.url}  0.0 MB\n2 verdicts, 1 reply, 1 answer\n")
+    out = judge("cache", "explain", source, "q", *server.words, *url).out
+    assert "q: 2 claims, 2 kept" in out
+    out = judge("doctor", *server.words, *url, "--no-long-prompt").out
+    assert f"{redis.url} can be written" in out
+    assert judge("cache", "clear", *url).code == 2
+    out = judge("cache", "clear", "--yes", *url).out
+    assert out.startswith("removed 5 rows from ")
+    assert "0 verdicts" in judge("cache", "stats", *url).out
+    with redis.client() as client:
+        assert client.keys() == [b"another's"]
+
+
+def test_there_is_one_place_of_verdicts(place: Path) -> None:
+    both = judge("cache", "clear", "--yes", "--cache-url", "redis://h", "--cache-dir", place)
+    assert both.code == 2
+    assert "leave one out" in both.err
