@@ -1,7 +1,7 @@
 from collections import Counter
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.perturbation import NOISE, Perturbation, Pool, added
@@ -43,7 +43,6 @@ def samples(draw: st.DrawFn) -> list[Sample]:
     return made
 
 
-@settings(deadline=None, max_examples=60)
 @given(samples(), st.integers(0, 3))
 def test_what_each_variant_promises(given_: list[Sample], seed: int) -> None:
     perturbation = Perturbation(Pool(given_, seed), seed=seed)

@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.advice.diagnose import answer_figures, bands, diagnose, figures, targets
@@ -269,7 +269,6 @@ def test_noise_is_no_change() -> None:
         assert ("reranker_works" in found) is works, (ndcg, recall, reach)
 
 
-@settings(deadline=None)
 @given(st.floats(0, 1), st.floats(0, 1), st.sampled_from([None, 0.0, 0.01, 0.1]))
 def test_nothing_changed_against_itself(ndcg: float, recall: float, reach: float | None) -> None:
     same = report({"ndcg@10": ndcg, "recall@20": recall, "mrr": 0.6}, reach)

@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import median as known_median
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.advice.recommend import (
@@ -244,7 +244,6 @@ wished = st.builds(
 ) | st.builds(Wishes, missed_cost=st.just("high"), depth=st.none() | st.integers(1, 10**8))
 
 
-@settings(deadline=None)
 @given(
     st.none() | halves,
     st.none() | st.integers(0, 10**9).map(float),
@@ -445,7 +444,6 @@ def test_a_family_fits_where_one_sample_has_all_it_needs() -> None:
     assert found == {"overlap": 1, "citation": 1, "agreement": 0, "retrieval": 1}
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=1))
 def test_the_median_of_counts_is_that_of_the_numbers(numbers: list[int]) -> None:
     counts = {number: numbers.count(number) for number in numbers}
@@ -463,7 +461,6 @@ SAMPLES = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(SAMPLES, min_size=1, max_size=4))
 def test_any_samples_can_be_counted(samples: list[Sample]) -> None:
     found = profile(samples, {})

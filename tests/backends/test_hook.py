@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge import Sample, SampleResult, evaluate
@@ -45,14 +45,12 @@ def test_the_number_is_the_hash_that_the_docstring_says() -> None:
     assert uniform(7, "claim", "问题", -1) == (head >> 11) / 2**53
 
 
-@settings(deadline=None)
 @given(st.integers(), PARTS, PARTS)
 def test_other_parts_other_number(seed: int, one: list[str | int], two: list[str | int]) -> None:
     assert 0 <= uniform(seed, *one) < 1
     assert (uniform(seed, *one) == uniform(seed, *two)) is (one == two)
 
 
-@settings(deadline=None)
 @given(TEXTS, st.integers(min_value=0), st.floats(0, 1), st.floats(0, 1))
 def test_who_is_chosen_at_a_rate_is_chosen_at_a_higher_one(
     qid: str, seed: int, one: float, two: float

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.backends.store import BackgroundStore, DiskStore, SharedStore, empty
@@ -114,7 +114,6 @@ def test_texts_outlive_the_store(kind: Kind) -> None:
 def test_any_text_comes_back_as_it_was(kind: Kind) -> None:
     with kind.opened() as store:
 
-        @settings(max_examples=60, deadline=None)
         @given(st.dictionaries(st.text(), st.text(), max_size=4))
         def check(texts: dict[str, str]) -> None:
             store.put(texts)

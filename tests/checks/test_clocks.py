@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.checks.clocks import times
@@ -55,7 +55,6 @@ def test_what_is_no_time_of_day() -> None:
     assert [text for text in NONE if times(text)] == []
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="0123456789:. apm点半时分上下午至from to past noon六十", max_size=40))
 def test_any_text_is_read_in_order(text: str) -> None:
     found = times(text)

@@ -1,6 +1,6 @@
 """Worked by hand: whether one text says otherwise than another."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.checks.contradictions import contradiction
@@ -303,7 +303,6 @@ def test_what_is_right_is_told_from_what_is_wrong() -> None:
     assert [right for _, right, passage in APART if denies(right, [passage])] == []
 
 
-@settings(deadline=None)
 @given(st.text(), st.lists(st.text(), max_size=3))
 def test_any_text_is_read_and_none_denies_itself(claim: str, others: list[str]) -> None:
     assert isinstance(denies(claim, others), bool)

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.checks.dates import Calendar, Day, dates
@@ -89,7 +89,6 @@ def test_a_year_is_known_from_its_days_and_not_from_its_decade() -> None:
     assert not calendar.has(2021.5)
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="0123456789年月日世纪代周一二十 May3rd,-/.'s JuneMonday", max_size=60))
 def test_any_text_is_read_in_order_and_every_date_follows_from_itself(text: str) -> None:
     found = dates(text)
@@ -98,7 +97,6 @@ def test_any_text_is_read_in_order_and_every_date_follows_from_itself(text: str)
     assert all(Calendar(found).covers(date) for date in found if date.readings)
 
 
-@settings(deadline=None)
 @given(st.dates())
 def test_a_day_is_the_same_in_both_languages(day: object) -> None:
     year, month, number = (int(part) for part in str(day).split("-"))

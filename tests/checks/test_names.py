@@ -1,6 +1,6 @@
 """Read by hand: what names stand in a text, and whether another mentions them."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.checks.names import Mentions, amid, names
@@ -96,7 +96,6 @@ def test_whether_a_word_may_stand_amid_a_sentence() -> None:
     assert [text for text in texts if amid("Acme", text)] == ["They bought Acme."]
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ABCabc. '-\n《》北京市大学I", max_size=60))
 def test_any_text_is_read_in_order(text: str) -> None:
     found = names(text)

@@ -2,7 +2,7 @@
 
 import math
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.checks.figures import Figures, Match
@@ -216,13 +216,11 @@ def test_a_figure_has_a_value_in_whatever_unit() -> None:
     assert not Figures(quantities("2021 m and 7")).has(2020)
 
 
-@settings(deadline=None)
 @given(st.integers(min_value=3000, max_value=10**9))
 def test_every_number_is_found_in_itself_however_written(value: int) -> None:
     assert match(f"{value:,}", f"exactly {value} of them") is Match.FOUND
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="0123456789,.%$ kmbn一二百分之半万亿年halftwo-thirds", max_size=60))
 def test_any_text_is_read_in_order_with_finite_values(text: str) -> None:
     found = quantities(text)
@@ -231,7 +229,6 @@ def test_any_text_is_read_in_order_with_finite_values(text: str) -> None:
     assert all(0 <= q.start < q.end <= len(text) for q in found)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=40), st.integers(0, 40))
 def test_any_text_at_any_place_is_safe(text: str, place: int) -> None:
     place = min(place, len(text))

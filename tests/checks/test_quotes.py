@@ -1,4 +1,4 @@
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.checks.quotes import find_quote, flag_quotes, verify
@@ -182,7 +182,6 @@ _WORDS = st.lists(st.text(st.sampled_from("abcdeé'“ß"), min_size=1), min_siz
 _HAN = st.text(st.sampled_from("差旅标准规定，。 \n一二三"), min_size=8)
 
 
-@settings(deadline=None)
 @given(
     st.tuples(_WORDS, _WORDS, _WORDS).map(
         lambda each: (
@@ -201,7 +200,6 @@ def test_what_is_cut_out_of_a_chunk_is_found(row: tuple[str, str]) -> None:
     assert fold(chunk[slice(*span)]).text == fold(quote).text
 
 
-@settings(deadline=None)
 @given(st.text(), st.text())
 def test_what_is_found_reads_as_the_quote(quote: str, chunk: str) -> None:
     span = find_quote(quote, chunk)

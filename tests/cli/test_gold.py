@@ -8,7 +8,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -480,7 +480,6 @@ QUERIES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=40)
 @given(QUERIES, st.integers(1, 50), st.integers(0, 5))
 def test_as_many_queries_are_chosen_as_asked_each_once_and_the_same_again(
     asked: list[tuple[str, str]], size: int, seed: int

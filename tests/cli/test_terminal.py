@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.table import Table
@@ -180,7 +180,6 @@ def test_styles_survive() -> None:
     assert all(str(span.style) == "red" for span in wrap(text, 12).spans)
 
 
-@settings(deadline=None)
 @given(WORDS, st.integers(10, 30))
 def test_no_line_is_too_wide_and_no_character_is_lost(text: str, width: int) -> None:
     found = lines(text, width)

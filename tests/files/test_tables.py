@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigError, InputError, RunError
@@ -87,7 +87,6 @@ def test_what_could_be_a_formula_is_none_and_comes_back() -> None:
     assert restore("=1+1") == "=1+1"  # a spreadsheet has swallowed the apostrophe
 
 
-@settings(deadline=None)
 @given(st.lists(ANY_TEXT | TRICKY, max_size=4), st.sampled_from(",;\t"))
 def test_no_part_of_a_row_begins_as_a_formula_does(texts: list[str], delimiter: str) -> None:
     line = csv_row(["r_1", *(cell(text, "en") for text in texts), ""])
@@ -96,7 +95,6 @@ def test_no_part_of_a_row_begins_as_a_formula_does(texts: list[str], delimiter: 
     assert not [part for row in parts for part in row if part.strip().startswith(SIGNS)]
 
 
-@settings(deadline=None)
 @given(ANY_TEXT | TRICKY)
 def test_every_text_comes_back_and_begins_no_formula(text: str) -> None:
     stands = neutralise(text)
@@ -125,7 +123,6 @@ def test_what_a_file_cannot_hold_is_shown() -> None:
     assert {text: legible(text) for text in table} == table
 
 
-@settings(deadline=None)
 @given(ANY_TEXT)
 def test_legible_text_is_legible_as_it_is(text: str) -> None:
     seen = legible(text)
@@ -206,7 +203,6 @@ def test_what_is_no_csv_is_refused_with_its_place() -> None:
         assert "\n" not in str(error.value)
 
 
-@settings(deadline=None)
 @given(st.binary() | st.text().map(str.encode))
 def test_any_bytes_are_rows_or_refused(data: bytes) -> None:
     try:
@@ -220,7 +216,6 @@ def test_any_bytes_are_rows_or_refused(data: bytes) -> None:
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(CELL), max_size=4))
 def test_what_is_written_is_read(table: list[list[str]]) -> None:
     head = ["review_id", "a", "b"]

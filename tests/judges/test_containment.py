@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.answer.sentences import split
@@ -210,7 +210,6 @@ WORDS = [
 TEXTS = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(WORDS)).map("".join))
 
 
-@settings(deadline=None)
 @given(query=TEXTS, said=TEXTS, reference=TEXTS)
 def test_whatever_is_said_each_sentence_has_one_outcome_whose_quotes_stand_there(
     query: str, said: str, reference: str

@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.backends.fake import FakePairScorer
@@ -155,7 +155,6 @@ async def test_the_models_failure_is_that_of_every_sentence() -> None:
 LINES = st.lists(st.sampled_from(["maybe. ", "no rain\n", "也许。", "x" * 90, "  ", "雨" * 60]))
 
 
-@settings(deadline=None)
 @given(st.lists(LINES.map("".join), max_size=3), st.integers(16, 60))
 async def test_every_window_stands_in_its_chunk_and_none_is_left_out(
     chunks: list[str], window: int

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 # The reference libraries take a second or so to import; the tests themselves are quick.
@@ -79,7 +79,6 @@ def test_words_and_characters_are_tokens() -> None:
     assert len(word_tokens("\u0323\u0301" * 20_000)[0]) == 40_000
 
 
-@settings(deadline=None)
 @given(ASCII, ANY)
 def test_ascii_text_has_the_tokens_of_rouge_score(text: str, other: str) -> None:
     assert word_tokens(text) == DefaultTokenizer().tokenize(text)
@@ -109,7 +108,6 @@ PARTS = st.one_of(st.characters(max_codepoint=127), st.sampled_from(["the ", " a
 ARTICLES = st.lists(PARTS, max_size=30).map("".join)
 
 
-@settings(deadline=None)
 @given(ARTICLES, ARTICLES)
 def test_ascii_text_scores_as_squad_scores_it(answer: str, gold: str) -> None:
     assert answer_tokens(gold) == squad_tokens(gold)
@@ -140,7 +138,6 @@ def test_exact_match_and_token_f1_by_hand() -> None:
 WORDS = st.lists(st.sampled_from(["the", "Cats", "sat-on", "mats.", "3.2", "\n", "_"]), max_size=12)
 
 
-@settings(deadline=None)
 @given(st.one_of(WORDS.map(" ".join), ASCII), st.one_of(WORDS.map(" ".join), ASCII))
 def test_ascii_text_scores_as_rouge_score_scores_it(answer: str, gold: str) -> None:
     for stem in (False, True):
@@ -185,7 +182,6 @@ def test_too_long_is_none_and_no_hang() -> None:
         assert rouge_w("a " * ours, "报" * theirs) is None
 
 
-@settings(deadline=None)
 @given(ANY, ANY)
 def test_range_symmetry_and_identity(answer: str, gold: str) -> None:
     assert language_of(answer) in {*TOKENIZERS, None}
@@ -222,14 +218,12 @@ def test_rouge_w_by_hand() -> None:
     assert rouge_w("", "a") == rouge_w("a", "") == rouge_w("👍", "👍") == (0, 0, 0)
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from("abcd"), max_size=20), st.lists(st.sampled_from("abcd")))
 def test_at_weight_one_it_is_rouge_l(answer: list[str], gold: list[str]) -> None:
     theirs = RougeScorer(["rougeL"]).score(" ".join(gold), " ".join(answer))["rougeL"]
     assert wlcs(gold, answer, 1) == pytest.approx(theirs.recall * len(gold))
 
 
-@settings(deadline=None)
 @given(st.permutations("abcdefg"), st.integers(1, 7))
 def test_without_repeats_it_lies_between_one_run_and_none(letters: list[str], size: int) -> None:
     kept = letters[:size]
@@ -281,7 +275,6 @@ def test_bleu_by_hand() -> None:
 PAIRS = st.lists(st.tuples(ANY, ANY), min_size=1, max_size=6)
 
 
-@settings(deadline=None)
 @given(PAIRS, LANGUAGES)
 def test_sums_give_what_sacrebleu_gives(pairs: list[tuple[str, str]], language: Language) -> None:
     reference = BLEU(tokenize=TOKENIZERS[language])

@@ -418,7 +418,6 @@ def test_texts_that_want_to_be_markup_stay_texts() -> None:
 
 
 @pytest.mark.no_cover
-@hypothesis.settings(deadline=None, max_examples=50)
 @hypothesis.given(
     st.text(st.characters(exclude_categories=[])) | st.text("<>&\"'/!-{%#}=\u202e\n s")
 )

@@ -2,7 +2,7 @@ import math
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import InputError
@@ -52,7 +52,6 @@ def test_what_is_left_out_is_in_no_ceiling() -> None:
         assert found == {"recall@1": recall, "precision@1": precision}
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 30), st.integers(0, 40)), min_size=1, max_size=300),
     st.integers(1, 40),

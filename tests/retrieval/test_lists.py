@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.records import Chunk, Sample
@@ -223,7 +223,6 @@ def kept(most: int, keys: list[tuple[float, ...]]) -> list[int]:
     return list(foremost.items())
 
 
-@settings(deadline=None)
 @given(
     st.integers(0, 6),
     st.lists(st.tuples(st.integers(0, 3), st.sampled_from([-math.inf, 0.5, math.inf]))),

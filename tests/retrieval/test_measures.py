@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, dcg_score, ndcg_score
 
@@ -237,7 +237,6 @@ def every(q: Rankings, k: int) -> Iterator[Values]:
 
 
 @pytest.mark.no_cover
-@settings(deadline=None)
 @given(RANKINGS, K)
 def test_a_query_is_the_same_to_the_last_bit_alone_and_among_others(
     rows: list[Ranking], k: int
@@ -249,7 +248,6 @@ def test_a_query_is_the_same_to_the_last_bit_alone_and_among_others(
         assert np.array_equal(alone, among, equal_nan=True)
 
 
-@settings(deadline=None)
 @given(RANKINGS, K)
 def test_they_stand_between_what_bounds_them(rows: list[Ranking], k: int) -> None:
     q = batch(rows)
@@ -287,7 +285,6 @@ def test_they_stand_between_what_bounds_them(rows: list[Ranking], k: int) -> Non
     assert (ap <= average_precision(q.gains, q.relevant, k + 1)).all()
 
 
-@settings(deadline=None)
 @given(RANKINGS, K)
 def test_a_perfect_ranking_has_the_most(rows: list[Ranking], k: int) -> None:
     q = batch(rows)
@@ -309,7 +306,6 @@ def test_a_perfect_ranking_has_the_most(rows: list[Ranking], k: int) -> None:
         assert roc_auc(-np.sort(-row[:n]), n) == 1 or not 0 < (row > 0).sum() < n
 
 
-@settings(deadline=None)
 @given(RANKINGS, K, st.sampled_from(GAINS))
 def test_the_order_of_the_judged_does_not_matter(rows: list[Ranking], k: int, gain: Gain) -> None:
     q = batch(rows)
@@ -327,7 +323,6 @@ def pairs(gains: list[float], scores: list[float]) -> float:
 
 
 @pytest.mark.no_cover
-@settings(deadline=None)
 @given(RANKINGS, K)
 def test_roc_auc_and_accuracy_by_their_definitions(rows: list[Ranking], k: int) -> None:
     q = batch(rows)

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import InputError
@@ -111,7 +111,6 @@ SCORED = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(SCORED)
 def test_as_one_by_one_in_single_precision(queries: list[dict[str, float]]) -> None:
     order = Order([ranked(list(scores), list(scores.values())) for scores in queries])

@@ -158,7 +158,7 @@ NAMES = st.text(
 
 
 # The file is written anew each time.
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(NAMES, st.lists(st.tuples(NAMES, st.floats(allow_nan=False)), min_size=1)),

@@ -12,7 +12,7 @@ from fractions import Fraction
 # The reference libraries take a second or so to import; the tests themselves are quick.
 import krippendorff
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, cohen_kappa_score
 
@@ -77,7 +77,6 @@ def test_kappa_by_hand() -> None:
         assert cohen_kappa(one, other, weights) == near(expected), (one, other, weights)
 
 
-@settings(deadline=None)
 @given(ROWS, st.permutations("abc"), st.floats(1e-6, 1e6))
 def test_the_laws_of_kappa(rows: list[Row], names: list[str], unit: float) -> None:
     kappa = kappa_of(rows)
@@ -104,7 +103,6 @@ def test_alpha_by_hand() -> None:
     assert [krippendorff_alpha(units) for units in nothing] == [None] * 4
 
 
-@settings(deadline=None)
 @given(UNITS, st.permutations("abc"), st.randoms(use_true_random=False))
 def test_alpha_knows_neither_names_nor_raters(
     units: list[list[str]], names: list[str], dice: random.Random
@@ -156,7 +154,6 @@ def test_forecasts_by_hand() -> None:
         assert apart == pytest.approx(((1 - low) + edge) / 2)
 
 
-@settings(deadline=None)
 @given(rows=FORECASTS, unit=st.floats(1e-6, 1e6))
 def test_the_laws_of_forecasts(rows: list[Forecast], unit: float) -> None:
     said, true, weights = [r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows]
@@ -210,7 +207,6 @@ def test_mcnemar_by_hand() -> None:
     assert mcnemar((n - lead) // 2, (n + lead) // 2) == pytest.approx(normal, rel=1e-6)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 400), st.integers(0, 400))
 def test_mcnemar_is_the_exact_sum(first: int, second: int) -> None:
     n, k = first + second, min(first, second)

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import RunError
@@ -307,7 +307,6 @@ def test_labels_needed_by_hand() -> None:
         assert needed(sizes, [size.spread for size in sizes], width) == n
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.builds(size, st.integers(1, 2000), st.sampled_from([0.2, 0.45])), min_size=1),
     st.floats(0.01, 0.3),

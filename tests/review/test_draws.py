@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.backends.hook import uniform
@@ -75,7 +75,6 @@ def test_units_to_draw_by_hand() -> None:
         assert allocate(sizes, total) == units
 
 
-@settings(deadline=None)
 @given(st.lists(SIZES, max_size=6), st.integers(0, 300))
 @example([Size(20, 20, 0.2), Size(8, 2.4, 0.45), Size(5, 0.5, 0.2), Size(20, 2, 0.45)], 34)
 def test_all_is_handed_out_between_floor_and_what_there_is(sizes: list[Size], total: int) -> None:
@@ -114,7 +113,6 @@ def test_a_stratum_that_is_too_small_joins_the_smaller_neighbour() -> None:
         assert [len(group.names) for group in merge(sizes, total)] == joined
 
 
-@settings(deadline=None)
 @given(st.lists(SIZES, max_size=6), st.integers(1, 100))
 def test_merged_strata_hold_all_in_order_and_can_give_the_floor(
     sizes: list[Size], total: int
@@ -323,7 +321,6 @@ def test_a_run_that_cannot_be_drawn_from(tmp_path: Path) -> None:
         take(run)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 30), st.integers(1, 5), st.integers(0, 40))
 def test_all_see_the_shared_and_one_the_rest(units: int, hands: int, overlap: int) -> None:
     rows = [f"{unit}.{k}" for unit in range(units) for k in range(1 + unit % 3)]

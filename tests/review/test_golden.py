@@ -3,7 +3,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -94,7 +94,6 @@ def test_a_golden_set_is_a_samples_file_and_keeps_every_field(tmp_path: Path) ->
     assert (second.qid, second.answer, second.gold_answer) == ("x", ANSWER, None)
 
 
-@settings(deadline=None)
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
 def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     label = LABEL.model_copy(update={"start": 1, "end": 1 + len(text), "text": text})

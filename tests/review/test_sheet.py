@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import openpyxl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import InputError, RunError
@@ -97,7 +97,6 @@ def test_the_bytes_that_excel_opens_right(tmp_path: Path) -> None:
 
 
 @pytest.mark.no_cover
-@settings(max_examples=50, deadline=None)  # a workbook takes a hundredth of a second
 @given(
     st.lists(ANY_TEXT | st.sampled_from(["#N/A", "_x0009_", "007"]), min_size=1, max_size=4),
     st.sampled_from(LANGS),
@@ -326,7 +325,6 @@ def test_a_chunk_named_by_its_number_is_named_once() -> None:
     assert row["query"] == ""
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60), st.data())
 def test_a_short_answer_is_all_there(answer: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(answer)))
@@ -393,7 +391,6 @@ def test_any_other_word_is_refused_by_name() -> None:
     assert len(str(error.value)) < 250
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_a_reading_blank_or_refused(text: str) -> None:
     try:

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.records import (
@@ -143,7 +143,6 @@ def counts(marks: str) -> Counts:
     return made
 
 
-@settings(deadline=None)
 @given(CLAIMS, CLAIMS)
 def test_counts_of_parts_add_up_to_those_of_all_and_every_claim_is_counted_once(
     one: str, other: str

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.records import Excluded, SentenceKind
@@ -87,7 +87,6 @@ def test_every_sentence_of_the_reference_is_there_and_the_claims_of_the_answer()
     assert found.signature == "c"
 
 
-@settings(deadline=None)
 @given(SIDE, SIDE)
 def test_f1_lies_between_the_two_and_the_bounds_enclose_it(answer: str, reference: str) -> None:
     found = comparison(answer, reference)
@@ -106,7 +105,6 @@ def test_f1_lies_between_the_two_and_the_bounds_enclose_it(answer: str, referenc
         assert least - 1e-12 <= found.f1 <= most + 1e-12
 
 
-@settings(deadline=None)
 @given(SIDE, SIDE)
 def test_the_two_ways_are_each_other_s_mirror(answer: str, reference: str) -> None:
     one, other = comparison(answer, reference), comparison(reference, answer)
@@ -115,7 +113,6 @@ def test_the_two_ways_are_each_other_s_mirror(answer: str, reference: str) -> No
     assert one.f1 == other.f1
 
 
-@settings(deadline=None)
 @given(*[st.floats(0, 1)] * 3)
 def test_f1_lies_between_the_two_nearer_the_lesser_and_rises_with_either(
     one: float, other: float, more: float

@@ -40,7 +40,6 @@ def test_wilson_agrees_with_published_values() -> None:
             wilson(mean, size)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10_000), st.data())
 def test_wilson_is_statsmodels_s(n: int, data: st.DataObject) -> None:
     successes = data.draw(st.integers(0, n))
@@ -58,7 +57,6 @@ def test_a_difference_by_its_source_and_by_hand() -> None:
     assert difference(0.5, (0.6, 0.4), 0.25, (0.3, 0.2)) == pytest.approx((0.25, 0.25))
 
 
-@settings(deadline=None)
 @given(SHARES, SHARES)
 def test_a_difference_the_other_way_round_is_mirrored(one: list[float], two: list[float]) -> None:
     low, high = difference(one[1], (one[0], one[2]), two[1], (two[0], two[2]))
@@ -93,7 +91,6 @@ def test_a_weighted_share_by_hand() -> None:
     assert weighted_share([]) is None
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.booleans(), st.floats(0.01, 100), st.integers(0, 5)), min_size=1, max_size=30
@@ -129,7 +126,6 @@ def test_mean_limits_by_hand() -> None:
         assert mean_limits(mean, variance, count) == pytest.approx((low, high), abs=2e-4)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=80))
 def test_mean_limits_hold_the_mean_and_mirror(values: list[float]) -> None:
     mean = min(1.0, math.fsum(values) / len(values))
@@ -179,7 +175,6 @@ def test_a_missing_value_is_in_no_mean() -> None:
         assert (means.mean(name), means.count(name), means.interval(name)) == (None, 0, None)
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.floats(0, 1)), min_size=2, max_size=60))
 def test_mean_and_interval_are_numpy_s(values: list[float | None]) -> None:
     seen = [value for value in values if value is not None]
@@ -212,7 +207,7 @@ def test_the_mean_of_values_that_no_float_adds_up_is_the_nearest() -> None:
     assert streamed(values).mean("x") == math.fsum(values) / 3000
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 2100), max_size=6))
 def test_parts_merge_in_any_order_into_exactly_the_whole(seed: int, cuts: list[int]) -> None:
     draw = random.Random(seed)  # noqa: S311  no secret

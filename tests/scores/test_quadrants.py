@@ -3,7 +3,7 @@ from itertools import chain, product
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.messages import LANGS, Messages
@@ -238,7 +238,6 @@ def test_a_failure_leaves_open_only_what_it_could_change() -> None:
 LABELS = "fpnc-"
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=LABELS + "?", min_size=1, max_size=4))
 def test_whatever_a_failed_claim_had_got_what_is_known_stands(marks: str) -> None:
     found = placed(SEEN, answer=marks)
@@ -378,7 +377,6 @@ def test_what_is_no_quadrant_is_said() -> None:
         assert says in str(told.value)
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(get_args(QuadrantWord)), min_size=1, max_size=5))
 def test_words_are_taken_where_some_quadrant_has_them_all(said: list[str]) -> None:
     possible = any(set(said) <= set(each) for each in every_quadrant())
@@ -422,7 +420,6 @@ def kind(character: str) -> str:
     return "other" if character in "aB1" else "chinese" if character in "文章" else ""
 
 
-@settings(deadline=None)
 @given(st.lists(NAMES, max_size=6), NAMES)
 def test_it_is_the_longest_that_it_begins_with(names: list[str], chunk: str) -> None:
     found = Documents(names).of(chunk)

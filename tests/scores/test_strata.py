@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
@@ -136,7 +136,6 @@ def strata(drawn: list[tuple[list[tuple[float, float]], int]]) -> list[StratumSa
     return found
 
 
-@settings(deadline=None)
 @given(STRATA)
 def test_limits_lie_around_the_mean_within_0_and_1(
     drawn: list[tuple[list[tuple[float, float]], int]],
@@ -148,7 +147,6 @@ def test_limits_lie_around_the_mean_within_0_and_1(
         assert found.high - found.low > 1e-6
 
 
-@settings(deadline=None)
 @given(STRATA)
 def test_labelling_all_is_exact(drawn: list[tuple[list[tuple[float, float]], int]]) -> None:
     found = corrected_mean(strata([(labels, 0) for labels, _ in drawn]))
@@ -157,7 +155,6 @@ def test_labelling_all_is_exact(drawn: list[tuple[list[tuple[float, float]], int
     assert found == pytest.approx((truth, truth, truth, 0.0), abs=1e-12)
 
 
-@settings(deadline=None)
 @given(STRATA)
 def test_what_is_not_supported_is_the_rest(
     drawn: list[tuple[list[tuple[float, float]], int]],

@@ -414,7 +414,7 @@ MADE = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.lists(MADE, max_size=20), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_parts_of_a_run_merge_in_any_order_into_exactly_the_whole(
     made: list[partial[SampleResult]], count: int, draw: random.Random
@@ -430,7 +430,6 @@ def test_parts_of_a_run_merge_in_any_order_into_exactly_the_whole(
     assert first.summary() == summarize(results)
 
 
-@settings(deadline=None)
 @given(st.lists(MADE, max_size=12))
 def test_it_adds_up_and_the_bounds_enclose(made: list[partial[SampleResult]]) -> None:
     results = [one(str(i)) for i, one in enumerate(made)]

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -229,7 +229,6 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(
     st.none() | st.fixed_dictionaries({}, optional={"content": ANYTHING, "refusal": ANYTHING}),
     ANYTHING,

@@ -2,7 +2,7 @@ import json
 import ssl
 
 import aiohttp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from multidict import CIMultiDict
 from pydantic import JsonValue
@@ -230,7 +230,6 @@ def test_a_line_is_short_and_holds_nothing_odd() -> None:
     assert (brief("x" * 200), brief("x" * 201)) == ("x" * 200, "x" * 199 + "…")
 
 
-@settings(deadline=None)
 @given(st.text(), st.integers(400, 599), st.dictionaries(st.text(), st.text()))
 def test_any_body_reads_as_one_short_line(text: str, status: int, more: JsonValue) -> None:
     bodies: list[JsonValue] = [text, {"error": more}, {"error": {"message": text}}, [more]]

@@ -5,7 +5,7 @@ import time
 from collections import deque
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -45,7 +45,6 @@ REPLIES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
 @given(REPLIES, st.integers(1, 64))
 def test_what_replies_do_to_the_number_of_requests(
     replies: list[tuple[int, float]], ceiling: int
@@ -76,7 +75,6 @@ def test_what_replies_do_to_the_number_of_requests(
         assert 0.01 <= pace.limit <= ceiling
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.integers(1, 600),
     st.integers(100, 100_000),

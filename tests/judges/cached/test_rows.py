@@ -2,7 +2,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judges.cached.rows import (
@@ -167,7 +167,6 @@ verdicts = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(verdicts)
 def test_a_verdict_comes_back_equal(verdict: Verdict) -> None:
     made = row(verdict)
@@ -240,7 +239,6 @@ def test_a_text_of_any_other_shape_is_no_row() -> None:
     assert [text[:60] for text in NO_ROWS if VerdictRow.read(text) is not None] == []
 
 
-@settings(deadline=None)
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
 def test_no_text_at_all_is_a_crash(text: str) -> None:
     assert VerdictRow.read(text) is None

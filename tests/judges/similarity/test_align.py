@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judges.similarity.align import (
@@ -219,7 +219,6 @@ TEXTS = st.lists(PROSE, min_size=1, max_size=4)
 
 
 @pytest.mark.no_cover
-@settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_a_sentence_against_a_chunk_is_what_both_give_alone(
     sentences: list[str], chunks: list[str]
@@ -236,7 +235,6 @@ def test_a_sentence_against_a_chunk_is_what_both_give_alone(
             assert whole.grounded[row, column] == alone.grounded[0, 0]
 
 
-@settings(deadline=None)
 @given(PROSE)
 def test_a_text_lacks_nothing_of_itself(text: str) -> None:
     found = aligned([text], [text])

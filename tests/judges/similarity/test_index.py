@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judges.similarity.index import RUN, Passages, locate
@@ -68,7 +68,6 @@ def test_a_pair_stands_side_by_side_in_its_order_and_in_one_text() -> None:
 WORDS = st.sampled_from(["zebra", "canteen", "walrus", "of"])
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.lists(WORDS, min_size=1, max_size=14), min_size=1, max_size=3)))
 def test_skips_are_what_comparing_every_two_words_finds(texts: list[list[list[str]]]) -> None:
     asked = {("zebra", "canteen"), ("canteen", "walrus"), ("zebra", "walrus")}
@@ -120,7 +119,6 @@ def test_blank_chunks_have_no_windows() -> None:
     assert not len(locate(["Rain."], terms([])).postings)
 
 
-@settings(deadline=None)
 @given(TEXT, st.lists(TEXT, max_size=4))
 def test_what_is_posted_stands_in_the_window(sentence: str, chunks: list[str]) -> None:
     said = terms([sentence])

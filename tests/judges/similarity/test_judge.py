@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge import Config, evaluate
@@ -364,7 +364,6 @@ PARTS = [
 PROSE = st.text(max_size=40) | st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(PROSE, min_size=1, max_size=3), st.lists(PROSE, max_size=3), st.booleans())
 def test_any_text_gets_a_score(sentences: list[str], chunks: list[str], cite: bool) -> None:  # noqa: FBT001
     cites = {0: tuple(range(len(chunks)))} if cite else {}
@@ -381,7 +380,6 @@ def test_any_text_gets_a_score(sentences: list[str], chunks: list[str], cite: bo
 
 
 @pytest.mark.no_cover
-@settings(max_examples=50, deadline=None)
 @given(PROSE, PROSE, st.text(alphabet="абвгд .\n", max_size=60), st.booleans())
 def test_a_chunk_of_other_words_takes_no_support_away(
     sentence: str,

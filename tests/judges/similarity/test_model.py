@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigError
@@ -70,7 +70,6 @@ def test_log_odds_by_hand() -> None:
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.3, 1.0])
-@settings(deadline=None)
 @given(st.lists(st.floats(min_value=-1e6, max_value=1e6), min_size=1, max_size=6), st.data())
 def test_an_item_more_amiss_never_raises_the_odds(
     damping: float, gone: list[float], data: st.DataObject
@@ -115,7 +114,6 @@ def test_the_name_follows_the_content() -> None:
     assert again.name == MODEL.name != other.name
 
 
-@settings(deadline=None)
 @given(st.floats(allow_nan=False))
 def test_a_probability_for_any_log_odds(odds: float) -> None:
     assert 0 <= expit(odds) <= 1

@@ -4,7 +4,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judges.similarity.terms import Kind, terms, tokens
@@ -88,7 +88,6 @@ def test_words_of_the_table_have_their_sense() -> None:
     assert concepts("两个男孩坐下") == {"男": "boy", "孩": "boy", "坐": "sit", "下": "sit"}
 
 
-@settings(deadline=None)
 @given(PROSE)
 def test_any_text_can_be_broken(text: str) -> None:
     found = rows(terms([text]))
@@ -187,7 +186,6 @@ def test_the_longest_word_comes_first_and_a_hiding_one_says_nothing() -> None:
     assert [text for text in [*HIDING, "right", "plain ascii"] if read(text)] == []
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60) | st.text(alphabet="人男女孩民币红酒科学家买了a 1", max_size=60))
 def test_senses_of_any_text_are_in_order_and_apart(text: str) -> None:
     chinese = [each for each in senses(text, tokens(text)) if isinstance(each[1], range)]
