@@ -34,9 +34,10 @@ from judge.files.samples import (
 from judge.files.source import Digest, is_fifo
 from judge.processes import cores
 from judge.protocols import Canaries
-from judge.records import RelevanceStatus, Sample, SampleResult, Summary, UnscoredReason
+from judge.records import Sample, SampleResult, Summary, UnscoredReason
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
+from judge.scores.contribution import is_barren, is_fresh
 from judge.scores.totals import Totals
 
 BEAT: Final = 1.0
@@ -180,7 +181,7 @@ class Job:
             self._evaluator.workers = min(self._config.workers or usual, many)
             summary, record = asyncio.run(self._score(folder, task, watcher))
             seconds = round(time.monotonic() - clock, 3)
-            whole = {"finished": _now(), "seconds": seconds, "resumed": folder.kept}
+            whole = {"finished": now(), "seconds": seconds, "resumed": folder.kept}
             folder.finish(summary, record.model_copy(update=whole))
             return summary
 
@@ -225,7 +226,7 @@ class Job:
                 # Some results may be of the new text, and nobody can tell which.
                 folder.discard()
                 raise _changed(task.path)
-            summary = _priced(totals.summary(), self._config)
+            summary = priced(totals.summary(), self._config)
             beside = self._canaries and self._canaries.totals()
             update = {"drawn_from": record.input.drawn_from, "canaries": beside}
             summary = summary.model_copy(update=update)
@@ -277,30 +278,17 @@ class Job:
         return _Task(path, checked, bad)
 
     def _record(self, task: _Task) -> RunRecord:
-        libraries = (
-            *_LIBRARIES,
-            *(("aiohttp",) if self._config.asks_server else ()),
-            *(_LOADING if self._config.loads_model else ()),
-        )
-        python = {"python": platform.python_version()}
         whole = task.checked.samples
         many = min(whole, self._limit or whole)
-        return RunRecord(
-            signature=self._evaluator.signature,
-            correctness=self._evaluator.correctness_signature,
-            answer_relevance=self._evaluator.relevance_signature,
-            config=self._config.model_dump(mode="json"),
-            versions=python | {name: version(name) for name in libraries},
-            input=RunInput(
-                # A file's name is bytes, and need not be text.
-                path=os.fsencode(task.path).decode(errors="backslashreplace"),
-                sha256=task.checked.sha256,
-                samples=many,
-                rejected=task.checked.rejected,
-                drawn_from=whole if many < whole else None,
-            ),
-            started=_now(),
+        scored = RunInput(
+            # A file's name is bytes, and need not be text.
+            path=os.fsencode(task.path).decode(errors="backslashreplace"),
+            sha256=task.checked.sha256,
+            samples=many,
+            rejected=task.checked.rejected,
+            drawn_from=whole if many < whole else None,
         )
+        return record_of(self._evaluator, self._config, scored)
 
     def _fetch(self, folder: RunFolder) -> Path:
         if not isinstance(self._source, Path):
@@ -344,7 +332,7 @@ class Job:
                 async for result in fresh:
                     folder.append(result)
                     written += 1
-                    if not _is_barren(result) and (sound == written - 1 or _is_fresh(result)):
+                    if not is_barren(result) and (sound == written - 1 or is_fresh(result)):
                         sound = written
                     yield result
         except JudgeUnhealthy:
@@ -354,16 +342,26 @@ class Job:
             raise
 
 
-def _is_barren(result: SampleResult) -> bool:
-    """Whether something of it was to be judged, and nothing of that was."""
-    compared, related = result.correctness, result.answer_relevance
-    if related is not None and related.status is RelevanceStatus.UNSCORED:
-        return True
-    parts = (result.scores, *((compared.of_answer, compared.of_reference) if compared else ()))
-    return any(part.unscored and not part.judged + part.no_claim for part in parts)
+def record_of(scorer: Scorer, config: Config, scored: RunInput) -> RunRecord:
+    """The record of a run that begins now, its scorer entered."""
+    libraries = (
+        *_LIBRARIES,
+        *(("aiohttp",) if config.asks_server else ()),
+        *(_LOADING if config.loads_model else ()),
+    )
+    python = {"python": platform.python_version()}
+    return RunRecord(
+        signature=scorer.signature,
+        correctness=scorer.correctness_signature,
+        answer_relevance=scorer.relevance_signature,
+        config=config.model_dump(mode="json"),
+        versions=python | {name: version(name) for name in libraries},
+        input=scored,
+        started=now(),
+    )
 
 
-def _priced(summary: Summary, config: Config) -> Summary:
+def priced(summary: Summary, config: Config) -> Summary:
     """With what it cost, and whether a budget cut it short."""
     beside = (summary.correctness, summary.answer_relevance)
     reasons = set(summary.unscored).union(*(each.unscored for each in beside if each))
@@ -371,10 +369,6 @@ def _priced(summary: Summary, config: Config) -> Summary:
     cost = config.cost(summary.prompt_tokens, summary.reply_tokens)
     over = config.limited and UnscoredReason.BUDGET in reasons
     return summary.model_copy(update={"cost": cost, "over_budget": over})
-
-
-def _is_fresh(result: SampleResult) -> bool:
-    return any(not call.cached for call in result.calls)
 
 
 def _check_files() -> None:
@@ -392,5 +386,6 @@ def _leave_out(_: Rejected) -> None:
     """Bad lines were written down when the input was checked."""
 
 
-def _now() -> str:
+def now() -> str:
+    """ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -16,9 +16,9 @@ from judge.cli.render.totals import PLAIN, Ended, Wish, print_totals
 from judge.cli.terminal import output
 from judge.config import Config
 from judge.errors import JudgeUnavailable, WorkerLost
-from judge.job import Job
+from judge.job import Watcher
 from judge.messages import Lang
-from judge.records import SampleResult
+from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
 from judge.reports.gate import exit_code
 from judge.reports.worst import Failures, Findings, Worst
@@ -29,9 +29,18 @@ _WHOLE: Final = 10
 """Answers a second from which on a fraction says nothing."""
 
 
+class Task(Protocol):
+    """A `Job`, here or on a cluster."""
+
+    def stop(self, why: BaseException) -> bool:
+        """As of `Job`; so is the other."""
+
+    def run(self, watcher: Watcher) -> Summary: ...  # noqa: D102
+
+
 def score_into(
     folder: Path,
-    job: Job,
+    job: Task,
     wish: Wish = PLAIN,
     lang: Lang = "en",
     *,

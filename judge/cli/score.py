@@ -2,26 +2,27 @@
 
 import gc
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, TYPE_CHECKING, Final, cast
+from typing import IO, TYPE_CHECKING, Final, TypedDict, cast
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import language, takes_settings
+from judge.cli.options import chosen, language, takes_settings
 from judge.errors import ConfigError
 from judge.files.source import PIPED, is_fifo, standard_input
 
 if TYPE_CHECKING:
+    from judge.cluster.job import ClusterJob
     from judge.config import Config
-    from judge.evaluator import Evaluator
-    from judge.exam.canaries import ExamCanaries
     from judge.exam.items import Item
+    from judge.job import Job
     from judge.messages import Lang
     from judge.remote import RemoteEvaluator
+    from judge.reports.gate import Gates
 
 
 _GATING: Final = (
@@ -106,6 +107,19 @@ def score(  # noqa: PLR0913  each is an option of the command line
         metavar="URL",
         help="Have the judge serve at this address judge, with its settings.",
     ),
+    engine: str = typer.Option(
+        "local", metavar="local|ray", help="What scores: this process, or a Ray cluster [local]."
+    ),
+    address: str | None = typer.Option(
+        None, metavar="ADDRESS", help="With --engine ray: the cluster, such as auto [one here]."
+    ),
+    replicas: int | None = typer.Option(
+        None,
+        metavar="N",
+        min=1,
+        help="With --engine ray: actors that score, of --concurrency each [one a CPU, or 1 where "
+        "a server judges].",
+    ),
     review_hook: str | None = typer.Option(
         None,
         "--review-hook",
@@ -128,11 +142,10 @@ def score(  # noqa: PLR0913  each is an option of the command line
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.ci import Reports  # noqa: PLC0415
-    from judge.cli.progress import score_into  # noqa: PLC0415
+    from judge.cli.progress import Task, score_into  # noqa: PLC0415
     from judge.cli.render.totals import Wish  # noqa: PLC0415
-    from judge.evaluator import Evaluator  # noqa: PLC0415
     from judge.files.folder import RunFolder  # noqa: PLC0415
-    from judge.job import Job, Scorer  # noqa: PLC0415
+    from judge.job import Job  # noqa: PLC0415
     from judge.reports.gate import Gates  # noqa: PLC0415
 
     if server is None:
@@ -141,7 +154,10 @@ def score(  # noqa: PLR0913  each is an option of the command line
         {"least": fail_under or (), "most": fail_over or ()}, expect, strict=strict_gate
     )
     folder = _default_folder(source) if output is None else Path(output)
-    evaluator: Scorer
+    others = {"--server": server, "--review-hook": review_hook, "--limit": limit}
+    cluster = _cluster(
+        engine, {"--address": address, "--replicas": replicas}, others | {"--dry-run": dry_run}
+    )
     stream = standard_input() if source == PIPED else Path(source)
     spoken_in = language(lang)
     if dry_run:
@@ -163,32 +179,19 @@ def score(  # noqa: PLR0913  each is an option of the command line
     meant = server or expect or {"judge", "model"} & settings.model_fields_set
     if gates.bounds and not meant:
         typer.echo(_GATING.format("an NLI model" if settings.infers else "similarity"), err=True)
-    hook = None
-    if review_hook is not None:
-        from judge.review.hook import open_hook  # noqa: PLC0415
-
-        hook = open_hook(review_hook, settings)
-    canaries = None
-    if server is None:
-        evaluator = Evaluator(settings, review_hook=hook)
-        canaries = _canaries(settings, evaluator)
-    job = Job(
-        stream,
-        folder,
-        settings,
-        evaluator=evaluator,
-        force=force,
-        skip_bad_lines=skip_bad_lines,
-        limit=limit,
-        gates=gates,
-        canaries=canaries,
-    )
+    checks: _Checks = {"force": force, "skip_bad_lines": skip_bad_lines, "gates": gates}
+    job: Task
+    if cluster is not None:
+        job = cluster(source, folder, settings, address=address, replicas=replicas, **checks)
+    elif server is not None:
+        job = Job(stream, folder, settings, evaluator=evaluator, **checks)
+    else:
+        job = _job(stream, folder, settings, review_hook, limit, checks)
     kept = settings.cache and settings.asks_model
     # What was imported lives as long as the process: the collector need not walk through it again.
     if not gc.get_freeze_count():
         gc.freeze()
-    wish = Wish(worst, details)
-    files = (junit, markdown)
+    wish, files = Wish(worst, details), (junit, markdown)
     with Reports(_file(source), folder, *files, spoken_in, texts=worst != 0) as reports:
         code = score_into(folder, job, wish, spoken_in, reports=reports, cached=kept)
     raise typer.Exit(code)
@@ -207,12 +210,56 @@ def _refuse_unasked(settings: "Config") -> None:
         checked(settings)
 
 
-def _canaries(settings: "Config", evaluator: "Evaluator") -> "ExamCanaries | None":
-    if not settings.canaries:
-        return None
-    from judge.exam.canaries import ExamCanaries  # noqa: PLC0415  for runs that have some
+class _Checks(TypedDict):
+    force: bool
+    skip_bad_lines: bool
+    gates: "Gates"
 
-    return ExamCanaries(settings, evaluator)
+
+def _cluster(
+    engine: str, own: Mapping[str, object], others: Mapping[str, object]
+) -> "type[ClusterJob] | None":
+    """What scores on a cluster, where that is asked for; it has options of its own."""
+    away = chosen("--engine", engine, ("local", "ray")) == "ray"
+    for name in filter((others if away else own).get, others if away else own):
+        step = "not with --engine ray" if away else "is of a cluster: add --engine ray"
+        raise ConfigError(f"{name}: {step}, or leave it out")
+    if not away:
+        return None
+    try:
+        from judge.cluster.job import ClusterJob  # noqa: PLC0415  heavy, and an extra
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"--engine ray needs {error.name}, which is not installed: pip install 'judge[ray]'"
+        ) from None
+    return ClusterJob
+
+
+def _job(
+    stream: "IO[bytes] | Path",
+    folder: Path,
+    settings: "Config",
+    review_hook: str | None,
+    limit: int | None,
+    checks: _Checks,
+) -> "Job":
+    """What scores here."""
+    from judge.evaluator import Evaluator  # noqa: PLC0415  likewise heavy
+    from judge.job import Job  # noqa: PLC0415
+
+    hook = canaries = None
+    if review_hook is not None:
+        from judge.review.hook import open_hook  # noqa: PLC0415  for runs that have one
+
+        hook = open_hook(review_hook, settings)
+    evaluator = Evaluator(settings, review_hook=hook)
+    if settings.canaries:
+        from judge.exam.canaries import ExamCanaries  # noqa: PLC0415  likewise
+
+        canaries = ExamCanaries(settings, evaluator)
+    return Job(
+        stream, folder, settings, evaluator=evaluator, limit=limit, canaries=canaries, **checks
+    )
 
 
 def _remote(

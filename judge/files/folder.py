@@ -1,6 +1,5 @@
 """Run folders, written: whole or resumable, never half, and by one process at a time."""
 
-import errno
 import json
 import logging
 import os
@@ -28,13 +27,15 @@ from judge.files.runs import (
     REJECTED,
     RESULTS,
     REVIEW,
+    SHARDED,
+    SHARDS,
     SUMMARY,
     line_of,
     read_record,
     results_in,
     whole_lines,
 )
-from judge.files.tables import replacing, writing
+from judge.files.tables import replacing, sync_folder, writing
 from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
 from judge.signature import Signature
@@ -64,20 +65,21 @@ class RunFolder:
     Args:
         path: the folder; made where it does not exist.
         force: replace a finished run, or an unfinished one that differs.
+        sharded: others write the results, into `results/`.
 
     Raises:
         RunError: on entering, if another process holds the folder, it cannot be written, or it
             holds a run that must not be lost.
     """
 
-    def __init__(self, path: str | Path, *, force: bool = False) -> None:
+    def __init__(self, path: str | Path, *, force: bool = False, sharded: bool = False) -> None:
         self.path = Path(path)
         self.input = self.path / INPUT  # where a copied input lies once the run has begun
         self.kept = 0
         """How many results of an earlier session are there, once the run has begun."""
         self.canary_seed: int | None = None
         """What the run draws canaries by, as an earlier session did, once the run has begun."""
-        self._force = force
+        self._force, self._sharded = force, sharded
         self._cached = False
         self._taken: Path | None = None
         self._made: list[Path] = []
@@ -145,6 +147,8 @@ class RunFolder:
         """
         earlier = self._earlier()
         other = earlier and difference(earlier, record)
+        if earlier and (self.path / SHARDS).exists() != self._sharded:
+            other = "engine"
         if earlier is None or earlier.finished or other:
             if other and not self._force:
                 message = f"{self.path}: holds an unfinished run with another {other}; "
@@ -163,6 +167,10 @@ class RunFolder:
                 sync_folder(made.parent)
             if self._taken:
                 self._taken.replace(self.input)
+            if self._sharded:
+                for name in SHARDED:
+                    (self.path / name).mkdir(exist_ok=True)
+                return 0
             # Cut off between the two last renames: the results are whole, the record is not.
             with suppress(FileNotFoundError):
                 (self.path / RESULTS).replace(self.path / PART)
@@ -222,10 +230,11 @@ class RunFolder:
 
     def finish(self, summary: Summary, record: RunRecord) -> None:
         """Make the run whole: results under their name, totals, and the record last."""
-        with self._writing():
-            _sync(self._part)
-            self._part.close()
-            (self.path / PART).replace(self.path / RESULTS)
+        if not self._sharded:
+            with self._writing():
+                _sync(self._part)
+                self._part.close()
+                (self.path / PART).replace(self.path / RESULTS)
         self._write(SUMMARY, summary)
         self._write(RECORD, record)
 
@@ -233,6 +242,8 @@ class RunFolder:
         """Remove every file of the run that stands here, the record last."""
         self._part.close()
         with self._writing():
+            for name in filter(lambda each: (self.path / each).exists(), SHARDED):
+                shutil.rmtree(self.path / name)
             for name in OWN:
                 (self.path / name).unlink(missing_ok=True)
 
@@ -362,21 +373,6 @@ def _sync(file: IO[bytes] | IO[str]) -> None:
     """Have what was written outlive a power cut."""
     file.flush()
     os.fsync(file.fileno())
-
-
-def sync_folder(folder: Path) -> None:
-    """Have the names in a folder outlive one, where the system knows how and lets us."""
-    if not hasattr(os, "O_DIRECTORY"):  # Windows
-        return
-    with suppress(PermissionError):
-        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(number)
-        except OSError as error:
-            if error.errno not in {errno.EINVAL, errno.ENOTSUP}:
-                raise
-        finally:
-            os.close(number)
 
 
 @contextmanager

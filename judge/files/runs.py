@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import IO, Final, TypeVar
 
@@ -25,6 +25,11 @@ RECORD: Final = "run.json"
 REJECTED: Final = "rejected.jsonl"
 CANARIES: Final = "canaries.jsonl"
 INPUT: Final = "input"
+SHARDS: Final = "results"
+SAMPLES: Final = "samples"
+SHARDED: Final = (SHARDS, SAMPLES, "rejected")
+"""Folders of a run of many machines: results, samples and bad lines, in files that sort into input
+order. The samples are there where the input is not one file of lines."""
 LOCK: Final = ".lock"
 REVIEW: Final = "review"
 AGREEMENT: Final = "agreement.json"
@@ -95,16 +100,16 @@ def read_results(folder: str | Path) -> Iterator[SampleResult]:
     """
     folder = Path(folder)
     try:
-        whole = (folder / RESULTS).exists()
-        path = folder / RESULTS if whole else folder / PART
+        whole, path, parts = result_files(folder)
         count = 0
-        with _opened(path) as file:
-            for found in results_in(file if whole else whole_lines(file)):
-                if isinstance(found, str):
-                    step = _AGAIN if whole else "the same judge score makes it again from there"
-                    raise RunError(f"{path}: {found}; {step}")
-                count += 1
-                yield found
+        for part in parts:
+            with _opened(part) as file:
+                for found in results_in(file if whole else whole_lines(file)):
+                    if isinstance(found, str):
+                        step = _AGAIN if whole else "the same judge score makes it again from there"
+                        raise RunError(f"{part}: {found}; {step}")
+                    count += 1
+                    yield found
         if whole and (folder / RECORD).exists():
             many = read_record(folder).input.samples
             if count != many:
@@ -112,6 +117,21 @@ def read_results(folder: str | Path) -> Iterator[SampleResult]:
                 raise RunError(f"{path}: {what}{'lost' if count < many else 'added'}; {_AGAIN}")
     except OSError as error:
         raise _absent(folder, error) from None
+
+
+def result_files(folder: Path) -> tuple[bool, Path, list[Path]]:
+    """Whether all results are there, what a message calls them, and the files they stand in."""
+    if (folder / SHARDS).is_dir():
+        done = (folder / RECORD).exists() and read_record(folder).finished is not None
+        return done, folder / SHARDS, shards(folder / SHARDS)
+    whole = (folder / RESULTS).exists()
+    path = folder / RESULTS if whole else folder / PART
+    return whole, path, [path]
+
+
+def shards(folder: Path) -> list[Path]:
+    """The whole files of such a folder, in input order."""
+    return sorted(each for each in folder.iterdir() if each.name.endswith((".jsonl", ".jsonl.gz")))
 
 
 def line_of(result: SampleResult) -> bytes:
@@ -271,7 +291,7 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
     path = _input(folder)
     try:
         # First: a person must not be shown other chunks than the judge was.
-        if not has_bytes(path, read_record(folder).input):
+        if not _unchanged(folder):
             raise RunError(
                 f"{path}: changed since {folder} was scored; score it again with --force"
             )
@@ -292,9 +312,8 @@ def pairs(folder: Path) -> Iterator[tuple[SampleResult, Sample | None]]:
 
     None stands for all samples where the input is gone or has changed since.
     """
-    path = _input(folder)
     try:
-        same = has_bytes(path, read_record(folder).input)
+        same = _unchanged(folder)
     except OSError:
         same = False
     samples = Origins(folder) if same else None
@@ -308,7 +327,7 @@ def questions(folder: Path) -> dict[str, int]:
     They are equal within one process only.
     """
     try:
-        if not has_bytes(_input(folder), read_record(folder).input):
+        if not _unchanged(folder):
             return {}
         asked = ((each.qid, " ".join(each.query.split())) for each in _samples(folder))
         return {qid: hash(query) for qid, query in asked if query}
@@ -324,6 +343,12 @@ def has_bytes(path: Path, made_from: RunInput) -> bool:
     """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest() == made_from.sha256
+
+
+def _unchanged(folder: Path) -> bool:
+    """Whether the samples are those that were scored; errors as of `has_bytes`."""
+    copied = (folder / SAMPLES).is_dir() and shards(folder / SAMPLES)
+    return bool(copied) or has_bytes(_input(folder), read_record(folder).input)
 
 
 def _input(folder: Path) -> Path:
@@ -349,5 +374,7 @@ def _samples(folder: Path) -> Iterator[Sample]:
     # A run made before lines had a limit has none. A bad line holds no result's sample.
     record = read_record(folder)
     limit = float(str(record.config.get("max_line", "inf")))
-    samples = read_samples(_input(folder), on_bad=lambda _: None, max_line=limit)
+    copied = shards(folder / SAMPLES) if (folder / SAMPLES).is_dir() else []
+    read = partial(read_samples, on_bad=lambda _: None, max_line=limit, unique=not copied)
+    samples = chain.from_iterable(map(read, copied or [_input(folder)]))
     return drawn(samples, record.input, int(str(record.config.get("seed", 0))))

@@ -73,7 +73,7 @@ def read_samples(
     Raises:
         InputError: names file, line, field and value.
     """
-    path = Path(path)
+    path = Path(path) if isinstance(path, str) else path
     with closing(_Seen()) as seen, open_source(path, digest) as stream:
         for row in rows(stream, path, max_line):
             try:

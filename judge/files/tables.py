@@ -5,6 +5,7 @@ A table's cells are no formulas, and its CSV is as programs write and read it.
 
 import codecs
 import csv
+import errno
 import io
 import json
 import os
@@ -342,3 +343,18 @@ def _edge(text: str, cut: int) -> int:
         if not accent and text[edge] not in _JOINERS and text[edge - 1] != _JOINER:
             return edge
     return cut
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder outlive one, where the system knows how and lets us."""
+    if not hasattr(os, "O_DIRECTORY"):  # Windows
+        return
+    with suppress(PermissionError):
+        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(number)
+        except OSError as error:
+            if error.errno not in {errno.EINVAL, errno.ENOTSUP}:
+                raise
+        finally:
+            os.close(number)

@@ -10,11 +10,12 @@ from typing import Final
 from pydantic import BaseModel
 
 from judge.errors import RunError
-from judge.files.runs import AGREEMENT, AGREEMENTS, PAGE, RESULTS, REVIEW, parse, read_record
+from judge.files.runs import AGREEMENT, AGREEMENTS, PAGE, REVIEW, parse, read_record, result_files
 from judge.files.tables import replacing
 from judge.review.records import Agreement, Draw, Label, Target
 
 _LABELS: Final = ".labels.jsonl"
+_PIECE: Final = 1 << 20
 _DRAW_AGAIN: Final = "remove it, and make the same draw again"
 
 
@@ -22,11 +23,16 @@ def fingerprint(folder: Path) -> str:
     """SHA-256 of the results of a finished run; RunError where there is none, or half of one."""
     if read_record(folder).finished is None:
         raise RunError(f"{folder}: this run is unfinished; finish it with the same judge score")
+    _, place, files = result_files(folder)
+    digest = hashlib.sha256()
     try:
-        with (folder / RESULTS).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        for path in files:
+            with path.open("rb") as file:
+                while data := file.read(_PIECE):
+                    digest.update(data)
     except OSError as error:
-        raise RunError(f"{folder / RESULTS}: {error.strerror}; score again with --force") from None
+        raise RunError(f"{place}: {error.strerror}; score again with --force") from None
+    return digest.hexdigest()
 
 
 def write_draw(run: Path, draw: Draw) -> Path:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from judge.errors import RunError
-from judge.files.folder import hold, sync_folder
+from judge.files.folder import hold
 from judge.files.runs import REVIEW
-from judge.files.tables import replacing
+from judge.files.tables import replacing, sync_folder
 from judge.records import Record
 from judge.review.draws import Drawing, carried, take
 from judge.review.folder import draw_names, fingerprint, read_draw, write_draw

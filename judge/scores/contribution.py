@@ -7,6 +7,7 @@ from judge.records import (
     Correctness,
     CorrectnessStatus,
     FlagName,
+    RelevanceStatus,
     SampleResult,
     SentenceKind,
     Status,
@@ -125,3 +126,17 @@ def _abstaining(known: bool | None) -> Iterator[str]:  # noqa: FBT001
     yield "abstentions"
     if known is not None:
         yield ABSTAINING[1 if known else 2]
+
+
+def is_barren(result: SampleResult) -> bool:
+    """Whether something of it was to be judged, and nothing of that was."""
+    compared, related = result.correctness, result.answer_relevance
+    if related is not None and related.status is RelevanceStatus.UNSCORED:
+        return True
+    parts = (result.scores, *((compared.of_answer, compared.of_reference) if compared else ()))
+    return any(part.unscored and not part.judged + part.no_claim for part in parts)
+
+
+def is_fresh(result: SampleResult) -> bool:
+    """Whether anybody was asked for it."""
+    return any(not call.cached for call in result.calls)

@@ -1,0 +1,1 @@
+"""Past one machine: the same evaluator in the actors of a Ray cluster."""

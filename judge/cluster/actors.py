@@ -1,0 +1,131 @@
+"""What runs on the machines of a cluster: the check of a file, its blocks, and who scores them."""
+
+import asyncio
+import hashlib
+import json
+import os
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from judge.cluster.blocks import Block, Source, blocks
+from judge.cluster.shards import Shard
+from judge.config import Config
+from judge.errors import JudgeError
+from judge.evaluator import Evaluator
+from judge.records import SampleResult
+from judge.scores.totals import Totals
+
+Row = dict[str, Any]
+"""Of a Ray dataset."""
+HEADERS: Final = "JUDGE_HEADERS"
+
+
+class Plan(NamedTuple):
+    """What every machine must know of a run."""
+
+    settings: str
+    """The `Config`, as JSON."""
+    folder: str
+    """Of the run, an absolute path that all machines share."""
+    skip: bool
+    """Whether bad lines are set aside."""
+    named: bool
+    """Whether each row must have a qid."""
+    copied: bool
+    """Whether the samples are to be copied into the run."""
+
+    @property
+    def config(self) -> Config:
+        """The settings; headers, which may be secrets, are those of this machine's environment.
+
+        A verdict counts once the disk has it, for workers may be killed at any time.
+        """
+        given = {**json.loads(self.settings), "durable": True}
+        headers = os.environ.get(HEADERS, "").strip()
+        return Config.model_validate(given | ({"headers": headers} if headers else {}))
+
+
+def _blocks(plan: Plan, row: Row, digest: Any = None) -> Iterator[Block]:  # noqa: ANN401
+    return blocks(
+        Source(row["path"]),
+        int(row["file"]),
+        max_line=plan.config.max_line,
+        skip=plan.skip,
+        named=plan.named,
+        digest=digest,
+    )
+
+
+def checked(batch: Row, plan: Plan) -> Iterator[Row]:
+    """What stands in each block of a file, and its qids; an error in the place of the rest."""
+    row = {name: values[0] for name, values in batch.items()}
+    digest = hashlib.sha256()
+    found = {"file": int(row["file"]), "name": "", "samples": 0, "rejected": 0, "error": b""}
+    found |= {"sha256": "", "first": b"", "qids": []}
+    try:
+        for block in _blocks(plan, row, digest):
+            counts = {"samples": len(block.samples), "rejected": len(block.rejected)}
+            qids = [sample.qid for sample in block.samples]
+            bad = pickle.dumps(block.rejected[0].error) if block.rejected else b""
+            yield _batch(found | counts | {"name": block.name, "qids": qids, "first": bad})
+        yield _batch(found | {"sha256": digest.hexdigest()})
+    except JudgeError as error:
+        yield _batch(found | {"error": pickle.dumps(error)})
+
+
+def _batch(row: Row) -> Row:
+    return {name: [value] for name, value in row.items()}
+
+
+def read(batch: Row, plan: Plan) -> Iterator[Row]:
+    """The blocks of a file that are still to be scored."""
+    row = {name: values[0] for name, values in batch.items()}
+    starts = dict(zip(row["names"], row["starts"], strict=True))
+    for block in _blocks(plan, row):
+        if (name := block.name) in starts:
+            start = int(starts[name])
+            yield _batch({"name": name, "start": start, "block": pickle.dumps(block)})
+
+
+def added_up(row: Row, plan: Plan) -> Row:
+    """The totals of a shard that is there; none where it is damaged."""
+    results = Shard(Path(plan.folder), row["name"]).whole()
+    whole = len(results) == int(row["samples"])
+    totals = _totals(results, int(row["start"]), plan.config) if whole else b""
+    return {"name": row["name"], "totals": totals}
+
+
+def _totals(results: list[SampleResult], start: int, config: Config) -> bytes:
+    totals = Totals(max_unscored=config.max_unscored)
+    for position, result in enumerate(results, start):
+        totals.add(result, position)
+    return pickle.dumps(totals)
+
+
+class Scorer:
+    """An actor with one `Evaluator`, which scores some blocks at a time."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._evaluator = Evaluator(plan.config)
+        self._opening = asyncio.Lock()
+        self._open = False
+
+    async def __call__(self, row: Row) -> Row:
+        """Score a block into its shard; an error travels as a value."""
+        totals, error = b"", b""
+        try:
+            async with self._opening:
+                if not self._open:
+                    await self._evaluator.__aenter__()
+                    self._open = True
+            block: Block = pickle.loads(row["block"])  # noqa: S301  our own
+            shard = Shard(Path(self._plan.folder), row["name"])
+            results = await shard.score(block, self._evaluator)
+            shard.finish(block, copied=self._plan.copied)
+            totals = _totals(results, int(row["start"]), self._plan.config)
+        except JudgeError as found:
+            error = pickle.dumps(found)
+        return {"name": row["name"], "totals": totals, "error": error}

@@ -1,0 +1,1 @@
+"""Rows of a Ray dataset scored in a pipeline of the user's."""

@@ -1,0 +1,361 @@
+"""One scoring job of many machines: what Ray Data reads into the shards of a run folder."""
+
+import asyncio
+import hashlib
+import logging
+import os
+import pickle
+import queue
+import threading
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from judge.cluster.actors import HEADERS, Plan, Row, Scorer, added_up, checked, read
+from judge.cluster.blocks import Source, sources
+from judge.config import Config
+from judge.errors import ConfigError, InputError, JudgeError, WorkerLost
+from judge.evaluator import Evaluator
+from judge.files.folder import RunFolder
+from judge.files.rows import FORMS
+from judge.files.runs import SHARDS, results_in, shards
+from judge.files.source import PIPED, is_fifo
+from judge.job import BEAT, Watcher, now, priced, record_of
+from judge.processes import cores
+from judge.records import SampleResult, Summary
+from judge.records.run import RunInput, RunRecord
+from judge.reports.gate import Gates
+from judge.scores.totals import Totals
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
+os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+
+import ray
+import ray.data
+
+if TYPE_CHECKING:
+    from ray.data import Dataset
+
+_T = TypeVar("_T")
+
+_READING: Final = 0.05
+"""Of a CPU, for what reads; another part than for what scores, or Ray has one process do both."""
+_ASKING: Final = 0.1
+_COMPUTING: Final = 0.9
+_FEW: Final = 1_000_000
+"""Qids that the driver compares itself; of more Ray does, which takes a while to begin."""
+_NAMED: Final = 5
+_AGAIN: Final = "the same command goes on from what is done"
+_HERE: Final = "127.0.0.1"
+_BLOCKS: Final = 2
+"""That an actor scores at a time: so it is not idle at the end of one."""
+
+
+class _Found(NamedTuple):
+    """What the check found in a block."""
+
+    name: str
+    file: int
+    start: int
+    """Samples before it."""
+    samples: int
+
+
+class ClusterJob:
+    """Scores files into one folder, from the start or from where it was cut off, by Ray.
+
+    The whole input is checked before the first answer is judged. The folder must be one that all
+    machines see.
+
+    Args:
+        source: what to read: a file, a folder, a pattern, `s3://`.
+        folder: where the run goes.
+        config: settings; `concurrency` is that of each replica, `rpm` and `tpm` are shared out.
+        address: of a Ray cluster, as `ray.init` takes it; None: one on this machine.
+        replicas: actors that score; one for each CPU where left out, one where a server judges.
+        force: as of `Job`; so are the next two.
+    """
+
+    def __init__(  # noqa: PLR0913  each is a choice of the command line
+        self,
+        source: str,
+        folder: Path,
+        config: Config,
+        *,
+        address: str | None = None,
+        replicas: int | None = None,
+        force: bool = False,
+        skip_bad_lines: bool = False,
+        gates: Gates | None = None,
+    ) -> None:
+        self._source, self._folder = source, folder.absolute()
+        self._config = config
+        self._address, self._replicas = address, replicas
+        self._force, self._skip = force, skip_bad_lines
+        self._gates = gates or Gates()
+
+    def stop(self, _: BaseException) -> bool:
+        """As of `Job`; a shard that was begun is gone on with, so nothing need be waited for."""
+        return False
+
+    def run(self, watcher: Watcher) -> Summary:
+        """Do the job; result and errors as of `Job.run`."""
+        clock = time.monotonic()
+        if self._source == PIPED or is_fifo(Path(self._source)):
+            raise InputError("--engine ray reads files, each of them twice; save it to one")
+        files = sources(self._source)
+        plain = len(files) == 1 and files[0].has_lines and "://" not in files[0].address
+        with (
+            RunFolder(self._folder, force=self._force, sharded=True) as folder,
+            _ray(self._address),
+        ):
+            replicas = self._replicas or self._usual()
+            plan = Plan(
+                shared_out(self._config, replicas).model_dump_json(),
+                str(self._folder),
+                skip=self._skip,
+                named=len(files) > 1,
+                copied=not plain,
+            )
+            found, scored = self._check(files, plan, watcher)
+            record = asyncio.run(self._record(scored))
+            folder.begin(record)
+            totals = Totals(max_unscored=self._config.max_unscored)
+            kept = self._kept(plan, found)
+            resumed = sum(each.samples for each in found if each.name in kept)
+            watcher.begun(record, resumed)
+            for name, added in kept.items():
+                self._merge(totals, name, added, watcher)
+            rest = [each for each in found if each.name not in kept]
+            for row in _beaten(partial(_scored, plan, files, rest, replicas), watcher):
+                if row["error"]:
+                    raise _raised(row["error"])
+                self._merge(totals, row["name"], row["totals"], watcher)
+            summary = self._gates.hold(priced(totals.summary(), self._config))
+            if summary.answers != scored.samples:
+                raise WorkerLost(
+                    f"{summary.answers:,} of {scored.samples:,} answers came back; {_AGAIN}"
+                )
+            seconds = round(time.monotonic() - clock, 3)
+            whole = {"finished": now(), "seconds": seconds, "resumed": resumed}
+            folder.finish(summary, record.model_copy(update=whole))
+            return summary
+
+    def _usual(self) -> int:
+        return 1 if self._config.asks_server else max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def _check(
+        self, files: list[Source], plan: Plan, watcher: Watcher
+    ) -> tuple[list[_Found], RunInput]:
+        """Read the whole input before the folder is touched: so a bad input costs nothing."""
+        rows = ray.data.from_items(
+            [{"file": number, "path": str(each)} for number, each in enumerate(files)],
+            override_num_blocks=len(files),
+        )
+        rows = rows.map_batches(checked, fn_kwargs={"plan": plan}, batch_size=1)
+        (seen,) = _beaten(lambda: [rows.materialize()], watcher)
+        every = sorted(
+            _beaten(seen.drop_columns(["qids"]).iter_rows, watcher),
+            key=lambda row: (row["file"], not row["name"], row["name"]),
+        )
+        if error := next((row["error"] for row in every if row["error"]), None):
+            raise _raised(error)
+        found, samples = [], 0
+        for row in every:
+            if row["name"]:
+                found.append(_Found(row["name"], row["file"], samples, row["samples"]))
+                samples += row["samples"]
+        rejected = sum(row["rejected"] for row in every)
+        if not samples:
+            first = next((row["first"] for row in every if row["first"]), None)
+            told = f"all {rejected} lines are bad; the first: {_raised(first)}" if first else ""
+            raise InputError(told or f"holds no sample; {FORMS}", path=self._source)
+        if twice := list(_beaten(partial(_doubled, seen, samples), watcher)):
+            raise InputError(
+                f"{', '.join(map(repr, sorted(twice)[:_NAMED]))} stand more than once"
+                f"{', and others do' if len(twice) > _NAMED else ''}; make each qid unique",
+                path=self._source,
+                field="qid",
+            )
+        digest = hashlib.sha256("".join(each.name for each in found).encode()).hexdigest()
+        scored = RunInput(
+            path=self._source if "://" in self._source else str(Path(self._source).absolute()),
+            sha256=digest if plan.copied else every[-1]["sha256"],
+            samples=samples,
+            rejected=rejected,
+        )
+        return found, scored
+
+    async def _record(self, scored: RunInput) -> RunRecord:
+        async with Evaluator(self._config) as evaluator:
+            record = record_of(evaluator, self._config, scored)
+        self._gates.expect(record.signature)
+        return record
+
+    def _kept(self, plan: Plan, found: list[_Found]) -> dict[str, bytes]:
+        """Totals of the shards that are there and whole, by name; others are removed."""
+        counts = {each.name: each for each in found}
+        there = [each.stem for each in shards(self._folder / SHARDS)]
+        rows = [
+            {"name": name, "start": counts[name].start, "samples": counts[name].samples}
+            for name in there
+            if name in counts
+        ]
+        for name in {*there} - counts.keys():
+            (self._folder / SHARDS / f"{name}.jsonl").unlink()
+        if not rows:
+            return {}
+        summed = ray.data.from_items(rows).map(added_up, fn_kwargs={"plan": plan})
+        return {row["name"]: row["totals"] for row in summed.iter_rows() if row["totals"]}
+
+    def _merge(self, totals: Totals, name: str, added: bytes, watcher: Watcher) -> None:
+        totals.merge(pickle.loads(added))  # noqa: S301  our own actor's
+        with (self._folder / SHARDS / f"{name}.jsonl").open("rb") as file:
+            for result in results_in(file):
+                if isinstance(result, SampleResult):
+                    watcher.scored(result)
+
+
+def shared_out(config: Config, replicas: int) -> Config:
+    """The settings of each of so many replicas.
+
+    Raises:
+        ConfigError: for what one process alone can keep to.
+    """
+    for name, held in (
+        ("max_tokens", config.max_tokens),
+        ("max_cost", config.max_cost),
+        ("canaries", config.canaries),
+    ):
+        if held:
+            raise ConfigError(f"{name}: --engine ray keeps no count of it; leave out one of them")
+    if config.headers and not os.environ.get(HEADERS, "").strip():
+        raise ConfigError(
+            f"headers: they may be secrets, and go to no cluster; set {HEADERS} there"
+        )
+    rates = {
+        name: max(1, rate // replicas) for name in ("rpm", "tpm") if (rate := getattr(config, name))
+    }
+    return config.model_copy(update=rates)
+
+
+def _raised(error: bytes) -> JudgeError:
+    """What an actor of ours met."""
+    met: JudgeError = pickle.loads(error)  # noqa: S301  likewise
+    return met
+
+
+def _doubled(seen: "Dataset", samples: int) -> Iterable[str]:
+    """The qids that stand more than once."""
+    qids = seen.select_columns(["qids"])
+    if samples <= _FEW:
+        counts = Counter(qid for row in qids.iter_rows() for qid in row["qids"])
+        return [qid for qid, count in counts.items() if count > 1]
+    flat = qids.flat_map(lambda row: [{"qid": qid} for qid in row["qids"]])
+    counted = flat.groupby("qid").count().filter(lambda row: row["count()"] > 1)
+    return (row["qid"] for row in counted.iter_rows())
+
+
+def _scored(plan: Plan, files: list[Source], rest: list[_Found], replicas: int) -> Iterable[Row]:
+    """A row for each block once its shard is written."""
+    if not rest:
+        return []
+    rows = []
+    for number in sorted({each.file for each in rest}):
+        mine = [each for each in rest if each.file == number]
+        starts = {"names": [each.name for each in mine], "starts": [each.start for each in mine]}
+        rows.append({"file": number, "path": str(files[number]), **starts})
+    given = ray.data.from_items(rows, override_num_blocks=len(rows))
+    # One block of ours is one of Ray's, else an actor would be handed all of a file at once.
+    given.context.target_max_block_size = 1
+    pool = ray.data.ActorPoolStrategy(
+        size=replicas,
+        max_tasks_in_flight_per_actor=2 * _BLOCKS,
+        max_concurrent_calls_per_actor=_BLOCKS,
+    )
+    cpus = _ASKING if plan.config.asks_server else _COMPUTING
+    reading = {"num_cpus": _READING, "concurrency": replicas}
+    blocks = given.map_batches(read, fn_kwargs={"plan": plan}, batch_size=1, **reading)
+    done = blocks.map(Scorer, fn_constructor_args=(plan,), compute=pool, num_cpus=cpus)
+    found: Iterable[Row] = done.iter_rows()
+    return found
+
+
+def _beaten(work: Callable[[], Iterable[_T]], watcher: Watcher) -> Iterator[_T]:
+    """What work brings, made on a thread, while the watcher is told that time goes by."""
+    come: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            for each in work():
+                come.put((False, each))
+            come.put((True, None))
+        except BaseException as error:  # noqa: BLE001  raised where it is waited for
+            come.put((True, error))
+
+    threading.Thread(target=run, daemon=True).start()
+    while True:
+        try:
+            last, value = come.get(timeout=BEAT)
+        except queue.Empty:
+            watcher.waiting("")
+            continue
+        if not last:
+            yield value
+        elif value is None:
+            return
+        else:
+            raise value
+
+
+@contextmanager
+def _ray(address: str | None) -> Iterator[None]:
+    """Ray, connected to or started; one that runs in this process stays as it is."""
+    if ray.is_initialized():
+        with _quiet():
+            yield
+        return
+    address = address or os.environ.get("RAY_ADDRESS") or "local"
+    here: dict[str, object] = {}
+    if address == "local":
+        here = {"num_cpus": cores(), "include_dashboard": False, "_node_ip_address": _HERE}
+    with _quiet():
+        try:
+            with _unseen():
+                ray.init(address, log_to_driver=False, logging_level="ERROR", **here)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            told = f"--address {address}: {error}; start Ray there, or leave it out"
+            raise ConfigError(told) from None
+        try:
+            yield
+        finally:
+            ray.shutdown()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Ray Data tells of its plans, and warns of actors that have little to do: nobody's concern."""
+    for name in ("ray", "ray.data"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The minimum number of concurrent actors", UserWarning)
+        yield
+
+
+@contextmanager
+def _unseen() -> Iterator[None]:
+    """Ray's C++ says on standard error how much it is going to say there."""
+    kept = os.dup(2)
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
