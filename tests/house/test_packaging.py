@@ -26,8 +26,8 @@ def test_what_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
     declared = {re.split(r"[^\w-]", each)[0] for group in groups for each in group}
-    # Parts of pydantic and of transformers, each at a release that those name; mypy's own.
-    parts = {"pydantic_core", "huggingface_hub", "typing_extensions"}
+    # Parts of pydantic, transformers and ray[data], each at a release that those name; mypy's own.
+    parts = {"pydantic_core", "huggingface_hub", "pyarrow", "typing_extensions"}
     owned = {"judge", *parts, *sys.stdlib_module_names}
     found: dict[str, str] = {}
     for path in (ROOT / "judge").rglob("*.py"):
