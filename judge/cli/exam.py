@@ -101,7 +101,6 @@ def exam(  # noqa: PLR0913  each is an option of the command line
     # Heavy, and --help stays quick without them.
     from judge.exam import compare, read_items, read_report, selected, sit  # noqa: PLC0415
     from judge.exam.comparison import check_common  # noqa: PLC0415
-    from judge.records import UnscoredReason  # noqa: PLC0415
     from judge.reports.gate import OVER_BUDGET, UNTRUSTED, Gates, gates_code  # noqa: PLC0415
     from judge.review.folder import check_output  # noqa: PLC0415
 
@@ -121,10 +120,9 @@ def exam(  # noqa: PLR0913  each is an option of the command line
     compared = None if earlier is None else compare(earlier, report)
     report = report.model_copy(update={"gates": held, "against": compared})
     _tell(report, asked, spoken_in, out, as_json=as_json)
-    if report.fitness.untrusted:
-        raise typer.Exit(UNTRUSTED)
-    spent = UnscoredReason.BUDGET in report.totals.unscored
-    raise typer.Exit(OVER_BUDGET if spent else gates_code(held))
+    fit = report.fitness
+    code = UNTRUSTED if fit.untrusted and not fit.spent else gates_code(held)
+    raise typer.Exit(OVER_BUDGET if report.over_budget and code != UNTRUSTED else code)
 
 
 @commands.command()

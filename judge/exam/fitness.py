@@ -27,7 +27,8 @@ class Threshold(NamedTuple):
 # sentence in two is called right by who says the same of all, and half of what that leaves open
 # must be seen. The items are harder than most answers: the bar is high on purpose.
 THRESHOLDS: Final = {
-    # Full support against the rest, which is what a gate turns on: lower limit.
+    # Full support against the rest, which is what a gate turns on: lower limit. Each side counts
+    # half: of answers that are mostly supported, who calls all of them full would be mostly right.
     "binary": Threshold(0.90, 0.75),
     # The same in the language it is worse at: half as many sentences, so a wider interval.
     "language": Threshold(0.85, 0.70),
@@ -44,41 +45,47 @@ THRESHOLDS: Final = {
     # Other labels for the same sentence: they move a score between two runs of one system.
     "flips": Threshold(0.05, 0.10, least=False),
 }
+_NEEDED: Final = frozenset({"binary", "language"})
+"""Where this is not measured, for all sentences are on one side, nobody is fit."""
 _ALPHA: Final = 0.05
 _DIGITS: Final = 3
 _FEW: Final = 5
 """Traps of a category, under which it says nothing that most of them are called full."""
 
 
-def fitness(totals: ExamTotals, max_unscored: float) -> Fitness:
+def fitness(totals: ExamTotals, max_unscored: float, unasked: int = 0) -> Fitness:
     """What the totals leave a judge fit for: the least of what each threshold does.
 
-    Too few items leave wide intervals, and a judge unfit for want of proof.
+    Too few items leave wide intervals, and a judge unfit for want of proof. For so many of the
+    sentences no budget was left.
     """
-    unscored = sum(totals.unscored.values())
-    languages = [g.binary.low for g in totals.groups if g.language and g.category is None]
+    unscored, whole = sum(totals.unscored.values()), totals.sentences
+    untrusted = is_untrusted(unscored, whole, max_unscored)
+    languages = [g.balanced for g in totals.groups if g.language and g.category is None]
+    lows = [each.low for each in languages if each]
     flips = [each.value for each in totals.flips.values()]
     found = {
-        "binary": totals.whole.binary.low,
-        "language": min(languages),
+        "binary": totals.whole.balanced.low if totals.whole.balanced else None,
+        "language": min(lows) if len(lows) == len(languages) else None,
         "accuracy": totals.whole.accuracy.low,
         "obeyed": totals.obeyed.value if totals.obeyed else None,
         "quotes": totals.quotes.low if totals.quotes else None,
-        "unscored": share(unscored, totals.sentences),
+        "unscored": share(unscored, whole),
         "flips": max(flips) if flips else None,
     }
     criteria = tuple(_held(name, found[name], THRESHOLDS[name]) for name in THRESHOLDS)
     reached = [each.level for each in criteria if each.level is not None]
     return Fitness(
         level=min(reached, key=LEVELS.index),
-        untrusted=is_untrusted(unscored, totals.sentences, max_unscored),
+        untrusted=untrusted,
+        spent=untrusted and not is_untrusted(unscored - unasked, whole - unasked, max_unscored),
         criteria=criteria,
         blind=tuple(_blind(totals)),
     )
 
 
 def _held(name: str, value: float | None, threshold: Threshold) -> Criterion:
-    level: Level | None = None
+    level: Level | None = "unfit" if name in _NEEDED else None
     if value is not None:
         value = round(value, _DIGITS)  # as it is shown
         sign = 1 if threshold.least else -1

@@ -5,7 +5,14 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from judge.messages import Lang
-from judge.records import CitationStatus, GateResult, Record, Support, UnscoredReason
+from judge.records import (
+    CitationStatus,
+    GateResult,
+    Interval,
+    Record,
+    Support,
+    UnscoredReason,
+)
 
 Change = Literal["order", "seed"]
 """What is another when an item is asked again: the order of its chunks, or the model's seed."""
@@ -111,6 +118,9 @@ class Group(Record):
     """Share of right labels; a sentence without a verdict is not right."""
     binary: Rate
     """The same of full support against the rest: a judge that never says partial can do that."""
+    balanced: Interval | None = None
+    """Interval of the mean of two shares: of the sentences that are fully supported those called
+    full, and of the rest those called otherwise. Null where there is none of either."""
     traps: Rate | None
     """Of the sentences that are partial, contradicted or not said: the share called full."""
 
@@ -197,7 +207,8 @@ class Criterion(Record):
     least: bool
     """Whether more is better."""
     level: Level | None
-    """What it leaves the judge fit for; null where nothing was measured, which holds nobody up."""
+    """What it leaves the judge fit for; null where nothing was measured, which holds nobody up but
+    of full support against the rest, which all else rests on."""
 
 
 class BlindSpot(Record):
@@ -219,6 +230,8 @@ class Fitness(Record):
     """The least that a criterion leaves."""
     untrusted: bool
     """Whether too much went without a verdict to say any of it."""
+    spent: bool = False
+    """Whether that is for a spent budget alone."""
     criteria: tuple[Criterion, ...]
     """Each threshold."""
     blind: tuple[BlindSpot, ...]
@@ -351,6 +364,8 @@ class ExamReport(Record):
     """What it took."""
     fitness: Fitness
     """What that says of the judge."""
+    over_budget: bool = False
+    """Whether the budget was spent before all was asked, further askings included."""
     gates: tuple[GateResult, ...] = ()
     """What the sitting was held to."""
     against: ExamComparison | None = None

@@ -7,7 +7,7 @@ from typing import Final, get_args
 
 from judge.exam.records import Change, ExamRow, ExamTotals, Group, LabelScore, Rate
 from judge.messages import LANGS
-from judge.records import Support
+from judge.records import Interval, Support
 from judge.review.agreement import cohen_kappa
 from judge.scores.answer import share
 from judge.scores.intervals import Row, weighted_share
@@ -80,12 +80,24 @@ def _groups(rows: Sequence[ExamRow]) -> Iterator[Group]:
                 language=language,
                 accuracy=accuracy,
                 binary=binary,
+                balanced=_balanced(own),
                 traps=rate(traps),
             )
 
 
 def _rank(category: str | None, language: str | None) -> int:
     return (category is not None) + 2 * (language is not None)
+
+
+def _balanced(rows: Sequence[ExamRow]) -> Interval | None:
+    sizes = Counter(row.supported for row in rows)
+    weighted = [
+        Row(on_its_side(row), 1 / sizes[row.supported], (row.qid, row.sentence), row.qid)
+        for row in rows
+    ]
+    if len(sizes) < len({True, False}) or (found := weighted_share(weighted)) is None:
+        return None
+    return Interval(low=found.low, high=found.high, method="wilson_effective")
 
 
 def on_its_side(row: ExamRow) -> bool:

@@ -18,13 +18,14 @@ from judge.exam.records import Again, Change, Cost, ExamReport, ExamRow
 from judge.exam.scores import count
 from judge.judges.repeated import ReorderedJudge
 from judge.protocols import Judge
-from judge.records import SampleResult
+from judge.records import SampleResult, UnscoredReason
 from judge.signature import Signature
 
 _EXAMINED: Final = {
     "cache": False,
     "fallback": False,
     "repeat": 1,
+    "canaries": 0,
     "correctness": False,
     "relevance": False,
 }
@@ -92,6 +93,8 @@ def sit(
     signature = signatures.most_common(1)[0][0]
     labels = sum(len(item.labels) for item in items.items)
     totals = count(rows, len(items.items), labels - len(rows))
+    unasked = totals.unscored.get(UnscoredReason.BUDGET, 0) if examined.limited else 0
+    reasons = {each.unscored for row in rows for each in (row, *row.again)}
     return ExamReport(
         items=items.version,
         signature=signature,
@@ -103,7 +106,8 @@ def sit(
         rows=rows,
         totals=totals,
         cost=_cost(askings, examined),
-        fitness=fitness(totals, examined.max_unscored),
+        fitness=fitness(totals, examined.max_unscored, unasked),
+        over_budget=examined.limited and UnscoredReason.BUDGET in reasons,
     )
 
 

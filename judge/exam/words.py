@@ -75,7 +75,8 @@ class Words:
         """What the judge is fit for."""
         totals = report.totals
         share = sum(totals.unscored.values()) / totals.sentences
-        key = "untrusted" if report.fitness.untrusted else report.fitness.level
+        fit = report.fitness
+        key = "spent" if fit.spent else "untrusted" if fit.untrusted else fit.level
         return self(f"fit.{key}", share=f"{100 * share:.1f} %")
 
     def blind(self, fit: Fitness) -> Iterator[str]:

@@ -173,6 +173,28 @@ def test_what_reviewers_disagree_on_is_no_item(tmp_path: Path) -> None:
     assert "sentence 2 of 'q/一': reviewers disagree about it" in ran.err
 
 
+def test_a_spent_budget_is_no_bad_judge(tmp_path: Path) -> None:
+    items = selected(read_items(), ["number", "roles"], "en", 1)
+    few = (*FEW, "--language", "en", "--category", "number", "--category", "roles")
+    with JudgeServer(oracle(items)) as server:
+        words = ("exam", *few, *server.words, "--concurrency", 1)
+        whole = ExamReport.model_validate_json(judge(*words, "--json").out).cost
+        spends = ("--max-tokens", 3 * (whole.prompt_tokens + whole.reply_tokens))
+        half = judge(*words, "--max-tokens", 1000, "-o", tmp_path / "half.json", "--lang", "zh")
+        later = judge(*words, *spends, "--repeat", 6, "--json")
+        gated = judge(*words, "--max-tokens", 1000, "--fail-under", "kappa=.1", "--strict-gate")
+    assert (whole.calls, half.code, later.code, gated.code) == (2, 4, 4, 3)
+    assert half.out.splitlines()[1].startswith("预算已用完：")
+    found = ExamReport.model_validate_json((tmp_path / "half.json").read_text("utf-8"))
+    assert (found.fitness.untrusted, found.fitness.spent, found.over_budget) == (True,) * 3
+    report = ExamReport.model_validate_json(later.out)
+    assert (report.totals.unscored, report.fitness.untrusted, report.over_budget) == (
+        {},
+        False,
+        True,
+    )
+
+
 def test_no_answer_is_no_right_answer() -> None:
     with JudgeServer(calls(Says("As you wish."))) as server:
         few = judge("exam", *FEW, "--category", "number", "--category", "roles", *server.words)

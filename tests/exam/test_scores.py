@@ -133,9 +133,11 @@ def test_groups_are_by_category_language_and_both() -> None:
 
 
 def many(right: int, of: int, **others: object) -> list[ExamRow]:
-    """So many sentences, each of an item of its own."""
-    name = others.get("category")
-    return [row(FULL, FULL if n < right else NONE, f"{name}{n}", **others) for n in range(of)]
+    """So many sentences, half of them supported, each of an item of its own."""
+    name, sides = others.get("category"), (FULL, NONE)
+    return [
+        row(sides[n % 2], sides[(n + (n >= right)) % 2], f"{name}{n}", **others) for n in range(of)
+    ]
 
 
 def test_thresholds_decide_what_a_judge_is_fit_for() -> None:
@@ -168,6 +170,22 @@ def test_thresholds_decide_what_a_judge_is_fit_for() -> None:
         found = fitness(count(rows, len(rows), 0), 0.05)
         held = {each.name: each.level for each in found.criteria}
         assert (held[name], found.untrusted) == (level, untrusted), name
+
+
+def test_who_says_the_same_of_all_is_fit_for_nothing() -> None:
+    for said in (FULL, NONE):
+        for share in (0, 1, 20, 200, 380, 399, 400):
+            rows = [row(FULL if n < share else NONE, said, f"{n}") for n in range(400)]
+            assert fitness(count(rows, 400, 0), 0.05).level == "unfit", (said, share)
+    # One in twenty is a trap, as in most answers. The mean of .9 and .98947 has the variance
+    # (.09/20 + .01041/380)/4, that of 46 sentences; Wilson's limits of 46 are .838 and .982.
+    rows = [row(NONE, FULL if n < 2 else NONE, f"n{n}") for n in range(20)]
+    rows += [row(FULL, NONE if n < 4 else FULL, f"f{n}") for n in range(380)]
+    whole = count(rows, 400, 0).whole
+    assert whole.balanced is not None
+    limits = (whole.balanced.low, whole.balanced.high)
+    assert limits == pytest.approx((0.838, 0.982), abs=0.002)
+    assert whole.binary.low > 0.96
 
 
 def test_what_it_does_not_see_is_named() -> None:
