@@ -142,6 +142,7 @@ GUARDED = (
     'base_url = "http://h/v1"',
     'citation_pattern = "(a+)+$"',
     'cache_dir = "."',
+    'cache_url = "redis://h"',
     'nli_model = "n"',
     'embedding_model = " local:e"',
     'headers = {X-Team = "a"}',

@@ -140,24 +140,18 @@ def test_a_verdict_is_forgotten_in_time(redis: RedisServer) -> None:
         assert client.keys() == [b"another's"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [("--maxmemory", "1"), ("--cluster-enabled", "yes", "--cluster-port", f"{free_port()}"), None],
-)
-def test_a_server_that_can_keep_nothing_is_refused_at_the_start(
-    server: JudgeServer, options: tuple[str, ...] | None
-) -> None:
-    config = write(Path("samples.jsonl"), [line("q", ANSWER)])
-    with RedisServer(*(options or ())) as redis:
-        if options is None:
-            redis.close()
-        for words in (("score", config, "-o", "run"), ("cache", "stats")):
-            beside = server.words if words[0] == "score" else ()
-            ran = judge(*words, *beside, "--cache-url", redis.url)
-            assert (ran.code, ran.out) == (2, "")
-            assert ran.err.count("\n") == 1
-            assert f"cache {redis.url}: cannot be used (" in ran.err
-            assert "leave out --cache-url" in ran.err
+def test_a_server_that_cannot_be_used_is_told_before_anything_is_asked(server: JudgeServer) -> None:
+    source = write(Path("samples.jsonl"), [line("q", ANSWER)])
+    cluster = ("--cluster-enabled", "yes", "--cluster-port", f"{free_port()}")
+    limited = ("--user", "default", "on", "nopass", "~*", "+@all", "-eval")
+    for options in (("--maxmemory", "1"), cluster, limited, None):
+        with RedisServer(*(options or ())) as redis:
+            if options is None:
+                redis.close()
+            ran = judge("score", source, "-o", "run", *server.words, "--cache-url", redis.url)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        assert f"cache {redis.url}: cannot be used (" in ran.err
+        assert "leave out --cache-url" in ran.err
     assert server.calls == 0
 
 
@@ -170,6 +164,7 @@ def test_the_password_comes_from_the_environment_and_is_told_nowhere(
             monkeypatch.setenv("JUDGE_REDIS_PASSWORD", password)
             ran = judge("score", source, "-o", "run", *server.words, "--cache-url", redis.url)
             assert ran.code == code, ran.err
+            assert "no setting" not in ran.err
             assert ("set JUDGE_REDIS_PASSWORD" in ran.err) is bool(code)
             assert not any(word in ran.out + ran.err for word in ("geheim", "wrong-one"))
     record = json.loads(Path("run/run.json").read_text())
@@ -197,7 +192,7 @@ def test_a_server_that_goes_away_meanwhile_ends_nothing(place: Path, *, durable:
             ran = judge("score", source, "-o", "run", *words, *["--durable"][: 1 if durable else 0])
             assert (ran.code, server.calls) == (0, 6), ran.err
     assert [labels(each) for each in results(place / "run")] == [["full"] * 3] * 6
-    assert ran.err.count("cannot be used (") == 1
+    assert ran.err.count("is gone or full (") == 1
     assert "its server was gone or full for a while, and what" in ran.err
 
 
@@ -208,15 +203,19 @@ async def test_who_lives_by_what_is_kept_is_told_at_once() -> None:
             redis.close()
             await store.get(["b"])
 
-    with RedisServer() as redis, pytest.raises(RunError, match="cannot be used"):
+    with RedisServer() as redis, pytest.raises(RunError, match="is gone or full"):
         await use(redis)
 
 
-def test_commands_read_and_empty_it(server: JudgeServer, redis: RedisServer) -> None:
+def test_commands_read_and_empty_it(
+    server: JudgeServer, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_CACHE_TTL", "1000")
     source = write(Path("samples.jsonl"), [line("q", ANSWER)])
     url = ("--cache-url", redis.url)
     assert judge("score", source, "-o", "run", *server.words, *url).code == 0
     with redis.client() as client:
+        assert all(900 < client.ttl(key) <= 1000 for key in client.scan_iter())
         client.set("another's", "x")
     out = judge("cache", "stats", *url).out
     assert out.startswith(f"{redis.url}  0.0 MB\n2 verdicts, 1 reply, 1 answer\n")

@@ -29,7 +29,7 @@ _LEASES: Final = _LEASE.encode()
 _SHOWN: Final = 200
 _PATIENCE: Final = 5.0
 """Seconds to wait for a connection, and for a reply."""
-_RECESS: Final = 10.0
+_RECESS: Final = 30.0
 """Seconds for which a server that failed is asked nothing: nobody waits for it each time."""
 _PAGE: Final = 500
 """Keys in one request."""
@@ -42,6 +42,10 @@ _REFUSED: Final = "cache %s: values that are no text are not read"
 _UNUSABLE: Final = (
     "cannot be used ({}); see that a Redis server runs there, or leave out --cache-url to keep "
     "verdicts on this machine"
+)
+_AWAY: Final = (
+    "is gone or full ({}); see to it. Meanwhile nothing is kept there, and what cannot be looked "
+    "up is asked again"
 )
 _LOCKED: Final = (
     f"refuses the user name or the password ({{}}); set {REDIS_PASSWORD} in the environment, and "
@@ -78,16 +82,19 @@ class RedisStore:
             password=os.environ.get(REDIS_PASSWORD) or None,
             socket_timeout=_PATIENCE,
             socket_connect_timeout=_PATIENCE,
-            retry=Retry(NoBackoff(), 1),  # a connection that lay idle may have been closed
+            # A connection that lay idle may have been closed.
+            retry=Retry(NoBackoff(), 1, supported_errors=(NoConnection,)),
         )
         try:
             with self._used(ConfigError):
-                # As in a run, before anything is paid for: a replica and a cluster refuse these.
+                # As in a run, before anything is paid for: a replica, a cluster, or the rules on a
+                # user may refuse these.
                 pipe = self._client.pipeline(transaction=True)
                 for name in ("probe:1", "probe:2"):
                     pipe.set(_LEASE + name, "", px=1)
                 pipe.execute()
                 self._client.mget([_LEASE + "probe:1", _LEASE + "probe:2"])
+                self._client.eval(_FREE, 1, _LEASE + "probe:1", "")
         except BaseException:
             self.close()
             raise
@@ -200,7 +207,8 @@ class RedisStore:
             why = clip(printable(str(error).rpartition("caused error: ")[2]), _SHOWN)
             if isinstance(error, NoConnection | NoReply):
                 self._recess = monotonic() + _RECESS
-            words = _LOCKED if isinstance(error, AuthenticationError) else _UNUSABLE
+            usual = _AWAY if kind is Unkept else _UNUSABLE
+            words = _LOCKED if isinstance(error, AuthenticationError) else usual
             raise kind(f"cache {self.place}: {words.format(why)}") from None
 
 
