@@ -89,12 +89,14 @@ class RedisStore:
             with self._used(ConfigError):
                 # As in a run, before anything is paid for: a replica, a cluster, or the rules on a
                 # user may refuse these.
+                names = [_LEASE + "probe:1", _LEASE + "probe:2"]
                 pipe = self._client.pipeline(transaction=True)
-                for name in ("probe:1", "probe:2"):
-                    pipe.set(_LEASE + name, "", px=1)
+                for name in names:
+                    pipe.set(name, "", px=1000)
                 pipe.execute()
-                self._client.mget([_LEASE + "probe:1", _LEASE + "probe:2"])
-                self._client.eval(_FREE, 1, _LEASE + "probe:1", "")
+                self._client.mget(names)
+                for name in names:
+                    self._client.eval(_FREE, 1, name, "")
         except BaseException:
             self.close()
             raise
