@@ -7,7 +7,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -483,6 +484,37 @@ async def test_many_callers_are_answered_each_with_its_own(kind: Kind) -> None:
         assert len(list(later.rows())) == 601
     if isinstance(later, DiskStore):
         assert names(later.directory) == ["cache.db"], "nobody has it open"
+
+
+class Slow(DiskStore):
+    """Tells when it is asked, and answers when it is let."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.asked, self.go = threading.Event(), threading.Event()
+
+    def get(self, keys: Sequence[str]) -> dict[str, str]:
+        self.asked.set()
+        self.go.wait(10)
+        return super().get(keys)
+
+
+async def test_who_is_given_up_before_its_look_up_leaves_no_error_behind(folder: Path) -> None:
+    keeper = Slow(folder)
+    async with BackgroundStore(lambda: keeper) as store:
+        asking = [asyncio.create_task(store.get(["a"]))]
+        await asyncio.to_thread(keeper.asked.wait, 10)
+        asking += [asyncio.create_task(store.get(["b"]))]
+        await asyncio.sleep(0)
+        for each in asking:
+            each.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        assert len(left) == 2, "a look-up for each"
+        # While the store is being closed.
+        asyncio.get_running_loop().call_later(0.05, keeper.go.set)
+    await asyncio.wait(left)
+    assert [each.exception() for each in left] == [None, None]
 
 
 async def test_what_waits_for_another_process_stops_nobody_else(folder: Path) -> None:

@@ -102,7 +102,7 @@ def test_a_quota_that_is_spent_for_hours_ends_the_run_which_goes_on_later(sample
         kept = len(results(run))
         assert f"; {kept} of 60 answers are kept; the same command goes on from there" in told
         assert 20 <= kept <= 25
-        assert server.calls <= 25 + 4
+        assert server.calls < 40  # a tenth are refusals before it is no isolated one
         script.mended = True
         assert judge(*words).code == 0
     assert read_summary(run).judged == ANSWERS

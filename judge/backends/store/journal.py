@@ -68,6 +68,7 @@ class BackgroundStore:
         return self
 
     async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self._closed = True
         await asyncio.to_thread(self._end)
         if self._failure and error is None:
             raise self._failure
@@ -75,7 +76,6 @@ class BackgroundStore:
             _LOGGER.warning("%s", self._failure)
 
     def _end(self) -> None:
-        self._closed = True
         self._due.set()
         self._writer.shutdown()
         self._reader.shutdown()
@@ -108,6 +108,8 @@ class BackgroundStore:
     async def _look_up(self, wanted: Sequence[str]) -> dict[str, str]:
         async with self._turn:
             self._next = None
+            if self._closed:
+                return {}  # whoever asked was given up, or it had not come to this
             loop = asyncio.get_running_loop()
             try:
                 return await loop.run_in_executor(self._reader, self._keeper.get, wanted)
