@@ -60,7 +60,7 @@ def sit(
         items: those that ship where left out.
         judge: another than the settings make.
         repeat: how often each item is asked; the first asking is graded. Each after it has the
-            chunks in another order or, where a language model is asked, by turns another seed.
+            chunks in another order or, where a language model takes one, by turns another seed.
         watch: told how far it is.
 
     Raises:
@@ -113,14 +113,17 @@ def sit(
 
 def _changed(judges: Judges, repeat: int) -> Iterator[tuple[Change | None, Judge]]:
     """The judge of each asking, and what is another for it; one thing at a time."""
+    again = judges.again or (lambda _, order: ReorderedJudge(judges.faithfulness, order))
+    # Who takes no seed signs alike with each.
+    seeded = again(1, 1).signature != again(0, 1).signature
     yield None, judges.faithfulness
     for number in range(1, repeat):
-        if judges.again is None:
-            yield "order", ReorderedJudge(judges.faithfulness, number)
+        if not seeded:
+            yield "order", again(0, number)
         elif number % 2:
-            yield "order", judges.again(0, number // 2 + 1)
+            yield "order", again(0, number // 2 + 1)
         else:
-            yield "seed", judges.again(number // 2, 0)
+            yield "seed", again(number // 2, 0)
 
 
 def _rows(items: Items, askings: Sequence[_Asking]) -> tuple[ExamRow, ...]:

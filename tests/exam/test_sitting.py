@@ -7,8 +7,9 @@ from judge import Support, UnscoredReason
 from judge.exam import ExamReport, ExamRow, Items, read_items, sit
 from judge.exam.items import selected
 from judge.exam.scores import rate
+from tests.faults import NO_SEED_422
 from tests.oracle import Choose, always, coarse, erring, obedient, oracle, truth
-from tests.replies import Says, Slow, calls
+from tests.replies import Says, Slow, calls, picky
 from tests.server import JudgeServer
 
 
@@ -112,6 +113,17 @@ def _row(qid: str, sentence: int) -> ExamRow:
         unscored=None,
         right=True,
     )
+
+
+def test_no_change_is_put_down_to_a_seed_that_the_server_does_not_take() -> None:
+    few, refused = Items("few", items(1).items[:2]), {"seed": NO_SEED_422}
+    with JudgeServer(picky(refused, oracle(few))) as server:
+        report = sit(server.config(), few, repeat=4)
+        asked = [each for each in server.requests if not each.is_probe]
+    assert {again.change for row in report.rows for again in row.again} == {"order"}
+    assert all("seed" not in each.body for each in asked)
+    shown = {(each.question, tuple(each.chunks)) for each in asked}
+    assert len(shown) == len(asked) == 8
 
 
 def test_an_answer_has_its_deadline_whatever_is_asked_again() -> None:
