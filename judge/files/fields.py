@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from pydantic import JsonValue
@@ -24,17 +24,25 @@ _KINDS: Final[dict[type, str]] = {
 }
 _SHOWN: Final = 60
 """Characters of a value, in a message."""
+_OWN: Final[Mapping[str, str]] = {}
 _KEYS: Final = 8
 """Keys that a message names."""
 
 
-def sample_from(fields: dict[str, JsonValue], *, line: int, needs: Collection[str]) -> Sample:
+def sample_from(
+    fields: dict[str, JsonValue],
+    *,
+    line: int,
+    needs: Collection[str],
+    names: Mapping[str, str] = _OWN,
+) -> Sample:
     """The sample in a row.
 
     Args:
         fields: keys and JSON values of the row; unknown keys go to `metadata`.
         line: its line; the qid where it gives none.
         needs: fields of `Sample` that must be there, an empty answer or chunk list included.
+        names: what to call keys in messages, where they stood elsewhere.
 
     Raises:
         InputError: a field is missing or of the wrong type; `field` names it.
@@ -44,8 +52,8 @@ def sample_from(fields: dict[str, JsonValue], *, line: int, needs: Collection[st
         if name not in used:
             also = ", ".join(FIELDS[name][1][1:])
             hint = f" (also read from: {also})" if also else ""
-            raise InputError(f"is missing{hint}; found {_keys(fields)}", field=name)
-    values = {name: FIELDS[name][0](fields[key], key) for name, key in used.items()}
+            raise InputError(f"is missing{hint}; found {keys_of(fields)}", field=name)
+    values = {name: FIELDS[name][0](fields[key], names.get(key, key)) for name, key in used.items()}
     values["qid"] = values.get("qid") or str(line)
     values["metadata"] = {
         _text(key, key): _writable(value, key)
@@ -59,7 +67,8 @@ def _first(fields: dict[str, JsonValue], keys: tuple[str, ...]) -> str | None:
     return next((key for key in keys if fields.get(key) is not None), None)
 
 
-def _keys(fields: dict[str, JsonValue]) -> str:
+def keys_of(fields: dict[str, JsonValue]) -> str:
+    """The keys of an object that are not null, as a message names them."""
     keys = [repr(key) for key in fields if fields[key] is not None]
     if not keys:
         return "no keys"
@@ -116,7 +125,7 @@ def chunk_of(value: JsonValue, number: str, where: str) -> Chunk:
     if not isinstance(value, dict):
         raise _wrong(value, "text or {chunk_id, text}", where)
     if value.get("text") is None:
-        raise InputError(f"has no text; found {_keys(value)}", field=f"{where}.text")
+        raise InputError(f"has no text; found {keys_of(value)}", field=f"{where}.text")
     key = _first(value, ("chunk_id", "id"))
     chunk_id = _identifier(value[key], f"{where}.{key}") if key else number
     return Chunk(chunk_id=chunk_id, text=_text(value["text"], f"{where}.text"))

@@ -1,9 +1,18 @@
 """Samples, read one at a time from JSON lines or CSV, and the check of a whole file."""
 
 import hashlib
+import logging
 import sqlite3
 import sys
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Collection, Iterable, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,8 +20,8 @@ from random import Random
 from typing import Final, NamedTuple
 
 from judge.errors import InputError, RunError
-from judge.files.fields import sample_from
 from judge.files.rows import FORMS, rows
+from judge.files.shapes import Reader
 from judge.files.source import (
     MAX_LINE,
     Digest,
@@ -27,6 +36,8 @@ from judge.text.visible import visible
 
 SCORE_NEEDS: Final = frozenset({"answer", "chunks"})
 """What a sample must have to be scored."""
+
+_LOG: Final = logging.getLogger("judge")
 
 Samples = Iterable[Sample] | AsyncIterable[Sample]
 
@@ -47,7 +58,7 @@ class Checked(NamedTuple):
     sha256: str
 
 
-def read_samples(
+def read_samples(  # noqa: PLR0913  each is a choice of a caller's
     path: str | Path,
     *,
     needs: Collection[str] = SCORE_NEEDS,
@@ -56,6 +67,8 @@ def read_samples(
     check: Callable[[Sample], None] | None = None,
     max_line: float = MAX_LINE,
     unique: bool = True,
+    mapping: Mapping[str, str] | None = None,
+    told: Callable[[str], object] | None = None,
 ) -> Iterator[Sample]:
     """Read samples one at a time; memory does not grow with the file.
 
@@ -69,17 +82,21 @@ def read_samples(
         max_line: MB that a line, or a record of a CSV, may have; a longer one is a bad one, and is
             not read whole.
         unique: whether a qid that stood already makes a line a bad one.
+        mapping: paths by field, as `judge.files.shapes.Reader` has them.
+        told: is given what another tool's rows are read as.
 
     Raises:
+        ConfigError: the mapping is none.
         InputError: names file, line, field and value.
     """
     path = Path(path) if isinstance(path, str) else path
+    reader = Reader(needs, mapping, told)
     with closing(_Seen()) as seen, open_source(path, digest) as stream:
         for row in rows(stream, path, max_line):
             try:
                 if isinstance(row.fields, InputError):
                     raise row.fields
-                sample = sample_from(row.fields, line=row.line, needs=needs)
+                sample = reader.sample(row.fields, row.line)
                 if check is not None:
                     check(sample)
                 if unique:
@@ -98,8 +115,11 @@ def check_samples(
     *,
     on_bad: Callable[[Rejected], None] | None = None,
     max_line: float = MAX_LINE,
+    mapping: Mapping[str, str] | None = None,
 ) -> Checked:
     """Read the whole file once and keep nothing but counts and its hash. Arguments as above.
+
+    What another tool's rows are read as is logged.
 
     Raises:
         InputError: as `read_samples`; also where there is not one sample in it.
@@ -115,7 +135,14 @@ def check_samples(
         if on_bad is not None:
             on_bad(line)
 
-    read = read_samples(path, on_bad=on_bad and count, digest=digest, max_line=max_line)
+    read = read_samples(
+        path,
+        on_bad=on_bad and count,
+        digest=digest,
+        max_line=max_line,
+        mapping=mapping,
+        told=_LOG.info,
+    )
     samples = sum(1 for _ in read)
     if not samples:
         if first is None:
@@ -169,6 +196,7 @@ class Source:
         self.name = spoken(name)
         self.rejected = 0
         self._last = 0
+        self._said: set[str] = set()
         self._source = name
         on_bad = self._tell if skip_bad_lines else None
         self._read = partial(
@@ -178,6 +206,7 @@ class Source:
             check=check,
             max_line=max_line,
             unique=unique,
+            told=self._say,
         )
 
     @contextmanager
@@ -199,6 +228,11 @@ class Source:
         """
         with placed(self.name), readable(self._source) as path:
             yield partial(self._read, path)
+
+    def _say(self, read_as: str) -> None:
+        if read_as not in self._said:
+            self._said.add(read_as)
+            _LOG.info(read_as)
 
     def _tell(self, line: Rejected) -> None:
         if line.line <= self._last:  # it was told when the file was first read
