@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from judge.errors import ConfigError, RunError
-from judge.exam.items import OWN, Item, read_items
+from judge.exam.items import OWN, Item, item_of, read_items
 from judge.files.runs import made_from, origins
 from judge.messages import language_of
 from judge.review.folder import check_output, labelled_draws, write_whole
@@ -28,7 +28,8 @@ def add(
     Raises:
         RunError: the sentence has no label on which all reviewers agree, or is in the file already;
             the run is unfinished or its samples have changed; or the file cannot be written.
-        InputError: the file is there and holds no items.
+        InputError: the file is there and holds no items, or the metadata of the answer are not
+            those of an item.
         ConfigError: the category is empty.
     """
     if not category.strip():
@@ -52,7 +53,7 @@ def add(
         raise RunError(f"{place}: reviewers disagree about it; settle that, and import it again")
     named = {"category": category, "language": language_of(sample.answer)}
     update = {"qid": f"{qid}#{sentence}", "metadata": sample.metadata | named}
-    item = Item(sample.model_copy(update=update), (label,), category, language_of(sample.answer))
+    item = item_of(Golden(sample.model_copy(update=update), (label,)), output)
     before = ""
     if output.exists():
         known = {each.sample.qid for each in read_items(output).items}

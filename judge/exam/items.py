@@ -129,10 +129,11 @@ def _digest(golden: Iterable[Golden]) -> str:
 
 
 def _items(golden: Iterable[Golden], path: Path) -> tuple[Item, ...]:
-    return tuple(_item(each, path) for each in golden)
+    return tuple(item_of(each, path) for each in golden)
 
 
-def _item(golden: Golden, path: Path) -> Item:
+def item_of(golden: Golden, path: Path) -> Item:
+    """A line of this file as an item; InputError where its metadata are not those of one."""
     given = golden.sample.metadata
     language, demanded = given.get("language"), given.get("demanded")
     category = given.get("category", OWN)

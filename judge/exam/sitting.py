@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from judge.compose import Judges, compose
 from judge.config import Config
-from judge.errors import InputError
+from judge.errors import ConfigError, InputError
 from judge.evaluator import Evaluator, complete
 from judge.exam.fitness import fitness
 from judge.exam.grades import grade
@@ -64,9 +64,12 @@ def sit(
         watch: told how far it is.
 
     Raises:
+        ConfigError: `repeat` is under 1.
         InputError: no labelled sentence is one that the judge is asked about.
         JudgeError: as of `judge.evaluate`.
     """
+    if repeat < 1:
+        raise ConfigError(f"repeat must be at least 1, not {repeat!r}; try 3")
     items = items or read_items()
     examined = (config or Config()).model_copy(update=_EXAMINED)
     began, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
@@ -86,6 +89,12 @@ def sit(
                         watch(done, len(samples) * repeat)
 
     complete(ask())
+    return _report(items, askings, examined, started, time.monotonic() - began)
+
+
+def _report(
+    items: Items, askings: Sequence[_Asking], config: Config, started: str, seconds: float
+) -> ExamReport:
     rows = _rows(items, askings)
     if not rows:
         raise InputError("no labelled sentence of these items is a claim that a judge is asked")
@@ -93,21 +102,21 @@ def sit(
     signature = signatures.most_common(1)[0][0]
     labels = sum(len(item.labels) for item in items.items)
     totals = count(rows, len(items.items), labels - len(rows))
-    unasked = totals.unscored.get(UnscoredReason.BUDGET, 0) if examined.limited else 0
+    unasked = totals.unscored.get(UnscoredReason.BUDGET, 0) if config.limited else 0
     reasons = {each.unscored for row in rows for each in (row, *row.again)}
     return ExamReport(
         items=items.version,
         signature=signature,
         prompt=Signature.parse(signature).part("prompt"),
         started=started,
-        seconds=time.monotonic() - began,
-        config=examined.model_dump(mode="json"),
-        repeat=repeat,
+        seconds=seconds,
+        config=config.model_dump(mode="json"),
+        repeat=len(askings),
         rows=rows,
         totals=totals,
-        cost=_cost(askings, examined),
-        fitness=fitness(totals, examined.max_unscored, unasked),
-        over_budget=examined.limited and UnscoredReason.BUDGET in reasons,
+        cost=_cost(askings, config),
+        fitness=fitness(totals, config.max_unscored, unasked),
+        over_budget=config.limited and UnscoredReason.BUDGET in reasons,
     )
 
 

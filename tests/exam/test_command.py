@@ -3,6 +3,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from judge import Support
 from judge.exam import ExamReport, read_items
@@ -106,11 +107,11 @@ def test_wrong_use_is_a_line() -> None:
         assert said in ran.err
 
 
-def labelled(place: Path, *said: str) -> Path:
+def labelled(place: Path, *said: str, **borne: JsonValue) -> Path:
     """A run of one answer with three sentences; all people label the second one, the first two."""
     answer = "The canteen opens at seven. It closes at noon. Guests pay by card."
     run, sheet = place / "run", place / "review.csv"
-    write(place / "in.jsonl", [line("q/一", answer) | {"team": "a"}])
+    write(place / "in.jsonl", [line("q/一", answer) | {"team": "a"} | borne])
     judge("score", place / "in.jsonl", "-o", run)
     judge("review", "draw", run, "-n", 3, "-o", sheet)
     blank = [row.cells for row in read_sheet(sheet)]
@@ -171,6 +172,13 @@ def test_what_reviewers_disagree_on_is_no_item(tmp_path: Path) -> None:
     ran = judge("exam", "add", run, "q/一", 2, "-o", made)
     assert (ran.code, made.exists()) == (2, False)
     assert "sentence 2 of 'q/一': reviewers disagree about it" in ran.err
+
+
+def test_no_item_is_made_that_cannot_be_read(tmp_path: Path) -> None:
+    run, made = labelled(tmp_path, "none", demanded="yes"), tmp_path / "items.jsonl"
+    ran = judge("exam", "add", run, "q/一", 2, "-o", made)
+    assert (ran.code, ran.out, made.exists()) == (2, "", False)
+    assert "field 'demanded': answer 'q/一#2' has 'yes'; give one of full, partial" in ran.err
 
 
 def test_a_spent_budget_is_no_bad_judge(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
 from judge import Sample, Support, UnscoredReason, evaluate
 from judge.backends.fake import FakeJudge
-from judge.errors import InputError
+from judge.errors import ConfigError, InputError
 from judge.exam import ExamRow, Items, grade, sit
 from judge.exam.fitness import THRESHOLDS, fisher, fitness
 from judge.exam.items import Item
@@ -281,3 +281,5 @@ def test_a_labelled_sentence_is_graded_by_what_the_judge_itself_says() -> None:
     thanks = item(("Thank you for asking!", NO_CLAIM, False))
     with pytest.raises(InputError, match="no labelled sentence of these items is a claim"):
         sit(items=Items("own", (thanks,)), judge=judge)
+    with pytest.raises(ConfigError, match="repeat must be at least 1, not 0"):
+        sit(judge=judge, repeat=0)
