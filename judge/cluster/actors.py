@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from judge.cluster.blocks import Block, Source, blocks
-from judge.cluster.shards import Shard
+from judge.cluster.shards import Door, Shard
 from judge.config import Config
 from judge.errors import JudgeError
 from judge.evaluator import Evaluator
@@ -20,6 +20,8 @@ from judge.scores.totals import Totals
 Row = dict[str, Any]
 """Of a Ray dataset."""
 HEADERS: Final = "JUDGE_HEADERS"
+_ASKING: Final = 0.1
+_COMPUTING: Final = 0.9
 
 
 class Plan(NamedTuple):
@@ -35,16 +37,28 @@ class Plan(NamedTuple):
     """Whether each row must have a qid."""
     copied: bool
     """Whether the samples are to be copied into the run."""
+    session: str
+    """Of the driver."""
 
     @property
     def config(self) -> Config:
-        """The settings; headers, which may be secrets, are those of this machine's environment.
+        """As of `config_of`."""
+        return config_of(self.settings)
 
-        A verdict counts once the disk has it, for workers may be killed at any time.
-        """
-        given = {**json.loads(self.settings), "durable": True}
-        headers = os.environ.get(HEADERS, "").strip()
-        return Config.model_validate(given | ({"headers": headers} if headers else {}))
+
+def config_of(settings: str) -> Config:
+    """The settings in this JSON; headers, which may be secrets, are those of this environment.
+
+    A verdict counts once the disk has it, for workers may be killed at any time.
+    """
+    given = {**json.loads(settings), "durable": True}
+    headers = os.environ.get(HEADERS, "").strip()
+    return Config.model_validate(given | ({"headers": headers} if headers else {}))
+
+
+def cpus(config: Config) -> float:
+    """What an actor takes of a processor; never all, or nothing is read and Ray waits for ever."""
+    return _ASKING if config.asks_server else _COMPUTING
 
 
 def _blocks(plan: Plan, row: Row, digest: Any = None) -> Iterator[Block]:  # noqa: ANN401
@@ -91,10 +105,11 @@ def read(batch: Row, plan: Plan) -> Iterator[Row]:
 
 def added_up(row: Row, plan: Plan) -> Row:
     """The totals of a shard that is there; none where it is damaged."""
-    results = Shard(Path(plan.folder), row["name"]).whole()
-    whole = len(results) == int(row["samples"])
+    shard = Shard(Path(plan.folder), row["name"])
+    results, crashed = shard.whole(), shard.crashed()
+    whole = len(results) + len(crashed) == int(row["samples"])
     totals = _totals(results, int(row["start"]), plan.config) if whole else b""
-    return {"name": row["name"], "totals": totals}
+    return {"name": row["name"], "totals": totals, "crashed": crashed, "error": b""}
 
 
 def _totals(results: list[SampleResult], start: int, config: Config) -> bytes:
@@ -104,28 +119,40 @@ def _totals(results: list[SampleResult], start: int, config: Config) -> bytes:
     return pickle.dumps(totals)
 
 
-class Scorer:
-    """An actor with one `Evaluator`, which scores some blocks at a time."""
+class Holder:
+    """An actor that has one `Evaluator`, open from its first use on."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._evaluator = Evaluator(plan.config)
+    def __init__(self, config: Config) -> None:
+        self._evaluator = Evaluator(config)
         self._opening = asyncio.Lock()
         self._open = False
 
+    async def _opened(self) -> Evaluator:
+        async with self._opening:
+            if not self._open:
+                await self._evaluator.__aenter__()
+                self._open = True
+        return self._evaluator
+
+
+class Scorer(Holder):
+    """Scores some blocks at a time."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan.config)
+        self._plan = plan
+        self._door = Door()
+
     async def __call__(self, row: Row) -> Row:
         """Score a block into its shard; an error travels as a value."""
-        totals, error = b"", b""
+        totals, crashed, error = b"", [], b""
         try:
-            async with self._opening:
-                if not self._open:
-                    await self._evaluator.__aenter__()
-                    self._open = True
             block: Block = pickle.loads(row["block"])  # noqa: S301  our own
-            shard = Shard(Path(self._plan.folder), row["name"])
-            results = await shard.score(block, self._evaluator)
+            shard = Shard(Path(self._plan.folder), row["name"], self._plan.session)
+            results = await shard.score(block, await self._opened(), self._door)
             shard.finish(block, copied=self._plan.copied)
             totals = _totals(results, int(row["start"]), self._plan.config)
+            crashed = [block.samples[index].qid for index in shard.lost]
         except JudgeError as found:
             error = pickle.dumps(found)
-        return {"name": row["name"], "totals": totals, "error": error}
+        return {"name": row["name"], "totals": totals, "crashed": crashed, "error": error}

@@ -3,7 +3,7 @@
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -168,7 +168,7 @@ def _of_columns(
                 for row in batch.to_pylist():
                     number += 1
                     try:
-                        yield sample_from(_plain(row), line=number, needs=needs)
+                        yield sample_of(row, number, needs)
                     except InputError as found:
                         error = found.at(str(source), number)
                         if on_bad is None:
@@ -176,6 +176,11 @@ def _of_columns(
                         on_bad(Rejected(number, json.dumps(_plain(row)), error))
     except (OSError, ArrowException) as error:
         raise InputError(f"is no sound Parquet file ({error})", path=str(source)) from None
+
+
+def sample_of(row: dict[str, object], number: int, needs: Collection[str]) -> Sample:
+    """The sample in a row of columns; errors as of `sample_from`."""
+    return sample_from(_plain(row), line=number, needs=needs)
 
 
 def _plain(row: dict[str, object]) -> dict[str, JsonValue]:

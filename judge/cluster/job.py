@@ -5,53 +5,43 @@ import hashlib
 import logging
 import os
 import pickle
-import queue
-import threading
+import secrets
 import time
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from judge.cluster.actors import HEADERS, Plan, Row, Scorer, added_up, checked, read
+import ray
+import ray.data
+
+from judge.backends.store.cache import cache_folder
+from judge.cluster.actors import HEADERS, Plan, Row, Scorer, added_up, checked, cpus, read
 from judge.cluster.blocks import Source, sources
+from judge.cluster.session import beaten, connected
 from judge.config import Config
 from judge.errors import ConfigError, InputError, JudgeError, WorkerLost
 from judge.evaluator import Evaluator
 from judge.files.folder import RunFolder
 from judge.files.rows import FORMS
-from judge.files.runs import SHARDS, results_in, shards
+from judge.files.runs import REJECTS, SHARDS, results_in, shards
 from judge.files.source import PIPED, is_fifo
-from judge.job import BEAT, Watcher, now, priced, record_of
-from judge.processes import cores
+from judge.job import Watcher, now, priced, record_of
 from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
 from judge.scores.totals import Totals
 
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
-os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-
-import ray
-import ray.data
-
 if TYPE_CHECKING:
     from ray.data import Dataset
 
-_T = TypeVar("_T")
-
+_LOG: Final = logging.getLogger("judge")
 _READING: Final = 0.05
 """Of a CPU, for what reads; another part than for what scores, or Ray has one process do both."""
-_ASKING: Final = 0.1
-_COMPUTING: Final = 0.9
 _FEW: Final = 1_000_000
 """Qids that the driver compares itself; of more Ray does, which takes a while to begin."""
 _NAMED: Final = 5
-_AGAIN: Final = "the same command goes on from what is done"
-_HERE: Final = "127.0.0.1"
 _BLOCKS: Final = 2
 """That an actor scores at a time: so it is not idle at the end of one."""
 
@@ -112,7 +102,7 @@ class ClusterJob:
         plain = len(files) == 1 and files[0].has_lines and "://" not in files[0].address
         with (
             RunFolder(self._folder, force=self._force, sharded=True) as folder,
-            _ray(self._address),
+            connected(self._address),
         ):
             replicas = self._replicas or self._usual()
             plan = Plan(
@@ -121,30 +111,42 @@ class ClusterJob:
                 skip=self._skip,
                 named=len(files) > 1,
                 copied=not plain,
+                session=secrets.token_hex(8),
             )
             found, scored = self._check(files, plan, watcher)
             record = asyncio.run(self._record(scored))
             folder.begin(record)
-            totals = Totals(max_unscored=self._config.max_unscored)
-            kept = self._kept(plan, found)
-            resumed = sum(each.samples for each in found if each.name in kept)
-            watcher.begun(record, resumed)
-            for name, added in kept.items():
-                self._merge(totals, name, added, watcher)
-            rest = [each for each in found if each.name not in kept]
-            for row in _beaten(partial(_scored, plan, files, rest, replicas), watcher):
-                if row["error"]:
-                    raise _raised(row["error"])
-                self._merge(totals, row["name"], row["totals"], watcher)
-            summary = self._gates.hold(priced(totals.summary(), self._config))
-            if summary.answers != scored.samples:
-                raise WorkerLost(
-                    f"{summary.answers:,} of {scored.samples:,} answers came back; {_AGAIN}"
-                )
-            seconds = round(time.monotonic() - clock, 3)
-            whole = {"finished": now(), "seconds": seconds, "resumed": resumed}
-            folder.finish(summary, record.model_copy(update=whole))
-            return summary
+            there = self._there(found)
+            begun = sum(each.samples for each in there)
+            watcher.begun(record, begun)
+            tally = _Tally(self._folder, Totals(max_unscored=self._config.max_unscored), watcher)
+            for row in beaten(partial(_kept, plan, there), watcher):
+                tally.add(row)
+            resumed = tally.answers
+            if resumed < begun:
+                watcher.begun(record, resumed)
+            rest = [each for each in found if each.name not in tally.names]
+            for row in beaten(partial(_scored, plan, files, rest, replicas), watcher):
+                tally.add(row)
+            return self._finish(folder, record, tally, clock, resumed)
+
+    def _finish(
+        self, folder: RunFolder, record: RunRecord, tally: "_Tally", clock: float, resumed: int
+    ) -> Summary:
+        given, crashed = record.input, tally.crashed
+        if tally.answers + len(crashed) != given.samples:
+            what = f"{tally.answers:,} of {given.samples:,} answers came back"
+            raise WorkerLost(f"{what}; the same command goes on from there")
+        if crashed:
+            named = ", ".join(map(repr, crashed[:_NAMED]))
+            told = "%d answers were set aside, for workers died of each of them: %s; see %s"
+            _LOG.warning(told, len(crashed), named, self._folder / REJECTS)
+        scored = given.model_copy(update={"samples": tally.answers, "crashed": len(crashed)})
+        summary = self._gates.hold(priced(tally.totals.summary(), self._config))
+        seconds = round(time.monotonic() - clock, 3)
+        whole = {"input": scored, "finished": now(), "seconds": seconds, "resumed": resumed}
+        folder.finish(summary, record.model_copy(update=whole))
+        return summary
 
     def _usual(self) -> int:
         return 1 if self._config.asks_server else max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -158,9 +160,9 @@ class ClusterJob:
             override_num_blocks=len(files),
         )
         rows = rows.map_batches(checked, fn_kwargs={"plan": plan}, batch_size=1)
-        (seen,) = _beaten(lambda: [rows.materialize()], watcher)
+        (seen,) = beaten(lambda: [rows.materialize()], watcher)
         every = sorted(
-            _beaten(seen.drop_columns(["qids"]).iter_rows, watcher),
+            beaten(seen.drop_columns(["qids"]).iter_rows, watcher),
             key=lambda row: (row["file"], not row["name"], row["name"]),
         )
         if error := next((row["error"] for row in every if row["error"]), None):
@@ -175,7 +177,7 @@ class ClusterJob:
             first = next((row["first"] for row in every if row["first"]), None)
             told = f"all {rejected} lines are bad; the first: {_raised(first)}" if first else ""
             raise InputError(told or f"holds no sample; {FORMS}", path=self._source)
-        if twice := list(_beaten(partial(_doubled, seen, samples), watcher)):
+        if twice := list(beaten(partial(_doubled, seen, samples), watcher)):
             raise InputError(
                 f"{', '.join(map(repr, sorted(twice)[:_NAMED]))} stand more than once"
                 f"{', and others do' if len(twice) > _NAMED else ''}; make each qid unique",
@@ -197,28 +199,38 @@ class ClusterJob:
         self._gates.expect(record.signature)
         return record
 
-    def _kept(self, plan: Plan, found: list[_Found]) -> dict[str, bytes]:
-        """Totals of the shards that are there and whole, by name; others are removed."""
-        counts = {each.name: each for each in found}
-        there = [each.stem for each in shards(self._folder / SHARDS)]
-        rows = [
-            {"name": name, "start": counts[name].start, "samples": counts[name].samples}
-            for name in there
-            if name in counts
-        ]
-        for name in {*there} - counts.keys():
-            (self._folder / SHARDS / f"{name}.jsonl").unlink()
-        if not rows:
-            return {}
-        summed = ray.data.from_items(rows).map(added_up, fn_kwargs={"plan": plan})
-        return {row["name"]: row["totals"] for row in summed.iter_rows() if row["totals"]}
+    def _there(self, found: list[_Found]) -> list[_Found]:
+        """Those whose shards are there; shards of other blocks are removed."""
+        names = {each.name for each in found}
+        there = {path.stem: path for path in shards(self._folder / SHARDS)}
+        for name in there.keys() - names:
+            there[name].unlink()
+        return [each for each in found if each.name in there]
 
-    def _merge(self, totals: Totals, name: str, added: bytes, watcher: Watcher) -> None:
-        totals.merge(pickle.loads(added))  # noqa: S301  our own actor's
-        with (self._folder / SHARDS / f"{name}.jsonl").open("rb") as file:
+
+class _Tally:
+    """Adds the shards up as they come."""
+
+    def __init__(self, folder: Path, totals: Totals, watcher: Watcher) -> None:
+        self.totals, self._folder, self._watcher = totals, folder / SHARDS, watcher
+        self.names: set[str] = set()
+        self.crashed: list[str] = []
+        self.answers = 0
+
+    def add(self, row: Row) -> None:
+        """Take in what an actor says of a shard."""
+        if row["error"]:
+            raise _raised(row["error"])
+        if not row["totals"]:  # damaged: it is made again
+            return
+        self.names.add(row["name"])
+        self.crashed += row["crashed"]
+        self.totals.merge(pickle.loads(row["totals"]))  # noqa: S301  our own actor's
+        with (self._folder / f"{row['name']}.jsonl").open("rb") as file:
             for result in results_in(file):
                 if isinstance(result, SampleResult):
-                    watcher.scored(result)
+                    self.answers += 1
+                    self._watcher.scored(result)
 
 
 def shared_out(config: Config, replicas: int) -> Config:
@@ -241,7 +253,9 @@ def shared_out(config: Config, replicas: int) -> Config:
     rates = {
         name: max(1, rate // replicas) for name in ("rpm", "tpm") if (rate := getattr(config, name))
     }
-    return config.model_copy(update=rates)
+    # A folder that is meant by its relation to this process, or to its user, is named in full.
+    place = {} if config.cache_url else {"cache_dir": cache_folder(config).absolute()}
+    return config.model_copy(update={**rates, **place})
 
 
 def _raised(error: bytes) -> JudgeError:
@@ -261,6 +275,15 @@ def _doubled(seen: "Dataset", samples: int) -> Iterable[str]:
     return (row["qid"] for row in counted.iter_rows())
 
 
+def _kept(plan: Plan, there: list[_Found]) -> Iterable[Row]:
+    """What stands in the shards that are there."""
+    if not there:
+        return []
+    rows = ray.data.from_items([each._asdict() for each in there])
+    found: Iterable[Row] = rows.map(added_up, fn_kwargs={"plan": plan}).iter_rows()
+    return found
+
+
 def _scored(plan: Plan, files: list[Source], rest: list[_Found], replicas: int) -> Iterable[Row]:
     """A row for each block once its shard is written."""
     if not rest:
@@ -278,84 +301,8 @@ def _scored(plan: Plan, files: list[Source], rest: list[_Found], replicas: int) 
         max_tasks_in_flight_per_actor=2 * _BLOCKS,
         max_concurrent_calls_per_actor=_BLOCKS,
     )
-    cpus = _ASKING if plan.config.asks_server else _COMPUTING
     reading = {"num_cpus": _READING, "concurrency": replicas}
     blocks = given.map_batches(read, fn_kwargs={"plan": plan}, batch_size=1, **reading)
-    done = blocks.map(Scorer, fn_constructor_args=(plan,), compute=pool, num_cpus=cpus)
+    done = blocks.map(Scorer, fn_constructor_args=(plan,), compute=pool, num_cpus=cpus(plan.config))
     found: Iterable[Row] = done.iter_rows()
     return found
-
-
-def _beaten(work: Callable[[], Iterable[_T]], watcher: Watcher) -> Iterator[_T]:
-    """What work brings, made on a thread, while the watcher is told that time goes by."""
-    come: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
-
-    def run() -> None:
-        try:
-            for each in work():
-                come.put((False, each))
-            come.put((True, None))
-        except BaseException as error:  # noqa: BLE001  raised where it is waited for
-            come.put((True, error))
-
-    threading.Thread(target=run, daemon=True).start()
-    while True:
-        try:
-            last, value = come.get(timeout=BEAT)
-        except queue.Empty:
-            watcher.waiting("")
-            continue
-        if not last:
-            yield value
-        elif value is None:
-            return
-        else:
-            raise value
-
-
-@contextmanager
-def _ray(address: str | None) -> Iterator[None]:
-    """Ray, connected to or started; one that runs in this process stays as it is."""
-    if ray.is_initialized():
-        with _quiet():
-            yield
-        return
-    address = address or os.environ.get("RAY_ADDRESS") or "local"
-    here: dict[str, object] = {}
-    if address == "local":
-        here = {"num_cpus": cores(), "include_dashboard": False, "_node_ip_address": _HERE}
-    with _quiet():
-        try:
-            with _unseen():
-                ray.init(address, log_to_driver=False, logging_level="ERROR", **here)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            told = f"--address {address}: {error}; start Ray there, or leave it out"
-            raise ConfigError(told) from None
-        try:
-            yield
-        finally:
-            ray.shutdown()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Ray Data tells of its plans, and warns of actors that have little to do: nobody's concern."""
-    for name in ("ray", "ray.data"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The minimum number of concurrent actors", UserWarning)
-        yield
-
-
-@contextmanager
-def _unseen() -> Iterator[None]:
-    """Ray's C++ says on standard error how much it is going to say there."""
-    kept = os.dup(2)
-    with Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)

@@ -27,7 +27,8 @@ CANARIES: Final = "canaries.jsonl"
 INPUT: Final = "input"
 SHARDS: Final = "results"
 SAMPLES: Final = "samples"
-SHARDED: Final = (SHARDS, SAMPLES, "rejected")
+REJECTS: Final = "rejected"
+SHARDED: Final = (SHARDS, SAMPLES, REJECTS)
 """Folders of a run of many machines: results, samples and bad lines, in files that sort into input
 order. The samples are there where the input is not one file of lines."""
 LOCK: Final = ".lock"

@@ -46,6 +46,8 @@ class RunInput(Record):
     """How many answers of it are scored: all that it holds, unless `drawn_from` says more."""
     rejected: int = 0
     """How many bad lines were left out; they stand in `rejected.jsonl`."""
+    crashed: int = 0
+    """How many answers were set aside, for workers of a cluster died of each alone; likewise."""
     drawn_from: int | None = None
     """How many it holds, where only some were drawn, by the setting `seed`; null where all are
     scored."""
