@@ -145,21 +145,31 @@ async def test_an_answer_that_hangs_leaves_the_others_no_less_quick() -> None:
     assert found == [str(i) for i in range(500)]
 
 
-async def test_what_no_cache_has_is_not_piled_up_behind_one_that_hangs() -> None:
-    begun = []
+async def test_only_so_much_is_piled_up_behind_one_that_hangs() -> None:
+    begun: list[str] = []
 
     class Hanging(FakeJudge):
         async def judge(self, request: JudgeRequest) -> Judgment:
             begun.append(request.query)
+            seen = 0
+            while request.query == "0" and seen < len(begun):  # until no other begins
+                seen = len(begun)
+                for _ in range(100):
+                    await asyncio.sleep(0)
             if request.query == "0":
-                await asyncio.wait_for(asyncio.Event().wait(), 0.2)
+                raise TimeoutError
             return await super().judge(request)
 
-    samples = (sample(i).model_copy(update={"query": str(i)}) for i in range(500))
-    evaluator = Evaluator(Config(concurrency=2, cache=False), judge=Hanging({}))
-    with pytest.raises(TimeoutError):
-        await anext(evaluator.evaluate(samples))
-    assert len(begun) == 4  # twice the concurrency
+    # Twice the concurrency where no cache has what is done; else what is read from 16 million
+    # characters, some 32 000 each with what an answer and a chunk weigh.
+    for cached, many in ((False, 4), (True, 500)):
+        begun.clear()
+        evaluator = Evaluator(Config(concurrency=2, cache=cached), judge=Hanging({}))
+        borne = {"chunks": (Chunk(chunk_id="a", text="x" * 31_890),)}
+        samples = (sample(i).model_copy(update=borne | {"query": str(i)}) for i in range(600))
+        with pytest.raises(TimeoutError):
+            await anext(evaluator.evaluate(samples))
+        assert len(begun) == many
 
 
 async def test_ten_callers_of_one_evaluator_share_its_concurrency() -> None:
