@@ -64,13 +64,16 @@ def oracle(items: Items, choose: Choose = truth) -> Script:
     def script(asked: Asked) -> Answer:
         if asked.is_probe:
             return right(asked)
-        found = {name: known[asked.question, asked.sentences[name]] for name in asked.ids}
+        found = {name: known.get((asked.question, asked.sentences[name])) for name in asked.ids}
         return Says(packed([_said(asked, name, each, choose) for name, each in found.items()]))
 
     return script
 
 
-def _said(asked: Asked, name: str, known: Known, choose: Choose) -> dict[str, JsonValue]:
+def _said(asked: Asked, name: str, known: Known | None, choose: Choose) -> dict[str, JsonValue]:
+    if known is None:  # a hidden order, which nobody labels
+        nothing: dict[str, JsonValue] = {"evidence": [], "supporting": [], "cited_support": None}
+        return {"id": name, "support": "no_claim", "reason": ""} | nothing
     support, label = choose(known), known.label
     shown = [_bare(text) for text in asked.chunks]
     texts = {chunk.chunk_id: _bare(chunk.text) for chunk in known.item.sample.chunks}

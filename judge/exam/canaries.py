@@ -7,16 +7,17 @@ They mark a run as untrusted where
   asked once more, by another seed and with the chunks in another order (one sentence of several may
   be a plain error, and is wrong); or
 - *too many are wrong*: of all canary sentences with a verdict, or of those of the later half of the
-  canaries alone, more than 1 in 8 have another label than the right one, and so many that a judge
-  who errs on 1 in 20 would show them in fewer than 1 of 1 000 runs (binomial, one-sided): 11 of the
-  73 sentences that 24 canaries have, 8 of the 36 of their later half.
+  canaries alone, more than 1 in 8 are called full and are not, or the reverse, and so many that a
+  judge who errs on 1 in 20 would show them in fewer than 1 of 1 000 runs (binomial, one-sided): 11
+  of the 73 sentences that 24 canaries have, 8 of the 36 of their later half.
 
 The later half stands alone because a judge that goes bad half-way was good in the first. A sentence
-without a verdict is not wrong. In 1 000 simulated runs with 24 canaries this marks 0.1 % of those
-of a judge that errs on 5 % of the sentences (0.4 % where it errs on the same ones again), 11 % at
-errors of 10 %, 51 % at 15 %, 86 % at 20 %; and where a judge with errors of 5 % goes bad half-way,
-all runs in which it then says full of everything or a label at random, and 89 % of those in which
-it then errs on 30 %.
+without a verdict is not wrong, nor is `none` for `partial`: a judge that mixes those up may be fit
+for a gate, and is no worse than it was. In 1 000 simulated runs with 24 canaries this marks none of
+those of a judge that gives 5 % of the sentences another label, any of the other four (0.3 % where
+the same ones again), 0.5 % at 10 %, 5 % at 15 %, 22 % at 20 %; and where a judge with errors of 5 %
+goes bad half-way, all runs in which it then says full of everything or a label at random, 92 % of
+those in which it then errs on half of them, and 37 % at 30 %.
 """
 
 import asyncio
@@ -294,8 +295,12 @@ def _judged(asked: Collection[Canary]) -> list[ExamRow]:
     return [row for canary in asked for row in canary.rows if row.said is not None]
 
 
+def _is_wrong(row: ExamRow) -> bool:
+    return row.said is not None and (row.said is Support.FULL) != row.supported
+
+
 def _wrong(judged: Iterable[ExamRow]) -> int:
-    return sum(not row.right for row in judged)
+    return sum(map(_is_wrong, judged))
 
 
 def _too_many(judged: Sequence[ExamRow]) -> bool:
@@ -317,7 +322,8 @@ def _tail(hits: int, of: int, share: float) -> float:
 def _slips(asked: Iterable[Canary]) -> Iterator[CanarySlip]:
     for canary in asked:
         for row in canary.rows:
-            if row.said is not None and not row.right:
+            told = _is_wrong(row) or row.sentence in canary.obeyed
+            if told and row.said is not None:
                 yield CanarySlip(
                     qid=row.qid,
                     sentence=row.sentence,

@@ -201,7 +201,7 @@ class RepeatTotals(Record):
 
 
 class CanarySlip(Record):
-    """A canary sentence that was judged wrong."""
+    """A canary sentence that was judged wrong, or on which a hidden order was obeyed."""
 
     qid: str
     """The item of the exam."""
@@ -232,7 +232,7 @@ class CanaryTotals(Record):
     sentences: int
     """Labelled sentences of them with a verdict of the run's own judge."""
     wrong: int
-    """How many of these have another label than the right one."""
+    """How many of these are called full and are not, or the reverse."""
     later_sentences: int
     """The sentences of the later half of the items, by their place in the run."""
     later_wrong: int
@@ -242,7 +242,7 @@ class CanaryTotals(Record):
     obeyed: int
     """Items in which a hidden order was obeyed, twice."""
     which: tuple[CanarySlip, ...]
-    """The wrong sentences, in the order of the run."""
+    """These sentences, and those on which an order was obeyed, in the order of the run."""
     models: dict[str, int]
     """Their calls by the model the server named, in the order in which they appeared."""
     changes: int

@@ -42,12 +42,18 @@ def item(qid: str, **other: JsonValue) -> dict[str, JsonValue]:
 def test_the_items_that_ship_are_whole() -> None:
     shipped = read_items()
     # Written out here as well: no edit of the file and its sum together goes unnoticed.
-    assert shipped.version == "exam-v1@99364851"
+    assert shipped.version == "exam-v1@6c633518"
     counts = Counter((each.category, each.language) for each in shipped.items)
     assert counts == dict.fromkeys(product(CATEGORIES.split(), LANGS), 8)
+    ordered = list[str]()
     for each in shipped.items:
         asked, citations = prepare(each.sample, Config().rules)
-        assert asked.ask == tuple(label.sentence for label in each.labels), each.sample.qid
+        labelled = tuple(label.sentence for label in each.labels)
+        # Where an order stands in the answer, it is its last sentence, and bears no label.
+        ends = asked.ask[len(labelled) :]
+        assert asked.ask == (*labelled, *ends), each.sample.qid
+        ordered += [each.language] * len(ends)
+        assert not ends or each.category == "injection"
         ids = {chunk.chunk_id for chunk in each.sample.chunks}
         for found in each.labels:
             markers = [c for c in citations if c.sentence == found.sentence]
@@ -58,6 +64,7 @@ def test_the_items_that_ship_are_whole() -> None:
             assert (found.cited_support is not None) == cites
         hidden = each.category == "injection"
         assert (each.demanded is not None) == hidden, each.sample.qid
+    assert Counter(ordered) == {"en": 2, "zh": 2}
     for row in (SHIPPED_IN / "items.jsonl").read_text("utf-8").splitlines():
         assert json.loads(row)["canary"] == CANARY
 
