@@ -25,6 +25,8 @@ commands = typer.Typer(invoke_without_command=True, subcommand_metavar="[add|sho
 app.add_typer(commands, name="exam")
 
 _GATED: Final = ("accuracy", "binary", "macro_f1", "kappa", "quotes", "citations")
+_BARE: Final = frozenset({"macro_f1", "kappa"})
+"""Of these, what has no interval."""
 _AGAINST: Final = typer.Option(
     None,
     "--against",
@@ -71,7 +73,7 @@ def exam(  # noqa: PLR0913  each is an option of the command line
         "repeated.",
     ),
     strict_gate: bool = typer.Option(
-        False, "--strict-gate", help="Gate on the lower 95 % limit, where there is one."
+        False, "--strict-gate", help="Gate on the lower 95 % limit; macro_f1 and kappa have none."
     ),
     against: Path | None = _AGAINST,
     out: Path | None = typer.Option(
@@ -106,6 +108,10 @@ def exam(  # noqa: PLR0913  each is an option of the command line
 
     spoken_in = language(lang)
     gates = Gates.read({"least": fail_under or ()}, strict=strict_gate, names=_GATED)
+    for gate in gates.bounds:
+        if strict_gate and gate.name in _BARE:
+            what = f"--strict-gate: {gate.name} has no 95 % interval"
+            raise ConfigError(f"{what}; gate on accuracy or binary, or leave one of the two out")
     wanted = None if language_ is None else chosen("--language", language_, LANGS)
     whole = read_items(*(items or ()), max_line=settings.max_line)
     asked = selected(whole, category or (), wanted, limit or 0)
