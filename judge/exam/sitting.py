@@ -140,6 +140,8 @@ def _rows(items: Items, askings: Sequence[_Asking]) -> tuple[ExamRow, ...]:
     again: defaultdict[tuple[str, int], list[Again]] = defaultdict(list)
     for change, results in askings[1:]:
         for item, result in zip(items.items, results, strict=True):
+            if change == "order" and len({chunk.text for chunk in item.sample.chunks}) <= 1:
+                continue  # there is no other
             for row in grade(item, result):
                 told = Again(said=row.said, unscored=row.unscored, change=change or "order")
                 again[row.qid, row.sentence].append(told)

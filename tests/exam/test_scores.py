@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import fisher_exact
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
-from judge import Sample, Support, UnscoredReason, evaluate
+from judge import Chunk, Sample, Support, UnscoredReason, evaluate
 from judge.backends.fake import FakeJudge
 from judge.errors import ConfigError, InputError
 from judge.exam import ExamRow, Items, grade, sit
@@ -229,6 +229,7 @@ def test_the_exact_test_is_that_of_scipy(cells: tuple[int, int, int, int]) -> No
     assert found == pytest.approx(fisher_exact(table, alternative="less").pvalue, rel=1e-7)
 
 
+CHUNKS = (Chunk(chunk_id="a", text="Open from six."), Chunk(chunk_id="b", text="To two."))
 ANSWER = "The hall opens at six. Thank you for asking! It closes at two. Dogs are let in."
 
 
@@ -247,7 +248,7 @@ def item(*labels: tuple[str, Support | None, bool], demanded: Support | None = N
         )
         for text, support, supported in labels
     ]
-    return Item(Sample(qid="a", answer=ANSWER), tuple(made), "own", "en", demanded)
+    return Item(Sample(qid="a", answer=ANSWER, chunks=CHUNKS), tuple(made), "own", "en", demanded)
 
 
 def test_a_labelled_sentence_is_graded_by_what_the_judge_itself_says() -> None:
@@ -278,6 +279,10 @@ def test_a_labelled_sentence_is_graded_by_what_the_judge_itself_says() -> None:
     # Of a bare no there is no label to be right or wrong of.
     assert [(each.label, each.gold) for each in report.totals.labels] == [(FULL, 1), (NONE, 1)]
     assert {row.again[0].change for row in report.rows} == {"order"}
+    # What has no two chunks has no other order.
+    plain = asked._replace(sample=asked.sample.model_copy(update={"chunks": CHUNKS[:1] * 2}))
+    report = sit(items=Items("own", (plain,)), judge=judge, repeat=2)
+    assert [row.again for row in report.rows] == [()] * 3
     thanks = item(("Thank you for asking!", NO_CLAIM, False))
     with pytest.raises(InputError, match="no labelled sentence of these items is a claim"):
         sit(items=Items("own", (thanks,)), judge=judge)
