@@ -222,8 +222,8 @@ def _cluster(
     """What scores on a cluster, where that is asked for; it has options of its own."""
     away = chosen("--engine", engine, ("local", "ray")) == "ray"
     for name in filter((others if away else own).get, others if away else own):
-        step = "not with --engine ray" if away else "is of a cluster: add --engine ray"
-        raise ConfigError(f"{name}: {step}, or leave it out")
+        step = "has no place beside" if away else "is of a cluster: add"
+        raise ConfigError(f"{name}: {step} --engine ray, or leave it out")
     if not away:
         return None
     try:

@@ -150,7 +150,7 @@ class Scorer(Holder):
             block: Block = pickle.loads(row["block"])  # noqa: S301  our own
             shard = Shard(Path(self._plan.folder), row["name"], self._plan.session)
             results = await shard.score(block, await self._opened(), self._door)
-            shard.finish(block, copied=self._plan.copied)
+            shard.finish(block, results, copied=self._plan.copied)
             totals = _totals(results, int(row["start"]), self._plan.config)
             crashed = [block.samples[index].qid for index in shard.lost]
         except JudgeError as found:

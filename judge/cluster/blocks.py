@@ -81,8 +81,8 @@ def sources(given: str) -> list[Source]:
     names = sorted(each.path for each in every if each.type is FileType.File)
     names = [each for each in names if _is_meant(each, pattern)]
     if not names:
-        kinds = f"no such file there, of {', '.join(_ENDINGS)}; check the name"
-        raise InputError(kinds, path=given)
+        kinds = "" if pattern else f" that ends in {', '.join(_ENDINGS)}"
+        raise InputError(f"no file there{kinds}; check the name", path=given)
     return [Source(begin + each) for each in names]
 
 

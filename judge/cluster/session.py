@@ -3,6 +3,7 @@
 import logging
 import os
 import queue
+import socket
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +23,8 @@ os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
 _T = TypeVar("_T")
 
 _HERE: Final = "127.0.0.1"
+_PATIENCE: Final = 10.0
+"""Seconds in which a cluster must be heard of."""
 
 
 def beaten(work: Callable[[], Iterable[_T]], watcher: Watcher) -> Iterator[_T]:
@@ -68,11 +71,14 @@ def connected(address: str | None) -> Iterator[None]:
     here: dict[str, object] = {}
     if address == "local":
         here = {"num_cpus": cores(), "include_dashboard": False, "_node_ip_address": _HERE}
+    host, _, port = address.rpartition(":")
     with _quiet():
         try:
+            if host and port.isdecimal() and "//" not in host:  # Ray would try for minutes
+                socket.create_connection((host, int(port)), _PATIENCE).close()
             with _unseen():
                 ray.init(address, log_to_driver=False, logging_level="ERROR", **here)
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             told = f"--address {address}: {error}; start Ray there, or leave it out"
             raise ConfigError(told) from None
         try:
@@ -88,7 +94,7 @@ def _quiet() -> Iterator[None]:
         logging.getLogger(name).setLevel(logging.ERROR)
     ray.data.DataContext.get_current().enable_progress_bars = False
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The minimum number of concurrent actors", UserWarning)
+        warnings.filterwarnings("ignore", "The m(in|ax)imum number of concurrent", UserWarning)
         yield
 
 

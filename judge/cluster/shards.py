@@ -160,8 +160,8 @@ class Shard:
                 file.truncate(sum(len(line) for line, _ in zip(file, range(sound), strict=False)))
             raise
 
-    def finish(self, block: Block, *, copied: bool) -> None:
-        """Write samples, where they are to be kept, and bad lines; name the results last."""
+    def finish(self, block: Block, results: list[SampleResult], *, copied: bool) -> None:
+        """Write samples, where they are to be kept, bad lines, and the results last."""
         if copied:
             with (
                 replacing(self._folder / SAMPLES / f"{self._name}.jsonl.gz", _AGAIN) as path,
@@ -174,10 +174,12 @@ class Shard:
                 path.open("w", encoding="utf-8") as file,
             ):
                 file.writelines(json.dumps(each, ensure_ascii=False) + "\n" for each in bad)
-        self._part.touch()
-        with self._part.open("rb") as part:
-            os.fsync(part.fileno())
-        self._part.replace(self.path)
+        # Not the `.part` by another name: a worker of a driver that died may still write there.
+        with replacing(self.path, _AGAIN) as path, path.open("wb") as file:
+            file.writelines(map(line_of, results))
+            file.flush()
+            os.fsync(file.fileno())
+        self._part.unlink(missing_ok=True)
         self._journal.unlink(missing_ok=True)
 
     def crashed(self) -> list[str]:

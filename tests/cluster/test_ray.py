@@ -168,10 +168,10 @@ def test_a_row_that_workers_die_of_is_set_aside_by_name(tmp_path: Path) -> None:
     def score(session: str) -> Shard | None:
         shard = Shard(tmp_path, block.name, session)
         try:
-            asyncio.run(shard.score(block, _Fragile(), Door()))
+            found = asyncio.run(shard.score(block, _Fragile(), Door()))
         except _Died:
             return None
-        shard.finish(block, copied=True)
+        shard.finish(block, found, copied=True)
         return shard
 
     # What a driver before this one saw says nothing of a row: it may have been stopped.
