@@ -129,7 +129,7 @@ def test_a_killed_worker_is_replaced_and_nothing_is_asked_twice(place: Path) -> 
         words = (*server.words, "--concurrency", 4)
         ran = judge("score", "rows.jsonl", "-o", "there", *words, "--engine", "ray")
         assert ran.code == 0, ran.err
-        assert len(killed) == 1
+        assert killed
         known = len(server.requests)
         assert judge("score", "rows.jsonl", "-o", "here", *words).code == 0
         assert len(server.requests) == known  # the cache has all
