@@ -120,9 +120,10 @@ class Policy:
     def _wait(self, state: RetryCallState, spent: int) -> float:
         refusal: Refusal | None = last(state).refusal
         asked = refusal.wait if refusal else None
+        # Not the attempt's number: refused twenty times, and then met by a failure, it would wait
+        # as after the 21st.
         attempt, longest = spent, self.longest_wait
         if self._is_free(last(state)):
-            # Refused twenty times, and then met by a failure, it would wait as if by the 21st.
             attempt = state.attempt_number
             longest = min(longest, _UNSENT if last(state).unsent else _REFUSED)
         return pause(attempt, asked, self.first_wait, longest)
