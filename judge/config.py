@@ -49,6 +49,24 @@ def _unpacked(given: object) -> object:
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _Effort = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,20}$")]
+
+
+def _paths(given: object) -> object:
+    """A mapping of fields to paths, which may be `FIELD=PATH` texts or one, with commas between."""
+    if isinstance(given, str) and not given.lstrip().startswith("{"):
+        given = given.split(",")
+    if not isinstance(given, list | tuple):
+        return _unpacked(given)
+    pairs = [str(each).partition("=") for each in given]
+    if bad := [each for each, (*both, path) in zip(given, pairs, strict=True) if not path]:
+        raise ValueError(f"{bad[0]!r} is no FIELD=PATH, such as answer=result.text")
+    mapping = {name.strip(): path.strip() for name, _, path in pairs}
+    if len(mapping) < len(pairs):
+        raise ValueError("a field stands twice; keep one")
+    return mapping
+
+
+_Paths = Annotated[dict[str, str], BeforeValidator(_paths)]
 _Headers = Annotated[dict[str, SecretStr], BeforeValidator(_unpacked)]
 _Fields = Annotated[dict[str, JsonValue], BeforeValidator(_unpacked)]
 
@@ -141,6 +159,9 @@ class Config(Record):
     """Share of claims without a verdict over which a run is not to be trusted."""
     max_line: float = Field(default=64.0, gt=0, allow_inf_nan=False)
     """MB of the longest line of samples; a longer one is refused, and not read whole."""
+    map: _Paths | None = None
+    """Where rows of samples hold our fields, as paths by field; what is not named is found by what
+    the rows look like."""
     seed: int = Field(default=0, ge=0)
     """Of what is drawn for people."""
     review_rate: float = Field(default=0.02, ge=0, le=1)

@@ -69,7 +69,7 @@ def forecast(
         ConfigError: the cache cannot.
     """
     on_bad = (lambda _: None) if skip_bad_lines else None
-    found = check_samples(path, on_bad=on_bad, max_line=config.max_line)
+    found = check_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
     many = min(found.samples, limit or found.samples)
     whole = found.samples if many < found.samples else None
     made_from = RunInput(path=str(path), sha256=found.sha256, samples=many, drawn_from=whole)
@@ -79,7 +79,7 @@ def forecast(
     async def ask(settings: Config, beside: Sequence[Sample] = ()) -> tuple[Unsent, int, int]:
         """What is sent with these settings, the claims, and how many of them have a verdict."""
         unsent, claims, kept = Unsent(address(config)), 0, 0
-        read = read_samples(path, on_bad=on_bad, max_line=config.max_line)
+        read = read_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
         async with compose(settings, unsent, ask=False) as judges:
             samples = beside or drawn(read, made_from, config.seed)
             async with aclosing(Evaluator(settings, judge=judges).evaluate(samples)) as results:

@@ -268,7 +268,10 @@ class Job:
 
         try:
             checked = check_samples(
-                source, on_bad=reject if self._skip else None, max_line=self._config.max_line
+                source,
+                on_bad=reject if self._skip else None,
+                max_line=self._config.max_line,
+                mapping=self._config.map,
             )
         except InputError as error:
             # The copy is gone when the message is read.
@@ -303,7 +306,10 @@ class Job:
 
     def _read(self, path: Path, digest: Digest | None = None) -> Iterator[Sample]:
         on_bad = _leave_out if self._skip else None
-        return read_samples(path, on_bad=on_bad, digest=digest, max_line=self._config.max_line)
+        config = self._config
+        return read_samples(
+            path, on_bad=on_bad, digest=digest, max_line=config.max_line, mapping=config.map
+        )
 
     async def _results(
         self, folder: RunFolder, record: RunRecord, path: Path, digest: Digest, watcher: Watcher

@@ -92,7 +92,8 @@ async def _judged(
     counts, reasons = Counter[str](), Counter[str]()
     await settled(config, known)
     async with compose(config, mailbox) as judges:
-        samples = read_samples(path, on_bad=lambda _: None, max_line=config.max_line)
+        limit, paths = config.max_line, config.map
+        samples = read_samples(path, on_bad=lambda _: None, max_line=limit, mapping=paths)
         async with aclosing(Evaluator(config, judge=judges).evaluate(samples)) as results:
             async for result in results:
                 counts["answers"] += 1

@@ -79,9 +79,8 @@ def write(
     if str(source) == "-":
         raise ConfigError("a batch is read from a file, not standard input; name one")
     limit = settings.max_line
-    checked = check_samples(
-        source, on_bad=(lambda _: None) if skip_bad_lines else None, max_line=limit
-    )
+    on_bad = (lambda _: None) if skip_bad_lines else None
+    checked = check_samples(source, on_bad=on_bad, max_line=limit, mapping=settings.map)
     made_from = RunInput(
         path=str(source.absolute()),
         sha256=checked.sha256,

@@ -93,7 +93,8 @@ def explain(
         raise ConfigError("only a language model's verdicts are kept; name one with --model")
     if str(source) == "-":
         raise ConfigError("explain reads a file, not standard input; name one")
-    samples = read_samples(source, on_bad=lambda _: None, max_line=settings.max_line)
+    limit, paths = settings.max_line, settings.map
+    samples = read_samples(source, on_bad=lambda _: None, max_line=limit, mapping=paths)
     sample = next((each for each in samples if each.qid == qid), None)
     if sample is None:
         raise InputError(f"no answer {clip(qid, 80)!r}; name a qid of this file", path=str(source))

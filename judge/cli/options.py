@@ -89,6 +89,12 @@ SETTINGS: Final = {
         "durable", "Have a verdict on disk, or on that server, before it counts; slower [off]."
     ),
     "max_line": _option(float, "A longer line of samples is a bad one [64].", "MB"),
+    "map": _option(
+        list[str],
+        "Where a row of samples has a field, such as answer=result.text or "
+        "chunks=docs[].page_content; may be repeated [by what the rows look like].",
+        "FIELD=PATH",
+    ),
     "input_price": _option(float, "What a million tokens of questions cost.", "X"),
     "output_price": _option(float, "What a million tokens of replies cost.", "X"),
     "max_tokens": _option(int, "Tokens to spend at most; exit 4 where that ends it.", "N"),
@@ -163,7 +169,7 @@ def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
         given = {name: options.pop(name) for name in names}
         file, trust = options.pop("config"), options.pop("trust_config")
         del options["debug"]  # its callback has seen to it
-        given = {name: value for name, value in given.items() if value is not None}
+        given = {name: value for name, value in given.items() if value not in (None, [])}
         command(**options, settings=load_config(given, file, trust=bool(trust)))
 
     own = [each for name, each in taken.items() if name != "settings"]

@@ -62,13 +62,15 @@ def cpus(config: Config) -> float:
 
 
 def _blocks(plan: Plan, row: Row, digest: Any = None) -> Iterator[Block]:  # noqa: ANN401
+    config = plan.config
     return blocks(
         Source(row["path"]),
         int(row["file"]),
-        max_line=plan.config.max_line,
+        max_line=config.max_line,
         skip=plan.skip,
         named=plan.named,
         digest=digest,
+        mapping=config.map,
     )
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import io
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,8 +15,9 @@ from pyarrow.parquet import ParquetFile
 from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.files.fields import sample_from
-from judge.files.samples import SCORE_NEEDS, Rejected, read_samples
+from judge.files.fields import SCORE_NEEDS
+from judge.files.samples import Rejected, read_samples
+from judge.files.shapes import Reader
 from judge.files.source import Digest
 from judge.records import Sample
 
@@ -121,6 +122,7 @@ def blocks(
     skip: bool,
     named: bool,
     digest: Digest | None = None,
+    mapping: Mapping[str, str] | None = None,
 ) -> Iterator[Block]:
     """The blocks of a file.
 
@@ -131,6 +133,7 @@ def blocks(
         skip: set bad lines aside.
         named: whether each row must have a qid, for line numbers are no names among many files.
         digest: as of `read_samples`.
+        mapping: likewise.
     """
     needs = SCORE_NEEDS | {"qid"} if named else SCORE_NEEDS
     block = Block(file, 0)
@@ -147,9 +150,10 @@ def blocks(
             digest=digest,
             max_line=max_line,
             unique=False,
+            mapping=mapping,
         )
     else:
-        samples = _of_columns(source, needs, on_bad)
+        samples = _of_columns(source, Reader(needs, mapping), on_bad)
     for sample in samples:
         if len(block.samples) == SIZE:
             yield block
@@ -159,7 +163,7 @@ def blocks(
 
 
 def _of_columns(
-    source: Source, needs: frozenset[str], on_bad: Callable[[Rejected], None] | None
+    source: Source, reader: Reader, on_bad: Callable[[Rejected], None] | None
 ) -> Iterator[Sample]:
     number = 0
     try:
@@ -168,7 +172,7 @@ def _of_columns(
                 for row in batch.to_pylist():
                     number += 1
                     try:
-                        yield sample_of(row, number, needs)
+                        yield sample_of(row, number, reader)
                     except InputError as found:
                         error = found.at(str(source), number)
                         if on_bad is None:
@@ -178,9 +182,9 @@ def _of_columns(
         raise InputError(f"is no sound Parquet file ({error})", path=str(source)) from None
 
 
-def sample_of(row: dict[str, object], number: int, needs: Collection[str]) -> Sample:
-    """The sample in a row of columns; errors as of `sample_from`."""
-    return sample_from(_plain(row), line=number, needs=needs)
+def sample_of(row: dict[str, object], number: int, reader: Reader) -> Sample:
+    """The sample in a row of columns; errors as of `Reader`."""
+    return reader.sample(_plain(row), number)
 
 
 def _plain(row: dict[str, object]) -> dict[str, JsonValue]:

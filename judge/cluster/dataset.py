@@ -7,7 +7,8 @@ import ray.data
 from judge.cluster.actors import Holder, config_of, cpus
 from judge.cluster.blocks import sample_of
 from judge.config import Config
-from judge.files.samples import SCORE_NEEDS
+from judge.files.fields import SCORE_NEEDS
+from judge.files.shapes import Reader
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -49,8 +50,8 @@ class _Rows(Holder):
     async def __call__(self, batch: "Table") -> dict[str, list[object]]:
         """The columns of their results."""
         evaluator = await self._opened()
-        needs = SCORE_NEEDS | {"qid"}
-        samples = [sample_of(row, 0, needs) for row in batch.to_pylist()]
+        reader = Reader(SCORE_NEEDS | {"qid"})
+        samples = [sample_of(row, 0, reader) for row in batch.to_pylist()]
         results = [result async for result in evaluator.evaluate(samples)]
         return {
             "qid": [each.qid for each in results],

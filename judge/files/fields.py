@@ -13,6 +13,9 @@ from judge.records import MOST_CHARACTERS, Chunk, Sample
 MAX_DEPTH: Final = 100
 """Lists and objects in one another that metadata may hold; JSON parsers stop near 200."""
 
+SCORE_NEEDS: Final = frozenset({"answer", "chunks"})
+"""What a sample must have to be scored."""
+
 _KINDS: Final[dict[type, str]] = {
     bool: "a boolean",
     int: "a number",

@@ -319,7 +319,7 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
         if apart := ", ".join(first.differs_in(second)):
             return f"{name} ({made}, which differs in {apart})"
     # What a review hook was handed must be one draw, and a cell must mean the same in all results.
-    for name in ("seed", "review_rate", "faithful_from", "correct_from", "gold_match"):
+    for name in ("seed", "review_rate", "faithful_from", "correct_from", "gold_match", "map"):
         if earlier.config.get(name) != record.config.get(name):
             return f"{name} ({earlier.config.get(name)})"
     # Older records know none.

@@ -49,11 +49,14 @@ def listed(text: str) -> JsonValue:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        value = _evaluated(text.strip()) if len(text) <= _MOST_CELL else text
+        value = evaluated(text.strip())
     return value
 
 
-def _evaluated(text: str) -> JsonValue:
+def evaluated(text: str) -> JsonValue:
+    """The list or object that a text is as Python writes it; else, and where long, the text."""
+    if len(text) > _MOST_CELL or not text.startswith(("[", "{")):
+        return text
     try:
         value: JsonValue = ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError):

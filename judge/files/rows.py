@@ -1,5 +1,6 @@
-"""A file's rows, JSON lines or CSV records: the fields of each, or what is wrong with it."""
+"""A file's rows, of JSON or CSV: the fields of each, or what is wrong with it."""
 
+import codecs
 import json
 import re
 from collections import Counter
@@ -14,10 +15,12 @@ from pydantic import JsonValue
 
 from judge.errors import InputError
 from judge.files.fields import FIELDS
+from judge.files.paths import evaluated
 from judge.files.source import (
     ALLOW_MORE,
     CLIPPED,
     MAX_LINE,
+    MEGA,
     PEEK,
     CsvError,
     LongLine,
@@ -55,15 +58,16 @@ class Row(NamedTuple):
 
 
 def rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
-    """The rows of a file: JSON lines or CSV, as its name says, or else its first line."""
+    """The rows of a file: JSON or CSV, as its name says, or else its first line."""
     lines = TextLines(stream, path, max_line=max_line)
     name = path.name.lower().removesuffix(".gz")
+    head = stream.peek(PEEK).decode("utf-8-sig", "replace").lstrip()
+    json_rows = array_rows if head.startswith("[") else jsonl_rows
     if name.endswith((".jsonl", ".ndjson", ".json")):
-        return jsonl_rows(lines, path)
+        return json_rows(lines, path)
     if not name.endswith((".csv", ".tsv")):
-        head = stream.peek(PEEK).decode("utf-8-sig", "replace").lstrip()
         if not head or _JSON_HEAD.match(head):
-            return jsonl_rows(lines, path)
+            return json_rows(lines, path)
         if not _is_header(head.partition("\n")[0]):
             begun = _short(head.partition("\n")[0])
             what = f"is neither JSON lines nor CSV: it begins with {begun}"
@@ -104,6 +108,82 @@ def jsonl_rows(lines: _Lines, path: Path) -> Iterator[Row]:
             yield _made(number, line, path, partial(json_object, line, first=number == 1))
 
 
+def array_rows(lines: TextLines, path: Path) -> Iterator[Row]:
+    """A row for each object of a JSON array, under the number of its line.
+
+    Where several begin on a line, each counts one more than the one before.
+
+    Raises:
+        InputError: what is there is no array of objects, or none from there on.
+    """
+    array = _Array(lines, path)
+    array.next_of("[")
+    number, sign = 0, array.next_of("{]")
+    while sign != "]":
+        number = max(number + 1, array.line)
+        text = array.object(number)
+        yield _made(number, text, path, partial(json_object, text))
+        if (sign := array.next_of(",]")) == ",":
+            sign = array.next_of("{")
+    array.next_of("")
+
+
+class _Array:
+    """The text of a JSON array, of which no more is held than an object needs."""
+
+    def __init__(self, lines: TextLines, path: Path) -> None:
+        self._lines = lines
+        self._path = path
+        self._decode = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape").decode
+        self._text = ""
+        self._place = 0
+        self.line = 1
+
+    def _more(self) -> bool:
+        """Double what is held; False at the end of the file."""
+        data = self._lines.piece(max(PEEK, len(self._text) - self._place))
+        self._text = self._text[self._place :] + self._decode(data, not data)
+        self._place = 0
+        return bool(data)
+
+    def _take(self, end: int) -> str:
+        text, self._place = self._text[self._place : end], end
+        self.line += text.count("\n")
+        return text
+
+    def next_of(self, signs: str) -> str:
+        """The next sign, which is one of these; it is passed over, but for that of an object."""
+        while True:
+            blank = _BLANK.match(self._text, self._place)
+            self._take(blank.end() if blank else self._place)
+            if self._place < len(self._text) or not self._more():
+                break
+        sign = self._text[self._place : self._place + 1]
+        if sign not in signs or bool(sign) != bool(signs):
+            found = f"holds {_short(self._text[self._place :][: 2 * _SHOWN])}" if sign else "ends"
+            wanted = " or ".join(signs) or "its end"
+            message = f"{found} where the array of objects needs {wanted}; mend the file"
+            raise InputError(message, path=str(self._path), line=self.line)
+        return sign if sign == "{" else self._take(self._place + len(sign))
+
+    def object(self, number: int) -> str:
+        """The text of the object that begins here."""
+        longest = self._lines.longest
+        while True:
+            try:
+                end, problem = _PLAIN.raw_decode(self._text, self._place)[1], ""
+            except (ValueError, RecursionError) as error:
+                end, problem = len(self._text), f"bad JSON in the array: {error}; mend the file"
+            if end - self._place > longest:
+                problem = f"an object of the array is longer than {longest / MEGA:g} MB; "
+                problem += ALLOW_MORE
+            elif not problem:
+                return self._take(end)
+            elif self._more():
+                continue
+            raise InputError(problem, path=str(self._path), line=number)
+
+
 def json_object(line: str, *, first: bool = False) -> _Fields:
     """The object on a line; InputError where there is none."""
     try:
@@ -137,6 +217,8 @@ def _object(pairs: list[tuple[str, JsonValue]]) -> _Fields:
 
 
 _JSON: Final = json.JSONDecoder(object_pairs_hook=_object)
+_PLAIN: Final = json.JSONDecoder()
+_BLANK: Final = re.compile(r"[ \t\r\n]*")
 
 
 class _Tape:
@@ -237,16 +319,7 @@ def _csv_object(header: list[str], cells: list[str]) -> _Fields:
         if match := _NUMBERED_CHUNK.fullmatch(name):
             numbered[int(match[1])] = cell
         elif name in _JSON_COLUMNS and cell.strip():
-            try:
-                fields[name] = _JSON.decode(cell)
-            except InputError as error:
-                raise InputError(error.problem, field=name) from None
-            except (json.JSONDecodeError, RecursionError) as error:
-                message = f"not JSON ({error}): {_short(cell)}; write the cell with json.dumps"
-                raise InputError(message, field=name) from None
-            except ValueError:  # Python's own limit on digits
-                message = "bad JSON: a number has too many digits; mend the cell"
-                raise InputError(message, field=name) from None
+            fields[name] = _json_cell(name, cell)
         else:
             fields[name] = cell
     if numbered or ("chunks" not in fields and any(map(_NUMBERED_CHUNK.fullmatch, header))):
@@ -255,6 +328,23 @@ def _csv_object(header: list[str], cells: list[str]) -> _Fields:
         ]
         fields.setdefault("chunks", chunks)
     return fields
+
+
+def _json_cell(name: str, cell: str) -> JsonValue:
+    try:
+        value: JsonValue = _JSON.decode(cell)
+    except InputError as error:
+        raise InputError(error.problem, field=name) from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        value = evaluated(cell.strip())  # as `pandas.to_csv` writes it
+        if not isinstance(value, str):
+            return value
+        message = f"not JSON ({error}): {_short(cell)}; write the cell with json.dumps"
+        raise InputError(message, field=name) from None
+    except ValueError:  # Python's own limit on digits
+        message = "bad JSON: a number has too many digits; mend the cell"
+        raise InputError(message, field=name) from None
+    return value
 
 
 def _short(text: str) -> str:

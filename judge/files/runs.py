@@ -377,5 +377,8 @@ def _samples(folder: Path) -> Iterator[Sample]:
     limit = float(str(record.config.get("max_line", "inf")))
     copied = shards(folder / SAMPLES) if (folder / SAMPLES).is_dir() else []
     read = partial(read_samples, on_bad=lambda _: None, max_line=limit, unique=not copied)
+    paths = record.config.get("map")
+    if isinstance(paths, dict) and not copied:
+        read = partial(read, mapping={name: str(path) for name, path in paths.items()})
     samples = chain.from_iterable(map(read, copied or [_input(folder)]))
     return drawn(samples, record.input, int(str(record.config.get("seed", 0))))

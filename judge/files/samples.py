@@ -20,6 +20,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 from judge.errors import InputError, RunError
+from judge.files.fields import SCORE_NEEDS
 from judge.files.rows import FORMS, rows
 from judge.files.shapes import Reader
 from judge.files.source import (
@@ -33,9 +34,6 @@ from judge.files.source import (
 from judge.records import Sample
 from judge.records.run import RunInput
 from judge.text.visible import visible
-
-SCORE_NEEDS: Final = frozenset({"answer", "chunks"})
-"""What a sample must have to be scored."""
 
 _LOG: Final = logging.getLogger("judge")
 

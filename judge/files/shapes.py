@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import is_dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
@@ -11,10 +12,12 @@ from typing import Any, Final, NamedTuple
 from pydantic import JsonValue
 
 from judge.errors import ConfigError, InputError
-from judge.files.fields import FIELDS, keys_of, sample_from
+from judge.files.fields import FIELDS, MAX_DEPTH, SCORE_NEEDS, keys_of, sample_from
 from judge.files.paths import NOTHING, Paths, at, first, listed, paths_of, unnumbered
 from judge.records import Sample
 
+_METHODS: Final = ("model_dump", "to_dict", "isoformat", "tolist")
+"""By which objects give what they hold."""
 _SPOKEN: Final = ("query", "answer", "chunks", "gold_answer")
 _SHOWN: Final = 60
 """Characters of a value, in a message."""
@@ -33,6 +36,7 @@ class _Shape(NamedTuple):
     paths: Mapping[str, Paths]
     """By field of `Sample`."""
     marks: tuple[Paths, ...] = ()
+    unless: tuple[tuple[Paths, list[str]], ...] = ()
     joined: str = ""
     order: str = ""
     titled: bool = False
@@ -54,6 +58,7 @@ def _table() -> _Table:
             row["name"],
             {name: paths_of(row[name]) for name in FIELDS if name in row},
             tuple(map(paths_of, row["mark"])),
+            tuple((paths_of([path]), kinds) for path, kinds in row.get("unless", {}).items()),
             **{name: row[name] for name in ("joined", "order", "titled", "dumped") if name in row},
         )
         for row in table["shape"]
@@ -85,6 +90,7 @@ class Reader:
             if name not in FIELDS:
                 raise ConfigError(f"map {name!r}: is no field; there are: {', '.join(FIELDS)}")
         self._needs = frozenset(needs)
+        self._told_apart = self._needs - {"qid"}
         self._mapped = {name: paths_of([path]) for name, path in (mapping or {}).items()}
         self._tell = told
         self._told: set[str] = set()
@@ -94,7 +100,7 @@ class Reader:
     def sample(self, fields: _Fields, line: int) -> Sample:
         """The sample in a row; errors as of `sample_from`."""
         if not (self._own or self._shape or self._mapped):
-            self._own = all(_gives(fields, name) for name in self._needs)
+            self._own = self._is_ours(fields)
         if self._own:
             return sample_from(fields, line=line, needs=self._needs)
         wide = unnumbered(fields)
@@ -114,9 +120,12 @@ class Reader:
         self._shape = shape
         return sample
 
+    def _is_ours(self, fields: _Fields) -> bool:
+        return all(_gives(fields, name) for name in self._told_apart)
+
     def _recognised(self, fields: _Fields) -> _Shape | None:
         """The shape of a row; null where it has none and nothing is mapped."""
-        if not all(_gives(fields, name) for name in self._needs):
+        if not self._is_ours(fields):
             for shape in _table().shapes:
                 if all(first(fields, mark)[0] for mark in shape.marks):
                     return shape._replace(paths={**shape.paths, **self._mapped})
@@ -125,6 +134,10 @@ class Reader:
     def _found(self, fields: _Fields, shape: _Shape) -> dict[str, tuple[str, object]]:
         """The path of each field that is there, and what stands at it."""
         found = {}
+        for paths, kinds in shape.unless:
+            path, value = first(fields, paths)
+            if value in kinds:
+                raise InputError(f"is {value!r}, which is no answer; leave it out", field=path)
         for name in FIELDS:
             paths = shape.paths.get(name, ())
             places = " or ".join(path for path, _ in paths)
@@ -146,6 +159,35 @@ class Reader:
         if self._tell is not None and said not in self._told:
             self._told.add(said)
             self._tell(said)
+
+
+def sample_of(given: object, number: int, mapping: Mapping[str, str] | None) -> Sample:
+    """As of `Sample.of`."""
+    fields = _plain(given, "")
+    if not isinstance(fields, dict):
+        what = f"is a {type(given).__name__}; a row with an answer and its chunks is needed"
+        raise InputError(what)
+    return Reader(SCORE_NEEDS, mapping).sample(fields, number)
+
+
+def _plain(value: Any, where: str, depth: int = 0) -> JsonValue:  # noqa: ANN401
+    """A value as JSON holds it, whatever a tool makes of it; what is not a number is null."""
+    if depth > MAX_DEPTH:
+        raise InputError(f"is nested over {MAX_DEPTH} deep; flatten it", field=where)
+    if value is None or isinstance(value, bool | int | float | str):
+        atom: JsonValue = json.loads(json.dumps(value), parse_constant=lambda _: None)
+        return atom
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each, str(key), depth + 1) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each, where, depth + 1) for each in value]
+    methods = [getattr(value, name, None) for name in _METHODS if not isinstance(value, type)]
+    for method in filter(callable, methods):
+        return _plain(method(), where, depth + 1)
+    if not is_dataclass(value):
+        what = f"is a {type(value).__name__}; give a text, a number, a list or a mapping"
+        raise InputError(what, field=where)
+    return _plain(vars(value), where, depth + 1)
 
 
 def _gives(fields: _Fields, name: str) -> bool:

@@ -193,7 +193,7 @@ class TextLines:
         self._stream = stream
         self._path = path
         self._size = size
-        self._longest = most_bytes(max_line)
+        self.longest = most_bytes(max_line)
         self._number = 1
         self._begun = False
         self._rest: Iterator[bytes] = iter(())
@@ -205,17 +205,21 @@ class TextLines:
         for _ in self._rest:
             pass
         before = self._taken(self._stream.read, self._size) if self._size else b""
-        last = self._taken(self._stream.readline, self._longest + 1)
+        last = self._taken(self._stream.readline, self.longest + 1)
         number = self._number
-        if len(last) > self._longest:
+        if len(last) > self.longest:
             self._number += before.count(b"\n") + 1
             self._rest = self._pieces(last)
             head = self._text(last[:CLIPPED])
-            raise LongLine(self._rest, head, self._longest, self._path, self._number - 1)
+            raise LongLine(self._rest, head, self.longest, self._path, self._number - 1)
         if not (text := self._text(before + last)):
             raise StopIteration
         self._number += text.count("\n")
         return number, text
+
+    def piece(self, size: int) -> bytes:
+        """The next bytes, wherever lines end; empty at the end of the file."""
+        return self._taken(self._stream.read, size)
 
     def _text(self, data: bytes) -> str:
         text = data.decode(errors="surrogateescape")

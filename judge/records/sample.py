@@ -1,5 +1,7 @@
 """What every record has in common; and what is judged: an answer and its chunks."""
 
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
@@ -61,3 +63,27 @@ class Sample(Record):
     """Graded relevance by chunk id, 0 and up."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     """Every other key of the input line, untouched."""
+
+    @staticmethod
+    def of(
+        given: object,
+        *,
+        number: int = 1,
+        map: Mapping[str, str] | None = None,  # noqa: A002  as the setting is called
+    ) -> "Sample":
+        """The sample in a row of any tool whose files are read, or in an object of the tool's.
+
+        Args:
+            given: a mapping, a model, a data class, a row of a table, or a sample.
+            number: the qid, where it has none.
+            map: paths by field, for what is not found without.
+
+        Raises:
+            InputError: what is missing or wrong, in one line.
+            ConfigError: the map names no field, or no path.
+        """
+        if isinstance(given, Sample):
+            return given
+        # The shapes stand above the records, and are loaded by name where they are asked for.
+        sample: Sample = import_module("judge.files.shapes").sample_of(given, number, map)
+        return sample

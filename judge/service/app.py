@@ -18,10 +18,9 @@ from starlette.responses import (
 )
 
 from judge.errors import InputError, JudgeError, JudgeUnavailable
-from judge.files.fields import sample_from
+from judge.files.fields import SCORE_NEEDS, sample_from
 from judge.files.rows import json_object
 from judge.files.runs import line_of
-from judge.files.samples import SCORE_NEEDS
 from judge.messages import Lang
 from judge.records import Sample
 from judge.retrieval import measure_retrieval
