@@ -100,7 +100,7 @@ class Reader:
     def sample(self, fields: _Fields, line: int) -> Sample:
         """The sample in a row; errors as of `sample_from`."""
         if not (self._own or self._shape or self._mapped):
-            self._own = self._is_ours(fields)
+            self._own = all(_gives(fields, name) for name in self._told_apart)
         if self._own:
             return sample_from(fields, line=line, needs=self._needs)
         wide = unnumbered(fields)
@@ -120,14 +120,13 @@ class Reader:
         self._shape = shape
         return sample
 
-    def _is_ours(self, fields: _Fields) -> bool:
-        return all(_gives(fields, name) for name in self._told_apart)
-
     def _recognised(self, fields: _Fields) -> _Shape | None:
         """The shape of a row; null where it has none and nothing is mapped."""
-        if not self._is_ours(fields):
+        missing = {name for name in self._told_apart if not _gives(fields, name)}
+        if missing:
             for shape in _table().shapes:
-                if all(first(fields, mark)[0] for mark in shape.marks):
+                had = missing <= SCORE_NEEDS | shape.paths.keys()
+                if had and all(_is_marked(fields, mark) for mark in shape.marks):
                     return shape._replace(paths={**shape.paths, **self._mapped})
         return _Shape("--map says", self._mapped) if self._mapped else None
 
@@ -150,7 +149,9 @@ class Reader:
             elif name in self._needs and not _gives(fields, name):
                 place = f" of {shape.name} (it stands at {places})" if places else ""
                 what = f"is missing{place}; found {keys_of(fields)}"
-                raise InputError(f"{what}; or name its path: --map {name}=PATH", field=name)
+                raise InputError(
+                    f"{what}; or name its path: judge score --map {name}=PATH", field=name
+                )
         return found
 
     def _say(self, shape: _Shape, names: Mapping[str, str]) -> None:
@@ -188,6 +189,12 @@ def _plain(value: Any, where: str, depth: int = 0) -> JsonValue:  # noqa: ANN401
         what = f"is a {type(value).__name__}; give a text, a number, a list or a mapping"
         raise InputError(what, field=where)
     return _plain(vars(value), where, depth + 1)
+
+
+def _is_marked(fields: _Fields, paths: Paths) -> bool:
+    path, value = first(fields, paths)
+    each = value if "[]" in path and isinstance(value, list) else [True]
+    return bool(path) and any(one is not None for one in each)
 
 
 def _gives(fields: _Fields, name: str) -> bool:
@@ -256,7 +263,9 @@ def _passage(item: object, where: str, shape: _Shape) -> tuple[str, str]:
         inner = item.get("kwargs")
         found = keys_of(inner if isinstance(inner, dict) else item)
         what = f"has no {', '.join(each for each, _ in _table().texts[:3])}; found {found}"
-        raise InputError(f"{what}; name the path of its text: --map chunks=PATH", field=where)
+        raise InputError(
+            f"{what}; or name the path of its text: judge score --map chunks=PATH", field=where
+        )
     title = item.get("title")
     return f"{title}\n{text}" if shape.titled and title and isinstance(title, str) else text, path
 
@@ -278,7 +287,7 @@ def _ordered(value: object, references: object, path: str, order: str) -> object
         return value
     if path == order:
         what = "holds ids and no texts; add the texts as segments"
-        raise InputError(f"{what}, or name their path: --map chunks=PATH", field=path)
+        raise InputError(f"{what}, or name their path: judge score --map chunks=PATH", field=path)
     texts = value if isinstance(value, dict) else {}
     if isinstance(value, list):
         plain = len(value) == len(references) and all(isinstance(each, str) for each in value)

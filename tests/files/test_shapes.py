@@ -1,12 +1,17 @@
 """Other tools' rows: the same two answers, one of them Chinese, as each tool writes them."""
 
+import csv
+import dataclasses
+import gzip
+import io
 import json
 from pathlib import Path
 
 import pytest
 
-from judge import Config, Evaluator, InputError, Sample
-from judge.files.samples import read_samples
+from judge import Config, ConfigError, Evaluator, InputError, Sample
+from judge.files.samples import Rejected, check_samples, read_samples
+from tests.commands import judge
 
 SHAPES = Path(__file__).resolve().parents[2] / "fixtures" / "shapes"
 NUMBERED = ["1", "2"]
@@ -18,14 +23,22 @@ DOCUMENTS = "attributes.retrieval.documents[].document.content"
 VALUES = ("attributes.input.value", "attributes.output.value", DOCUMENTS)
 SAID = ("messages[role=user][-1].content", "messages[role=assistant][-1].content")
 PAGES = ["gym-hours.md", "lockers.md"]
-MAPPED = {"messages.jsonl": {"chunks": "messages[role=tool].content"}}
-GOLD = ("alce.jsonl", "deepeval.jsonl")
+MAPPED = {
+    "messages.jsonl": {"chunks": "messages[role=tool].content"},
+    "ragas_turns.jsonl": {"chunks": "user_input[type=tool].content"},
+}
+GOLD = ("alce.jsonl", "deepeval.jsonl", "deepeval_array.json", "ragas_turns.jsonl")
 # A file, its shape, where the query, the answer and the chunks stand, and the ids of these.
 DOORS: dict[str, tuple[str, tuple[str, str, str], list[str]]] = {
     "alce.jsonl": ("ALCE", ("question", "output", "docs[].text"), NUMBERED),
     "deepeval.jsonl": (
         "deepeval",
         ("input", "actual_output", "retrieval_context, parted at |"),
+        NUMBERED,
+    ),
+    "deepeval_array.json": (
+        "deepeval",
+        ("input", "actual_output", "retrieval_context"),
         NUMBERED,
     ),
     "haystack.jsonl": ("Haystack", ("query", "replies[0]", "documents[].content"), NAMED),
@@ -53,6 +66,15 @@ DOORS: dict[str, tuple[str, tuple[str, str, str], list[str]]] = {
     "messages.jsonl": ("messages", (*SAID, "messages[role=tool].content"), NUMBERED),
     "openinference.jsonl": ("OpenInference", VALUES, NAMED),
     "openinference_flat.jsonl": ("OpenInference", VALUES, NAMED),
+    "ragas_turns.jsonl": (
+        "ragas, several turns",
+        (
+            "user_input[type=human][-1].content",
+            "user_input[type=ai][-1].content",
+            "user_input[type=tool].content",
+        ),
+        NUMBERED,
+    ),
     "ragtruth.jsonl": (
         "RAGTruth",
         ("source_info.question", "response", "source_info.passages"),
@@ -80,6 +102,35 @@ def test_each_shape_is_recognised_and_said_once() -> None:
         assert [chunk.chunk_id for chunk in english.chunks] == ids, name
         assert chinese.chunks[1].text == "请各部门在1月9日前报送节目单。", name
         assert chinese.gold_answer == ("1月16日。" if name in GOLD else None), name
+        if name.endswith(".jsonl"):
+            rows = map(json.loads, (SHAPES / name).read_text("utf-8").splitlines())
+            made = [Sample.of(row, number=n, map=MAPPED.get(name)) for n, row in enumerate(rows, 1)]
+            assert made == [english, chinese], name
+
+
+def test_lists_as_pandas_writes_them_and_not_as_numpy_does(tmp_path: Path) -> None:
+    expected = [chunk.text for chunk in read("alce.jsonl")[0][0].chunks]
+    text = (SHAPES / "ragas.csv").read_text("utf-8")
+    tabbed = csv.reader(io.StringIO(text))
+    (tmp_path / "tabs.tsv").write_text("\n".join(map("\t".join, tabbed)), encoding="utf-8")
+    (tmp_path / "shape.csv").write_text(
+        text.replace("retrieved_contexts", "context"), encoding="utf-8"
+    )
+    for path in (SHAPES / "ragas.csv", tmp_path / "tabs.tsv", tmp_path / "shape.csv"):
+        english, chinese = read_samples(path)
+        assert [chunk.text for chunk in english.chunks] == expected
+        assert len(chinese.chunks) == 2
+    # Of 'a' 'b' Python makes one text; what is long or deep, or no constant, is not evaluated.
+    path, long = tmp_path / "cell.csv", "['" + "x" * 1_000_000 + "']"
+    broken = [long, "['a' 'b']", "[Document(page_content='c')]", "[{'page_content': x}]"]
+    cells = {"contexts": [*broken, "[" * 5_000, "[1, f'{x}']"], "context": broken}
+    for column, each in cells.items():
+        for cell in each:
+            path.write_text(f'answer,{column}\na,"{cell}"\n', encoding="utf-8")
+            with pytest.raises(InputError, match=rf"line 2, field '{column}': .*json\.dumps$"):
+                list(read_samples(path))
+    with pytest.raises(InputError, match=r"line 2, field 'contexts': .*json\.dumps$"):
+        list(read_samples(SHAPES / "numpy.csv"))
 
 
 async def test_the_same_answers_have_the_same_results_through_every_shape() -> None:
@@ -164,3 +215,112 @@ def test_a_half_right_row_names_file_line_and_key(tmp_path: Path) -> None:
         if not told.startswith(place) or says not in told or "\n" in told:
             unsaid.append((told, field, says))
     assert unsaid == []
+
+
+GOOD = '{"answer": "答", "chunks": ["c"]}'
+ARRAYS = {
+    "[]": [],
+    f" [ {GOOD},\n\n{GOOD} ]\n": ["1", "3"],
+    f"\ufeff[{GOOD},{GOOD},{GOOD}]": ["1", "2", "3"],
+    f"[{GOOD},": "line 1: ends where the array of objects needs {",
+    f"[{GOOD}": "line 1: ends where the array of objects needs , or ]",
+    f"[{GOOD},]": "line 1: holds ']' where the array of objects needs {",
+    f"[\n{GOOD}\n{GOOD}]": "line 3: holds '{",
+    f"[{GOOD}] x": "line 1: holds 'x' where the array of objects needs its end",
+    "[1, 2]": "line 1: holds '1, 2]' where the array of objects needs { or ]",
+    f'[{GOOD},\n{{"answer": "cut': "line 2: bad JSON in the array: Unterminated string",
+    f'[{GOOD}, {{"answer": "{"x" * 9_000}", "chunks": []}}]': "line 2: an object of the array is",
+    f'[{GOOD}, {{"a": 1, "a": 2}}]': "line 2: the key 'a' stands twice",
+    f"[{GOOD}, {{}}]": "line 2, field 'answer': is missing",
+}
+
+
+def test_an_array_is_read_object_by_object(tmp_path: Path) -> None:
+    for text, expected in ARRAYS.items():
+        path = tmp_path / "rows.json"
+        for data in (text.encode(), gzip.compress(text.encode())):
+            path.write_bytes(data)
+            samples = read_samples(path, max_line=0.005)
+            if isinstance(expected, list):
+                assert [sample.qid for sample in samples] == expected
+                continue
+            with pytest.raises(InputError) as caught:
+                list(samples)
+            assert str(caught.value).startswith(f"{path}, {expected}"), str(caught.value)
+    # What is set aside is one object; behind what is no array nothing is passed over unsaid.
+    path.write_text(f"[{GOOD}, {{}}, {GOOD}]", encoding="utf-8")
+    bad: list[Rejected] = []
+    assert check_samples(path, on_bad=bad.append)[:2] == (2, 1)
+    assert bad[0].text == "{}"
+    path.write_text(f"[{GOOD}, 3, {GOOD}]", encoding="utf-8")
+    with pytest.raises(InputError, match="line 1: holds '3"):
+        check_samples(path, on_bad=bad.append)
+
+
+def test_a_map_finds_what_has_no_shape_and_says_where_it_finds_nothing(tmp_path: Path) -> None:
+    path, run = tmp_path / "rows.jsonl", tmp_path / "run"
+    rows = [
+        {"nr": number, "out": {"text": text}, "found": [{"body": chunk}], "ask": "?"}
+        for number, (text, chunk) in enumerate(
+            [("Six rooms are free [1].", "Six rooms are free."), ("九点关门[1]。", "九点关门。")]
+        )
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    given = ("answer=out.text", "chunks=found[].body", "qid=nr")
+    score = ("score", path, "-o", run, "--judge", "similarity", "--force")
+    options = [word for each in given for word in ("--map", each)]
+    code, _, err = judge(*score, *options)
+    assert (code, err.splitlines()[0]) == (
+        0,
+        "judge: read as --map says: answer from out.text, chunks from found[].body",
+    )
+    code, out, _ = judge("show", run, "1")  # which reads the samples once more, by run.json
+    assert (code, "九点关门" in out) == (0, True)
+    wrong = {
+        "answer=out.txt": "line 1, field 'answer': nothing stands at out.txt; found the keys 'nr'",
+        "chunks=found[].text": "line 1, field 'found[0].text': is null",
+        "chunks=found[3]": "nothing stands at found[3]; found the keys 'nr', 'out', 'found'",
+        "text=out.text": "map 'text': is no field; there are: qid, query, answer",
+        "answer=out..text": "map: 'out..text' is no path",
+        "answer": "'answer' is no FIELD=PATH",
+    }
+    for each, says in wrong.items():
+        name = each.partition("=")[0]
+        rest = [word for kept in given if not kept.startswith(name) for word in ("--map", kept)]
+        code, _, err = judge(*score, *rest, "--map", each)
+        assert (code, says in err, err.count("\n")) == (2, True, 1), err
+    with pytest.raises(ConfigError, match="a field stands twice"):
+        Config.model_validate({"map": "answer=a,answer=b"})
+    assert Config.model_validate({"map": "answer=a, chunks=b"}).map == {
+        "answer": "a",
+        "chunks": "b",
+    }
+
+
+@dataclasses.dataclass
+class Answered:
+    """As tools make them: a data class with models in it."""
+
+    response: str
+    source_nodes: list[object]
+    score: float = float("nan")
+
+
+class Node:
+    """As pydantic makes them."""
+
+    def model_dump(self) -> dict[str, object]:
+        return {"node": {"id_": "n", "text": "t"}, "score": 0.5}
+
+
+def test_an_object_of_a_tool_is_a_sample_and_what_is_none_is_one_line() -> None:
+    sample = Sample.of(Answered("a", [Node()]), number=7)
+    assert (sample.qid, sample.answer, sample.metadata) == ("7", "a", {"score": None})
+    assert [(chunk.chunk_id, chunk.text) for chunk in sample.chunks] == [("n", "t")]
+    assert Sample.of(sample) is sample
+    looped: dict[str, object] = {}
+    looped["answer"] = looped
+    for given in (None, "text", [], object(), Node, looped, {"answer": "a", "chunks": [object()]}):
+        with pytest.raises(InputError) as caught:
+            Sample.of(given)
+        assert "\n" not in str(caught.value)
