@@ -96,6 +96,9 @@ class Words:
         say, totals, cost = partial(self._say, "line"), report.totals, report.cost
         if Signature.parse(report.signature).source in NEVER_PARTIAL:
             yield say("coarse")
+        if never := [each for each in totals.labels if not each.said]:
+            told = (say("label", label=self.label(x.label), count=f"{x.gold:,}") for x in never)
+            yield say("never", labels=self("blind.joint").join(told))
         yield say("scores", f1=number(totals.macro_f1), kappa=number(totals.kappa))
         rates = {"quotes": totals.quotes, "citations": totals.citations, "obeyed": totals.obeyed}
         for name, found in (rates | totals.flips).items():

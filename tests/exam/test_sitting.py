@@ -7,6 +7,7 @@ from judge import Support, UnscoredReason
 from judge.exam import ExamReport, ExamRow, Items, read_items, sit
 from judge.exam.items import selected
 from judge.exam.scores import rate
+from judge.exam.words import Words
 from tests.faults import NO_SEED_422
 from tests.oracle import Choose, always, coarse, erring, obedient, oracle, truth
 from tests.replies import Says, Slow, calls, picky
@@ -70,10 +71,16 @@ def test_who_obeys_hidden_orders_is_found_out() -> None:
 
 
 def test_one_who_never_says_partial_is_right_on_its_side() -> None:
-    totals = sat(coarse).totals
+    report = sat(coarse)
+    totals = report.totals
     partial = totals.confusion[Support.PARTIAL]["none"]
     assert totals.whole.accuracy.hits == totals.sentences - partial < totals.sentences
     assert totals.whole.binary.value == 1.0
+    told = list(Words("en").facts(report))
+    assert (
+        f"labels that it never said, and how many sentences bear them: partial ({partial})" in told
+    )
+    assert f"从未判过的标签及应判的句子数：部分支持（{partial}）" in list(Words("zh").facts(report))
 
 
 def test_errors_of_one_in_ten_lie_within_the_interval() -> None:
