@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from judge.cluster.blocks import Block, Source, blocks
+from judge.cluster.permits import SharedPace
 from judge.cluster.shards import Door, Shard
 from judge.config import Config
 from judge.errors import JudgeError
@@ -39,6 +40,8 @@ class Plan(NamedTuple):
     """Whether the samples are to be copied into the run."""
     session: str
     """Of the driver."""
+    paced: bool
+    """Whether an actor of the session's name keeps one pace for all."""
 
     @property
     def config(self) -> Config:
@@ -124,8 +127,8 @@ def _totals(results: list[SampleResult], start: int, config: Config) -> bytes:
 class Holder:
     """An actor that has one `Evaluator`, open from its first use on."""
 
-    def __init__(self, config: Config) -> None:
-        self._evaluator = Evaluator(config)
+    def __init__(self, config: Config, pace: SharedPace | None = None) -> None:
+        self._evaluator = Evaluator(config, pace=pace)
         self._opening = asyncio.Lock()
         self._open = False
 
@@ -141,7 +144,7 @@ class Scorer(Holder):
     """Scores some blocks at a time."""
 
     def __init__(self, plan: Plan) -> None:
-        super().__init__(plan.config)
+        super().__init__(plan.config, SharedPace(plan.session) if plan.paced else None)
         self._plan = plan
         self._door = Door()
 

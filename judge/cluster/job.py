@@ -19,6 +19,7 @@ import ray.data
 from judge.backends.store.cache import cache_folder
 from judge.cluster.actors import HEADERS, Plan, Row, Scorer, added_up, checked, cpus, read
 from judge.cluster.blocks import Source, sources
+from judge.cluster.permits import keep_pace
 from judge.cluster.session import beaten, connected
 from judge.config import Config
 from judge.errors import ConfigError, InputError, JudgeError, WorkerLost
@@ -32,6 +33,7 @@ from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
 from judge.scores.totals import Totals
+from judge.turns import at_once
 
 if TYPE_CHECKING:
     from ray.data import Dataset
@@ -65,7 +67,7 @@ class ClusterJob:
     Args:
         source: what to read: a file, a folder, a pattern, `s3://`.
         folder: where the run goes.
-        config: settings; `concurrency` is that of each replica, `rpm` and `tpm` are shared out.
+        config: settings; `concurrency` is that of each replica, the rates are those of all.
         address: of a Ray cluster, as `ray.init` takes it; None: one on this machine.
         replicas: actors that score; one for each CPU where left out, one where a server judges.
         force: as of `Job`; so are the next two.
@@ -106,12 +108,13 @@ class ClusterJob:
         ):
             replicas = self._replicas or self._usual()
             plan = Plan(
-                shared_out(self._config, replicas).model_dump_json(),
+                _portable(self._config).model_dump_json(),
                 str(self._folder),
                 skip=self._skip,
                 named=len(files) > 1,
                 copied=not plain,
                 session=secrets.token_hex(8),
+                paced=self._config.asks_server and replicas > 1,
             )
             found, scored = self._check(files, plan, watcher)
             record = asyncio.run(self._record(scored))
@@ -126,8 +129,11 @@ class ClusterJob:
             if resumed < begun:
                 watcher.begun(record, resumed)
             rest = [each for each in found if each.name not in tally.names]
+            ceiling, rpm, tpm = replicas * at_once(self._config), self._config.rpm, self._config.tpm
+            keeper = keep_pace(plan.session, ceiling, rpm, tpm) if plan.paced else None
             for row in beaten(partial(_scored, plan, files, rest, replicas), watcher):
                 tally.add(row)
+            del keeper
             return self._finish(folder, record, tally, clock, resumed)
 
     def _finish(
@@ -233,8 +239,8 @@ class _Tally:
                     self._watcher.scored(result)
 
 
-def shared_out(config: Config, replicas: int) -> Config:
-    """The settings of each of so many replicas.
+def _portable(config: Config) -> Config:
+    """The settings as any machine may read them.
 
     Raises:
         ConfigError: for what one process alone can keep to.
@@ -250,12 +256,9 @@ def shared_out(config: Config, replicas: int) -> Config:
         raise ConfigError(
             f"headers: they may be secrets, and go to no cluster; set {HEADERS} there"
         )
-    rates = {
-        name: max(1, rate // replicas) for name in ("rpm", "tpm") if (rate := getattr(config, name))
-    }
     # A folder that is meant by its relation to this process, or to its user, is named in full.
     place = {} if config.cache_url else {"cache_dir": cache_folder(config).absolute()}
-    return config.model_copy(update={**rates, **place})
+    return config.model_copy(update=place)
 
 
 def _raised(error: bytes) -> JudgeError:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import time
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Final
@@ -111,10 +112,14 @@ def test_bad_lines_are_set_aside_and_doubled_qids_refused(place: Path) -> None:
     assert "'q19', 'q20' stand more than once; make each qid unique" in ran.err
 
 
-def test_a_killed_worker_is_replaced_and_nothing_is_asked_twice(place: Path) -> None:
+def test_a_killed_worker_is_replaced_and_all_keep_one_pace(
+    place: Path,
+) -> None:
     killed: list[int] = []
+    came: list[float] = []
 
     def script(request: Asked) -> Answer:
+        came.append(time.monotonic())
         if request.number == 30:
             killed.extend(_workers())
             for pid in killed:
@@ -125,9 +130,12 @@ def test_a_killed_worker_is_replaced_and_nothing_is_asked_twice(place: Path) -> 
     for number, row in enumerate(rows):
         row["answer"] = f"It opens at seven in hall {number}."
     write(place / "rows.jsonl", rows)
+    (place / "many").mkdir()
+    for half in range(2):
+        write(place / "many" / f"{half}.jsonl", rows[30 * half : 30 * half + 30])
     with JudgeServer(script) as server:
         words = (*server.words, "--concurrency", 4)
-        ran = judge("score", "rows.jsonl", "-o", "there", *words, "--engine", "ray")
+        ran = judge("score", "many", "-o", "there", *words, *_RAY, "--rpm", 1200)
         assert ran.code == 0, ran.err
         assert killed
         known = len(server.requests)
@@ -136,7 +144,9 @@ def test_a_killed_worker_is_replaced_and_nothing_is_asked_twice(place: Path) -> 
     there, here = read_summary(place / "there"), read_summary(place / "here")
     assert there.faithfulness == here.faithfulness
     assert (there.answers, there.judged) == (60, 60)
-    assert known - server.probes <= 60 + 4  # those that were out when it was killed
+    assert len(came) - server.probes <= 60 + 8  # those that were out when they were killed
+    # 20 a second in all, however many replicas ask.
+    assert came[-1] - came[0] >= (len(came) - server.probes - 1) / 20 - 0.1
 
 
 def _workers() -> list[int]:
