@@ -10,7 +10,16 @@ from typing import Final
 from pydantic import BaseModel
 
 from judge.errors import RunError
-from judge.files.runs import AGREEMENT, AGREEMENTS, PAGE, REVIEW, parse, read_record, result_files
+from judge.files.runs import (
+    AGREEMENT,
+    AGREEMENTS,
+    PAGE,
+    RESULTS,
+    REVIEW,
+    parse,
+    read_record,
+    result_files,
+)
 from judge.files.tables import replacing
 from judge.review.records import Agreement, Draw, Label, Target
 
@@ -23,7 +32,9 @@ def fingerprint(folder: Path) -> str:
     """SHA-256 of the results of a finished run; RunError where there is none, or half of one."""
     if read_record(folder).finished is None:
         raise RunError(f"{folder}: this run is unfinished; finish it with the same judge score")
-    _, place, files = result_files(folder)
+    whole, place, files = result_files(folder)
+    if not whole:
+        place, files = folder / RESULTS, [folder / RESULTS]
     digest = hashlib.sha256()
     try:
         for path in files:

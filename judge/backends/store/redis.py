@@ -75,6 +75,8 @@ class RedisStore:
         """Seconds for which a lease holds that is not renewed."""
         self._ttl = ttl
         self._recess = 0.0
+        self._why = ""
+        """What it said before it."""
         self._warned = self._closed = False
         self._client = Redis.from_url(
             url,
@@ -201,14 +203,15 @@ class RedisStore:
         if self._closed:
             raise UsageError(f"cache {self.place}: closed; ask while its `with` is open")
         if monotonic() < self._recess:
-            raise Unkept(f"cache {self.place}: is not asked for some seconds, as it was gone")
+            # The other thread may tell of it first.
+            raise Unkept(f"cache {self.place}: {_AWAY.format(self._why)}")
         try:
             yield
         except RedisError as error:
             # Of a pipeline's command the client's own message quotes what was to be kept.
             why = clip(printable(str(error).rpartition("caused error: ")[2]), _SHOWN)
             if isinstance(error, NoConnection | NoReply):
-                self._recess = monotonic() + _RECESS
+                self._recess, self._why = monotonic() + _RECESS, why
             usual = _AWAY if kind is Unkept else _UNUSABLE
             words = _LOCKED if isinstance(error, AuthenticationError) else usual
             raise kind(f"cache {self.place}: {words.format(why)}") from None
