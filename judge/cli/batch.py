@@ -40,7 +40,7 @@ _FOLDER: Final = typer.Argument(metavar="DIR", help="Batch folder.")
 @batch.command()
 @takes_settings
 def write(
-    source: Path = typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz."),
+    source: Path = typer.Argument(metavar="SAMPLES", help="JSONL, JSON or CSV, may be .gz."),
     output: Path = typer.Option(..., "-o", "--output", metavar="DIR", help="Batch folder."),
     *,
     skip_bad_lines: bool = typer.Option(False, "--skip-bad-lines", help="Leave bad lines out."),

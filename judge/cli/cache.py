@@ -71,7 +71,7 @@ def stats(
 @cache.command()
 @takes_settings
 def explain(
-    source: Path = typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz."),
+    source: Path = typer.Argument(metavar="SAMPLES", help="JSONL, JSON or CSV, may be .gz."),
     qid: str = typer.Argument(metavar="QID", help="Which answer."),
     *,
     settings: "Config",

@@ -28,7 +28,9 @@ def _switch(name: str, help_: str) -> Any:  # noqa: ANN401  likewise
 
 
 RUN: Final = typer.Argument(metavar="RUN", help="Run folder.")
-SAMPLES: Final = typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.")
+SAMPLES: Final = typer.Argument(
+    metavar="SAMPLES", help="JSONL, JSON or CSV, may be .gz; - for stdin."
+)
 JSON: Final = typer.Option(False, "--json", help="Print one JSON object instead of tables.")
 MAX_LINE: Final = typer.Option(
     64.0, "--max-line", metavar="MB", min=0.000001, help="A longer line is a bad one."

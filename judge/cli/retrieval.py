@@ -52,7 +52,9 @@ def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
 
 
 _SAMPLES: Final = typer.Argument(
-    None, metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin. Several are compared."
+    None,
+    metavar="SAMPLES",
+    help="JSONL, JSON or CSV, may be .gz; - for stdin. Several are compared.",
 )
 _KS: Final = typer.Option(
     "1,3,5,10,20", "-k", metavar="K,…", help="Ranks to look at, whole numbers from 1."

@@ -49,7 +49,7 @@ def _folder(value: str | None) -> str | None:
 @takes_settings
 def score(  # noqa: PLR0913  each is an option of the command line
     source: str = typer.Argument(
-        metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.", callback=_named
+        metavar="SAMPLES", help="JSONL, JSON or CSV, may be .gz; - for stdin.", callback=_named
     ),
     output: str | None = typer.Option(
         None,

@@ -19,6 +19,8 @@ from judge.records import Sample
 _METHODS: Final = ("model_dump", "to_dict", "isoformat", "tolist")
 """By which objects give what they hold."""
 _SPOKEN: Final = ("query", "answer", "chunks", "gold_answer")
+_PLACES: Final = 4
+"""Paths that a message names."""
 _SHOWN: Final = 60
 """Characters of a value, in a message."""
 _BROKEN: Final = re.compile(r"""\[\s*(?:["'{]|\w+\()""")
@@ -139,7 +141,7 @@ class Reader:
                 raise InputError(f"is {value!r}, which is no answer; leave it out", field=path)
         for name in FIELDS:
             paths = shape.paths.get(name, ())
-            places = " or ".join(path for path, _ in paths)
+            places = " or ".join(path for path, _ in paths[:_PLACES])
             path, value = first(fields, paths)
             if path and (value is not None or name in self._needs):
                 found[name] = path, value
@@ -147,7 +149,7 @@ class Reader:
                 what = f"nothing stands at {places}; found {keys_of(fields)}"
                 raise InputError(f"{what}; name another path with --map", field=name)
             elif name in self._needs and not _gives(fields, name):
-                place = f" of {shape.name} (it stands at {places})" if places else ""
+                place = f": {shape.name} has it as {places}" if places else ""
                 what = f"is missing{place}; found {keys_of(fields)}"
                 raise InputError(
                     f"{what}; or name its path: judge score --map {name}=PATH", field=name
@@ -192,9 +194,12 @@ def _plain(value: Any, where: str, depth: int = 0) -> JsonValue:  # noqa: ANN401
 
 
 def _is_marked(fields: _Fields, paths: Paths) -> bool:
-    path, value = first(fields, paths)
-    each = value if "[]" in path and isinstance(value, list) else [True]
-    return bool(path) and any(one is not None for one in each)
+    for path, steps in paths:
+        found = at(fields, steps)
+        hollow = "[]" in path and isinstance(found, list) and all(one is None for one in found)
+        if found is not NOTHING and not hollow:
+            return True
+    return False
 
 
 def _gives(fields: _Fields, name: str) -> bool:
@@ -234,8 +239,8 @@ def _passages(value: object, path: str, shape: _Shape) -> tuple[list[str], list[
         if _BROKEN.match(value):
             what = f"begins as a list and is none: {value[:_SHOWN]!r}"
             raise InputError(f"{what}; write it with json.dumps", field=path)
-        path = f"{path}, parted at {shape.joined}" if shape.joined in value[1:] else path
         parts = value.split(shape.joined) if shape.joined else [value]
+        path = f"{path}, parted at {shape.joined}" if len(parts) > 1 else path
         value = parts if value.strip() else []
     items = [value] if isinstance(value, dict) else value
     if not isinstance(items, list):
@@ -311,7 +316,7 @@ def _said(value: object, ids: list[str]) -> object:
         return value
     parts = [(text, each) for each in value if isinstance(text := _said(each, ids), str)]
     if not any(isinstance(each, dict) and "citations" in each for _, each in parts):
-        return "".join(text for text, _ in parts) if parts else value
+        return "".join(text for text, _ in parts) if parts or not value else value
     return " ".join(_cited(text, each, ids) for text, each in parts)
 
 

@@ -177,9 +177,13 @@ WRONG: list[tuple[object, str, str]] = [
     (
         {"query": "q", "source_documents": ["t"]},
         "answer",
-        "is missing of LangChain (it stands at result or answer",
+        "is missing: LangChain has it as result or answer",
     ),
-    ({"input": "q", "actual_output": "a"}, "chunks", "is missing of deepeval"),
+    (
+        {"input": "q", "actual_output": "a"},
+        "chunks",
+        "is missing: deepeval has it as retrieval_context",
+    ),
     ({"actual_output": None, "retrieval_context": []}, "actual_output", "is null"),
     ({"actual_output": 3, "retrieval_context": []}, "actual_output", "is a number, 3; text"),
     (
@@ -187,7 +191,11 @@ WRONG: list[tuple[object, str, str]] = [
         "source_nodes[0]",
         "has no text",
     ),
-    ({"messages": [{"role": "user", "content": "q"}]}, "answer", "is missing of messages"),
+    (
+        {"messages": [{"role": "user", "content": "q"}]},
+        "answer",
+        "is missing: messages has it as messages[role=assistant]",
+    ),
     ({"messages": [{"role": "assistant", "content": "a"}]}, "chunks", "--map chunks=PATH"),
     (
         {"answer": [{"text": "a", "citations": [0]}], "references": ["d1"]},
@@ -200,6 +208,11 @@ WRONG: list[tuple[object, str, str]] = [
         "has no text of 'd1'",
     ),
     ({"answer": "a", "docs": [{"body": "t"}]}, "chunks", "is missing (also read from: contexts"),
+    (
+        {"output.value": "a", "attributes": {"openinference.span.kind": "RETRIEVER"}},
+        "attributes.openinference.span.kind",
+        "is 'RETRIEVER', which is no answer",
+    ),
 ]
 
 
@@ -324,3 +337,70 @@ def test_an_object_of_a_tool_is_a_sample_and_what_is_none_is_one_line() -> None:
         with pytest.raises(InputError) as caught:
             Sample.of(given)
         assert "\n" not in str(caught.value)
+
+
+CITED = [{"text": "One.", "citations": ["b", "z"]}, {"text": "三。", "citations": {"a": 0.5}}]
+RELEASED = {"references": ["a", "b"], "segments": {"b": "tb", "c": "tc", "a": {"segment": "ta"}}}
+READ: list[tuple[dict[str, object], str, list[tuple[str, str]]]] = [
+    # Citations count through the references, whatever the order of the texts; one that names what
+    # is not there dangles.
+    (
+        {**RELEASED, "answer": CITED},
+        "One [2][4]. 三 [1]。",
+        [("a", "ta"), ("b", "tb"), ("c", "tc")],
+    ),
+    (
+        {
+            "references": ["a"],
+            "segments": ["ta"],
+            "responses": [{"text": "X", "citations": [0, 9]}],
+        },
+        "X [1][10]",
+        [("a", "ta")],
+    ),
+    ({"topic_id": 1, "references": [], "segments": [], "answer": []}, "", []),
+    (
+        {"output": "a", "docs": [{"id": "7", "title": "T", "text": "t"}]},
+        "a",
+        [("1", "T\nt")],
+    ),
+    ({"response": "a", "source_info": {"stars": 4}}, "a", [("1", '{"stars": 4}')]),
+    ({"answer": "a", "context": " "}, "a", []),
+    ({"answer": "a", "context": {"content": "t", "id": 3}}, "a", [("3", "t")]),
+    ({"result": "a", "documents": [{"id": "x", "text": "t"}, "u"]}, "a", [("1", "t"), ("2", "u")]),
+    (
+        {"replies": [{"role": "assistant", "content": [{"text": "a"}]}], "documents": ["t"]},
+        "a",
+        [("1", "t")],
+    ),
+    (
+        {
+            "messages": [{"role": "assistant", "content": [{"text": "a"}, {"url": 1}]}],
+            "context": [],
+        },
+        "a",
+        [],
+    ),
+    (
+        {"input": "q", "output": '{"answer": "a", "contexts": ["t"]}', "timestamp": "x"},
+        "a",
+        [("1", "t")],
+    ),
+]
+
+
+def test_what_each_shape_is_read_as() -> None:
+    for row, answer, chunks in READ:
+        sample = Sample.of(row)
+        assert (sample.answer, [(c.chunk_id, c.text) for c in sample.chunks]) == (answer, chunks)
+
+
+def test_a_file_may_use_several_names_of_one_shape_and_each_is_said(tmp_path: Path) -> None:
+    path, told = tmp_path / "rows.jsonl", list[str]()
+    rows = [{"result": "a", "context": ["t"]}, {"answer": "a", "context": ["t"]}]
+    path.write_text("\n".join(map(json.dumps, rows * 2)), encoding="utf-8")
+    assert len(list(read_samples(path, told=told.append))) == 4
+    assert [each.split(", ")[0] for each in told] == [
+        "read as LangChain: answer from result",
+        "read as LangChain: answer from answer",
+    ]
