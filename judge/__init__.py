@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from judge.errors import WorkerLost as WorkerLost
     from judge.evaluator import Evaluator as Evaluator
     from judge.evaluator import evaluate as evaluate
-    from judge.files.runs import read_run as read_run
     from judge.files.samples import read_samples as read_samples
     from judge.overlap import measure_overlap as measure_overlap
     from judge.protocols import Embedder as Embedder
@@ -55,6 +54,8 @@ if TYPE_CHECKING:
     from judge.retrieval import measure_retrieval as measure_retrieval
     from judge.retrieval import measure_run as measure_run
     from judge.retrieval.records import RankRules as RankRules
+    from judge.run import Run as Run
+    from judge.run import read_run as read_run
     from judge.scores.totals import summarize as summarize
 
 _MODULES = {
@@ -63,7 +64,6 @@ _MODULES = {
     "judge.errors": "ConfigError InputError JudgeError JudgeUnavailable JudgeUnhealthy"
     " PromptMismatch RunError UsageError WorkerLost",
     "judge.evaluator": "Evaluator evaluate",
-    "judge.files.runs": "read_run",
     "judge.files.samples": "read_samples",
     "judge.overlap": "measure_overlap",
     "judge.protocols": "Embedder Judge ReviewHook",
@@ -74,6 +74,7 @@ _MODULES = {
     "judge.reports.rows": "to_rows",
     "judge.retrieval": "measure_retrieval measure_run",
     "judge.retrieval.records": "RankRules",
+    "judge.run": "Run read_run",
     "judge.scores.totals": "summarize",
 }
 _ROOMS = ("exam", "review")

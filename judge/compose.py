@@ -21,6 +21,7 @@ from judge.judges.nli import NliJudge
 from judge.judges.parts import PartsJudge
 from judge.judges.repeated import ReorderedJudge, RepeatedJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
+from judge.judges.spans import SpanJudge
 from judge.judges.windowed import WindowedJudge
 from judge.prompt import FAITHFULNESS, load_prompt
 from judge.protocols import Embedder, Judge
@@ -95,7 +96,7 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
     async with AsyncExitStack() as stack:
         # Whoever asks wants to know how it is now.
         connection = await _connected(config.model_copy(update={"patience": 0.0}), stack)
-        settled = await settle(connection, name, REPLY_SCHEMA, None, config.asked_beside)
+        settled = await settle(connection, name, REPLY_SCHEMA, None, _wanted(config))
         model = OpenAIModel(connection, name, settled)
         options = tuple(Signature.parse(model.signature).whole)[1:]  # behind its name
         yield Served(model, settled.served, options, _room(settled), connection.date)
@@ -198,15 +199,21 @@ async def _second(config: Config, connection: "Connection | None", stack: AsyncE
 
 
 async def _loaded(config: Config, stack: AsyncExitStack) -> Judge:
-    from judge.backends.local import SentenceEmbedder, TransformersScorer  # noqa: PLC0415
+    from judge.backends import local  # noqa: PLC0415
 
     worker = ThreadPoolExecutor(1, "judge-model")
     # Leaving waits for nobody: the batch under way ends by itself.
     stack.callback(worker.shutdown, wait=False, cancel_futures=True)
+    edition = _edition(config, windows=False)
+    if config.marks and config.span_model is not None:
+        tagger = await local.TransformersTagger.opened(config.span_model, worker)
+        return SpanJudge(tagger, threshold=config.span_threshold, edition=edition)
     if config.infers and config.nli_model is not None:
-        scorer = await TransformersScorer.opened(config.nli_model, worker)
-        return NliJudge(scorer, edition=_edition(config, windows=False))
-    return offline(config, await SentenceEmbedder.opened(config.local_embedding or "", worker))
+        scorer = await local.TransformersScorer.opened(config.nli_model, worker)
+        return NliJudge(scorer, edition=edition)
+    return offline(
+        config, await local.SentenceEmbedder.opened(config.local_embedding or "", worker)
+    )
 
 
 async def _asking(
@@ -218,7 +225,7 @@ async def _asking(
     ask: bool,
     guarded: bool,
 ) -> Judges:
-    from judge.backends.openai import Budget, Capabilities, OpenAIModel, settle  # noqa: PLC0415
+    from judge.backends.openai import Budget, OpenAIModel, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall  # noqa: PLC0415
     from judge.backends.store.cache import open_store  # noqa: PLC0415
     from judge.judges.prompted import PARTS  # noqa: PLC0415
@@ -226,12 +233,11 @@ async def _asking(
 
     opened = open_store(config, strict=not guarded) if config.cache else None
     store = await stack.enter_async_context(opened) if opened else None
-    extra = config.asked_beside
+    wanted = _wanted(config)
     if ask:
-        settled = await settle(connection, name, REPLY_SCHEMA, store, extra)
+        settled = await settle(connection, name, REPLY_SCHEMA, store, wanted)
     else:
-        known = await recall(store, connection.base_url, name, extra)
-        settled = known or Capabilities(extra=extra)
+        settled = await recall(store, connection.base_url, name, wanted) or wanted
     budget = Budget(config) if config.limited else None
     model = OpenAIModel(connection, name, settled, store, budget)
     room = _room(settled)
@@ -300,9 +306,18 @@ class _Asker(NamedTuple):
         return CachedJudge(judge, self.store, self.url, group=size, repeat=repeat, leases=leases)
 
 
+def _wanted(config: Config) -> "Capabilities":
+    """What is asked of a server before it has refused anything."""
+    from judge.backends.openai import Capabilities  # noqa: PLC0415  for those who use it
+
+    return Capabilities.wanted(config.endpoint, config.asked_beside)
+
+
 def _room(settled: "Capabilities") -> int:
     """Tokens to allow beside a reply, where the limit covers what a model thinks, too."""
-    return _THOUGHTS if settled.limit == "max_completion_tokens" else 0
+    # At /responses all limits do: who thinks is known by taking no temperature.
+    newer = settled.endpoint == "responses" and not settled.temperature
+    return _THOUGHTS if newer or settled.limit == "max_completion_tokens" else 0
 
 
 async def settled(
@@ -318,17 +333,17 @@ async def settled(
     from judge.backends.store.cache import open_store  # noqa: PLC0415
     from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
-    name, extra, url = config.model or "", config.asked_beside, address(config)
+    name, wanted, url = config.model or "", _wanted(config), address(config)
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(config))
-        takes = await recall(store, url, name, extra)
-        told = Capabilities.model_validate(known or {"extra": extra})
+        takes = await recall(store, url, name, wanted)
+        told = Capabilities.model_validate(known) if known else wanted
         if takes is None and known is None and ask:
             connection = await _connected(config, stack)
-            takes = await settle(connection, name, REPLY_SCHEMA, store, extra)
+            takes = await settle(connection, name, REPLY_SCHEMA, store, wanted)
         elif takes is None or (told.served and not takes.served):
             takes = (takes or told).model_copy(update={"served": told.served})
-            await remember(store, url, name, takes, extra)
+            await remember(store, url, name, takes, wanted)
     return takes.model_dump(mode="json")
 
 
@@ -346,16 +361,16 @@ def explain(config: Config, store: "Keeper", request: "JudgeRequest") -> "list[E
 
     Its server counts as found by an earlier run, or as taking everything where there was none.
     """
-    from judge.backends.openai import Capabilities, Connection  # noqa: PLC0415
+    from judge.backends.openai import Connection  # noqa: PLC0415
     from judge.backends.openai.chat import memory_key, remembered  # noqa: PLC0415
     from judge.judges import cached  # noqa: PLC0415
     from judge.judges.prompted import signed  # noqa: PLC0415
 
     name = config.model or ""
     server = Connection(address(config), _NO_KEY)  # not entered: nothing is opened
-    extra = config.asked_beside
-    memory = memory_key(server.base_url, name, extra)
-    known = remembered(store.get([memory]).get(memory, "")) or Capabilities(extra=extra)
+    wanted = _wanted(config)
+    memory = memory_key(server.base_url, name, wanted)
+    known = remembered(store.get([memory]).get(memory, "")) or wanted
     signature = signed(
         known.signature(name, server.host),
         load_prompt(FAITHFULNESS, config.prompt),

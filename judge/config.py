@@ -32,9 +32,10 @@ _SHOWN: Final = 200
 _PRICED: Final = 1_000_000
 """Tokens that a price is of."""
 
-_OURS: Final = frozenset(
-    ["model", "messages", "response_format", "max_tokens", "max_completion_tokens", "stream", "n"]
-)
+_OURS: Final[dict[str, set[str]]] = {
+    "chat": {"messages", "response_format", "max_tokens", "max_completion_tokens", "n"},
+    "responses": {"input", "instructions", "text", "max_output_tokens", "background"},
+}
 """Fields of a request that are made of other settings, or that its reply hangs on."""
 
 
@@ -46,6 +47,8 @@ def _unpacked(given: object) -> object:
     except (ValueError, RecursionError):
         raise ValueError('is no JSON; give an object, such as {"name": "value"}') from None
 
+
+Endpoint = Literal["chat", "responses"]
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _Effort = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,20}$")]
@@ -78,17 +81,27 @@ class Config(Record):
         ConfigError: a setting is unknown or out of range; the message names it and its value.
     """
 
-    judge: Literal["auto", "llm", "nli", "similarity"] = "auto"
-    """Which judge; `auto` is a language model where one is named, else an NLI model likewise."""
+    judge: Literal["auto", "llm", "nli", "similarity", "span"] = "auto"
+    """Which judge; `auto` is a language model where one is named, else an NLI model or a classifier
+    of tokens likewise."""
     model: _Name | None = None
     """The judging model, as its server calls it."""
     base_url: _Name | None = None
     """An OpenAI-compatible server, such as http://localhost:8000/v1; OpenAI's where left out."""
+    endpoint: Endpoint = "chat"
+    """Where a language model is asked: /chat/completions, which most servers have, or OpenAI's
+    newer /responses; it is part of the signature."""
     embedding_model: _Name | None = None
     """For similarity, instead of the built-in one: of that server, or `local:` and a model here.
     Not beside an NLI model, which takes the place of similarity."""
     nli_model: _Name | None = None
     """A model of natural language inference on this machine: its folder, or its name on the hub."""
+    span_model: _Name | None = None
+    """A classifier of tokens on this machine, such as LettuceDetect's, likewise. It judges alone:
+    beside no language model, NLI model or embedding."""
+    span_threshold: float = Field(default=0.5, gt=0, lt=1)
+    """P(supported) from which a sentence is `full` to it: 1 minus P(hallucinated) of its worst
+    token."""
     fallback: bool = True
     """Show what NLI or similarity says where the language model gave no verdict."""
     prompt: _Name = "v2"
@@ -214,7 +227,17 @@ class Config(Record):
     @property
     def infers(self) -> bool:
         """Whether the judge that needs no language model is an NLI model, and not similarity."""
-        return self.judge != "similarity" and self.nli_model is not None
+        return self.judge in {"auto", "llm", "nli"} and self.nli_model is not None
+
+    @property
+    def marks(self) -> bool:
+        """Whether the judge is a classifier of tokens."""
+        return self.judge in {"auto", "span"} and self.span_model is not None
+
+    @property
+    def offline(self) -> Literal["nli", "similarity", "span"]:
+        """The judge that needs no language model."""
+        return "span" if self.marks else "nli" if self.infers else "similarity"
 
     @property
     def local_embedding(self) -> str | None:
@@ -236,7 +259,7 @@ class Config(Record):
     @property
     def loads_model(self) -> bool:
         """Whether a model on this machine is loaded."""
-        local = self.infers or self.local_embedding is not None
+        local = self.infers or self.marks or self.local_embedding is not None
         return local and (self.fallback or not self.asks_model)
 
     @field_validator("*", mode="before")
@@ -257,8 +280,11 @@ class Config(Record):
 
     @field_validator("extra_body")
     @classmethod
-    def _is_left_to_the_user(cls, fields: dict[str, JsonValue] | None) -> object:
-        if taken := sorted(_OURS.intersection(fields or ())):
+    def _is_left_to_the_user(
+        cls, fields: dict[str, JsonValue] | None, info: ValidationInfo
+    ) -> object:
+        ours = _OURS[info.data.get("endpoint", "chat")] | {"model", "stream"}
+        if taken := sorted(ours.intersection(fields or ())):
             raise ValueError(f"judge itself sets {taken[0]!r}; leave it out")
         if "reasoning_effort" in (fields or ()):
             raise ValueError("there is a setting for 'reasoning_effort'; use that")
@@ -274,7 +300,7 @@ class Config(Record):
         check_headers({name: text.get_secret_value() for name, text in (headers or {}).items()})
         return headers
 
-    @field_validator("model", "embedding_model", "nli_model")
+    @field_validator("model", "embedding_model", "nli_model", "span_model")
     @classmethod
     def _is_a_name(cls, name: str | None) -> str | None:
         # It becomes a part of signatures.
@@ -310,7 +336,7 @@ class Config(Record):
 
     @model_validator(mode="after")
     def _has_a_model(self) -> Self:
-        idle = not (self.model or self.nli_model or self.served_embedding)
+        idle = not (self.model or self.nli_model or self.span_model or self.served_embedding)
         if self.judge == "auto" and self.base_url is not None and idle:
             raise ConfigError(
                 f"base_url {self.base_url!r} (--base-url or OPENAI_BASE_URL) names a server and "
@@ -334,14 +360,34 @@ class Config(Record):
             )
         if self.cache_url is None and self.cache_ttl is not None:
             raise ConfigError("cache_ttl: only a Redis server forgets; name one with cache_url")
-        if self.judge == "nli" and self.nli_model is None:
-            raise ConfigError("judge 'nli' needs a model: name one with --nli-model")
         if self.relevance and not self.asks_model:
             raise ConfigError(
                 "relevance: whether an answer answers its question only a language model can tell, "
                 "and by similarity or NLI it is not measured: name one with --model or "
                 "JUDGE_MODEL, or say --no-relevance"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _has_one_model_here(self) -> Self:
+        if self.judge == "nli" and self.nli_model is None:
+            raise ConfigError("judge 'nli' needs a model: name one with --nli-model")
+        if self.judge == "span" and self.span_model is None:
+            raise ConfigError("judge 'span' needs a model: name one with --span-model")
+        if self.marks and self.require_quotes:
+            raise ConfigError(
+                f"span_model {self.span_model!r} and require_quotes: a classifier of tokens quotes "
+                "nothing; leave one out"
+            )
+        others = {"embedding_model": self.embedding_model}
+        if self.judge == "auto":
+            others |= {"model": self.model, "nli_model": self.nli_model}
+        for name, other in others.items():
+            if self.marks and other is not None:
+                raise ConfigError(
+                    f"span_model {self.span_model!r} and {name} {other!r}: one judges, not both; "
+                    "leave one out"
+                )
         if self.infers and self.embedding_model is not None:
             raise ConfigError(
                 f"nli_model {self.nli_model!r} and embedding_model {self.embedding_model!r}: one "

@@ -110,7 +110,7 @@ def _swapped(
     blank where they stand in evidence, for `[3]` is no figure.
     """
     gold = sample.gold_answer or ""
-    swapped = sample.model_copy(update={"answer": gold})
+    swapped = sample.model_copy(update={"answer": gold, "sentences": None})
     forth = asked(sample, rules)
     back = request(swapped, reference, find(swapped, reference, rules))
 

@@ -3,18 +3,25 @@
 import os
 import secrets
 import shutil
+import tomllib
 from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import Field
 
 from judge import compose
 from judge.backends.store.cache import cache_folder, open_store
-from judge.config import Config
+from judge.config import Config, Endpoint
 from judge.errors import JudgeError, PromptMismatch
 from judge.evaluator import Evaluator
 from judge.judges.prompted import MOST_REPLY_TOKENS
+from judge.messages import Lang
 from judge.prompt import verify_prompts
 from judge.records import (
     ChatFailure,
@@ -22,6 +29,7 @@ from judge.records import (
     ChatRequest,
     Chunk,
     Outcome,
+    Record,
     Sample,
     Support,
     Unscored,
@@ -80,6 +88,39 @@ class Finding(NamedTuple):
     """What fills that text in."""
 
 
+class Recipe(Record):
+    """What to set for one kind of server, and what its OpenAI-compatible door does not do."""
+
+    name: str
+    """What it is called."""
+    at: tuple[str, ...]
+    """Ends of a dot, its host and the port, such as `.api.openai.com` or `:11434`."""
+    endpoint: Endpoint | None = None
+    """The only one it is about; null where it is about any."""
+    command: str
+    """A command that looks whether all is well."""
+    read: str
+    """Where that is documented."""
+    set_: Mapping[Lang, str] = Field(alias="set")
+    """What to set."""
+    differs: Mapping[Lang, str]
+    """What that door does not do, or does in its own way."""
+
+
+@cache
+def recipes() -> tuple[Recipe, ...]:
+    """All that ship."""
+    source = files("judge").joinpath("data", "recipes.toml").read_text("utf-8")
+    return tuple(map(Recipe.model_validate, tomllib.loads(source)["recipe"]))
+
+
+def recipe_for(config: Config) -> Recipe | None:
+    """The recipe for the server that is asked; None where its address tells nothing."""
+    host = urlsplit(compose.address(config)).netloc.lower()
+    right = (each for each in recipes() if each.endpoint in {None, config.endpoint})
+    return next((each for each in right if f".{host}".endswith(each.at)), None)
+
+
 async def examine(config: Config, *, long: bool = True) -> AsyncGenerator[Finding]:
     """What a run with these settings needs, checked one after another, as each is known.
 
@@ -91,7 +132,7 @@ async def examine(config: Config, *, long: bool = True) -> AsyncGenerator[Findin
     yield await _cache(config)
     yield _disk(cache_folder(config) if kept and config.cache_url is None else Path())
     if not config.asks_model:
-        yield Finding("judge", "passed", "nli" if config.infers else "similarity")
+        yield Finding("judge", "passed", config.offline)
     else:
         usable = True
         async for found in _model(config, long=long):

@@ -1,7 +1,7 @@
 """Many samples into results, in input order, of which a bounded number is in flight."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine
 from concurrent.futures import Future, wait
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from functools import cache
@@ -9,11 +9,12 @@ from threading import Thread
 from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeVar
 from weakref import WeakKeyDictionary
 
+from judge.bar import bar
 from judge.compose import Judges, alone, compose, offline
 from judge.config import Config
 from judge.correctness import compare
 from judge.errors import ConfigError, WorkerLost
-from judge.files.samples import Samples, each
+from judge.files.objects import each, rows_of
 from judge.pipeline import evaluate_sample, sign
 from judge.processes import Line, Processes
 from judge.protocols import Judge, ReviewHook
@@ -39,6 +40,7 @@ _GLANCE: Final = 0.2
 
 
 class _Ready(NamedTuple):
+    loop: asyncio.AbstractEventLoop  # whose the connections to a server are
     judges: Judges
     processes: Processes | None = None
     """None where this process computes everything itself."""
@@ -51,7 +53,7 @@ class Evaluator:
     of another thread has as many of its own.
 
     Entered with `async with`, it keeps its connections, its cache and its worker processes until it
-    is left; otherwise each `evaluate` opens and closes them for itself.
+    is left; otherwise, and in another event loop, each `evaluate` opens and closes its own.
 
     Args:
         config: settings; the defaults where left out.
@@ -97,6 +99,7 @@ class Evaluator:
         elif not (self._config.asks_server or self._config.loads_model):
             self._given = alone(self._config, offline(self._config))
         self._offline = judge is None and self._given is not None
+        self._connects = self._given is None and self._config.asks_server
         # A server may keep one waiting; whatever else judges does its work and is done.
         ours = judge is None or isinstance(judge, Judges)
         self._patience = self._config.deadline if ours and self._config.asks_server else None
@@ -124,11 +127,7 @@ class Evaluator:
 
     @property
     def relevance_signature(self) -> str | None:
-        """How the numbers of answer relevance are made; None where it is not asked for.
-
-        Raises:
-            ConfigError: as of `signature`.
-        """
+        """As of `correctness_signature`, of answer relevance."""
         return self._known[2]
 
     @property
@@ -185,12 +184,13 @@ class Evaluator:
 
     @asynccontextmanager
     async def _readied(self) -> AsyncGenerator[_Ready]:
-        if self._open is not None:
-            yield self._open[0]
+        loop, theirs = asyncio.get_running_loop(), self._open
+        if theirs is not None and (not self._connects or theirs[0].loop is loop):
+            yield theirs[0]
             return
         async with AsyncExitStack() as stack:
             processes = None
-            if self.workers > 1:
+            if self.workers > 1 and theirs is None:
                 # First, so that they import theirs while the judge is being connected to.
                 started = Processes(self.workers, _judged if self._offline else evaluate_sample)
                 try:
@@ -202,9 +202,9 @@ class Evaluator:
             if judges is None:
                 judges = await stack.enter_async_context(compose(self._config, pace=self._pace))
                 self._sign(judges)
-            yield _Ready(judges, processes)
+            yield _Ready(loop, judges, processes)
 
-    async def evaluate(self, samples: Samples) -> AsyncGenerator[SampleResult]:
+    async def evaluate(self, samples: object) -> AsyncGenerator[SampleResult]:
         """Results one at a time, in the order of `samples`, which may be endless.
 
         At most `config.concurrency` answers are in flight, of all callers together, and as many
@@ -213,13 +213,19 @@ class Evaluator:
         generator, or cancelling the task that reads it, cancels them. An error of the source comes
         after the results of the samples before it; an error of the judge comes at once.
 
+        Args:
+            samples: what `judge.files.objects.each` takes: samples, rows of other tools and tables,
+                one or any number of them; `config.map` says where a row has its fields.
+
         Raises:
+            InputError: a row is no sample. What has a length is checked before anybody is asked.
             ConfigError: no key, or a cache that cannot be opened.
             JudgeUnavailable: the model cannot be asked at all.
             WorkerLost: a worker process cannot be started, or ended before its time.
         """
         async with AsyncExitStack() as stack:
-            score = self._scorer(*await stack.enter_async_context(self._readied()))
+            ready = await stack.enter_async_context(self._readied())
+            score = self._scorer(ready.judges, ready.processes)
             if self._hook is not None:
                 from judge.backends.hook import Calls  # noqa: PLC0415  for those who have a hook
 
@@ -260,7 +266,7 @@ class Evaluator:
 
         return _score(judges, config.rules, turn)
 
-    async def _flown(self, samples: Samples, score: _Score) -> AsyncGenerator[SampleResult]:
+    async def _flown(self, samples: object, score: _Score) -> AsyncGenerator[SampleResult]:
         ahead = _AHEAD * self._at_once
         # What is done and not handed on is lost with the process where no cache has it.
         flight = Flight(ahead, _BEHIND if self._config.cache else ahead)
@@ -282,8 +288,8 @@ class Evaluator:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _read(self, samples: Samples, score: _Score, flight: Flight) -> None:
-        async with aclosing(each(samples)) as source:
+    async def _read(self, samples: object, score: _Score, flight: Flight) -> None:
+        async with aclosing(each(samples, self._config.map)) as source:
             async for sample in source:
                 weight = weigh(sample)
                 await flight.room_for(weight)
@@ -322,25 +328,30 @@ def _line(settings: str) -> tuple[asyncio.Runner, _Score]:
 
 
 def evaluate(
-    samples: Iterable[Sample],
+    samples: object,
     config: Config | None = None,
     *,
     judge: Judge | None = None,
     evaluator: Evaluator | None = None,
+    progress: bool | None = None,
 ) -> list[SampleResult]:
-    """Score `samples` and wait for all results; in a notebook's running loop too.
+    """Score `samples` and wait for all results, a list in any case; in a notebook's loop, too.
 
-    Arguments and errors as of `Evaluator`, which is made of them unless one is given. For more
-    samples than fit into memory, use that.
+    Arguments and errors as of `Evaluator`, which is made of them unless one is given, and of its
+    `evaluate`. For more samples than fit into memory, use that. `progress` shows a bar by tqdm, on
+    standard error or in the notebook; None: in a notebook only.
     """
     # Not returned by the loop, for Python 3.11 writes out what that returns, and drops the text.
     results: list[SampleResult] = []
+    size = None if isinstance(samples, AsyncIterable) else rows_of(samples).size
 
     async def collect() -> None:
-        found = (evaluator or Evaluator(config, judge=judge)).evaluate(samples)
-        results.extend([result async for result in found])
+        async for result in (evaluator or Evaluator(config, judge=judge)).evaluate(samples):
+            results.append(result)
+            step()
 
-    complete(collect())
+    with bar(progress, size) as step:
+        complete(collect())
     return results
 
 

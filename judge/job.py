@@ -22,16 +22,11 @@ from judge.config import Config
 from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
 from judge.files.folder import RunFolder
-from judge.files.runs import REJECTED, has_bytes, misplaced
-from judge.files.samples import (
-    Checked,
-    Rejected,
-    Samples,
-    check_samples,
-    drawn,
-    read_samples,
-)
-from judge.files.source import Digest, is_fifo
+from judge.files.inputs import is_many, would_hold
+from judge.files.objects import Samples
+from judge.files.runs import OWN, REJECTED, has_bytes, misplaced
+from judge.files.samples import Checked, Rejected, check_samples, drawn, read_samples
+from judge.files.source import Digest, is_fifo, named
 from judge.processes import cores
 from judge.protocols import Canaries
 from judge.records import Sample, SampleResult, Summary, UnscoredReason
@@ -261,7 +256,7 @@ class Job:
         name = str(self._source) if isinstance(self._source, Path) else "standard input"
 
         def reject(line: Rejected) -> None:
-            error = line.error.at(name, line.line)
+            error = named(line.error, name)
             text = line.text.rstrip("\r\n")
             entry = {"line": line.line, "error": str(error), "text": text}
             bad.write(json.dumps(entry, ensure_ascii=False) + "\n")
@@ -275,7 +270,7 @@ class Job:
             )
         except InputError as error:
             # The copy is gone when the message is read.
-            raise error.at(name, error.line) from None
+            raise named(error, name) from None
         path = folder.input if source is not self._source else source.absolute()
         bad.seek(0)
         return _Task(path, checked, bad)
@@ -302,6 +297,9 @@ class Job:
         if is_fifo(self._source):
             with self._source.open("rb") as stream:
                 return folder.take(stream)
+        if is_many(self._source) and would_hold(self._source, folder.path, OWN):
+            message = f"{self._source}: is read whole, and the run would stand in it; "
+            raise RunError(f"{message}name an -o elsewhere")
         return self._source
 
     def _read(self, path: Path, digest: Digest | None = None) -> Iterator[Sample]:

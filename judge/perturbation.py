@@ -308,7 +308,7 @@ def _arranged(sample: Sample, order: Sequence["int | _Other"]) -> Sample:
 
 def _line(made: Sample, sample: Sample, variant: Variant) -> dict[str, JsonValue]:
     fields: dict[str, JsonValue] = made.model_dump(
-        mode="json", exclude={"answer", "metadata"}, exclude_none=True
+        mode="json", exclude={"answer", "sentences", "metadata"}, exclude_none=True
     )
     fields["qid"] = f"{sample.qid}~{variant}"
     return {**fields, **made.metadata, VARIANT: variant, QID_OF: sample.qid}

@@ -8,7 +8,7 @@ from judge.answer.audit import audit
 from judge.answer.citations import find, positions
 from judge.answer.kinds import classify
 from judge.answer.parts import cited_parts
-from judge.answer.sentences import split
+from judge.answer.sentences import sentences_of
 from judge.checks.chunks import flag_chunks
 from judge.checks.injection import flag_orders
 from judge.checks.quotes import flag_quotes, verify
@@ -60,7 +60,8 @@ async def evaluate_sample(
 
 def prepare(sample: Sample, rules: Rules) -> tuple[JudgeRequest, tuple[Citation, ...]]:
     """What a judge is asked, and the citations that will be held against what it says."""
-    sentences = classify(split(sample.answer))
+    cited = {n for n, each in enumerate(sample.sentences or ()) if each.citations}
+    sentences = classify(sentences_of(sample), cited)
     citations = find(sample, sentences, rules)
     return request(sample, sentences, citations), citations
 
@@ -89,7 +90,7 @@ def conclude(
         audit(citations, outcomes, asked),
         flags=(*flags, *judgment.flags),
         calls=judgment.calls,
-        signature=sign(signature, rules, outcomes.values()),
+        signature=sign(signature, rules, outcomes.values(), given=sample.sentences is not None),
     )
 
 
@@ -130,14 +131,22 @@ async def ask(judge: Judge, request: JudgeRequest, turn: Turn) -> Judgment:
     return judgment.model_copy(update={"outcomes": whole})
 
 
-def sign(judge: str, rules: Rules, outcomes: Iterable[JudgeOutcome] = ()) -> str:
-    """A judge's signature with the rules, and the model that gave the verdicts, kept ones too."""
+def sign(
+    judge: str, rules: Rules, outcomes: Iterable[JudgeOutcome] = (), *, given: bool = False
+) -> str:
+    """A judge's signature with the rules, and the model that gave the verdicts, kept ones too.
+
+    Of an answer whose sentences were given it says so, for nobody cut it.
+    """
     verdicts = (each for each in outcomes if isinstance(each, Verdict))
     made = {verdict.signature for verdict in verdicts if verdict.fallback_from is None}
-    return _signed(judge, rules.parts, made.pop() if len(made) == 1 else None)
+    return _signed(judge, rules.parts, made.pop() if len(made) == 1 else None, given)
 
 
 @lru_cache
-def _signed(judge: str, rules: tuple[str, ...], made: str | None) -> str:
-    signature = Signature.parse(judge).having(*rules)
+def _signed(judge: str, rules: tuple[str, ...], made: str | None, given: bool) -> str:  # noqa: FBT001
+    signature = Signature.parse(judge)
+    if given:
+        signature = signature.without("split").having("split:given")
+    signature = signature.having(*rules)
     return str(signature if made is None else signature.served_by(Signature.parse(made)))

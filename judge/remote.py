@@ -11,7 +11,7 @@ from typing import Final, Self
 from judge.client import AsyncJudgeClient, JudgeClient
 from judge.config import Config
 from judge.errors import InputError, RunError
-from judge.files.samples import Samples, each
+from judge.files.objects import Samples, each
 from judge.records import SampleResult
 from judge.records.run import RunRecord
 from judge.service.wire import OPEN, BatchStatus, Options

@@ -68,19 +68,20 @@ def load_config(
     if file is None and not (trust or _is_trusted(data or b"")):
         _refuse_guarded(listed)
     named = _named()
-    for place, settings in ((str(path), listed), ("environment", named)):
-        try:
-            # Each on its own first, so that the message can name it; a model may yet be named.
-            elsewhere = _ELSEWHERE.get(str(settings.get("judge", "auto")), {})
-            if "cache_ttl" in settings:
-                elsewhere = elsewhere | {"cache_url": "redis://named.elsewhere"}
-            known = Config.model_validate(elsewhere | settings)
-            if settings is listed:
-                _refuse_secrets(known)
-        except ConfigError as error:
-            raise ConfigError(f"{place}: {error}") from None
-    config = Config.model_validate(listed | named | dict(given))
-    if config.judge == "auto" and not (config.model or config.nli_model) and _is_blank(_MODEL):
+    _refuse_secrets(path, listed)
+    stated = dict(given)
+    whole = listed | named | stated
+    told = _fault(whole)
+    for place, settings, other in ((str(path), listed, named), ("environment", named, listed)):
+        # A place is at fault where nothing in the others makes it right. A value that cannot be is
+        # told though a stronger one stands in its place; what does not fit together is not.
+        fault = _fault(settings)
+        is_told = fault == told or (not told and fault.startswith("setting "))
+        if fault and is_told and all(_fault(e | settings) for e in (other, stated, other | stated)):
+            raise ConfigError(f"{place}: {fault}")
+    config = Config.model_validate(whole)
+    named_model = config.model or config.nli_model or config.span_model
+    if config.judge == "auto" and not named_model and _is_blank(_MODEL):
         raise ConfigError(
             f"environment: {_MODEL} is empty, so no model would judge: fill it in, name one with "
             "--model, unset it, or say --judge similarity"
@@ -92,11 +93,13 @@ def load_config(
     return config
 
 
-_ELSEWHERE: Final[Mapping[str, dict[str, object]]] = {
-    "auto": {"model": "named elsewhere"},
-    "llm": {"model": "named elsewhere"},
-    "nli": {"nli_model": "named elsewhere"},
-}
+def _fault(settings: Mapping[str, object]) -> str:
+    """What is wrong with these settings; empty where nothing is."""
+    try:
+        Config.model_validate(settings)
+    except ConfigError as error:
+        return str(error)
+    return ""
 
 
 def _is_blank(variable: str) -> bool:
@@ -170,6 +173,7 @@ _GUARDED: Final = (
     "cache_dir",
     "cache_url",
     "nli_model",
+    "span_model",
     "embedding_model",
     "headers",
     "extra_body",
@@ -178,10 +182,14 @@ _SECRET: Final = re.compile("key|secret|token|auth|cookie|password", re.IGNORECA
 """In the name of a header that is one."""
 
 
-def _refuse_secrets(of_file: Config) -> None:
-    if any(map(_SECRET.search, of_file.headers or ())):
+def _refuse_secrets(path: Path, listed: Mapping[str, object]) -> None:
+    try:
+        held = Config.model_validate({"headers": listed.get("headers")}).headers or ()
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    if any(map(_SECRET.search, held)):
         raise ConfigError(
-            "headers hold a secret, and a file is no place for one; "
+            f"{path}: headers hold a secret, and a file is no place for one; "
             f"set {PREFIX}HEADERS in the environment"
         )
 

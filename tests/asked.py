@@ -30,7 +30,7 @@ class Asked:
     @cached_property
     def messages(self) -> list[tuple[str, str]]:
         """Role and text."""
-        listed = self.body.get("messages")
+        listed = self.body.get("messages") or self.body.get("input")
         assert isinstance(listed, list), "a chat request has messages"
         return [(str(m["role"]), str(m["content"])) for m in listed if isinstance(m, dict)]
 

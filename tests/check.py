@@ -20,7 +20,8 @@ CHECKS: Final = (
     "python -m doctest tests/bench/figures.py",
     # Of these files alone, for collecting all takes longer than they do.
     f"pytest -m alone {' '.join(ALONE)}",
-    "pytest -n 2 --dist worksteal --cov --cov-report=term --durations=15",
+    # One more than cores: many tests wait for a server or a process.
+    "pytest -n 3 --dist worksteal --cov --cov-report=term --durations=15",
 )
 
 

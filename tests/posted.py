@@ -17,10 +17,11 @@ from pydantic import JsonValue
 
 @dataclass(frozen=True)
 class Reply:
-    """A status, and headers beside it."""
+    """A status, headers beside it, and a body."""
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
 
 
 HANG: Final = Reply(0)
@@ -124,6 +125,7 @@ class PostServer:
             for name, value in reply.headers.items():
                 handler.send_header(name, value)
             handler.end_headers()
+            handler.wfile.write(reply.body)
         handler.close_connection = True
 
     def __enter__(self) -> Self:

@@ -71,7 +71,8 @@ class BatchProvider(JudgeServer):
         order = await request.json()
         if refusal := self._refused(request):
             return await send(request, refusal)
-        assert order["endpoint"] == "/v1/chat/completions"
+        lines = self.files[order["input_file_id"]].splitlines()
+        assert {json.loads(line)["url"] for line in lines} == {order["endpoint"]}
         name = f"batch_{len(self.batches)}"
         self.batches[name] = {"id": name, "status": "validating", **order}
         if lost := self._losing.pop(f"{request.method} {request.path}", None):

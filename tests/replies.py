@@ -208,7 +208,9 @@ def picky(refused: Mapping[str, Answer], then: Script = right) -> Script:
     """
 
     def script(asked: Asked) -> Answer:
-        shape = asked.body.get("response_format")
+        wanted = asked.body.get("text")
+        shape = wanted.get("format") if isinstance(wanted, dict) else None
+        shape = shape or asked.body.get("response_format")
         fields = set(asked.body)
         if isinstance(shape, dict):
             fields |= {*shape, str(shape["type"])}
@@ -248,6 +250,7 @@ class Tokens:
         told: each reply says what is left and when the bucket is full; a refusal, how long to wait.
         waits: a refusal does so anyway.
         then: what it lets through is answered so.
+        clock: in seconds, looked at once for each request.
     """
 
     def __init__(
@@ -258,14 +261,15 @@ class Tokens:
         told: bool = False,
         waits: bool = False,
         then: Script = right,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._waits = told or waits
+        self._waits, self._clock = told or waits, clock
         self._rate, self._room, self._told, self._then = rate, room, told, then
-        self._left, self._seen = room, time.monotonic()
+        self._left, self._seen = room, clock()
         self.taken = self.refused = 0
 
     def __call__(self, asked: Asked) -> Answer:
-        now = time.monotonic()
+        now = self._clock()
         self._left = min(self._room, self._left + self._rate * (now - self._seen))
         self._seen = now
         if self._left < 1:

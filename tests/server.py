@@ -111,6 +111,7 @@ class JudgeServer:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         app = web.Application(client_max_size=_BODY_LIMIT)
         app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/responses", self._chat)
         app.router.add_post("/v1/embeddings", self._embed)
         app.router.add_get("/stats", self._stats)
         self.add_routes(app.router)
@@ -161,11 +162,13 @@ class JudgeServer:
         return await send(request, answer)
 
     def completion(self, asked: Asked, said: Says) -> dict[str, object]:
-        """The body of a chat completion."""
+        """The body of a chat completion, or of a response where `input` was sent."""
         prompt, reply = asked.prompt_tokens, tokens(said.text or "")
         if not asked.is_probe:
             self.prompt_tokens += prompt
             self.reply_tokens += reply
+        if "input" in asked.body:
+            return response(asked, said, prompt, reply)
         message = {"role": "assistant", "content": said.text, "refusal": said.refusal}
         return {
             "id": f"chatcmpl-{asked.number}",
@@ -202,6 +205,38 @@ class JudgeServer:
     async def _stats(self, _request: web.Request) -> web.Response:
         names = ("calls", "probes", "prompt_tokens", "reply_tokens")
         return web.json_response({name: getattr(self, name) for name in names})
+
+
+_INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
+
+
+def response(asked: Asked, said: Says, prompt: int, reply: int) -> dict[str, object]:
+    """The body of a response, its fields as in `openai.types.responses`."""
+    text: dict[str, object] = {"type": "output_text", "text": said.text, "annotations": []}
+    refusal: dict[str, object] = {"type": "refusal", "refusal": said.refusal}
+    part = refusal if said.refusal else text
+    message = {"type": "message", "id": "msg", "role": "assistant", "content": [part]}
+    why = _INCOMPLETE.get(said.finish)
+    status = "incomplete" if why else "completed"
+    reasoning = {"type": "reasoning", "id": "rs", "summary": []}
+    return {
+        "id": f"resp_{asked.number}",
+        "object": "response",
+        "created_at": 0,
+        "status": status,
+        "error": None,
+        "incomplete_details": {"reason": why} if why else None,
+        "model": said.model or asked.body["model"],
+        "output": [
+            reasoning,
+            *([message | {"status": status}] if said.text or said.refusal else []),
+        ],
+        "usage": {
+            "input_tokens": prompt,
+            "output_tokens": reply,
+            "total_tokens": prompt + reply,
+        },
+    }
 
 
 async def send(request: web.Request, answer: Answer) -> web.StreamResponse:

@@ -270,6 +270,18 @@ async def test_entered_it_probes_once_and_otherwise_each_time(server: JudgeServe
         assert server.probes == probes
 
 
+async def test_entered_it_serves_other_loops_too(server: JudgeServer) -> None:
+    evaluator = Evaluator(server.config())
+    async with evaluator:
+        assert await qids(evaluator, "a") == ["a"]  # whose connection is kept, and of this loop
+        (here,) = evaluate([sample("b")], evaluator=evaluator)
+        (there,) = await asyncio.to_thread(evaluate, [sample("c")], evaluator=evaluator)
+        assert await qids(evaluator, "d") == ["d"]
+    assert [each.qid for each in (here, there)] == ["b", "c"]
+    assert {each.status for each in (here, there)} == {"scored"}
+    assert server.calls == 4
+
+
 async def test_entered_twice_is_refused_and_the_first_goes_on(server: JudgeServer) -> None:
     # A session left open would warn, and a warning fails a test.
     evaluator = Evaluator(server.config())
@@ -401,3 +413,16 @@ def test_a_server_that_is_not_there_is_what_is_told(monkeypatch: pytest.MonkeyPa
         evaluate([sample("a")], settings)
     assert "event loop" not in str(told.value)
     assert "no connection" in str(told.value)
+
+
+def test_a_bar_is_shown_on_standard_error_where_it_is_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [{"answer": "It is paid.", "contexts": ["It is paid."]}] * 3
+    assert len(evaluate(rows)) == 3
+    assert capsys.readouterr() == ("", "")
+    evaluate(rows, progress=True)
+    shown = capsys.readouterr()
+    assert (shown.out, "3/3" in shown.err) == ("", True)
+    evaluate(iter(rows), progress=True)  # nobody knows how many there will be
+    assert "3 answers" in capsys.readouterr().err

@@ -56,7 +56,7 @@ def test_a_server_or_an_empty_name_is_no_silent_change_to_similarity(
             assert load_config(given, file).prior == 0.5
         monkeypatch.delenv(variable)
     for listed in ('base_url = "http://h/v1"', 'base_url = "http://h/v1"\njudge = "auto"'):
-        with pytest.raises(ConfigError, match=r"^base_url 'http://h/v1' .* add --model"):
+        with pytest.raises(ConfigError, match=r"^mine.toml: base_url 'http://h/v1' .* add --model"):
             load_config({}, written(listed))
         assert load_config({"model": "m"}, written(listed)).model == "m"
     # An embedding model of the server is what the server is for.
@@ -81,7 +81,7 @@ def test_judge_toml_is_read_from_the_working_folder_where_it_is(place: Path) -> 
 
 
 def test_the_file_may_leave_the_model_to_others() -> None:
-    for judge, name in (("llm", "model"), ("nli", "nli_model")):
+    for judge, name in (("llm", "model"), ("nli", "nli_model"), ("span", "span_model")):
         file = written(f'judge = "{judge}"\n')
         assert load_config({name: "m"}, file).judge == judge
         with pytest.raises(ConfigError, match="needs a model"):
@@ -144,6 +144,7 @@ GUARDED = (
     'cache_dir = "."',
     'cache_url = "redis://h"',
     'nli_model = "n"',
+    'span_model = "s"',
     'embedding_model = " local:e"',
     'headers = {X-Team = "a"}',
     "extra_body = {logit_bias = {50256 = 9}}",
@@ -278,3 +279,45 @@ def test_a_file_that_cannot_be_read_is_named(place: Path) -> None:
     (place / "mine.toml").write_bytes(b"model = '\xff'")
     with pytest.raises(ConfigError, match="UTF-8"):
         load_config({}, place / "mine.toml")
+
+
+def test_settings_that_belong_together_may_come_from_different_places(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A bound on what a run costs stands in the environment, the prices in a file or are given."""
+    prices = {"input_price": 1.0, "output_price": 2.0}
+    monkeypatch.setenv("JUDGE_MAX_COST", "5")
+    assert load_config({"model": "m", **prices}).max_cost == 5
+    file = written("input_price = 1\noutput_price = 2\n")
+    assert load_config({"model": "m"}, file).output_price == 2
+    with pytest.raises(ConfigError, match=r"^environment: max_cost"):
+        load_config({"model": "m"})
+
+
+# What the file says, the environment, what is given; which judge that makes, or what is said.
+TOGETHER: list[tuple[str, dict[str, str], dict[str, object], str]] = [
+    # Whoever gives another judge leaves the one of the file, or of the environment, aside.
+    ("judge = 'similarity'", {}, {"judge": "llm", "model": "m", "relevance": True}, "llm"),
+    ("", {"JUDGE": "similarity"}, {"judge": "llm", "model": "m", "relevance": True}, "llm"),
+    ("judge = 'nli'", {"NLI_MODEL": "n"}, {"judge": "similarity", "embedding_model": "e"}, "similarity"),  # noqa: E501
+    ("judge = 'auto'\nmodel = 'm'", {}, {"judge": "span", "span_model": "s"}, "span"),
+    ("judge = 'llm'", {"MODEL": "m"}, {}, "llm"),
+    ("", {"RELEVANCE": "true"}, {"relevance": False}, "auto"),
+    ("prior = 3", {}, {"prior": 0.5}, "mine.toml: setting prior = 3"),
+    ("prior = 3", {"TIMEOUT": "-1"}, {}, "environment: setting timeout = '-1'"),
+    ("judge = 'llm'", {"MODEL": "a\n"}, {"prior": 7}, "setting prior = 7"),
+    ("judge = 'llm'", {"PRIOR": "7"}, {"model": "m"}, "environment: setting prior = '7'"),
+    ("judge = 'llm'", {"PRIOR": "0.5"}, {}, "mine.toml: judge 'llm' needs a model"),
+]  # fmt: skip
+
+
+def test_no_place_is_blamed_for_what_another_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    for text, named, given, found in TOGETHER:
+        with monkeypatch.context() as here:
+            for name, value in named.items():
+                here.setenv(f"JUDGE_{name}", value)
+            try:
+                said = str(load_config(given, written(text)).judge)
+            except ConfigError as error:
+                said = str(error)
+        assert said.startswith(found), (text, named, given)

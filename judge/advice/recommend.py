@@ -20,8 +20,9 @@ from judge.advice.records import (
 from judge.advice.rules import AdviceRule, Fact, Rule, advice_table, holds, measures
 from judge.answer.citations import find
 from judge.answer.kinds import classify
-from judge.answer.sentences import split
+from judge.answer.sentences import sentences_of
 from judge.errors import ConfigError, InputError
+from judge.files.objects import samples_in
 from judge.messages import Lang, Messages
 from judge.records import Rules, Sample, Sentence
 from judge.scores.quadrants import differs
@@ -36,14 +37,13 @@ _DIFFERENCE: Final = "difference"
 """The reason of a measure that tells something only between two systems."""
 
 
-def recommend_measures(
-    samples: Iterable[Sample], wishes: Wishes | None = None, lang: Lang = "en"
-) -> Advice:
+def recommend_measures(samples: object, wishes: Wishes | None = None, lang: Lang = "en") -> Advice:
     """Which measures fit these samples, which do not, and why.
 
     Args:
         samples: in any order; with what is relevant (`gold_evidence` or `relevance`) and a ranking
-            (`retrieved`, or else the order of `chunks`), as far as there is any.
+            (`retrieved`, or else the order of `chunks`), as far as there is any. Or rows, as
+            `judge.evaluate` takes them.
         wishes: what the numbers are for: what misses and noise cost, how deep rankings are read,
             how many chunks there are to search.
         lang: of the texts.
@@ -53,7 +53,7 @@ def recommend_measures(
         ConfigError: more is ranked or relevant for one query than `wishes.corpus_size`.
     """
     asked = wishes or Wishes()
-    return advise(profile(samples, family_needs(), asked.corpus_size), asked, lang)
+    return advise(profile(samples_in(samples, ()), family_needs(), asked.corpus_size), asked, lang)
 
 
 def family_needs() -> dict[str, frozenset[str]]:
@@ -158,7 +158,8 @@ def _cites(sample: Sample) -> bool:
     text = sample.answer
     fenced = any(fence in text for fence in _FENCES)
     whole = Sentence(index=0, start=0, end=len(text), text=text)
-    sentences = classify(split(text)) if fenced else (whole,)
+    apart = fenced or sample.sentences is not None
+    sentences = classify(sentences_of(sample)) if apart else (whole,)
     return bool(find(sample, sentences, _RULES))
 
 

@@ -147,6 +147,9 @@ class _Reasons:
         chunks = self._asked.chunks
         if not chunks:
             return self.say(citation, "none")
+        if citation.start == citation.end:
+            first, last = flat(chunks[0].chunk_id), len(chunks) - 1
+            return self.say(citation, "listed", first=first, last=last)
         if any(map(str.isalpha, citation.marker)):
             return self.say(citation, "unknown", first=flat(chunks[0].chunk_id))
         return self.say(citation, "number", count=len(chunks))

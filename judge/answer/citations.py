@@ -43,6 +43,7 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> tuple[C
     is an id if it equals one that was retrieved, or has the shape of one; it dangles unless it is
     among `sample.chunks`. A marker belongs to the sentence it starts in, else to the one before.
     One that the reader's own pattern finds is read that way only; brackets come before phrases.
+    Where the sentences came with lists of citations, those are all there are.
 
     Returns:
         One entry per cited chunk, with status null: `[1, 2]` gives two with the same marker.
@@ -50,6 +51,8 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> tuple[C
     Raises:
         ConfigError: `rules.citation_pattern` is no regular expression, or takes too much time.
     """
+    if (listed := _listed(sample, sentences)) is not None:
+        return listed
     if not (rules.citation_pattern or rules.prose_citations or may_cite(sample.answer)):
         return ()
     known = Identifiers([chunk.chunk_id for chunk in sample.chunks], sample.retrieved or ())
@@ -70,6 +73,26 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> tuple[C
         )
         for span in (spans if sentences else ())
         for chunk_id in dict(span.targets).values()
+    )
+
+
+def _listed(sample: Sample, sentences: Sequence[Sentence]) -> tuple[Citation, ...] | None:
+    """The citations that came in lists; null where none did."""
+    given = sample.sentences or ()
+    if all(each.citations is None for each in given):
+        return None
+    ids = [chunk.chunk_id for chunk in sample.chunks]
+    named: dict[int | str, str] = {**dict(enumerate(ids)), **{each: each for each in ids}}
+    return tuple(
+        Citation(
+            sentence=sentence.index,
+            marker=named.get(cited, str(cited)),
+            start=sentence.end,
+            end=sentence.end,
+            chunk_id=named.get(cited),
+        )
+        for each, sentence in zip(given, sentences, strict=True)
+        for cited in each.citations or ()
     )
 
 

@@ -1,7 +1,7 @@
 """Saying what each sentence of an answer is for, so that only claims are judged."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 from itertools import zip_longest
 
@@ -34,15 +34,17 @@ _DECORATION = re.compile(r"[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")
 _SAYS_NOTHING = (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META)
 
 
-def classify(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
+def classify(sentences: Sequence[Sentence], cited: Collection[int] = ()) -> tuple[Sentence, ...]:
     """Set the kind of every sentence of an answer; what no rule claims is a claim.
 
     A table's header is known by the row below it, a reference list by the heading above it, a bare
-    value or a bare refusal by standing alone.
+    value or a bare refusal by standing alone. `cited` are the indexes of those that cite without a
+    marker.
     """
     kinds = _in_place([sentence.text for sentence in sentences])
     said = [n for n, kind in enumerate(kinds) if kind not in _SAYS_NOTHING]
-    if all(kinds[n] is SentenceKind.CLAIM and _refuses(sentences[n].text) for n in said):
+    claims = (kinds[n] is SentenceKind.CLAIM and n not in cited for n in said)
+    if all(claims) and all(_refuses(sentences[n].text) for n in said):
         for n in said:
             kinds[n] = SentenceKind.ABSTENTION
     return tuple(

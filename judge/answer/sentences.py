@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from judge.answer.blocks import Block, blocks
 from judge.answer.markers import MARKER, unmarked
 from judge.answer.stops import Place, candidates, enclosed, ends_sentence
-from judge.records import MOST_SENTENCES, Sentence
+from judge.records import MOST_SENTENCES, Sample, Sentence
 from judge.text import toolkit
 from judge.text.words import abbreviations
 
@@ -42,6 +42,16 @@ def split(answer: str, most: int = MOST_SENTENCES) -> tuple[Sentence, ...]:
     return tuple(
         Sentence(index=index, start=start, end=end, text=answer[start:end])
         for index, (start, end) in enumerate(spans)
+    )
+
+
+def sentences_of(sample: Sample) -> tuple[Sentence, ...]:
+    """The sentences of an answer: as they came, or else cut."""
+    if sample.sentences is None:
+        return split(sample.answer)
+    return tuple(
+        Sentence(index=n, start=at.start, end=at.end, text=sample.answer[at.start : at.end])
+        for n, at in enumerate(sample.sentences)
     )
 
 

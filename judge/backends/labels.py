@@ -1,4 +1,4 @@
-"""What the labels of a classifier of pairs mean, and probabilities from its logits."""
+"""What the labels of a classifier mean, of pairs or of tokens, and probabilities from logits."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -21,6 +21,12 @@ _NAMES: Final = {
 _MEANS: Final = {name: role for role, names in _NAMES.items() for name in names.split()}
 # Before a name of entailment each of these makes its opposite.
 _NEGATIONS: Final = ("non", "not", "no", "un", "in", "不", "非", "未")
+# As in configs of classifiers of tokens, beside the names above.
+_SOUND: Final = {"o", "correct", "supportedcontent", "nothallucinated", "nonhallucinated", "正确"}
+_UNSOUND: Final = {"hal", "hallu", "incorrect", "fabricated", "unfaithful", "幻觉", "错误"}
+# Of a token nobody knows what is true: that it is sound, or that it is made up.
+_VAGUE: Final = {"true", "false", "yes", "no", "是", "否", "真", "假"}
+_TWO: Final = [(False, True), (True, False)]
 # Models made without names: of two labels the second is the one trained on as 1, that is, as yes.
 _UNNAMED: Final = (("label0", "label1"), ("label0",))
 
@@ -44,21 +50,50 @@ def read_labels(id2label: Mapping[int, str]) -> Roles:
     >>> read_labels({0: "CONTRADICTION", 1: "Neutral", 2: "entailment"})
     Roles(entailed=2, contradicted=0)
     """
-    names = ["".join(filter(str.isalnum, id2label[i].casefold())) for i in sorted(id2label)]
+    names = _plain(id2label)
     if tuple(names) in _UNNAMED:
         return Roles(1, None)
     roles = [_role(name) for name in names]
     if len(roles) == 1 and roles[0] in {"entailed", "neither"}:
         return Roles(int(roles[0] == "entailed"), None)
     if roles.count("entailed") != 1 or roles.count("contradicted") > 1 or "" in roles:
-        said = ", ".join(repr(id2label[position]) for position in sorted(id2label))
         raise ConfigError(
-            f"its labels ({said}) do not say which means that the passage entails the sentence; "
-            "where you know, name them entailment, neutral and contradiction in id2label of its "
-            "config.json"
+            f"its labels ({_told(id2label)}) do not say which means that the passage entails the "
+            "sentence; where you know, name them entailment, neutral and contradiction in id2label "
+            "of its config.json"
         )
     contradicted = roles.index("contradicted") if "contradicted" in roles else None
     return Roles(roles.index("entailed"), contradicted)
+
+
+def unsound_label(id2label: Mapping[int, str]) -> int:
+    """Which of two labels of tokens means that the token is hallucinated; without names, 1.
+
+    Raises:
+        ConfigError: there are not two labels, or their names do not say it.
+
+    >>> unsound_label({0: "Supported", 1: "Hallucinated"}), unsound_label({0: "HALLU", 1: "O"})
+    (1, 0)
+    """
+    names = _plain(id2label)
+    if tuple(names) in {_UNNAMED[0], ("0", "1")}:
+        return 1
+    sound = [name in _SOUND or _role(name) == "entailed" for name in names]
+    unsound = [name in _UNSOUND or _role(name) in {"neither", "contradicted"} for name in names]
+    if not _VAGUE.intersection(names) and sorted(zip(sound, unsound, strict=True)) == _TWO:
+        return unsound.index(True)
+    raise ConfigError(
+        f"its labels ({_told(id2label)}) are not two of which one means a hallucinated token; "
+        "where you know, name them supported and hallucinated in id2label of its config.json"
+    )
+
+
+def _plain(id2label: Mapping[int, str]) -> list[str]:
+    return ["".join(filter(str.isalnum, id2label[i].casefold())) for i in sorted(id2label)]
+
+
+def _told(id2label: Mapping[int, str]) -> str:
+    return ", ".join(repr(id2label[position]) for position in sorted(id2label))
 
 
 def _role(name: str) -> str:
@@ -74,12 +109,17 @@ def relations(logits: npt.NDArray[np.float64], roles: Roles) -> list[Relation]:
     """
     if logits.shape[1] == 1:
         logits = np.concatenate([np.zeros_like(logits), logits], axis=1)
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    shares = powers / powers.sum(axis=1, keepdims=True)
     return [
         Relation(
             entailed=row[roles.entailed],
             contradicted=0.0 if roles.contradicted is None else row[roles.contradicted],
         )
-        for row in shares.tolist()
+        for row in shares(logits).tolist()
     ]
+
+
+def shares(logits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Softmax over the last axis."""
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    found: npt.NDArray[np.float64] = powers / powers.sum(axis=-1, keepdims=True)
+    return found

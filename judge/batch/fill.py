@@ -16,6 +16,7 @@ from judge.compose import compose, settled
 from judge.config import Config
 from judge.errors import JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
+from judge.files.inputs import is_many
 from judge.files.runs import has_bytes
 from judge.files.samples import read_samples
 from judge.judges.prompted import BARREN
@@ -53,7 +54,8 @@ def fill(
     made_from = folder.record.input
     path = Path(made_from.path)
     with reading(path):
-        if not path.is_file() or not has_bytes(path, made_from):
+        there = path.is_file() or is_many(path)
+        if not there or not has_bytes(path, made_from):
             raise RunError(f"{path}: is not what {folder.path} was written from; put that back")
     # What may be spent is spent when the files are sent, and not where replies are read.
     unlimited = {"max_cost": None, "max_tokens": None}

@@ -12,6 +12,7 @@ from typing import IO, Final, Literal, Self
 from pydantic import Field, JsonValue, field_validator
 from pydantic_core import to_json
 
+from judge.backends.openai.chat import PATHS
 from judge.backends.openai.mailbox import Address, Letter
 from judge.config import Config
 from judge.errors import InputError, RunError
@@ -78,9 +79,9 @@ class BatchRecord(Record):
     @field_validator("config")
     @classmethod
     def _is_whole(cls, config: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        # As all were, before there was a choice.
+        # As all were, before there was a choice; what came later was not chosen.
         older: dict[str, JsonValue] = {"prompt": "v1", "repeat": 1, "canaries": 0}
-        return older | config
+        return Config().model_dump(mode="json") | older | config
 
 
 class BatchFolder:
@@ -282,6 +283,7 @@ class RequestWriter:
     def __init__(self, folder: BatchFolder, requests: int, size: int) -> None:
         self._folder = folder
         self._most = (requests, size)
+        self._url = f"/v1{PATHS[folder.config().endpoint]}"
         # By key alone: the reply to one with another limit may well be whole.
         self._seen = {each.key for each in folder.waiting()}
         self.written: list[RequestFile] = []
@@ -314,7 +316,7 @@ class RequestWriter:
         if address.key in self._seen:
             return
         self._seen.add(address.key)
-        row = {"custom_id": str(address), "method": "POST", "url": "/v1/chat/completions"}
+        row = {"custom_id": str(address), "method": "POST", "url": self._url}
         line = to_json(row | {"body": body}) + b"\n"
         if self._count and (self._count >= self._most[0] or self._size + len(line) > self._most[1]):
             self._close()

@@ -64,8 +64,9 @@ def differences(
     Figures, dates and units must stand in a sentence that a found quote touches, or in the
     question; names anywhere in a chunk that is quoted or said to support, or in the question.
     Where no quote was found, the chunks said to support are the evidence; where there are none
-    either, nothing can be compared. Similarity quotes no more than its best window and was told of
-    all chunks: there all of them are the evidence. `shelf` is what was read of the request before.
+    either, nothing can be compared. Similarity quotes no more than its best window, a classifier of
+    tokens nothing, and both were told of all chunks: there all of them are the evidence. `shelf` is
+    what was read of the request before.
     """
     shelf = shelf or Shelf(request)
     full = dict(shelf.unrepeated(outcomes))
@@ -134,7 +135,7 @@ class Shelf:
 
     def grounds(self, verdict: Verdict) -> Grounds | None:
         """What the sentence is compared with; None where there is nothing."""
-        if verdict.source == "similarity":
+        if verdict.source in {"similarity", "span"}:
             return self.whole
         held = [text for chunk in verdict.supporting for text in self._texts.get(chunk, ())]
         quoted = [

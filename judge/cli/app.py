@@ -35,6 +35,7 @@ _SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 _COMMANDS: Final = [
     "compare",
     "doctor",
+    "export",
     "label",
     "overlap",
     "perturb",

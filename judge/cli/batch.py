@@ -40,7 +40,9 @@ _FOLDER: Final = typer.Argument(metavar="DIR", help="Batch folder.")
 @batch.command()
 @takes_settings
 def write(
-    source: Path = typer.Argument(metavar="SAMPLES", help="JSONL, JSON or CSV, may be .gz."),
+    source: Path = typer.Argument(
+        metavar="SAMPLES", help="JSONL, JSON, CSV, Parquet, Arrow or XLSX; a folder or a pattern."
+    ),
     output: Path = typer.Option(..., "-o", "--output", metavar="DIR", help="Batch folder."),
     *,
     skip_bad_lines: bool = typer.Option(False, "--skip-bad-lines", help="Leave bad lines out."),
@@ -135,7 +137,8 @@ def send(folder: Path = _FOLDER) -> None:
                     continue
                 path, known = there.bytes_of(file), {each.batch for each in there.record.files}
                 found = await provider.find(file.sha256, known)
-                sent = found or await provider.send(path, file.sha256, known)
+                asked = there.config().endpoint
+                sent = found or await provider.send(path, file.sha256, known, asked)
                 there.save(file.model_copy(update={"batch": sent.id, "state": sent.status}))
                 how = "was sent before" if found else "sent"
                 named = f"{flat(sent.id)} at {provider.base_url}"

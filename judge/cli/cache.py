@@ -71,7 +71,9 @@ def stats(
 @cache.command()
 @takes_settings
 def explain(
-    source: Path = typer.Argument(metavar="SAMPLES", help="JSONL, JSON or CSV, may be .gz."),
+    source: Path = typer.Argument(
+        metavar="SAMPLES", help="JSONL, JSON, CSV, Parquet, Arrow or XLSX; a folder or a pattern."
+    ),
     qid: str = typer.Argument(metavar="QID", help="Which answer."),
     *,
     settings: "Config",

@@ -3,7 +3,7 @@
 import os
 import secrets
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -44,6 +44,7 @@ class Reports:
         markdown: where the summary goes, likewise.
         lang: the language of both.
         texts: whether annotations may show what answers say.
+        mapping: as of `read_samples`, by which they find its lines.
 
     Raises:
         RunError: a file cannot be written, or would replace one of the run's or its input.
@@ -58,8 +59,9 @@ class Reports:
         lang: Lang = "en",
         *,
         texts: bool = True,
+        mapping: Mapping[str, str] | None = None,
     ) -> None:
-        self._source, self._lang = source, lang
+        self._source, self._lang, self._mapping = source, lang, mapping
         self._paths = [path for path in (junit, markdown) if path is not None]
         for option, path in (("--junit", junit), ("--markdown", markdown)):
             if path is not None:
@@ -111,14 +113,15 @@ class Reports:
         """A line an annotation: an error for what fails the run, a warning for a bad sentence."""
         worst = self._worst.sentences()
         place = None if self._source is None else _within(self._source)
-        lines = _lines(self._source, {entry.qid for entry in worst}) if self._source else {}
+        names = {entry.qid for entry in worst}
+        lines = _lines(self._source, names, self._mapping) if self._source else {}
         at = {} if place is None else {"file": place}
         for line in _said(summary, self._lang, failed=True):
             yield annotation("error", line, at)
         for entry in worst:
             where = dict(at)
-            if place is not None and entry.qid in lines:
-                where["line"] = str(lines[entry.qid])
+            if (found := lines.get(entry.qid)) and (file := _within(Path(found.path))):
+                where = {"file": file, "line": str(found.line)}
             told = sentence_lines(entry.sentence, entry.flags, self._lang)
             yield annotation("warning", "\n".join(told), {**where, "title": entry.qid})
 
@@ -216,20 +219,23 @@ def _within(source: Path) -> str | None:
     return real.relative_to(root).as_posix() if real.is_relative_to(root) else None
 
 
-def _lines(source: Path, wanted: Iterable[str]) -> Mapping[str, int]:
-    """On which lines answers stand."""
-    names, found = set(wanted), dict[str, int]()
+def _lines(
+    source: Path, names: Collection[str], mapping: Mapping[str, str] | None
+) -> Mapping[str, InputError]:
+    """In which file, and on which line, answers stand."""
+    found = dict[str, InputError]()
 
     def single_out(sample: Sample) -> None:
         if sample.qid in names:
             raise InputError(sample.qid)
 
     def keep(line: Rejected) -> None:
-        found.setdefault(line.error.problem, line.line)
+        found.setdefault(line.error.problem, line.error)
 
     # What is singled out is told with its line, as a bad one is. The file may be gone by now.
     with suppress(InputError, RunError, OSError):
-        deque(read_samples(source, check=single_out, on_bad=keep, unique=False), maxlen=0)
+        every = read_samples(source, check=single_out, on_bad=keep, unique=False, mapping=mapping)
+        deque(every, maxlen=0)
     return found
 
 

@@ -216,16 +216,13 @@ def _refuse(options: Mapping[str, object]) -> None:
 
 def _found(folders: Sequence[Path], trend: Path | None) -> "tuple[list[Run], dict[str, str]]":
     """The runs to compare, in their order, and those that are left out, with why."""
-    from judge.files.runs import read_run  # noqa: PLC0415
+    from judge.files.runs import finished_run  # noqa: PLC0415
 
     if trend is not None:
         if folders:
             raise ConfigError(f"{folders[0]} and --trend: name runs, or the folder they stand in")
         return _within(trend)
-    runs = [read_run(folder) for folder in folders]
-    for run in runs:
-        if run.summary is None:
-            raise RunError(f"{run.folder}: is unfinished; finish it with the same judge score")
+    runs = [finished_run(folder)[0] for folder in folders]
     if len(runs) < 2:  # noqa: PLR2004
         raise ConfigError("name two runs or more, or --trend FOLDER; see judge compare --help")
     return runs, {}
@@ -326,8 +323,15 @@ def _compared(runs: "Sequence[Run]", left_out: dict[str, str], asked: _Asked) ->
 
 
 def _measured(means: "Sequence[Mapping[str, float | None]]", *, offline: bool) -> tuple[str, ...]:
-    """The scores that any run has; not what says the same again where similarity judges."""
-    names = [name for name in means[0] if any(mean[name] is not None for mean in means)]
+    """The scores that any run has; not what says the same again where similarity judges.
+
+    TREC RAG's are compared where they are named: each measure more makes p of all the others less
+    telling.
+    """
+    from judge.scores.support import SUPPORTING  # noqa: PLC0415
+
+    usual = [name for name in means[0] if name not in SUPPORTING]
+    names = [name for name in usual if any(mean[name] is not None for mean in means)]
     return tuple(name for name in names if not (offline and name.endswith("_strict")))
 
 
@@ -356,7 +360,7 @@ def _held(report: "RunComparison", asked: _Asked) -> "RunComparison":
 
 def _robustness(runs: Sequence[Path], lang: "Lang", *, as_json: bool) -> None:
     from judge.cli.render.robustness import print_robustness  # noqa: PLC0415
-    from judge.files.runs import read_run  # noqa: PLC0415
+    from judge.files.runs import finished_run  # noqa: PLC0415
     from judge.records import Rules  # noqa: PLC0415
     from judge.reports.robustness import RobustnessReport, robustness  # noqa: PLC0415
 
@@ -364,9 +368,7 @@ def _robustness(runs: Sequence[Path], lang: "Lang", *, as_json: bool) -> None:
         raise ConfigError(f"--by {VARIANT}: name a run; see judge compare --help")
     found = []
     for folder in runs:
-        run = read_run(folder)
-        if run.record.finished is None:
-            raise RunError(f"{folder}: is unfinished; finish it with the same judge score")
+        run, _ = finished_run(folder)
         rules = Rules.model_validate({"correct_from": run.record.config.get("correct_from", 0.8)})
         with placed(str(folder)):
             found.append(robustness(str(folder), run.results, rules))

@@ -11,6 +11,8 @@ from judge.messages import Messages
 
 if TYPE_CHECKING:
     from judge.config import Config
+    from judge.doctor import Recipe
+    from judge.messages import Lang
 
 _MARKS: Final = {"passed": "✓", "failed": "✗", "skipped": "–"}
 
@@ -24,20 +26,25 @@ def doctor(
         "--long-prompt/--no-long-prompt",
         help="Send one prompt of --max-evidence-tokens, to see that it is read to its end [on].",
     ),
+    recipes: bool = typer.Option(
+        False, "--recipes", help="Say what to set for each kind of server, and ask nobody."
+    ),
     lang: str = typer.Option("en", metavar="<en|zh>", help="Language of what is printed [en]."),
     settings: "Config",
 ) -> None:
     """Check all that a run needs: prompts, cache, disk, server, key, model, context length, clock.
 
     Takes the settings of judge score, and exits 2 if a check failed. A language model is sent some
-    five requests, one of them long; nothing is kept of them.
+    five requests, one of them long; nothing is kept of them. A server that is known by its address
+    has a recipe: what to set, and what it does not do.
 
     Example: judge doctor --model gpt-5-mini
     """
     # Heavy, and --help stays quick without them.
     import asyncio  # noqa: PLC0415
 
-    from judge.doctor import Finding, examine  # noqa: PLC0415
+    from judge.doctor import Finding, examine, recipe_for  # noqa: PLC0415
+    from judge.doctor import recipes as known  # noqa: PLC0415
 
     spoken_in = language(lang)
     texts = Messages.of("doctor")
@@ -49,9 +56,19 @@ def doctor(
         mark = _MARKS[finding.state]
         return texts("line", spoken_in, mark=mark, name=name, state=state, said=said)
 
+    if recipes:
+        with output(spoken_in) as page:
+            for each in known():
+                page.say(_advice(each, "recipe", spoken_in), hang=2)
+                for key in ("try", "read"):
+                    page.copied(_advice(each, key, spoken_in))
+        return
+
     async def run() -> int:
         failed = 0
         with output(spoken_in) as page:
+            if settings.asks_model and (recipe := recipe_for(settings)):
+                page.say(_advice(recipe, "recipe", spoken_in), hang=2)
             async for finding in examine(settings, long=long_prompt):
                 page.say(told(finding), hang=2)
                 failed += finding.state == "failed"
@@ -60,3 +77,8 @@ def doctor(
         return failed
 
     raise typer.Exit(WRONG_USE if asyncio.run(run()) else 0)
+
+
+def _advice(recipe: "Recipe", key: str, lang: "Lang") -> str:
+    told = {"set": recipe.set_[lang], "differs": recipe.differs[lang]}
+    return Messages.of("doctor")(key, lang, **(dict(recipe) | told))

@@ -29,7 +29,8 @@ def _switch(name: str, help_: str) -> Any:  # noqa: ANN401  likewise
 
 RUN: Final = typer.Argument(metavar="RUN", help="Run folder.")
 SAMPLES: Final = typer.Argument(
-    metavar="SAMPLES", help="JSONL, JSON or CSV, may be .gz; - for stdin."
+    metavar="SAMPLES",
+    help="JSONL, JSON, CSV, Parquet, Arrow or XLSX; a folder or a pattern; - for stdin.",
 )
 JSON: Final = typer.Option(False, "--json", help="Print one JSON object instead of tables.")
 MAX_LINE: Final = typer.Option(
@@ -41,7 +42,8 @@ SKIP_BAD: Final = typer.Option(False, "--skip-bad-lines", help="Tell of bad line
 SETTINGS: Final = {
     "model": _option(str, "The judging model; also JUDGE_MODEL.", "NAME"),
     "base_url": _option(str, "OpenAI-compatible server; also OPENAI_BASE_URL.", "URL"),
-    "judge": _option(str, "Which judge [auto].", "auto|llm|nli|similarity"),
+    "endpoint": _option(str, "OpenAI's endpoint that is asked [chat].", "chat|responses"),
+    "judge": _option(str, "Which judge [auto].", "auto|llm|nli|similarity|span"),
     "fallback": _switch("fallback", "Show the second judge's verdict where the model failed [on]."),
     "concurrency": _option(int, "Answers in flight at once, at most [64].", "N"),
     "rpm": _option(int, "Requests a minute at most, evenly spread.", "N"),
@@ -132,6 +134,12 @@ SETTINGS: Final = {
         str, "Similarity: an embedding model of the server, or local:MODEL.", "NAME"
     ),
     "nli_model": _option(str, "An NLI model here: a folder, or its name on the hub.", "MODEL"),
+    "span_model": _option(
+        str, "A token classifier here, such as LettuceDetect's: a folder, or its name.", "MODEL"
+    ),
+    "span_threshold": _option(
+        float, "P(supported) from which a sentence is full to it [0.5].", "SHARE"
+    ),
     "review_rate": _option(float, "Share of answers a review hook is handed [0.02].", "SHARE"),
     "prose_citations": _switch(
         "prose-citations", 'Also read "passage 2", "文档2" as citations [off].'

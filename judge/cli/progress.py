@@ -152,7 +152,7 @@ class Progress:
     def waiting(self, trouble: str = "", /) -> None:
         """Nothing may have come for a while: say at least that."""
         self._trouble = trouble
-        waits = "scoring" if self._total else "waiting for the server"
+        waits = "scoring" if self._total else "waiting for the judge"
         self._bar.update(self._task, description=trouble or waits)
         self._tell()
 
@@ -175,7 +175,7 @@ class Progress:
         self._spoke = self._clock()
         done = f"{self._done}/{self._total} answers"
         said = _joined(done, self._rate(), self._trouble)
-        self.say(said if self._total else "waiting for the server")
+        self.say(said if self._total else self._trouble or "waiting for the judge")
 
     def _rate(self) -> str:
         """Answers a second since it began, and what they cost."""

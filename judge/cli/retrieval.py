@@ -54,7 +54,7 @@ def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
 _SAMPLES: Final = typer.Argument(
     None,
     metavar="SAMPLES",
-    help="JSONL, JSON or CSV, may be .gz; - for stdin. Several are compared.",
+    help="JSONL, JSON, CSV or a table; - for stdin. Several are compared.",
 )
 _KS: Final = typer.Option(
     "1,3,5,10,20", "-k", metavar="K,…", help="Ranks to look at, whole numbers from 1."
@@ -361,11 +361,12 @@ def _reading(
 
 
 def _elsewhere(run: Path, samples: str | None) -> str | None:
+    from judge.files.inputs import is_many  # noqa: PLC0415
     from judge.files.runs import has_bytes, read_record  # noqa: PLC0415
 
     made = read_record(run).input
     # TREC files have no answers, and standard input is read once.
-    if samples is not None and Path(samples).is_file():
+    if samples is not None and (Path(samples).is_file() or is_many(Path(samples))):
         with suppress(OSError):  # whoever measures it says what is wrong
             return None if has_bytes(Path(samples), made) else made.path
     return made.path

@@ -1,6 +1,7 @@
 """`judge score`: the batch job."""
 
 import gc
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -13,6 +14,7 @@ import typer
 from judge.cli.app import app
 from judge.cli.options import chosen, language, takes_settings
 from judge.errors import ConfigError
+from judge.files.inputs import COLUMNS, WILD, is_many
 from judge.files.source import PIPED, is_fifo, standard_input
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ _GATING: Final = (
     "judge: the gates hold what {} says, for no language model is named: add --model, or "
     "--expect or --judge to say that it is meant"
 )
+_OFFLINE: Final = {"nli": "an NLI model", "span": "a token classifier"}
 
 
 def _named(value: str | None) -> str | None:
@@ -49,7 +52,9 @@ def _folder(value: str | None) -> str | None:
 @takes_settings
 def score(  # noqa: PLR0913  each is an option of the command line
     source: str = typer.Argument(
-        metavar="SAMPLES", help="JSONL, JSON or CSV, may be .gz; - for stdin.", callback=_named
+        metavar="SAMPLES",
+        help="JSONL, JSON, CSV, Parquet, Arrow or XLSX; a folder or a pattern; - for stdin.",
+        callback=_named,
     ),
     output: str | None = typer.Option(
         None,
@@ -178,7 +183,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
     gates.check(correctness=settings.correctness, relevance=settings.relevance)
     meant = server or expect or {"judge", "model"} & settings.model_fields_set
     if gates.bounds and not meant:
-        typer.echo(_GATING.format("an NLI model" if settings.infers else "similarity"), err=True)
+        typer.echo(_GATING.format(_OFFLINE.get(settings.offline, settings.offline)), err=True)
     checks: _Checks = {"force": force, "skip_bad_lines": skip_bad_lines, "gates": gates}
     job: Task
     if cluster is not None:
@@ -192,7 +197,9 @@ def score(  # noqa: PLR0913  each is an option of the command line
     if not gc.get_freeze_count():
         gc.freeze()
     wish, files = Wish(worst, details), (junit, markdown)
-    with Reports(_file(source), folder, *files, spoken_in, texts=worst != 0) as reports:
+    with Reports(
+        _file(source), folder, *files, spoken_in, texts=worst != 0, mapping=settings.map
+    ) as reports:
         code = score_into(folder, job, wish, spoken_in, reports=reports, cached=kept)
     raise typer.Exit(code)
 
@@ -276,6 +283,8 @@ def _remote(
                 "set it where judge serve runs"
             )
         asked[name] = getattr(settings, name)
+    if isinstance(given, Path) and is_many(given):
+        raise ConfigError(f"--server is sent one file, and {given} is many: name one of them")
     if isinstance(given, Path) and not is_fifo(given):
         return RemoteEvaluator(url, given, Options.model_validate(asked)), given
     copy = NamedTemporaryFile()  # noqa: SIM115  it is read as long as the command runs
@@ -360,7 +369,9 @@ def _file_of(given: "IO[bytes] | Path") -> "Iterator[Path]":
 def _default_folder(source: str) -> Path:
     file = _file(source)
     name = "stdin" if file is None else file.name
-    for ending in (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv"):
+    for ending in (".gz", ".zst", *COLUMNS, ".jsonl", ".ndjson", ".json", ".csv", ".tsv"):
         name = name.removesuffix(ending)
+    if not WILD.isdisjoint(name):
+        name = re.sub(r"[*?\[\]]+", "", name).strip("-_")
     # `...jsonl` would name the folder above, and `.jsonl` none.
     return Path("runs") / (name if name.strip(".") else "run")

@@ -3,18 +3,23 @@
 import asyncio
 import hashlib
 import json
+import logging
 import os
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ray import get_actor
+
+from judge.backends.store.cache import cache_folder
 from judge.cluster.blocks import Block, Source, blocks
 from judge.cluster.permits import SharedPace
 from judge.cluster.shards import Door, Shard
 from judge.config import Config
-from judge.errors import JudgeError
+from judge.errors import ConfigError, JudgeError
 from judge.evaluator import Evaluator
+from judge.files.tables import writing
 from judge.records import SampleResult
 from judge.scores.totals import Totals
 
@@ -23,6 +28,9 @@ Row = dict[str, Any]
 HEADERS: Final = "JUDGE_HEADERS"
 _ASKING: Final = 0.1
 _COMPUTING: Final = 0.9
+_SHARED: Final = (
+    "see that the machine of each replica has this folder on a disk that all share, and room there"
+)
 
 
 class Plan(NamedTuple):
@@ -57,6 +65,28 @@ def config_of(settings: str) -> Config:
     given = {**json.loads(settings), "durable": True}
     headers = os.environ.get(HEADERS, "").strip()
     return Config.model_validate(given | ({"headers": headers} if headers else {}))
+
+
+def portable(config: Config) -> Config:
+    """The settings as any machine may read them.
+
+    Raises:
+        ConfigError: for what one process alone can keep to.
+    """
+    for name, held in (
+        ("max_tokens", config.max_tokens),
+        ("max_cost", config.max_cost),
+        ("canaries", config.canaries),
+    ):
+        if held:
+            raise ConfigError(f"{name}: a cluster keeps no count of it; leave it out")
+    if config.headers and not os.environ.get(HEADERS, "").strip():
+        raise ConfigError(
+            f"headers: they may be secrets, and go to no cluster; set {HEADERS} there"
+        )
+    # A folder that is meant by its relation to this process, or to its user, is named in full.
+    place = {} if config.cache_url else {"cache_dir": cache_folder(config).absolute()}
+    return config.model_copy(update=place)
 
 
 def cpus(config: Config) -> float:
@@ -102,10 +132,14 @@ def read(batch: Row, plan: Plan) -> Iterator[Row]:
     """The blocks of a file that are still to be scored."""
     row = {name: values[0] for name, values in batch.items()}
     starts = dict(zip(row["names"], row["starts"], strict=True))
-    for block in _blocks(plan, row):
-        if (name := block.name) in starts:
-            start = int(starts[name])
-            yield _batch({"name": name, "start": start, "block": pickle.dumps(block)})
+    found = {"name": "", "start": 0, "block": b"", "error": b""}
+    try:
+        for block in _blocks(plan, row):
+            if (name := block.name) in starts:
+                start = int(starts[name])
+                yield _batch(found | {"name": name, "start": start, "block": pickle.dumps(block)})
+    except JudgeError as error:  # the file was there as it was checked
+        yield _batch(found | {"error": pickle.dumps(error)})
 
 
 def added_up(row: Row, plan: Plan) -> Row:
@@ -114,7 +148,7 @@ def added_up(row: Row, plan: Plan) -> Row:
     results, crashed = shard.whole(), shard.crashed()
     whole = len(results) + len(crashed) == int(row["samples"])
     totals = _totals(results, int(row["start"]), plan.config) if whole else b""
-    return {"name": row["name"], "totals": totals, "crashed": crashed, "error": b""}
+    return {"name": row["name"], "totals": totals, "crashed": crashed, "error": b"", "said": []}
 
 
 def _totals(results: list[SampleResult], start: int, config: Config) -> bytes:
@@ -140,24 +174,54 @@ class Holder:
         return self._evaluator
 
 
+class _Said(logging.Handler):
+    """Keeps the warnings of a process whose log nobody reads, until they are handed on."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """As of `Handler`."""
+        self._texts.append(record.getMessage())
+
+    def handed_on(self) -> list[str]:
+        """Those since the last time."""
+        texts, self._texts = self._texts, []
+        return texts
+
+
 class Scorer(Holder):
     """Scores some blocks at a time."""
 
     def __init__(self, plan: Plan) -> None:
-        super().__init__(plan.config, SharedPace(plan.session) if plan.paced else None)
-        self._plan = plan
+        super().__init__(plan.config, SharedPace(get_actor(plan.session)) if plan.paced else None)
+        self.plan = plan
         self._door = Door()
+        self._said = _Said()
+        logging.getLogger("judge").addHandler(self._said)
 
     async def __call__(self, row: Row) -> Row:
-        """Score a block into its shard; an error travels as a value."""
-        totals, crashed, error = b"", [], b""
+        """Score a block into its shard; errors and warnings travel as values."""
+        return await self._score(row) | {"said": self._said.handed_on()}
+
+    async def _score(self, row: Row) -> Row:
+        scored: Row = {"name": row["name"], "totals": b"", "crashed": [], "error": row["error"]}
+        if row["error"]:
+            return scored
+        folder = Path(self.plan.folder)
         try:
             block: Block = pickle.loads(row["block"])  # noqa: S301  our own
-            shard = Shard(Path(self._plan.folder), row["name"], self._plan.session)
-            results = await shard.score(block, await self._opened(), self._door)
-            shard.finish(block, results, copied=self._plan.copied)
-            totals = _totals(results, int(row["start"]), self._plan.config)
-            crashed = [block.samples[index].qid for index in shard.lost]
+            shard = Shard(folder, row["name"], self.plan.session)
+            if shard.path.exists():  # and the machine that said so was lost
+                there = added_up({**row, "samples": len(block.samples)}, self.plan)
+                if there["totals"]:
+                    return there
+            with writing(folder, _SHARED):
+                results = await shard.score(block, await self._opened(), self._door)
+                shard.finish(block, results, copied=self.plan.copied)
+            scored["totals"] = _totals(results, int(row["start"]), self.plan.config)
+            scored["crashed"] = [block.samples[index].qid for index in shard.lost]
         except JudgeError as found:
-            error = pickle.dumps(found)
-        return {"name": row["name"], "totals": totals, "crashed": crashed, "error": error}
+            scored["error"] = pickle.dumps(found)
+        return scored

@@ -1,39 +1,62 @@
 """Rows of a Ray dataset scored in a pipeline of the user's."""
 
+import secrets
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
 import ray.data
 
-from judge.cluster.actors import Holder, config_of, cpus
-from judge.cluster.blocks import sample_of
+from judge.cluster.actors import Holder, Row, config_of, cpus, portable
+from judge.cluster.permits import SharedPace, keep_pace
 from judge.config import Config
+from judge.errors import InputError
+from judge.files.columns import fields_of
 from judge.files.fields import SCORE_NEEDS
 from judge.files.shapes import Reader
+from judge.records import Sample, SampleResult
+from judge.turns import at_once
 
 if TYPE_CHECKING:
-    from pyarrow import Table
     from ray.data import Dataset
 
 _ROWS: Final = 256
+_NEEDS: Final = SCORE_NEEDS | {"qid"}
+_COLUMNS: Final = pa.schema(
+    {
+        "qid": pa.string(),
+        "status": pa.string(),
+        "faithfulness": pa.float64(),
+        "result": pa.string(),
+        "error": pa.string(),
+    }
+)
 
 
 def evaluate_dataset(
     ds: "Dataset", config: Config | None = None, *, replicas: int = 1
 ) -> "Dataset":
-    """A row for each row of `ds`: `qid`, `status`, `faithfulness`, and the `result` as JSON.
+    """A row for each row of `ds`: `qid`, `status`, `faithfulness`, `result` as JSON, and `error`.
 
-    Lazy, as Ray Data is. A row of the wrong form ends the pipeline with an `InputError`. Rates and
-    budgets of the settings hold for each replica.
+    Lazy, as Ray Data is. A row of the wrong form is none of a score: its status is "rejected", and
+    its error says what is wrong. The rates of the settings hold for all replicas together.
 
     Args:
         ds: rows with the fields of a sample: a line of JSON has the same.
         config: settings; `concurrency` is that of each replica.
         replicas: actors that score.
+
+    Raises:
+        ConfigError: the settings hold what no cluster can keep to.
     """
-    config = config or Config()
+    config = portable(config or Config())
+    keeper = None
+    if config.asks_server and replicas > 1:
+        ceiling = replicas * at_once(config)
+        keeper = keep_pace(secrets.token_hex(8), ceiling, config.rpm, config.tpm)
     return ds.map_batches(
         _Rows,
-        fn_constructor_args=(config.model_dump_json(),),
+        fn_constructor_args=(config.model_dump_json(), keeper),
         batch_size=_ROWS,
         batch_format="pyarrow",
         compute=ray.data.ActorPoolStrategy(size=replicas),
@@ -44,18 +67,37 @@ def evaluate_dataset(
 class _Rows(Holder):
     """Scores rows."""
 
-    def __init__(self, settings: str) -> None:
-        super().__init__(config_of(settings))
+    def __init__(self, settings: str, keeper: object) -> None:
+        config = config_of(settings)
+        super().__init__(config, None if keeper is None else SharedPace(keeper))
+        self._map = config.map
 
-    async def __call__(self, batch: "Table") -> dict[str, list[object]]:
-        """The columns of their results."""
+    async def __call__(self, batch: pa.Table) -> pa.Table:
+        """A row for each."""
+        reader = Reader(_NEEDS, self._map)
+        read = [_read(row, reader) for row in batch.to_pylist()]
         evaluator = await self._opened()
-        reader = Reader(SCORE_NEEDS | {"qid"})
-        samples = [sample_of(row, 0, reader) for row in batch.to_pylist()]
-        results = [result async for result in evaluator.evaluate(samples)]
-        return {
-            "qid": [each.qid for each in results],
-            "status": [each.status.value for each in results],
-            "faithfulness": [each.scores.faithfulness for each in results],
-            "result": [each.model_dump_json() for each in results],
-        }
+        results = evaluator.evaluate(each for each in read if isinstance(each, Sample))
+        async with aclosing(results):
+            rows = [
+                _row(await anext(results)) if isinstance(each, Sample) else each for each in read
+            ]
+        return pa.Table.from_pylist(rows, _COLUMNS)
+
+
+def _read(row: Row, reader: Reader) -> Sample | Row:
+    try:
+        return reader.sample(fields_of(row), 0)
+    except InputError as error:
+        qid = row.get("qid")
+        named = None if qid is None else str(qid)
+        return {"qid": named, "status": "rejected", "error": str(error)}
+
+
+def _row(result: SampleResult) -> Row:
+    return {
+        "qid": result.qid,
+        "status": result.status.value,
+        "faithfulness": result.scores.faithfulness,
+        "result": result.model_dump_json(),
+    }

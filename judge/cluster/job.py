@@ -3,26 +3,24 @@
 import asyncio
 import hashlib
 import logging
-import os
 import pickle
 import secrets
 import time
 from collections import Counter
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import ray
 import ray.data
+from ray.data.expressions import col
 
-from judge.backends.store.cache import cache_folder
-from judge.cluster.actors import HEADERS, Plan, Row, Scorer, added_up, checked, cpus, read
+from judge.cluster.actors import Plan, Row, Scorer, added_up, checked, cpus, portable, read
 from judge.cluster.blocks import Source, sources
 from judge.cluster.permits import keep_pace
-from judge.cluster.session import beaten, connected
+from judge.cluster.session import connected, ticking
 from judge.config import Config
-from judge.errors import ConfigError, InputError, JudgeError, WorkerLost
+from judge.errors import InputError, JudgeError, WorkerLost
 from judge.evaluator import Evaluator
 from judge.files.folder import RunFolder
 from judge.files.rows import FORMS
@@ -100,6 +98,7 @@ class ClusterJob:
         clock = time.monotonic()
         if self._source == PIPED or is_fifo(Path(self._source)):
             raise InputError("--engine ray reads files, each of them twice; save it to one")
+        settings = portable(self._config).model_dump_json()
         files = sources(self._source)
         plain = len(files) == 1 and files[0].has_lines and "://" not in files[0].address
         with (
@@ -108,7 +107,7 @@ class ClusterJob:
         ):
             replicas = self._replicas or self._usual()
             plan = Plan(
-                _portable(self._config).model_dump_json(),
+                settings,
                 str(self._folder),
                 skip=self._skip,
                 named=len(files) > 1,
@@ -116,23 +115,26 @@ class ClusterJob:
                 session=secrets.token_hex(8),
                 paced=self._config.asks_server and replicas > 1,
             )
-            found, scored = self._check(files, plan, watcher)
+            with ticking(watcher, "checking the input"):
+                found, scored = self._check(files, plan)
             record = asyncio.run(self._record(scored))
             folder.begin(record)
             there = self._there(found)
             begun = sum(each.samples for each in there)
             watcher.begun(record, begun)
             tally = _Tally(self._folder, Totals(max_unscored=self._config.max_unscored), watcher)
-            for row in beaten(partial(_kept, plan, there), watcher):
-                tally.add(row)
+            with ticking(watcher):
+                for row in _kept(plan, there):
+                    tally.add(row)
             resumed = tally.answers
             if resumed < begun:
                 watcher.begun(record, resumed)
             rest = [each for each in found if each.name not in tally.names]
             ceiling, rpm, tpm = replicas * at_once(self._config), self._config.rpm, self._config.tpm
             keeper = keep_pace(plan.session, ceiling, rpm, tpm) if plan.paced else None
-            for row in beaten(partial(_scored, plan, files, rest, replicas), watcher):
-                tally.add(row)
+            with ticking(watcher):
+                for row in _scored(plan, files, rest, replicas):
+                    tally.add(row)
             del keeper
             return self._finish(folder, record, tally, clock, resumed)
 
@@ -157,18 +159,16 @@ class ClusterJob:
     def _usual(self) -> int:
         return 1 if self._config.asks_server else max(1, int(ray.cluster_resources().get("CPU", 1)))
 
-    def _check(
-        self, files: list[Source], plan: Plan, watcher: Watcher
-    ) -> tuple[list[_Found], RunInput]:
+    def _check(self, files: list[Source], plan: Plan) -> tuple[list[_Found], RunInput]:
         """Read the whole input before the folder is touched: so a bad input costs nothing."""
         rows = ray.data.from_items(
             [{"file": number, "path": str(each)} for number, each in enumerate(files)],
             override_num_blocks=len(files),
         )
         rows = rows.map_batches(checked, fn_kwargs={"plan": plan}, batch_size=1)
-        (seen,) = beaten(lambda: [rows.materialize()], watcher)
+        seen = rows.materialize()
         every = sorted(
-            beaten(seen.drop_columns(["qids"]).iter_rows, watcher),
+            seen.drop_columns(["qids"]).iter_rows(),
             key=lambda row: (row["file"], not row["name"], row["name"]),
         )
         if error := next((row["error"] for row in every if row["error"]), None):
@@ -183,7 +183,7 @@ class ClusterJob:
             first = next((row["first"] for row in every if row["first"]), None)
             told = f"all {rejected} lines are bad; the first: {_raised(first)}" if first else ""
             raise InputError(told or f"holds no sample; {FORMS}", path=self._source)
-        if twice := list(beaten(partial(_doubled, seen, samples), watcher)):
+        if twice := list(_doubled(seen, samples)):
             raise InputError(
                 f"{', '.join(map(repr, sorted(twice)[:_NAMED]))} stand more than once"
                 f"{', and others do' if len(twice) > _NAMED else ''}; make each qid unique",
@@ -221,10 +221,15 @@ class _Tally:
         self.totals, self._folder, self._watcher = totals, folder / SHARDS, watcher
         self.names: set[str] = set()
         self.crashed: list[str] = []
+        self._said: set[str] = set()
         self.answers = 0
 
     def add(self, row: Row) -> None:
-        """Take in what an actor says of a shard."""
+        """Take in what an actor says of a shard; of its warnings what no other said before."""
+        for text in row["said"]:
+            if text not in self._said:
+                self._said.add(text)
+                _LOG.warning("%s", text)
         if row["error"]:
             raise _raised(row["error"])
         if not row["totals"]:  # damaged: it is made again
@@ -237,28 +242,6 @@ class _Tally:
                 if isinstance(result, SampleResult):
                     self.answers += 1
                     self._watcher.scored(result)
-
-
-def _portable(config: Config) -> Config:
-    """The settings as any machine may read them.
-
-    Raises:
-        ConfigError: for what one process alone can keep to.
-    """
-    for name, held in (
-        ("max_tokens", config.max_tokens),
-        ("max_cost", config.max_cost),
-        ("canaries", config.canaries),
-    ):
-        if held:
-            raise ConfigError(f"{name}: --engine ray keeps no count of it; leave out one of them")
-    if config.headers and not os.environ.get(HEADERS, "").strip():
-        raise ConfigError(
-            f"headers: they may be secrets, and go to no cluster; set {HEADERS} there"
-        )
-    # A folder that is meant by its relation to this process, or to its user, is named in full.
-    place = {} if config.cache_url else {"cache_dir": cache_folder(config).absolute()}
-    return config.model_copy(update=place)
 
 
 def _raised(error: bytes) -> JudgeError:
@@ -274,7 +257,7 @@ def _doubled(seen: "Dataset", samples: int) -> Iterable[str]:
         counts = Counter(qid for row in qids.iter_rows() for qid in row["qids"])
         return [qid for qid, count in counts.items() if count > 1]
     flat = qids.flat_map(lambda row: [{"qid": qid} for qid in row["qids"]])
-    counted = flat.groupby("qid").count().filter(lambda row: row["count()"] > 1)
+    counted = flat.groupby("qid").count().filter(expr=col("count()") > 1)
     return (row["qid"] for row in counted.iter_rows())
 
 

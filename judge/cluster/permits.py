@@ -48,21 +48,20 @@ class PaceKeeper:
         self._pace.spent(size, tokens)
 
 
-def keep_pace(name: str, ceiling: int, rpm: int | None, tpm: int | None) -> object:
+def keep_pace(name: str, ceiling: int, rpm: int | None, tpm: int | None) -> Any:  # noqa: ANN401
     """Start the actor; it lives as long as what is returned."""
     kept = ray.remote(PaceKeeper).options(
         name=name, num_cpus=0, max_concurrency=_WAITING, max_restarts=-1, max_task_retries=-1
     )
-    actor: object = kept.remote(ceiling, rpm, tpm)
-    return actor
+    return kept.remote(ceiling, rpm, tpm)
 
 
 class SharedPace(Pace):
-    """The pace of a replica, which asks the actor of this name."""
+    """The pace of a replica, which asks the actor."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, keeper: Any) -> None:  # noqa: ANN401  a handle of Ray's
         super().__init__(1)
-        self._keeper = ray.get_actor(name)
+        self._keeper = keeper
         self._replica = ray.get_runtime_context().get_actor_id()
         self._until = 0.0
         self._keeper.enter.remote(self._replica)

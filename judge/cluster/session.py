@@ -2,62 +2,46 @@
 
 import logging
 import os
-import queue
 import socket
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import ray
 import ray.data
+from ray.exceptions import RayError, RayTaskError
 
-from judge.errors import ConfigError
+from judge.errors import ConfigError, WorkerLost
 from judge.job import BEAT, Watcher
 from judge.processes import cores
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
 os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-_T = TypeVar("_T")
 
 _HERE: Final = "127.0.0.1"
 _PATIENCE: Final = 10.0
 """Seconds in which a cluster must be heard of."""
 
 
-def beaten(work: Callable[[], Iterable[_T]], watcher: Watcher) -> Iterator[_T]:
-    """What work brings, made on a thread, while the watcher is told that time goes by."""
-    come: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+@contextmanager
+def ticking(watcher: Watcher, what: str = "") -> Iterator[None]:
+    """The watcher is told, on a thread, that time goes by, and what is done meanwhile."""
+    done = threading.Event()
 
-    given_up = threading.Event()
+    def tick() -> None:
+        while not done.wait(BEAT):
+            watcher.waiting(what)
 
-    def run() -> None:
-        try:
-            for each in work():
-                if given_up.is_set():
-                    return
-                come.put((False, each))
-            come.put((True, None))
-        except BaseException as error:  # noqa: BLE001  raised where it is waited for
-            come.put((True, error))
-
-    threading.Thread(target=run, daemon=True).start()
+    ticker = threading.Thread(target=tick, daemon=True)
+    ticker.start()
     try:
-        while True:
-            try:
-                last, value = come.get(timeout=BEAT)
-            except queue.Empty:
-                watcher.waiting("")
-                continue
-            if last and value is not None:
-                raise value
-            if last:
-                return
-            yield value
+        yield
     finally:
-        given_up.set()
+        done.set()
+        ticker.join()
 
 
 @contextmanager
@@ -83,6 +67,11 @@ def connected(address: str | None) -> Iterator[None]:
             raise ConfigError(told) from None
         try:
             yield
+        except RayTaskError:
+            raise  # a mistake of ours
+        except RayError as error:
+            why = str(error).partition("\n")[0]
+            raise WorkerLost(f"Ray: {why}; the same command goes on from there") from None
         finally:
             ray.shutdown()
 

@@ -39,8 +39,8 @@ from judge.exam.grades import grade
 from judge.exam.items import Item, Items, read_items
 from judge.exam.records import ExamRow
 from judge.files.folder import RunFolder
+from judge.files.objects import each
 from judge.files.runs import CANARIES
-from judge.files.samples import each
 from judge.messages import LANGS, Lang, language_of
 from judge.records import (
     Call,

@@ -1,6 +1,7 @@
 """A row's fields into a `Sample`: every accepted spelling, and what is wrong with the others."""
 
 import math
+import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
@@ -9,6 +10,7 @@ from pydantic import JsonValue
 
 from judge.errors import InputError
 from judge.records import MOST_CHARACTERS, Chunk, Sample
+from judge.records.sample import unfit
 
 MAX_DEPTH: Final = 100
 """Lists and objects in one another that metadata may hold; JSON parsers stop near 200."""
@@ -16,16 +18,13 @@ MAX_DEPTH: Final = 100
 SCORE_NEEDS: Final = frozenset({"answer", "chunks"})
 """What a sample must have to be scored."""
 
-_KINDS: Final[dict[type, str]] = {
-    bool: "a boolean",
-    int: "a number",
-    float: "a number",
-    str: "text",
-    list: "a list",
-    dict: "an object",
-    type(None): "null",
-}
-_SHOWN: Final = 60
+_EXACT: Final = 2**53
+"""From which on a float stands for several whole numbers."""
+_OBJECT: Final = re.compile(
+    r"page_content=['\"]|Document\((?:id|metadata|page_content|content)(?:=|: )"
+)
+"""How a document of LangChain's or Haystack's begins, where str() was made of it."""
+_SHOWN: Final = 40
 """Characters of a value, in a message."""
 _OWN: Final[Mapping[str, str]] = {}
 _KEYS: Final = 8
@@ -52,7 +51,7 @@ def sample_from(
     """
     used = {name: key for name, (_, keys) in FIELDS.items() if (key := _first(fields, keys))}
     for name in sorted(needs, key=lambda name: (name not in {"answer", "chunks"}, name)):
-        if name not in used:
+        if name not in used and not (name == "answer" and "sentences" in used):
             also = ", ".join(FIELDS[name][1][1:])
             hint = f" (also read from: {also})" if also else ""
             raise InputError(f"is missing{hint}; found {keys_of(fields)}", field=name)
@@ -63,7 +62,11 @@ def sample_from(
         for key, value in fields.items()
         if key not in used.values()
     }
-    return Sample.model_validate(values)
+    try:
+        return Sample.model_validate(values)
+    except InputError as error:  # of the sentences, whose place this is
+        place = error.field.replace("sentences", names.get("sentences", "sentences"), 1)
+        raise InputError(error.problem, field=place) from None
 
 
 def _first(fields: dict[str, JsonValue], keys: tuple[str, ...]) -> str | None:
@@ -78,15 +81,9 @@ def keys_of(fields: dict[str, JsonValue]) -> str:
     return "the keys " + ", ".join(keys[:_KEYS]) + ("…" if len(keys) > _KEYS else "")
 
 
-def _wrong(value: JsonValue, needed: str, field: str) -> InputError:
-    shown = repr(value)
-    shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
-    return InputError(f"is {_KINDS[type(value)]}, {shown}; {needed} is needed", field=field)
-
-
 def _text(value: JsonValue, field: str) -> str:
     if not isinstance(value, str):
-        raise _wrong(value, "text", field)
+        raise unfit(value, "text", field)
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -104,45 +101,53 @@ def _answer(value: JsonValue, field: str) -> str:
 
 
 def _identifier(value: JsonValue, field: str) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        value = int(value)  # a column of numbers in which some are missing
     if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise _wrong(value, "text or a whole number", field)
+        raise unfit(value, "text or a whole number", field)
     return _text(str(value), field)
 
 
 def _ids(value: JsonValue, field: str) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise _wrong(value, "a list of chunk ids", field)
+        raise unfit(value, "a list of chunk ids", field)
     return tuple(_identifier(item, f"{field}[{i}]") for i, item in enumerate(value))
 
 
 def _chunks(value: JsonValue, field: str) -> tuple[Chunk, ...]:
     if not isinstance(value, list):
-        raise _wrong(value, "a list of texts or of {chunk_id, text}", field)
+        raise unfit(value, "a list of texts or of {chunk_id, text}", field)
     return tuple(chunk_of(item, str(i + 1), f"{field}[{i}]") for i, item in enumerate(value))
 
 
 def chunk_of(value: JsonValue, number: str, where: str) -> Chunk:
     """The chunk in a value, called by its number where it has no id; InputError names `where`."""
-    if isinstance(value, str):
-        return Chunk(chunk_id=number, text=_text(value, where))
-    if not isinstance(value, dict):
-        raise _wrong(value, "text or {chunk_id, text}", where)
-    if value.get("text") is None:
-        raise InputError(f"has no text; found {keys_of(value)}", field=f"{where}.text")
-    key = _first(value, ("chunk_id", "id"))
-    chunk_id = _identifier(value[key], f"{where}.{key}") if key else number
-    return Chunk(chunk_id=chunk_id, text=_text(value["text"], f"{where}.text"))
+    chunk_id, text, place = number, value, where
+    if isinstance(value, dict):
+        if value.get("text") is None:
+            raise InputError(f"has no text; found {keys_of(value)}", field=f"{where}.text")
+        text, place = value["text"], f"{where}.text"
+        if key := _first(value, ("chunk_id", "id")):
+            chunk_id = _identifier(value[key], f"{where}.{key}")
+    elif not isinstance(value, str):
+        raise unfit(value, "text or {chunk_id, text}", where)
+    passage = _text(text, place)
+    if passage.startswith(("page_content=", "Document(")) and _OBJECT.match(passage):
+        what = f"is an object as Python shows it, {passage[:_SHOWN]!r}"
+        raise InputError(f"{what}; give its text alone", field=place)
+    # A call by name would pass through what tells people of their mistakes.
+    return Chunk.model_validate({"chunk_id": chunk_id, "text": passage})
 
 
 def _relevance(value: JsonValue, field: str) -> dict[str, float]:
     if not isinstance(value, dict):
-        raise _wrong(value, "an object of chunk id to grade", field)
+        raise unfit(value, "an object of chunk id to grade", field)
     grades: dict[str, float] = {}
     for chunk_id, grade in value.items():
         # To Python `true` is an int; it is no grade. And an int may be too long for a float.
         number = None if isinstance(grade, bool) else grade
         if not isinstance(number, (int, float)) or not abs(number) <= sys.float_info.max:
-            raise _wrong(grade, "a finite number", f"{field}[{chunk_id!r}]")
+            raise unfit(grade, "a finite number", f"{field}[{chunk_id!r}]")
         grades[_text(chunk_id, field)] = float(number)
     return grades
 
@@ -154,7 +159,7 @@ def _writable(value: JsonValue, field: str, depth: int = 0) -> JsonValue:
     if isinstance(value, str):
         _text(value, field)
     if isinstance(value, float) and not math.isfinite(value):
-        raise _wrong(value, "a finite number or null", field)
+        raise unfit(value, "a finite number or null", field)
     parts = [*value, *value.values()] if isinstance(value, dict) else value
     for part in parts if isinstance(parts, list) else ():
         _writable(part, field, depth + 1)
@@ -165,6 +170,7 @@ FIELDS: Final[dict[str, tuple[Callable[[JsonValue, str], object], tuple[str, ...
     "qid": (_identifier, ("qid", "id", "sample_id")),
     "query": (_text, ("query", "question", "user_input")),
     "answer": (_answer, ("answer", "response")),
+    "sentences": (_writable, ("sentences",)),
     "chunks": (_chunks, ("chunks", "contexts", "retrieved_contexts")),
     "retrieved": (_ids, ("retrieved",)),
     "gold_answer": (_answer, ("gold_answer", "reference")),

@@ -14,7 +14,7 @@ NOTHING: Final = object()
 """What stands where a path leads nowhere."""
 _MOST_CELL: Final = 1_000_000
 """Characters of a text that is read as Python writes a list."""
-_NUMBERED: Final = re.compile(r"(.+?)\.(\d{1,6})(?:\.(.+))?")
+_NUMBERED: Final = re.compile(r"(.+?)\.(\d{1,6})(?:\.(.+))?", re.DOTALL)
 _STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(-?\d{0,9})\]|\[([^\[\]=]+)=([^\[\]]*)\]")
 
 _Fields = dict[str, JsonValue]

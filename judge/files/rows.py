@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from io import BufferedReader
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
@@ -15,7 +15,8 @@ from pydantic import JsonValue
 
 from judge.errors import InputError
 from judge.files.fields import FIELDS
-from judge.files.paths import evaluated
+from judge.files.inputs import misnamed
+from judge.files.paths import evaluated, listed
 from judge.files.source import (
     ALLOW_MORE,
     CLIPPED,
@@ -33,11 +34,12 @@ from judge.files.source import (
 
 _DELIMITERS: Final = ",;\t"
 _NUMBERED_CHUNK: Final = re.compile(r"chunk_([1-9][0-9]{0,8})")
-_JSON_COLUMNS: Final = frozenset(
+_LISTS: Final = frozenset(
     key
-    for field in ("chunks", "retrieved", "gold_evidence", "relevance")
+    for field in ("sentences", "chunks", "retrieved", "gold_evidence", "relevance")
     for key in FIELDS[field][1]
 )
+"""Keys under which a cell of a table holds a list, as text."""
 _MAY_BE_EMPTY: Final = frozenset(FIELDS["answer"][1])
 """A spreadsheet cannot tell an empty answer from none; an empty answer is a result, no error."""
 _JSON_HEAD: Final = re.compile(r"""\{|\[\s*(?:[\[{"\]]|$)""")
@@ -60,7 +62,7 @@ class Row(NamedTuple):
 def rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
     """The rows of a file: JSON or CSV, as its name says, or else its first line."""
     lines = TextLines(stream, path, max_line=max_line)
-    name = path.name.lower().removesuffix(".gz")
+    name = path.name.lower().removesuffix(".gz").removesuffix(".zst")
     head = stream.peek(PEEK).decode("utf-8-sig", "replace").lstrip()
     json_rows = array_rows if head.startswith("[") else jsonl_rows
     if name.endswith((".jsonl", ".ndjson", ".json")):
@@ -70,6 +72,8 @@ def rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
             return json_rows(lines, path)
         if not _is_header(head.partition("\n")[0]):
             begun = _short(head.partition("\n")[0])
+            if kind := misnamed(path.name):
+                raise InputError(f"{kind}: it begins with {begun}; get it again", path=str(path))
             what = f"is neither JSON lines nor CSV: it begins with {begun}"
             raise InputError(
                 f"{what}, which names no column such as answer; {FORMS}", path=str(path)
@@ -79,9 +83,13 @@ def rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
 
 def _is_header(line: str) -> bool:
     """Whether a line names a column that is read."""
-    known = {key for _, keys in FIELDS.values() for key in keys}
-    names = [name.strip().strip('"') for name in re.split(f"[{_DELIMITERS}]", line)]
-    return any(name in known or _NUMBERED_CHUNK.fullmatch(name) for name in names)
+    return any(is_column(name.strip().strip('"')) for name in re.split(f"[{_DELIMITERS}]", line))
+
+
+def is_column(name: str) -> bool:
+    """Whether a column of this name is read as a field of ours."""
+    known = any(name in keys for _, keys in FIELDS.values())
+    return known or _NUMBERED_CHUNK.fullmatch(name) is not None
 
 
 def _made(line: int, text: str, path: Path, read: Callable[[], _Fields]) -> Row:
@@ -294,7 +302,7 @@ def csv_rows(lines: _Lines, path: Path, max_line: float = MAX_LINE) -> Iterator[
         elif bad is not None:
             yield Row(number, presentable(text), bad.at(str(path), number))
         elif any(cells or ()):
-            yield _made(number, text, path, partial(_csv_object, header, cells or []))
+            yield _made(number, text, path, partial(csv_object, header, cells or []))
 
 
 def _bad_csv(error: Exception) -> InputError:
@@ -307,27 +315,39 @@ def _bad_csv(error: Exception) -> InputError:
     return InputError(f"bad CSV: {message}; {hint}")
 
 
-def _csv_object(header: list[str], cells: list[str]) -> _Fields:
+def csv_object(header: list[str], cells: list[str]) -> _Fields:
+    """The fields of a record; an empty cell is an absent field."""
     if any(cells[len(header) :]):
         message = f"{len(cells)} cells under {len(header)} columns; quote cells that hold commas"
         raise InputError(message)
     fields: _Fields = {}
-    numbered: dict[int, str] = {}
-    for name, cell in zip(header, cells, strict=False):
-        if not name or not (cell or name in _MAY_BE_EMPTY):
-            continue
-        if match := _NUMBERED_CHUNK.fullmatch(name):
-            numbered[int(match[1])] = cell
-        elif name in _JSON_COLUMNS and cell.strip():
+    for name, cell in zip_longest(header, cells[: len(header)], fillvalue=""):
+        if name in _LISTS and cell.strip():
             fields[name] = _json_cell(name, cell)
-        else:
+        elif name and (cell or name in _MAY_BE_EMPTY or _NUMBERED_CHUNK.fullmatch(name)):
             fields[name] = cell
-    if numbered or ("chunks" not in fields and any(map(_NUMBERED_CHUNK.fullmatch, header))):
-        chunks: list[JsonValue] = [
-            {"chunk_id": str(number), "text": text} for number, text in sorted(numbered.items())
-        ]
-        fields.setdefault("chunks", chunks)
-    return fields
+    return _chunk_columns(fields)
+
+
+def table_fields(given: _Fields) -> _Fields:
+    """The fields of a table's row: what it holds as text is read as the list it is."""
+    written = {name: listed(v) for name in _LISTS if isinstance(v := given.get(name), str)}
+    return _chunk_columns(given | written)
+
+
+def _chunk_columns(fields: _Fields) -> _Fields:
+    """The fields with a list of chunks for columns `chunk_1` to `chunk_n`, if there are any."""
+    found = sorted((int(m[1]), n) for n in fields if (m := _NUMBERED_CHUNK.fullmatch(n)))
+    if not found:
+        return fields
+    chunks: list[JsonValue] = [
+        {"chunk_id": str(number), "text": fields[name]}
+        for number, name in found
+        if fields[name] not in (None, "")
+    ]
+    names = {name for _, name in found}
+    rest = {name: value for name, value in fields.items() if name not in names}
+    return {"chunks": chunks} | rest
 
 
 def _json_cell(name: str, cell: str) -> JsonValue:

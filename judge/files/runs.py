@@ -14,7 +14,9 @@ from typing import IO, Final, TypeVar
 from pydantic import ValidationError
 
 from judge.errors import InputError, RunError
+from judge.files.inputs import input_files
 from judge.files.samples import drawn, read_samples
+from judge.files.source import feed
 from judge.records import Record, Sample, SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 
@@ -81,6 +83,14 @@ def read_run(folder: str | Path) -> Run:
     """
     record = read_record(folder)
     return Run(Path(folder), record, read_summary(folder) if record.finished else None)
+
+
+def finished_run(folder: str | Path) -> tuple[Run, Summary]:
+    """A run and its totals; errors as of `read_run`, and a `RunError` where it is unfinished."""
+    run = read_run(folder)
+    if run.summary is None:
+        raise RunError(f"{folder}: is unfinished; finish it with the same judge score")
+    return run, run.summary
 
 
 def read_record(folder: str | Path) -> RunRecord:
@@ -177,7 +187,7 @@ def misplaced(number: int, result: SampleResult, sample: Sample | None) -> str |
     if sample is None or sample.qid != result.qid:
         what = f"line {number} is of qid {result.qid}, expected {expected}"
         return f"{what}: lines were lost, doubled or swapped"
-    if not is_of(result, sample.answer):
+    if not is_of(result, sample):
         return f"line {number} is of another answer than that of qid {sample.qid}"
     return None
 
@@ -267,7 +277,7 @@ class Origins:
                 # Results that nobody asks for are passed over.
                 sample = next((each for each in self._samples if each.qid == result.qid), None)
                 if sample is not None:
-                    return sample if is_of(result, sample.answer) else None
+                    return sample if is_of(result, sample) else None
                 # Not behind the last one: the file has changed; it may stand before, or nowhere.
                 if self._standing is None:
                     self._standing = frozenset(each.qid for each in self._read())
@@ -337,13 +347,20 @@ def questions(folder: Path) -> dict[str, int]:
 
 
 def has_bytes(path: Path, made_from: RunInput) -> bool:
-    """Whether a file holds, byte for byte, what a run was made from.
+    """Whether a file, or all of a folder or pattern, is byte for byte what a run was made from.
 
     Raises:
         OSError: it cannot be read.
     """
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() == made_from.sha256
+    digest = hashlib.sha256()
+    try:
+        files = input_files(path)
+    except InputError as error:
+        raise OSError(errno.ENOENT, error.problem) from None
+    for each in files:
+        with each.open("rb") as file:
+            feed(file, digest)
+    return digest.hexdigest() == made_from.sha256
 
 
 def _unchanged(folder: Path) -> bool:
@@ -359,16 +376,19 @@ def _input(folder: Path) -> Path:
     return copy if copy.exists() else Path(read_record(folder).input.path)
 
 
-def is_of(result: SampleResult, answer: str) -> bool:
-    """Whether the sentences are the answer's, and only blanks stand between and behind them."""
-    position = 0
-    for sentence in result.sentences:
-        if answer[sentence.start : sentence.end] != sentence.text:
-            return False
-        if answer[position : sentence.start].strip():
-            return False
-        position = sentence.end
-    return not answer[position:].strip()
+def is_of(result: SampleResult, sample: Sample) -> bool:
+    """Whether the sentences are those of the sample's answer.
+
+    They are where it has them; where nobody gave them, only blanks stand between and behind them.
+    """
+    answer, places = sample.answer, [(each.start, each.end) for each in result.sentences]
+    if any(answer[each.start : each.end] != each.text for each in result.sentences):
+        return False
+    if sample.sentences is not None:
+        return places == [(each.start, each.end) for each in sample.sentences]
+    ends = [0, *(at for place in places for at in place), len(answer)]
+    between = zip(ends[::2], ends[1::2], strict=True)
+    return not any(answer[start:end].strip() for start, end in between)
 
 
 def _samples(folder: Path) -> Iterator[Sample]:

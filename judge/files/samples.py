@@ -1,15 +1,12 @@
-"""Samples, read one at a time from JSON lines or CSV, and the check of a whole file."""
+"""Samples, read one at a time from files of any form, and the check of them all."""
 
 import hashlib
 import logging
 import sqlite3
 import sys
 from collections.abc import (
-    AsyncGenerator,
-    AsyncIterable,
     Callable,
     Collection,
-    Iterable,
     Iterator,
     Mapping,
 )
@@ -20,12 +17,16 @@ from random import Random
 from typing import Final, NamedTuple
 
 from judge.errors import InputError, RunError
+from judge.files.columns import TABLES, column_rows
 from judge.files.fields import SCORE_NEEDS
-from judge.files.rows import FORMS, rows
+from judge.files.inputs import input_files
+from judge.files.rows import FORMS, Row, rows
 from judge.files.shapes import Reader
 from judge.files.source import (
     MAX_LINE,
+    PEEK,
     Digest,
+    named,
     open_source,
     placed,
     readable,
@@ -37,7 +38,7 @@ from judge.text.visible import visible
 
 _LOG: Final = logging.getLogger("judge")
 
-Samples = Iterable[Sample] | AsyncIterable[Sample]
+_Placed = tuple[Path, Row]
 
 
 class Rejected(NamedTuple):
@@ -72,7 +73,9 @@ def read_samples(  # noqa: PLR0913  each is a choice of a caller's
 
     Args:
         path: JSONL or CSV, as the name says (`.jsonl`, `.ndjson`, `.json`; `.csv`, `.tsv`), else as
-            the first line does; UTF-8 with or without BOM, plain or gzip.
+            the first line does; UTF-8 with or without BOM, plain, gzip or zstd. Or Parquet, Arrow
+            or XLSX, as the first bytes say. Of a folder or a pattern all files, as one, whose rows
+            must then have a qid, for lines of several files are no names.
         needs: fields that must be present; an empty answer or an empty chunk list is present.
         on_bad: called with each bad line, which is then left out. Without it a bad line raises.
         digest: is fed the bytes of the file as they are read, compressed or not.
@@ -87,10 +90,11 @@ def read_samples(  # noqa: PLR0913  each is a choice of a caller's
         ConfigError: the mapping is none.
         InputError: names file, line, field and value.
     """
-    path = Path(path) if isinstance(path, str) else path
-    reader = Reader(needs, mapping, told)
-    with closing(_Seen()) as seen, open_source(path, digest) as stream:
-        for row in rows(stream, path, max_line):
+    files = input_files(Path(path)) if isinstance(path, str | Path) else [path]
+    many = len(files) > 1
+    reader = Reader(frozenset(needs) | {"qid"} if many else needs, mapping, told)
+    with closing(Seen("on line")) as seen:
+        for file, row in _rows(files, digest, max_line):
             try:
                 if isinstance(row.fields, InputError):
                     raise row.fields
@@ -98,14 +102,22 @@ def read_samples(  # noqa: PLR0913  each is a choice of a caller's
                 if check is not None:
                     check(sample)
                 if unique:
-                    seen.add(sample.qid, row.line)
+                    seen.add(sample.qid, f"{row.line} of {file}" if many else row.line)
             except InputError as found:
-                error = found.at(str(path), row.line)
+                error = found.at(str(file), row.line)
                 if on_bad is None:
                     raise error from None
                 on_bad(Rejected(row.line, row.text, error))
             else:
                 yield sample
+
+
+def _rows(files: list[Path], digest: Digest | None, max_line: float) -> Iterator[_Placed]:
+    for file in files:
+        with open_source(file, digest, TABLES) as stream:
+            table = stream.peek(PEEK).startswith(TABLES)
+            for row in (column_rows if table else rows)(stream, file, max_line):
+                yield file, row
 
 
 def check_samples(
@@ -193,14 +205,12 @@ class Source:
     ) -> None:
         self.name = spoken(name)
         self.rejected = 0
-        self._last = 0
         self._said: set[str] = set()
         self._source = name
-        on_bad = self._tell if skip_bad_lines else None
+        self._skip = skip_bad_lines
         self._read = partial(
             read_samples,
             needs=needs,
-            on_bad=on_bad,
             check=check,
             max_line=max_line,
             unique=unique,
@@ -225,36 +235,39 @@ class Source:
         Bad lines are told once, however often they are read.
         """
         with placed(self.name), readable(self._source) as path:
-            yield partial(self._read, path)
+            yield lambda: self._read(path, on_bad=self._teller() if self._skip else None)
 
     def _say(self, read_as: str) -> None:
         if read_as not in self._said:
             self._said.add(read_as)
             _LOG.info(read_as)
 
-    def _tell(self, line: Rejected) -> None:
-        if line.line <= self._last:  # it was told when the file was first read
-            return
-        self.rejected, self._last = self.rejected + 1, line.line
-        # No log: it would hold texts, and logs hold names.
-        error = line.error.at(self.name, line.line)
-        sys.stderr.write(visible(f"judge: left out: {error}") + "\n")
+    def _teller(self) -> Callable[[Rejected], None]:
+        """Tells of the bad lines of one reading that an earlier one has not told."""
+        found = 0
+
+        def tell(line: Rejected) -> None:
+            nonlocal found
+            found += 1
+            if found <= self.rejected:
+                return
+            self.rejected = found
+            # No log: it would hold texts, and logs hold names.
+            error = named(line.error, self.name)
+            sys.stderr.write(visible(f"judge: left out: {error}") + "\n")
+
+        return tell
 
 
-async def each(samples: Samples) -> AsyncGenerator[Sample]:
-    """Every sample, in order; of what can be read both ways, the way that waits."""
-    if isinstance(samples, AsyncIterable):
-        async for sample in samples:
-            yield sample
-    else:
-        for sample in samples:
-            yield sample
+class Seen:
+    """The qids so far, in a private database on disk: a set of them would grow with the file.
 
+    Args:
+        where: `on line` or `in row`, before the number of one.
+    """
 
-class _Seen:
-    """The qids so far, in a private database on disk: a set of them would grow with the file."""
-
-    def __init__(self) -> None:
+    def __init__(self, where: str) -> None:
+        self._where = where
         # One thread at a time reads a generator, but it need not be the thread that began.
         self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self.close = self._database.close
@@ -266,12 +279,14 @@ class _Seen:
         ):
             self._database.execute(statement)
 
-    def add(self, qid: str, line: int) -> None:
+    def add(self, qid: str, line: int | str) -> None:
+        """Take in one more; InputError where it stood already."""
         try:
             self._database.execute("INSERT INTO seen VALUES (?, ?)", (qid, line))
         except sqlite3.IntegrityError:
             found = self._database.execute("SELECT line FROM seen WHERE qid = ?", (qid,))
-            message = f"{qid!r} stands already on line {found.fetchone()[0]}; make each qid unique"
+            place = f"{self._where} {found.fetchone()[0]}"
+            message = f"{qid!r} stands already {place}; make each qid unique"
             raise InputError(message, field="qid") from None
         except sqlite3.OperationalError as error:
             message = f"temporary files cannot be written ({error}); "

@@ -5,19 +5,25 @@ import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import is_dataclass
+from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
+from uuid import UUID
 
 from pydantic import JsonValue
 
 from judge.errors import ConfigError, InputError
 from judge.files.fields import FIELDS, MAX_DEPTH, SCORE_NEEDS, keys_of, sample_from
 from judge.files.paths import NOTHING, Paths, at, first, listed, paths_of, unnumbered
+from judge.files.rows import table_fields
 from judge.records import Sample
 
 _METHODS: Final = ("model_dump", "to_dict", "isoformat", "tolist")
 """By which objects give what they hold."""
+_AS_TEXT: Final = (UUID, Decimal)
+_NULLS: Final = frozenset({"NAType", "NaTType"})
+"""What pandas calls its own."""
 _SPOKEN: Final = ("query", "answer", "chunks", "gold_answer")
 _PLACES: Final = 4
 """Paths that a message names."""
@@ -25,8 +31,6 @@ _SHOWN: Final = 60
 """Characters of a value, in a message."""
 _BROKEN: Final = re.compile(r"""\[\s*(?:["'{]|\w+\()""")
 """How a text begins that was a list once."""
-_CLOSING: Final = ".!?。！？…\"'”’」』）) \n"
-"""What stands behind the last word of a sentence."""
 
 _Fields = dict[str, JsonValue]
 
@@ -101,9 +105,10 @@ class Reader:
 
     def sample(self, fields: _Fields, line: int) -> Sample:
         """The sample in a row; errors as of `sample_from`."""
-        if not (self._own or self._shape or self._mapped):
-            self._own = all(_gives(fields, name) for name in self._told_apart)
-        if self._own:
+        if self._own or (
+            not self._mapped and all(_gives(fields, name) for name in self._told_apart)
+        ):
+            self._own = self._shape is None
             return sample_from(fields, line=line, needs=self._needs)
         wide = unnumbered(fields)
         shape = self._shape or self._recognised(wide)
@@ -147,13 +152,13 @@ class Reader:
                 found[name] = path, value
             elif name in self._mapped and self._shape is None:
                 what = f"nothing stands at {places}; found {keys_of(fields)}"
-                raise InputError(f"{what}; name another path with --map", field=name)
+                raise InputError(f"{what}; name another path: {_mapped(name)}", field=name)
+            elif name == "answer" and "sentences" in self._mapped:
+                continue
             elif name in self._needs and not _gives(fields, name):
                 place = f": {shape.name} has it as {places}" if places else ""
                 what = f"is missing{place}; found {keys_of(fields)}"
-                raise InputError(
-                    f"{what}; or name its path: judge score --map {name}=PATH", field=name
-                )
+                raise InputError(f"{what}; or name its path: {_mapped(name)}", field=name)
         return found
 
     def _say(self, shape: _Shape, names: Mapping[str, str]) -> None:
@@ -164,21 +169,41 @@ class Reader:
             self._tell(said)
 
 
+def _mapped(field: str) -> str:
+    """How a path is named, by a command and by a program."""
+    return f"judge score --map {field}=PATH, in Python map={{{field!r}: 'PATH'}}"
+
+
 def sample_of(given: object, number: int, mapping: Mapping[str, str] | None) -> Sample:
     """As of `Sample.of`."""
+    return Reader(SCORE_NEEDS, mapping).sample(fields_of(given), number)
+
+
+def fields_of(given: object) -> _Fields:
+    """The fields of a row, or of a tool's object; InputError where it has none.
+
+    What a table holds as text is read as the list it is, as in a CSV.
+    """
     fields = _plain(given, "")
     if not isinstance(fields, dict):
-        what = f"is a {type(given).__name__}; a row with an answer and its chunks is needed"
+        what = f"is no row ({type(given).__name__}); one with an answer and its chunks is needed"
         raise InputError(what)
-    return Reader(SCORE_NEEDS, mapping).sample(fields, number)
+    return table_fields(fields)
 
 
 def _plain(value: Any, where: str, depth: int = 0) -> JsonValue:  # noqa: ANN401
     """A value as JSON holds it, whatever a tool makes of it; what is not a number is null."""
     if depth > MAX_DEPTH:
         raise InputError(f"is nested over {MAX_DEPTH} deep; flatten it", field=where)
+    if isinstance(value, _AS_TEXT):
+        value = str(value)
+    if type(value).__name__ in _NULLS:
+        value = None
     if value is None or isinstance(value, bool | int | float | str):
-        atom: JsonValue = json.loads(json.dumps(value), parse_constant=lambda _: None)
+        try:
+            atom: JsonValue = json.loads(json.dumps(value), parse_constant=lambda _: None)
+        except ValueError:  # Python writes out no whole number of over 4300 digits
+            raise InputError("is a number of too many digits; give a text", field=where) from None
         return atom
     if isinstance(value, Mapping):
         return {str(key): _plain(each, str(key), depth + 1) for key, each in value.items()}
@@ -205,6 +230,8 @@ def _is_marked(fields: _Fields, paths: Paths) -> bool:
 def _gives(fields: _Fields, name: str) -> bool:
     """Whether a row has a field under one of our own names."""
     found = (fields.get(key) for key in FIELDS[name][1])
+    if name == "answer" and isinstance(fields.get("sentences"), list):
+        return True
     return any(isinstance(v, str) if name == "answer" else v is not None for v in found)
 
 
@@ -214,7 +241,6 @@ def _values(
     """The fields under our names, and where each of them stood."""
     values: dict[str, Any] = {name: value for name, (_, value) in found.items()}
     names = {name: path for name, (path, _) in found.items()}
-    ids: list[str] = []
     if "chunks" in found:
         path, value = found["chunks"]
         if shape.order and path.startswith((shape.order, "segments")):
@@ -222,9 +248,14 @@ def _values(
         texts, ids, names["chunks"] = _passages(value, path, shape)
         both = zip(ids, texts, strict=True)
         values["chunks"] = [{"chunk_id": each, "text": text} for each, text in both]
+    said = values.get("answer")
+    cites = isinstance(said, list) and any("citations" in s for s in said if isinstance(s, dict))
+    if cites or (shape.order and isinstance(said, list)):
+        values["sentences"] = _counted(values.pop("answer"), fields.get(shape.order), shape.order)
+        names["sentences"] = names["answer"]
     for name in ("answer", "query", "gold_answer"):
-        if name in found:
-            values[name] = _said(values[name], ids)
+        if name in values:
+            values[name] = _said(values[name])
             if values[name] is None:
                 raise InputError("is null; text is needed", field=names[name])
     return values, names
@@ -268,9 +299,7 @@ def _passage(item: object, where: str, shape: _Shape) -> tuple[str, str]:
         inner = item.get("kwargs")
         found = keys_of(inner if isinstance(inner, dict) else item)
         what = f"has no {', '.join(each for each, _ in _table().texts[:3])}; found {found}"
-        raise InputError(
-            f"{what}; or name the path of its text: judge score --map chunks=PATH", field=where
-        )
+        raise InputError(f"{what}; or name the path of its text: {_mapped('chunks')}", field=where)
     title = item.get("title")
     return f"{title}\n{text}" if shape.titled and title and isinstance(title, str) else text, path
 
@@ -292,7 +321,7 @@ def _ordered(value: object, references: object, path: str, order: str) -> object
         return value
     if path == order:
         what = "holds ids and no texts; add the texts as segments"
-        raise InputError(f"{what}, or name their path: judge score --map chunks=PATH", field=path)
+        raise InputError(f"{what}, or name their path: {_mapped('chunks')}", field=path)
     texts = value if isinstance(value, dict) else {}
     if isinstance(value, list):
         plain = len(value) == len(references) and all(isinstance(each, str) for each in value)
@@ -300,33 +329,36 @@ def _ordered(value: object, references: object, path: str, order: str) -> object
     if strays := [each for each in references if each not in texts]:
         what = f"has no text of {strays[0][:_SHOWN]!r}"
         raise InputError(f"{what}, which {order} names; add it", field=path)
-    both = ((name, texts[name]) for name in dict.fromkeys((*references, *texts)))
+    named = (*references, *(name for name in texts if name not in references))
+    both = ((name, texts[name]) for name in named)
     return [
         {**text, "chunk_id": name} if isinstance(text, dict) else {"chunk_id": name, "text": text}
         for name, text in both
     ]
 
 
-def _said(value: object, ids: list[str]) -> object:
-    """The text of a message, of its parts, or of sentences with their citations as markers."""
+def _counted(sentences: list[Any], references: object, order: str) -> list[Any]:
+    """Sentences whose citations count through references: a number beyond is no passage's place."""
+    if not isinstance(references, list):
+        return sentences
+    most = len(references)
+
+    def counted(sentence: object) -> object:
+        cited = sentence.get("citations") if isinstance(sentence, dict) else None
+        if not (isinstance(sentence, dict) and isinstance(cited, list)):
+            return sentence
+        named = [f"{order}[{c}]" if type(c) is int and c >= most else c for c in cited]
+        return {**sentence, "citations": named}
+
+    return list(map(counted, sentences))
+
+
+def _said(value: object) -> object:
+    """The text of a message, or of its parts."""
     if isinstance(value, dict):
         inner = value.get("content", value.get("text", NOTHING))
-        return value if inner is NOTHING else _said(inner, ids)
+        return value if inner is NOTHING else _said(inner)
     if not isinstance(value, list):
         return value
-    parts = [(text, each) for each in value if isinstance(text := _said(each, ids), str)]
-    if not any(isinstance(each, dict) and "citations" in each for _, each in parts):
-        return "".join(text for text, _ in parts) if parts or not value else value
-    return " ".join(_cited(text, each, ids) for text, each in parts)
-
-
-def _cited(text: str, sentence: object, ids: list[str]) -> str:
-    """A sentence with a marker before its end for each citation, counted from 1."""
-    citations = sentence.get("citations") if isinstance(sentence, dict) else None
-    marks = ""
-    for each in citations or ():
-        # What is cited and not there must dangle.
-        place = each if isinstance(each, int) else ids.index(each) if each in ids else len(ids)
-        marks += f"[{place + 1}]"
-    head = text.rstrip(_CLOSING)
-    return f"{head} {marks}{text[len(head) :]}" if marks else text
+    parts = [text for each in value if isinstance(text := _said(each), str)]
+    return "".join(parts) if parts or not value else value

@@ -1,20 +1,23 @@
-"""Where the bytes come from: a file, gzipped or not, or a pipe; as lines and as CSV records."""
+"""Where the bytes come from: a file, packed or not, or a pipe; as lines and as CSV records."""
 
 import csv
 import gzip
 import importlib.util
 import io
+import re
 import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import IO, TYPE_CHECKING, Final, Protocol, Self, cast
 
 from judge.errors import ConfigError, InputError, RunError
+from judge.files.arrow import unpacked
+from judge.files.inputs import is_many, misnamed
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer  # collections.abc has it from 3.12 on
@@ -34,7 +37,12 @@ PEEK: Final = 4096
 """Bytes that tell what a file is."""
 
 _GZIP: Final = b"\x1f\x8b"
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
+_OLE: Final = b"\xd0\xcf\x11\xe0"
+"""Of old Office files, and of new ones that are encrypted."""
+_ADDRESS: Final = re.compile(r"\w{2,}:/[^/]")
+"""As `Path` writes one; what reads addresses keeps both strokes."""
 _BUFFER: Final = 1 << 18
 _ESCAPED: Final = 0xDC00
 """What Python adds to a byte that it could not decode."""
@@ -95,23 +103,34 @@ def readable(name: str) -> Iterator[Path]:
 
 @contextmanager
 def placed(name: str) -> Iterator[None]:
-    """Names this source in what is wrong with it, and not the copy that was read."""
+    """Names this source in what is wrong with it, as `named` does."""
     try:
         yield
     except InputError as error:
-        raise error.at(name, error.line) from None
+        raise named(error, name) from None
+
+
+def named(error: InputError, name: str) -> InputError:
+    """The error of this source, and not of the copy that was read; one of many keeps its name."""
+    own = error.path if is_many(Path(name)) else ""
+    return error.at(own or name, error.line)
 
 
 @contextmanager
-def open_source(path: Path, digest: Digest | None = None) -> Iterator[io.BufferedReader]:
-    """The file's bytes, decompressed where it is gzip.
+def open_source(
+    path: Path, digest: Digest | None = None, tables: Collection[bytes] = ()
+) -> Iterator[io.BufferedReader]:
+    """The file's bytes, decompressed where it is gzip or zstd.
 
     Args:
         path: the file.
-        digest: is fed every byte of the file once, in order, as it is read.
+        digest: is fed every byte of the file once, in order, as it is read, or where it begins as a
+            table does, behind that.
+        tables: how files begin that are read though they are no text.
 
     Raises:
         InputError: it does not exist, is a folder, cannot be read, or is no text.
+        ConfigError: what unpacks it is not installed.
     """
     with ExitStack() as stack:
         try:
@@ -120,22 +139,41 @@ def open_source(path: Path, digest: Digest | None = None) -> Iterator[io.Buffere
                 message = "is a pipe, and the samples are read twice; "
                 message += "name - and pipe into standard input"
                 raise InputError(message, path=str(path))
-            zipped = raw.peek(2)[:2] == _GZIP
+            head = raw.peek(PEEK)
         except FileNotFoundError:
-            raise InputError("no such file; check the path", path=str(path)) from None
+            step = "check the path"
+            if _ADDRESS.match(str(path)):
+                step = "judge score --engine ray reads addresses; or copy it here and name the copy"
+            raise InputError(f"no such file; {step}", path=str(path)) from None
         except IsADirectoryError:
             raise InputError("is a folder; name a file in it", path=str(path)) from None
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path
             raise _unreadable(error, path) from None
+        if head.startswith(tuple(tables)):
+            yield raw
+            raw.seek(0)  # it was read here and there
+            feed(raw, digest)
+            return
         fed = raw if digest is None else io.BufferedReader(_Fed(raw, digest), _BUFFER)
-        stream = gzip.GzipFile(fileobj=fed) if zipped else fed
-        stack.enter_context(stream)
         try:
+            stream = stack.enter_context(_plain(fed, head))
             _refuse_binary(stream.peek(PEEK)[:PEEK], path)
         except (EOFError, OSError, zlib.error) as error:
-            message = f"the gzip data is damaged ({error}); make the file again"
+            message = f"the {_packing(error)} data is damaged ({error}); make the file again"
             raise InputError(message, path=str(path)) from None
-        yield cast("io.BufferedReader", stream)
+        yield stream
+
+
+def feed(stream: IO[bytes], digest: Digest | None) -> None:
+    """Give a digest what a stream holds, from where it stands."""
+    while digest is not None and (piece := stream.read(_BUFFER)):
+        digest.update(piece)
+
+
+def _plain(stream: IO[bytes], head: bytes) -> io.BufferedReader:
+    if head.startswith(_GZIP):
+        return cast("io.BufferedReader", gzip.GzipFile(fileobj=stream))
+    return unpacked(stream) if head.startswith(_ZSTD) else cast("io.BufferedReader", stream)
 
 
 class _Fed(io.RawIOBase):
@@ -184,7 +222,7 @@ class TextLines:
 
     Raises:
         LongLine: on the next line, where it is over the limit; it is not read whole.
-        InputError: the gzip data breaks off, or the file can be read no further.
+        InputError: the packed data breaks off, or the file can be read no further.
     """
 
     def __init__(
@@ -236,11 +274,15 @@ class TextLines:
     def _taken(self, read: Callable[[int], bytes], size: int) -> bytes:
         try:
             return read(size)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            message = f"the gzip data is damaged here ({error}); make the file again"
+        except (EOFError, OSError, zlib.error) as error:
+            if getattr(error, "errno", None) is not None:
+                raise _unreadable(error, self._path).at(str(self._path), self._number) from None
+            message = f"the {_packing(error)} data is damaged here ({error}); make the file again"
             raise InputError(message, path=str(self._path), line=self._number) from None
-        except OSError as error:
-            raise _unreadable(error, self._path).at(str(self._path), self._number) from None
+
+
+def _packing(error: Exception) -> str:
+    return "gzip" if isinstance(error, EOFError | gzip.BadGzipFile | zlib.error) else "zstd"
 
 
 def most_bytes(megabytes: float) -> int:
@@ -277,6 +319,10 @@ def _refuse_binary(head: bytes, path: Path) -> None:
         raise InputError(message, path=str(path))
     if b"\0" in head:
         message = "is a binary file; text is needed (a spreadsheet: save it as CSV)"
+        if kind := misnamed(path.name):
+            message = f"{kind}, nor is it text; get it again"
+        if head.startswith(_OLE):
+            message = "is an XLS file or bears a password; save it as XLSX without one, or as CSV"
         raise InputError(message, path=str(path))
 
 

@@ -13,7 +13,7 @@ import re
 import secrets
 import shutil
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -96,6 +96,23 @@ def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
     line = _csv_line if ending == ".csv" else _json_line
     with replacing(path) as part, part.open("x", encoding="utf-8", newline="") as file:
         yield write
+
+
+def csv_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Value]]) -> Iterator[str]:
+    """Rows as CSV, as of `row_file`, without the BOM."""
+    yield csv_row(columns)
+    yield from map(_csv_line, rows)
+
+
+def json_lines(rows: Iterable[Mapping[str, Value]], *, array: bool) -> Iterator[str]:
+    """Rows as JSON, a line each: objects by themselves, or of one array."""
+    before = "[\n" if array else ""
+    for row in rows:
+        line = _json_line(row)
+        yield before + (line[:-1] if array else line)
+        before = ",\n" if array else ""
+    if array:
+        yield "[]\n" if before.startswith("[") else "\n]\n"
 
 
 @contextmanager

@@ -2,12 +2,13 @@
 
 from bisect import insort
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Final
 
 from judge.answer.sentences import EDITION, split
 from judge.errors import InputError
+from judge.files.objects import samples_in
 from judge.overlap import measures as words
 from judge.overlap.measures import MOST_CELLS, MOST_TOKENS, TOKENIZERS, WEIGHT, BleuCounts
 from judge.overlap.records import (
@@ -47,7 +48,7 @@ _LONGEST: Final = 200
 
 
 def measure_overlap(
-    samples: Iterable[Sample],
+    samples: object,
     *,
     worst: int = 5,
     stem: bool = False,
@@ -58,7 +59,7 @@ def measure_overlap(
     Samples without a gold answer, or a blank one, are counted and left out; an empty answer counts.
 
     Args:
-        samples: in any order; each qid once.
+        samples: in any order; each qid once. Or rows, as `judge.evaluate` takes them.
         worst: how many of the lowest answers to list.
         stem: whether ROUGE-1, -2, -L and -Lsum cut English words to their stems.
         each: is given the figures of every sample, in order.
@@ -67,7 +68,7 @@ def measure_overlap(
         InputError: there is no sample, or none has a gold answer.
     """
     totals = _Totals(worst=worst, stem=stem)
-    for sample in samples:
+    for sample in samples_in(samples, ("answer",)):
         row = totals.add(sample)
         if each is not None:
             each(row)

@@ -161,14 +161,22 @@ def _stands_in(evidence: Evidence, chunk: Chunk) -> bool:
     return chunk.text[evidence.start : evidence.end] == evidence.quote
 
 
-def _answer(result: SampleResult, sample: Sample | None, chunks: _Chunks) -> object:
-    scores = result.scores
+def notes(
+    result: SampleResult,
+) -> tuple[Mapping[int | None, Sequence[Flag]], Mapping[int, Sequence[Citation]]]:
+    """Flags and citations by sentence; under None the flags of the whole answer."""
     flags: defaultdict[int | None, list[Flag]] = defaultdict(list)
     for flag in result.flags:
         flags[flag.sentence].append(flag)
     citations: defaultdict[int, list[Citation]] = defaultdict(list)
     for citation in result.citations:
         citations[citation.sentence].append(citation)
+    return flags, citations
+
+
+def _answer(result: SampleResult, sample: Sample | None, chunks: _Chunks) -> object:
+    scores = result.scores
+    flags, citations = notes(result)
     sentences, position = [], 0
     for sentence in result.sentences[:MOST_SENTENCES]:
         gap = sample.answer[position : sentence.start] if sample else " " if position else ""
@@ -176,6 +184,7 @@ def _answer(result: SampleResult, sample: Sample | None, chunks: _Chunks) -> obj
         sentences.append({"gap": visible(gap)} | own if gap else own)
         position = sentence.end
     found, related = result.correctness, result.answer_relevance
+    more = max(0, len(result.sentences) - MOST_SENTENCES)
     made = {
         "qid": _cut(result.qid),
         "query": _cut(sample.query) if sample else "",
@@ -192,8 +201,9 @@ def _answer(result: SampleResult, sample: Sample | None, chunks: _Chunks) -> obj
         "flags": list(map(_flag, flags[None])),
         "cell": list(result.cell.words) if result.cell else [],
         "gone": sample is None,
-        "more": max(0, len(result.sentences) - MOST_SENTENCES),
+        "more": more,
         "sentences": sentences,
+        "rest": visible(sample.answer[position:].rstrip()) if sample and not more else "",
     }
     return _without_blanks(made)
 
@@ -234,6 +244,7 @@ def _sentence(
                 f"{'label' if isinstance(each, Support) else 'unscored'}.{each.value}"
                 for each in outcome.askings
             ],
+            "spans": list(_spans(sentence, outcome)),
             "reason": _cut(outcome.reason),
             "evidence": [
                 _without_blanks(
@@ -250,6 +261,15 @@ def _sentence(
     if isinstance(failure, Unscored):
         made |= {"failure": failure.reason.value, "detail": _cut(failure.detail)}
     return _without_blanks(made)
+
+
+def _spans(sentence: SentenceResult, verdict: Verdict) -> Iterator[list[float]]:
+    """Where unsupported words begin and end in the sentence, as scripts count, and P of each."""
+    for span in verdict.spans:
+        first, last = span.start - sentence.start, span.end - sentence.start
+        if last <= LONGEST:
+            begin, end = (_units(sentence.text[:at]) for at in (first, last))
+            yield [begin, end, span.probability]
 
 
 def _flag(flag: Flag) -> object:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Final, NamedTuple, get_args
 
-from judge.errors import ConfigError, RunError
-from judge.files.runs import Run, pairs, read_run
+from judge.errors import ConfigError
+from judge.files.runs import Run, finished_run, pairs
 from judge.messages import Lang, Messages
 from judge.pages import agreement
 from judge.pages.answers import LONGEST, LONGEST_CHUNK, MOST_SENTENCES, Answers
@@ -22,6 +22,7 @@ from judge.reports.headline import (
     correctness_headlines,
     headlines,
     relevance_headlines,
+    support_headlines,
 )
 from judge.reports.worst import Failures, Worst
 from judge.review.folder import read_findings
@@ -53,9 +54,7 @@ def report(folder: Path, lang: Lang, by: str | None = None) -> Iterator[str]:
         RunError: there is no run, it is unfinished or damaged.
         ConfigError: no answer has that key, or it has too many values to tell slices apart.
     """
-    run = read_run(folder)
-    if run.summary is None:
-        raise RunError(f"{folder}: is unfinished; finish it with the same judge score")
+    run, summary = finished_run(folder)
     with tempfile.TemporaryFile() as file:
         gathered = _Gathered(Answers(file), by, Words(lang)("chart.absent"))
         for result, sample in pairs(folder):
@@ -63,7 +62,7 @@ def report(folder: Path, lang: Lang, by: str | None = None) -> Iterator[str]:
             gathered.add(result)
             gathered.answers.add(result, sample, gathered.slice_of(result))
         gathered.check()
-        yield from _page(run, run.summary, gathered, lang)
+        yield from _page(run, summary, gathered, lang)
 
 
 class Words:
@@ -258,7 +257,7 @@ def _page(run: Run, summary: Summary, gathered: _Gathered, lang: Lang) -> Iterat
         # Their own names alone: a page is sent round, and where files lie is nobody's business.
         title=words("title.page", run=clip(flat(run.folder.resolve().name), _LONGEST_NAME)),
         file=PurePath(run.record.input.path).name,
-        tables=_tables(summary),
+        tables=tables(summary),
         corrected=[(x, agreement.Findings(x, summary, words.figures)) for x in labels if x],
         cells=CellTable(summary, found, lang) if found and found.counted else None,
         bins=gathered.bins(summary),
@@ -274,7 +273,7 @@ def _page(run: Run, summary: Summary, gathered: _Gathered, lang: Lang) -> Iterat
     )
 
 
-def _tables(summary: Summary) -> list[tuple[str, list[Headline]]]:
+def tables(summary: Summary) -> list[tuple[str, list[Headline]]]:
     """Tables of scores: the title of each, and its rows."""
     compared, related, offline = (
         summary.correctness,
@@ -282,6 +281,8 @@ def _tables(summary: Summary) -> list[tuple[str, list[Headline]]]:
         summary.by_similarity,
     )
     tables = [("similarity" if offline else "faithfulness", headlines(summary))]
+    if summary.citation_support:
+        tables.append(("support", support_headlines(summary)))
     if compared is not None and (compared.f1 or compared.f1_overall):
         name = "looks_correct" if offline else "correctness"
         tables.append((name, correctness_headlines(compared, offline=offline)))

@@ -11,6 +11,7 @@ from judge.records.exchange import ChatRequest as ChatRequest
 from judge.records.exchange import CitedPart as CitedPart
 from judge.records.exchange import JudgeRequest as JudgeRequest
 from judge.records.exchange import Judgment as Judgment
+from judge.records.exchange import MarkedToken as MarkedToken
 from judge.records.exchange import Relation as Relation
 from judge.records.exchange import Reply as Reply
 from judge.records.quadrant import Quadrant as Quadrant
@@ -27,10 +28,11 @@ from judge.records.run import Rules as Rules
 from judge.records.run import RunInput as RunInput
 from judge.records.run import RunRecord as RunRecord
 from judge.records.sample import MOST_CHARACTERS as MOST_CHARACTERS
+from judge.records.sample import MOST_SENTENCES as MOST_SENTENCES
 from judge.records.sample import Chunk as Chunk
+from judge.records.sample import GivenSentence as GivenSentence
 from judge.records.sample import Record as Record
 from judge.records.sample import Sample as Sample
-from judge.records.sentence import MOST_SENTENCES as MOST_SENTENCES
 from judge.records.sentence import Citation as Citation
 from judge.records.sentence import CitationStatus as CitationStatus
 from judge.records.sentence import Flag as Flag
@@ -57,4 +59,5 @@ from judge.records.verdict import SentenceResult as SentenceResult
 from judge.records.verdict import Support as Support
 from judge.records.verdict import Unscored as Unscored
 from judge.records.verdict import UnscoredReason as UnscoredReason
+from judge.records.verdict import UnsupportedSpan as UnsupportedSpan
 from judge.records.verdict import Verdict as Verdict

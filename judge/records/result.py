@@ -1,15 +1,18 @@
 """What is known of one answer once it has been through the path."""
 
+import operator
 from enum import StrEnum
+from importlib import import_module
 from typing import Literal
 
 from pydantic import Field, JsonValue
 
+from judge.messages import Lang
 from judge.records.correctness import Correctness
 from judge.records.exchange import Call
 from judge.records.quadrant import Quadrant
 from judge.records.relevance import AnswerRelevance
-from judge.records.sample import Record
+from judge.records.sample import Record, Sample
 from judge.records.sentence import Citation, Flag
 from judge.records.verdict import ClaimCounts, SentenceResult
 
@@ -48,6 +51,9 @@ class Scores(ClaimCounts):
     """The same with every unjudged citation counted invalid, then valid."""
     citation_recall: float | None
     """Claims with `cited_support` full, over the judged."""
+    citation_support: dict[str, float] = Field(default_factory=dict, exclude_if=operator.not_)
+    """TREC RAG's measures of support by name (`judge.scores.support`); left out without citations.
+    """
     unsupported: tuple[int, ...]
     """Indexes of the sentences with `none`, `contradicted` or `partial`, fallen back or not."""
 
@@ -81,3 +87,23 @@ class SampleResult(Record):
     """How the numbers were made."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     """The sample's, untouched."""
+
+    def explain(self, sample: Sample | None = None, *, lang: Lang = "en") -> str:
+        """What `judge show` prints of an answer, as text.
+
+        Args:
+            sample: what was judged; without it the question is left out, and quotes stand without
+                what surrounds them.
+            lang: `en` or `zh`; reasons keep the answer's.
+
+        Raises:
+            ConfigError: the sample is another's, or there is no such language.
+        """
+        # What prints stands above the records, and is loaded by name where it is asked for.
+        text: str = import_module("judge.cli.render.answer").text_of(self, sample, lang)
+        return text
+
+    def _repr_html_(self) -> str:
+        """For a notebook, in the answer's language: its sentences, and what each rests on."""
+        page: str = import_module("judge.pages.notebook").answer(self)
+        return page

@@ -1,13 +1,42 @@
 """What every record has in common; and what is judged: an answer and its chunks."""
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from importlib import import_module
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    model_validator,
+)
+
+from judge.errors import InputError
 
 MOST_CHARACTERS: Final = 6_000_000
 """Of an answer or reference: 5 MB of any text, and a minute of reading where each is a citation."""
+
+MOST_SENTENCES: Final = 500_000
+"""Of one answer: they are read in some 20 seconds and 600 MB before anybody judges them. An answer
+of more is one claim, and no judge is asked about a claim of more characters."""
+_SHOWN: Final = 60
+"""Characters of a value, in a message."""
+_KINDS: Final[dict[type, str]] = {
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    str: "text",
+    list: "a list",
+    dict: "an object",
+    type(None): "null",
+}
+_SHOULD_BE: Final = "Input should be "
+_absent = partial(operator.is_, None)
 
 
 def _short_enough(text: str) -> str:
@@ -33,7 +62,22 @@ class Record(BaseModel):
     )
 
 
-class Chunk(Record):
+class _ByHand(Record):
+    """A record that people make themselves: what is wrong with it is an `InputError`, one line."""
+
+    if not TYPE_CHECKING:  # a type checker knows each field
+
+        def __init__(self, /, **fields: object) -> None:
+            try:
+                super().__init__(**fields)
+            except ValidationError as error:
+                raise _mistake(error, type(self)) from None
+
+        # Nothing but a call by name comes here: pydantic's own ways keep their errors, and speed.
+        __init__.__pydantic_base_init__ = True
+
+
+class Chunk(_ByHand):
     """One retrieved passage, with its text."""
 
     chunk_id: str
@@ -42,7 +86,18 @@ class Chunk(Record):
     """The passage exactly as the generator saw it; evidence offsets point into it."""
 
 
-class Sample(Record):
+class GivenSentence(Record):
+    """A sentence of an answer that came split, and what it cites."""
+
+    start: int
+    """First character, into the answer."""
+    end: int
+    """One past the last character."""
+    citations: tuple[int | str, ...] | None = Field(default=None, exclude_if=_absent)
+    """What it cites, in order: places in `chunks`, from 0, or ids; null where none were listed."""
+
+
+class Sample(_ByHand):
     """One question, its answer, and what was retrieved for it."""
 
     qid: str
@@ -51,6 +106,11 @@ class Sample(Record):
     """The user's question; may be empty."""
     answer: _Answer = ""
     """The generated answer; sentence and citation offsets are characters into it."""
+    sentences: tuple[GivenSentence, ...] | None = Field(default=None, exclude_if=_absent)
+    """Its sentences, where it came split: not cut again. They are given in order, as texts, as
+    `[start, end]`, or as objects of `text` (or `start` and `end`) and `citations`. What stands
+    between them is not judged, and blank ones are left out. Where the answer is absent, it is the
+    texts, joined by a space. Where one has a list of citations, markers in the text are none."""
     chunks: tuple[Chunk, ...] = ()
     """What the generator saw, in the order it saw it. Empty is legal: nothing can be supported."""
     retrieved: tuple[str, ...] | None = None
@@ -63,6 +123,16 @@ class Sample(Record):
     """Graded relevance by chunk id, 0 and up."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     """Every other key of the input line, untouched."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_sentences(cls, given: Any) -> Any:  # noqa: ANN401  whatever is validated
+        if not isinstance(given, dict) or given.get("sentences") is None:
+            return given
+        if not isinstance(given.get("answer", ""), str | None):
+            return given
+        answer, sentences = _placed(given["sentences"], given.get("answer") or "")
+        return {**given, "answer": answer, "sentences": sentences}
 
     @staticmethod
     def of(
@@ -87,3 +157,122 @@ class Sample(Record):
         # The shapes stand above the records, and are loaded by name where they are asked for.
         sample: Sample = import_module("judge.files.shapes").sample_of(given, number, map)
         return sample
+
+
+class _Told(NamedTuple):
+    """A sentence as it was told, by its text, its place, or both."""
+
+    where: str
+    text: str | None
+    span: tuple[int, int] | None
+    citations: tuple[int | str, ...] | None
+
+
+def _placed(given: object, answer: str) -> tuple[str, tuple[GivenSentence, ...]]:
+    """An answer and its sentences; InputError where they do not fit."""
+    field = "sentences"
+    if not isinstance(given, list | tuple):
+        raise unfit(given, "a list of texts or of [start, end]", field)
+    if len(given) > MOST_SENTENCES:
+        what = f"has {len(given):,} sentences, of which at most {MOST_SENTENCES:,} are read"
+        raise InputError(f"{what}; part the answer", field=field)
+    told = [_told(each, f"{field}[{number}]") for number, each in enumerate(given)]
+    whole = answer
+    if not answer.strip():  # so what their places were in is not there
+        whole = " ".join(each.text for each in told if each.text)
+        told = [each if each.text is None else each._replace(span=None) for each in told]
+    if len(whole) > MOST_CHARACTERS:
+        most = f"{len(whole):,} characters, of which at most {MOST_CHARACTERS:,} are read"
+        raise InputError(f"have {most}; shorten the answer", field=field)
+    placed = tuple(_spans(told, whole))
+    if whole.strip() and not placed:
+        what = "holds no sentence, and the answer is not empty"
+        raise InputError(f"{what}; leave it out to have the answer cut", field=field)
+    return whole, placed
+
+
+def _spans(told: list[_Told], answer: str) -> Iterator[GivenSentence]:
+    """Each sentence at its place, without white space at its ends; blank ones are left out."""
+    at = 0
+    for each in told:
+        if each.text == "":
+            continue
+        start, end = _span(each, answer, at)
+        cut = answer[start:end]
+        if bare := cut.strip():
+            first = start + len(cut) - len(cut.lstrip())
+            at = first + len(bare)
+            yield GivenSentence(start=first, end=at, citations=each.citations)
+
+
+def _span(told: _Told, answer: str, at: int) -> tuple[int, int]:
+    """Where a sentence stands in the answer, from a character on."""
+    where, text, span, _ = told
+    if span is None:
+        text = text or ""
+        start = answer.find(text, at)
+        if start < 0:
+            what = f"stands nowhere in the answer from character {at} on: {text[:_SHOWN]!r}"
+            raise InputError(f"{what}; give the texts as they stand, in order", field=where)
+        return start, start + len(text)
+    start, end = span
+    if not at <= start <= end <= len(answer):
+        what = f"is [{start}, {end}], not within [{at}, {len(answer)}]"
+        raise InputError(f"{what}, what is left of the answer there; mend it", field=where)
+    if text is not None and answer[start:end].strip() != text:
+        what = f"has a text that does not stand at [{start}, {end}] of the answer"
+        raise InputError(f"{what}; mend start and end, or leave them out", field=where)
+    return span
+
+
+def _told(given: object, where: str) -> _Told:
+    if isinstance(given, GivenSentence):
+        return _Told(where, None, (given.start, given.end), given.citations)
+    citations, text, place = None, given, given
+    if isinstance(given, Mapping):
+        citations = _listed(given.get("citations"), f"{where}.citations")
+        text, place = given.get("text"), (given.get("start"), given.get("end"))
+    span = None
+    match place:
+        case [int() as start, int() as end] if bool not in {type(start), type(end)}:
+            span = start, end
+    if isinstance(text, str):
+        return _Told(where, text.strip(), span, citations)
+    if span is None:
+        raise unfit(given, "a text, [start, end], or an object that has either", where)
+    return _Told(where, None, span, citations)
+
+
+def _listed(given: object, where: str) -> tuple[int | str, ...] | None:
+    if given is None:
+        return None
+    if not isinstance(given, list | tuple | Mapping):  # of a mapping the keys: id to confidence
+        raise unfit(given, "a list of places in the chunks, from 0, or of ids", where)
+    for number, each in enumerate(given):
+        if isinstance(each, bool) or not isinstance(each, int | str):
+            raise unfit(each, "a place from 0, or an id,", f"{where}[{number}]")
+    return tuple(given)
+
+
+def _mistake(error: ValidationError, kind: type[Record]) -> InputError:
+    """The first thing that is wrong with a record."""
+    first = error.errors(include_url=False)[0]
+    names = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+    field, said = "".join(names).removeprefix("."), first["msg"].removeprefix("Value error, ")
+    if first["type"] == "missing":
+        said = "is missing"
+    elif first["type"] == "extra_forbidden":
+        said = f"is no field; there are: {', '.join(kind.model_fields)}"
+    elif said.startswith(_SHOULD_BE):
+        needed = said.removeprefix(_SHOULD_BE).replace("a valid string", "text")
+        said = unfit(first["input"], needed, field).problem
+        said += "; Sample.of(row) reads what a file may hold"
+    return InputError(said, path=kind.__name__, field=field)
+
+
+def unfit(value: object, needed: str, field: str) -> InputError:
+    """The error of a value of the wrong type, with as much of it as a message has room for."""
+    shown = repr(value)
+    shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
+    kind = _KINDS.get(type(value), f"a {type(value).__name__}")
+    return InputError(f"is {kind}, {shown}; {needed} is needed", field=field)

@@ -1,13 +1,8 @@
 """What an answer is made of: sentences, their citations, and what to look at in them."""
 
 from enum import StrEnum
-from typing import Final
 
 from judge.records.sample import Record
-
-MOST_SENTENCES: Final = 500_000
-"""Of one answer: they are read in some 20 seconds and 600 MB before anybody judges them. An answer
-of more is one claim, and no judge is asked about a claim of more characters."""
 
 
 class SentenceKind(StrEnum):
@@ -51,12 +46,16 @@ class CitationStatus(StrEnum):
 
 
 class Citation(Record):
-    """One cited chunk. `[1, 2]` and `[1-2]` are two citations that share a marker."""
+    """One cited chunk. `[1, 2]` and `[1-2]` are two citations that share a marker.
+
+    One that came in a list stands at the end of its sentence, without a character.
+    """
 
     sentence: int
     """Index of the sentence the marker belongs to."""
     marker: str
-    """The marker as written, brackets included."""
+    """The marker as written, brackets included; of one in a list the id of its
+    chunk, or what was given where there is none."""
     start: int
     """First character of the marker, into the answer."""
     end: int

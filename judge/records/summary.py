@@ -1,5 +1,7 @@
 """What is known of a whole run, and how far its numbers can be trusted."""
 
+import operator
+from importlib import import_module
 from typing import Final, Literal
 
 from pydantic import Field
@@ -332,6 +334,13 @@ class Summary(Record):
     """Share of judged claims whose own citations support them fully."""
     citation_recall_bounds: CorpusBounds | None
     """The same with all failures not supported by their citations, then supported."""
+    citation_support: dict[str, CorpusScore] = Field(default_factory=dict, exclude_if=operator.not_)
+    """TREC RAG's measures of support by name, over all answers, one without citations counting 0;
+    pooled over sentences. Left out where no answer cites."""
+    citation_support_bounds: dict[str, CorpusBounds] = Field(
+        default_factory=dict, exclude_if=operator.not_
+    )
+    """The same with all that is not known counted least, then most."""
     correctness: CorrectnessTotals | None = None
     """How the answers agree with their references; null where that was not asked for."""
     answer_relevance: RelevanceTotals | None = None
@@ -374,3 +383,9 @@ class Summary(Record):
         if self.sources:
             return set(self.sources) == {"similarity"} and not self.fallen_back
         return all(Signature.parse(made).source == "similarity" for made in self.signatures)
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the scores, with what stands beside them in the report."""
+        # Pages stand above the records, and are loaded by name where they are asked for.
+        page: str = import_module("judge.pages.notebook").totals(self)
+        return page

@@ -34,6 +34,11 @@ class Case(NamedTuple):
     lines: tuple[str, ...] = ()
     """The sentences concerned, each with what it lacks set in below it."""
 
+    @property
+    def text(self) -> str:
+        """All of it, a thing a line."""
+        return "\n".join((self.message, *self.lines))
+
 
 def case_of(result: SampleResult, least: float = 1.0, lang: Lang = "en") -> Case:
     """The case of an answer whose faithfulness is to be `least` or more.

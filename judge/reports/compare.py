@@ -26,7 +26,7 @@ from judge.records.summary import FIELDS, OFFLINE
 from judge.scores.answer import support_of
 from judge.scores.contribution import contribution
 from judge.scores.differences import holm, paired, pairs_to_see, share_limits, sign_flips
-from judge.signature import parts_apart
+from judge.signature import Signature, parts_apart
 
 LISTED: Final = 20
 """Qids that are named of each kind."""
@@ -151,9 +151,15 @@ def sparkline(values: Sequence[float | None], *, plain: bool = False) -> str:
 def signatures_apart(summaries: Sequence[Summary]) -> tuple[str, ...]:
     """In what runs were judged differently, as `prior: 0.9, 0.8`; nothing where all were alike.
 
-    Runs in which correctness or relevance was not asked for differ in nothing there.
+    Runs in which correctness or relevance was not asked for differ in nothing there. Which answers
+    came split their samples say: runs that have some of both are alike.
     """
-    kinds = {"": [summary.signatures for summary in summaries]}
+    made = [[Signature.parse(each) for each in summary.signatures] for summary in summaries]
+    splits = {frozenset(each.part("split") for each in own) for own in made}
+    left = ("split",) if len(splits) == 1 else ()
+    kinds: dict[str, list[Iterable[str]]] = {
+        "": [[str(each.without(*left)) for each in own] for own in made]
+    }
     kinds["correctness "] = [s.correctness.signatures for s in summaries if s.correctness]
     kinds["relevance "] = [s.answer_relevance.signatures for s in summaries if s.answer_relevance]
     return tuple(

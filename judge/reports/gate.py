@@ -16,6 +16,7 @@ from judge.records import (
     Summary,
 )
 from judge.records.summary import FIELDS, OF_CORRECTNESS
+from judge.scores.support import SUPPORTING
 from judge.signature import Signature
 
 FINE: Final = 0
@@ -39,6 +40,7 @@ GATED: Final[Mapping[str, Side]] = {
     "coverage": "least",
     "citation_validity": "least",
     "citation_recall": "least",
+    **dict.fromkeys(SUPPORTING, "least"),
     "abstention_rate": "most",
     "abstention_rate_answerable": "most",
     "abstention_rate_unanswerable": "least",
@@ -162,11 +164,8 @@ def hold_loss(name: str, most: float, interval: Interval | None, side: Side) -> 
 
 def measured(summary: Summary) -> dict[str, float | None]:
     """The mean over answers of every score that gates know; None where nothing was measured."""
-    scores = {
-        name: getattr(_totals(Gate(name, 0), summary), FIELDS.get(name, name), None)
-        for name in GATED
-    }
-    return {name: score and score.macro for name, score in scores.items()}
+    scores = ((name, _scored(name, summary)[0]) for name in GATED)
+    return {name: score.macro if score else None for name, score in scores}
 
 
 def _listed(names: Iterable[str], side: Side) -> str:
@@ -290,16 +289,13 @@ def _result(gate: Gate, value: float | None, what: str) -> GateResult:
 
 def _held(gate: Gate, summary: Summary) -> tuple[float | None, str]:
     """What a gate is held against, and what that is."""
-    name = FIELDS.get(gate.name, gate.name)
-    totals = _totals(gate, summary)
-    score: CorpusScore | None = getattr(totals, name, None)
+    score, bounds = _scored(gate.name, summary)
     if score is None:
         fallback = gate.name.endswith(_FALLBACK)
         return None, "nothing fell back" if fallback else _NOTHING
     if not gate.strict:
         return score.macro, "mean over answers"
     above = gate.side == "most"
-    bounds: CorpusBounds | None = getattr(totals, f"{name}_bounds", None)
     if bounds is None:  # Coverage and abstentions need no judge: no failure can hide in them.
         return _limit(gate, score.interval)
     interval = bounds.high_interval if above else bounds.low_interval
@@ -309,11 +305,14 @@ def _held(gate: Gate, summary: Summary) -> tuple[float | None, str]:
     return worst, f"{limit}, failures counted {int(above)}"
 
 
-def _totals(gate: Gate, summary: Summary) -> Summary | CorrectnessTotals | RelevanceTotals | None:
-    """Where a gate's score stands."""
-    if gate.name in _RELEVANCE:
-        return summary.answer_relevance
-    return summary.correctness if gate.name in OF_CORRECTNESS else summary
+def _scored(name: str, summary: Summary) -> tuple[CorpusScore | None, CorpusBounds | None]:
+    """A score by the name that gates have, and its bounds, if it has any."""
+    if name in SUPPORTING:
+        return summary.citation_support.get(name), summary.citation_support_bounds.get(name)
+    totals = summary.correctness if name in OF_CORRECTNESS else summary
+    whole = summary.answer_relevance if name in _RELEVANCE else totals
+    field = FIELDS.get(name, name)
+    return getattr(whole, field, None), getattr(whole, f"{field}_bounds", None)
 
 
 def _limit(gate: Gate, interval: Interval) -> tuple[float, str]:

@@ -18,6 +18,7 @@ from judge.records.summary import (
     OFFLINE,
     OVERALL,
 )
+from judge.scores.support import SUPPORTING
 
 _SCORES: Final = (
     "faithfulness",
@@ -79,6 +80,16 @@ def relevance_headlines(totals: RelevanceTotals) -> list[Headline]:
     return list(_told(totals, _RELATING if apart else _RELATING[1:], offline=False))
 
 
+def support_headlines(summary: Summary) -> list[Headline]:
+    """TREC RAG's measures of citations; none where no answer cites."""
+    scores, limits = summary.citation_support, summary.citation_support_bounds
+    return [
+        Headline(name, scores.get(name), _open(scores.get(name), limits.get(name)), "sentence")
+        for name in SUPPORTING
+        if scores
+    ]
+
+
 def is_apart(overall: CorpusScore | None, own: CorpusScore | None) -> bool:
     """Whether a score over all questions is over more answers than that over the answered."""
     return overall is not None and (own is None or own.answers < overall.answers)
@@ -91,9 +102,13 @@ def _told(
         score: CorpusScore | None = getattr(totals, name)
         if score is None and name.endswith(_FALLBACK):
             continue
-        bounds: CorpusBounds | None = getattr(totals, f"{name}_bounds", None)
-        answers = score.answers if score else 0
-        if bounds is not None and bounds.low >= bounds.high and bounds.answers == answers:
-            bounds = None
+        bounds = _open(score, getattr(totals, f"{name}_bounds", None))
         label = OFFLINE.get(name, name) if offline else name
         yield Headline(label, score, bounds, _NOUNS.get(name, "sentence"))
+
+
+def _open(score: CorpusScore | None, bounds: CorpusBounds | None) -> CorpusBounds | None:
+    """The bounds of a score where they leave something open."""
+    answers = score.answers if score else 0
+    closed = bounds is None or (bounds.low >= bounds.high and bounds.answers == answers)
+    return None if closed else bounds

@@ -1,14 +1,89 @@
 """Results as flat rows, for pandas, a notebook or a spreadsheet."""
 
+import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal
 
+from judge.errors import ConfigError
 from judge.records import Excluded, Flag, SampleResult, SentenceResult, Unscored, Verdict
 
 Cell = str | int | float | bool | None
+Level = Literal["sentences", "answers"]
+"""What a row is of."""
+
+COLUMNS: Final[Mapping[Level, Mapping[str, type[str | float]]]] = {
+    "sentences": {
+        "qid": str,
+        "status": str,
+        "faithfulness": float,
+        "correctness": float,
+        "correctness_precision": float,
+        "correctness_recall": float,
+        "answer_relevance": float,
+        "sentence": int,
+        "text": str,
+        "start": int,
+        "end": int,
+        "kind": str,
+        "judged": bool,
+        "support": str,
+        "cited_support": str,
+        "score": float,
+        "source": str,
+        "chunk_id": str,
+        "quote": str,
+        "verified": bool,
+        "reason": str,
+        "unscored": str,
+        "detail": str,
+        "reference_support": str,
+        "citations": str,
+        "flags": str,
+        "missing": str,
+        "signature": str,
+    },
+    "answers": {
+        "qid": str,
+        "status": str,
+        "faithfulness": float,
+        "faithfulness_low": float,
+        "faithfulness_high": float,
+        "faithfulness_strict": float,
+        "faithfulness_with_fallback": float,
+        "contradiction_rate": float,
+        "coverage": float,
+        "citation_validity": float,
+        "citation_validity_low": float,
+        "citation_validity_high": float,
+        "citation_recall": float,
+        "correctness": float,
+        "correctness_low": float,
+        "correctness_high": float,
+        "correctness_precision": float,
+        "correctness_recall": float,
+        "answer_relevance": float,
+        "answer_relevance_low": float,
+        "answer_relevance_high": float,
+        "sentences": int,
+        "claims": int,
+        "judged": int,
+        "unscored": int,
+        "no_claim": int,
+        "unsupported": int,
+        "cell": str,
+        "flags": str,
+        "calls": int,
+        "prompt_tokens": int,
+        "reply_tokens": int,
+        "metadata": str,
+        "signature": str,
+    },
+}
+"""The keys of the rows, in order, and what stands under each where it is not None."""
 
 
-def to_rows(results: Iterable[SampleResult]) -> list[dict[str, Cell]]:
+def to_rows(results: Iterable[SampleResult], level: Level = "sentences") -> list[dict[str, Cell]]:
     """One row per sentence, excluded ones too, with the scores of its answer beside it.
 
     Every row has the same keys. `support`, `source`, `score` and `quote` are None where there is
@@ -17,13 +92,57 @@ def to_rows(results: Iterable[SampleResult]) -> list[dict[str, Cell]]:
     is how far the reference supports the sentence, by the run's own judge: None where it was not
     compared, or not judged.
 
+    At the level of `answers` one row per answer: its scores, the bounds between which failures
+    leave them (`_low`, `_high`), the counts behind them, and its metadata as JSON.
+
+    Raises:
+        ConfigError: there is no such level.
+
     >>> to_rows([])
     []
     """
-    return [row for result in results for row in _rows(result)]
+    if level not in COLUMNS:
+        raise ConfigError(f"level {level!r}: give one of {', '.join(COLUMNS)}")
+    return [row for result in results for row in rows_of(result, level)]
 
 
-def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
+def rows_of(result: SampleResult, level: Level) -> Iterator[dict[str, Cell]]:
+    """The rows of one answer, as of `to_rows`."""
+    yield from _sentences(result) if level == "sentences" else (_answer(result),)
+
+
+def _answer(result: SampleResult) -> dict[str, Cell]:
+    scores, found, related = result.scores, result.correctness, result.answer_relevance
+    bounds = {
+        "faithfulness": scores.faithfulness_bounds,
+        "citation_validity": scores.citation_validity_bounds,
+        "correctness": found.f1_bounds if found else None,
+        "answer_relevance": related.bounds if related else None,
+    }
+    own: dict[str, Cell] = {
+        "qid": result.qid,
+        "status": result.status.value,
+        **{f"{name}_low": both and both[0] for name, both in bounds.items()},
+        **{f"{name}_high": both and both[1] for name, both in bounds.items()},
+        "correctness": found.f1 if found else None,
+        "correctness_precision": found.precision if found else None,
+        "correctness_recall": found.recall if found else None,
+        "answer_relevance": related.score if related else None,
+        "sentences": len(result.sentences),
+        "unsupported": len(scores.unsupported),
+        "cell": ",".join(result.cell.words) if result.cell else None,
+        "flags": " ".join(sorted({flag.name.value for flag in result.flags})),
+        "calls": sum(not call.cached for call in result.calls),
+        "prompt_tokens": sum(call.prompt_tokens for call in result.calls if not call.cached),
+        "reply_tokens": sum(call.reply_tokens for call in result.calls if not call.cached),
+        "metadata": json.dumps(result.metadata, ensure_ascii=False),
+        "signature": result.signature,
+    }
+    columns = COLUMNS["answers"]
+    return {name: own.get(name, getattr(scores, name, None)) for name in columns}
+
+
+def _sentences(result: SampleResult) -> Iterator[dict[str, Cell]]:
     citations: defaultdict[int, list[str]] = defaultdict(list)
     for citation in result.citations:
         status = f"={citation.status.value}" if citation.status else ""

@@ -7,7 +7,7 @@ from typing import Final, get_args
 import numpy as np
 
 from judge.errors import InputError
-from judge.records import Sample
+from judge.files.objects import samples_in
 from judge.retrieval.batch import ROWS, WASTE, Batch, batches, mean_name
 from judge.retrieval.lists import Lists
 from judge.retrieval.ranking import (
@@ -42,7 +42,7 @@ _UNBOUNDED: Final = "dcg@"
 
 
 def measure_retrieval(
-    samples: Iterable[Sample],
+    samples: object,
     rules: RankRules | None = None,
     *,
     most: int = 5,
@@ -52,7 +52,8 @@ def measure_retrieval(
 
     Args:
         samples: `retrieved`, or else the order of `chunks`, is the ranking; `gold_evidence` and
-            `relevance` say what is relevant. Each qid once.
+            `relevance` say what is relevant. Each qid once. Or rows, as `judge.evaluate` takes
+            them.
         rules: how; the defaults where left out.
         most: how long each list for a person may be.
         each: called with every query's measures, in the order of the samples.
@@ -61,7 +62,7 @@ def measure_retrieval(
         InputError: there is nothing to measure by, or gold contradicts itself.
     """
     rules = rules or RankRules()
-    return _report(sample_queries(samples, rules), rules, "given", most, each)
+    return _report(sample_queries(samples_in(samples, ()), rules), rules, "given", most, each)
 
 
 def measure_run(

@@ -51,7 +51,7 @@ WORST: Final[Mapping[StratumName, float]] = {
 }
 """The largest spread of a judge of `tests/bench/review.py`, simulated or beside people: a plan
 counts on it before anybody has looked."""
-NEVER_PARTIAL: Final = frozenset({"similarity", "nli"})
+NEVER_PARTIAL: Final = frozenset({"similarity", "nli", "span"})
 """Sources of verdicts that never say `partial`; they are compared as full against the rest."""
 
 _CANCELLED: Final = 0.5

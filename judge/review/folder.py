@@ -135,27 +135,28 @@ def discard_findings(run: Path, target: Target = "faithfulness") -> None:
             raise RunError(f"{run / name}: cannot be removed ({error.strerror})") from None
 
 
-def check_output(path: Path, spared: Iterable[Path], *, force: bool) -> None:
+def check_output(path: Path, spared: Iterable[Path], *, force: bool, option: str = "-o") -> None:
     """See that a file may be written before anything is paid for; RunError where it may not.
 
     Files that are `spared` are not written over, nor folders written into, even with `force`.
     """
+    step = f"name another {option}"
     try:
         real = path.resolve()
         taken, replaceable = real.exists(), real.is_file()
     except (OSError, RuntimeError) as error:  # a name too long; links that lead to each other
-        raise RunError(f"{path}: cannot be written ({error}); name another -o") from None
+        raise RunError(f"{path}: cannot be written ({error}); {step}") from None
     if not {real, *real.parents}.isdisjoint(each.resolve() for each in spared):
-        raise RunError(f"{path}: is what this is made from, or would lie in it; name another -o")
+        raise RunError(f"{path}: is what this is made from, or would lie in it; {step}")
     if taken and not replaceable:
-        raise RunError(f"{path}: is no file that could be replaced; name another -o")
+        raise RunError(f"{path}: is no file that could be replaced; {step}")
     if taken and not force:
-        raise RunError(f"{path}: stands there already; replace it with --force, or name another -o")
+        raise RunError(f"{path}: stands there already; replace it with --force, or {step}")
 
 
-def write_whole(path: Path, texts: Iterable[str]) -> None:
+def write_whole(path: Path, texts: Iterable[str], option: str = "-o") -> None:
     """Write a file whole or not at all, its folder too; RunError where it cannot be written."""
-    with replacing(path, "name another -o") as part:
+    with replacing(path, f"name another {option}") as part:
         part.parent.mkdir(parents=True, exist_ok=True)
         with part.open("w", encoding="utf-8", newline="") as file:
             file.writelines(texts)

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import InputError
+from judge.files.columns import TABLES
 from judge.files.fields import chunk_of
+from judge.files.inputs import is_many
 from judge.files.rows import jsonl_rows
 from judge.files.samples import Source
 from judge.files.source import (
@@ -166,7 +168,8 @@ def plain(text: str) -> str:
 def _chunks(systems: Sequence[Ranked], reader: Reader) -> Iterator[Chunk]:
     """Those of all samples; what can be read but once was read already."""
     for system in systems:
-        if system.samples and Path(system.system.file).is_file():
+        path = Path(system.system.file)
+        if system.samples and (path.is_file() or is_many(path)):
             with reader.source(system.system.file).samples() as samples:
                 for sample in samples:
                     yield from sample.chunks
@@ -192,7 +195,9 @@ def _corpus_chunks(name: str, reader: Reader) -> Iterator[Chunk]:
 
 def _is_run(path: Path) -> bool:
     """Whether a file begins as a TREC run does."""
-    with open_source(path) as stream:
+    if is_many(path):
+        return False
+    with open_source(path, tables=TABLES) as stream:
         head = stream.peek(PEEK).decode("utf-8-sig", "replace").lstrip()
     cells = head.partition("\n")[0].split()
     if len(cells) != _TREC or head.startswith(("{", "[")):

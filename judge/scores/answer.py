@@ -27,6 +27,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
+from judge.scores.support import citation_support
 
 Limits = tuple[float, float]
 """A score with every failure counted 0, then 1."""
@@ -56,6 +57,12 @@ def bounds(part: float, settled: int, failed: int) -> Limits | None:
     """
     whole = settled + failed
     return (part / whole, (part + failed) / whole) if whole else None
+
+
+def by_similarity(outcomes: Iterable[Outcome]) -> bool:
+    """Whether similarity judged alone: what it sees only looks so."""
+    verdicts = (outcome for outcome in outcomes if isinstance(outcome, Verdict))
+    return {v.source for v in verdicts if v.fallback_from is None} == {"similarity"}
 
 
 def support_of(sentence: SentenceResult) -> str | None:
@@ -300,11 +307,15 @@ def _status(scores: Scores, sentences: Sequence[Sentence]) -> Status:
 
 def _scores(sentences: Sequence[SentenceResult], citations: Sequence[Citation]) -> Scores:
     counts = Counts.of(sentences, citations)
+    supported = citation_support(sentences, citations) if citations else {}
     return Scores(
         **counts.claimed(),
         **{name: value for name, (value, _) in counts.rates().items()},
         faithfulness_bounds=counts.bounds,
         citation_validity_bounds=counts.validity_bounds,
+        citation_support={
+            name: each.value for name, each in supported.items() if each.value is not None
+        },
         unsupported=tuple(
             sentence.index
             for sentence in sentences

@@ -22,6 +22,7 @@ from judge.records.summary import (
 )
 from judge.scores.answer import Counts, Limits
 from judge.scores.relevance import of_question
+from judge.scores.support import citation_support
 
 CLAIMING: Final = (
     "faithfulness",
@@ -45,6 +46,8 @@ class Contribution(NamedTuple):
 def contribution(result: SampleResult) -> Contribution:
     """All that an answer brings, by the names that gates have."""
     found = of_claims(result, Counts.of(result.sentences, result.citations))
+    for name, measured in citation_support(result.sentences, result.citations).items():
+        found.values[name], found.limits[name] = measured.value, measured.limits
     if result.correctness is not None:
         values, limits = of_reference(result.correctness)
         found.values.update(values)

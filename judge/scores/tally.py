@@ -39,6 +39,10 @@ class Tally:
         high = {f"{name}.high": pair[1] for name, pair in pairs.items()}
         self._means.add({**scores, **low, **high})
 
+    def add_zero(self) -> None:
+        """Add an answer of which every score, and bound, is 0."""
+        self._means.add_zero()
+
     def merge(self, other: Self) -> None:
         """Take in what another has taken in."""
         self._means.merge(other._means)

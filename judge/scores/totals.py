@@ -7,7 +7,7 @@ those of the whole.
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import chain
-from typing import Final, Literal, Self, get_args
+from typing import Any, Final, Literal, Self, get_args
 
 from judge.records import (
     CitationStatus,
@@ -41,6 +41,7 @@ from judge.scores.contribution import (
 from judge.scores.correctness import f1
 from judge.scores.quadrants import row_of, table
 from judge.scores.relevance import QuestionTotals
+from judge.scores.support import SUPPORTING, citation_support
 from judge.scores.tally import Tally, is_untrusted
 
 MAX_UNSCORED: Final = 0.05
@@ -49,7 +50,7 @@ MAX_UNSCORED: Final = 0.05
 _QIDS: Final = 20
 """So many are named, of each quadrant and of those whose gold contradicts itself."""
 _TICKS: Final = 2**64
-"""Of a second: all times longer than 2⁻¹² s are whole numbers of them."""
+"""Of a second, or of a weight: all longer than 2⁻¹² are whole numbers of them."""
 
 _REPEATED: Final = "|repeat:"
 """Part of the signature of a judge that asks again."""
@@ -91,6 +92,7 @@ class Totals:
         self._correctness = _CorrectnessTotals()
         self._relevance = QuestionTotals()
         self._quadrants = _QuadrantTotals()
+        self._support = _SupportTotals()
 
     def add(self, result: SampleResult, position: int | None = None) -> None:
         """Take in one answer.
@@ -114,6 +116,7 @@ class Totals:
         self._correctness.add(result.correctness)
         self._relevance.add(result.answer_relevance, answerable=answerable(result))
         self._quadrants.add(result, position)
+        self._support.add(result)
         spent = found["spent"]
         for call in result.calls:
             if call.model:
@@ -143,6 +146,7 @@ class Totals:
         self._correctness.merge(other._correctness)
         self._relevance.merge(other._relevance)
         self._quadrants.merge(other._quadrants)
+        self._support.merge(other._support)
 
     def summary(self) -> Summary:
         """The totals of what was added so far."""
@@ -175,6 +179,7 @@ class Totals:
             prompt_tokens=spent["prompt_tokens"],
             reply_tokens=spent["reply_tokens"],
             seconds=spent["ticks"] / _TICKS,
+            **self._support.totals(),
             **self._tally.bounds(),
             **self._tally.scores(outcomes.rates()),
             **self._tally.shares((*HALLUCINATING, *ABSTAINING)),
@@ -203,6 +208,50 @@ def _add_repeats(result: SampleResult, counts: Counter[str], failed: Counter[str
 def _untrusted(outcomes: Counts, max_unscored: float, limited: bool) -> bool:  # noqa: FBT001
     unasked = outcomes.unscored[UnscoredReason.BUDGET] if limited else 0
     return is_untrusted(outcomes.failed - unasked, outcomes.claims - unasked, max_unscored)
+
+
+class _SupportTotals:
+    """How far the citations of a run support what cites them."""
+
+    def __init__(self) -> None:
+        self._tally = Tally(SUPPORTING, SUPPORTING)
+
+    def add(self, result: SampleResult) -> None:
+        found = self._tally.counted
+        if not result.citations:  # as most have none
+            found["silent"]["sentences"] += len(result.sentences)
+            self._tally.add_zero()
+            return
+        found["citing"]["answers"] += 1
+        measured = citation_support(result.sentences, result.citations)
+        self._tally.add(
+            {name: each.value for name, each in measured.items()},
+            {name: each.limits for name, each in measured.items()},
+        )
+        for name, each in measured.items():
+            found["weights"][name] += round(each.weight * _TICKS)
+            found["items"][name] += each.items
+
+    def merge(self, other: Self) -> None:
+        self._tally.merge(other._tally)
+
+    def totals(self) -> dict[str, Any]:
+        """The fields of the summary; empty where no answer cites."""
+        found = self._tally.counted
+        if not found["citing"].total():
+            return {}
+        silent = found["silent"]["sentences"]
+        items = {name: found["items"][name] + silent * ("recall" in name) for name in SUPPORTING}
+        pooled: dict[str, Rate] = {
+            name: (share(found["weights"][name] / _TICKS, many), many)
+            for name, many in items.items()
+        }
+        scores, bounds = self._tally.scores(pooled), self._tally.bounds()
+        pairs = {name: bounds[f"{name}_bounds"] for name in SUPPORTING}
+        return {
+            "citation_support": {name: each for name, each in scores.items() if each},
+            "citation_support_bounds": {name: each for name, each in pairs.items() if each},
+        }
 
 
 class _CorrectnessTotals:

@@ -32,13 +32,36 @@ _CHUNKS: Final = {
         ]
     },
 }
+_SENTENCES: Final = {
+    "type": "array",
+    "items": {
+        "anyOf": [
+            _TEXT,
+            {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
+            {
+                "type": "object",
+                "properties": {
+                    "text": _TEXT,
+                    "start": {"type": "integer"},
+                    "end": {"type": "integer"},
+                    "citations": {"type": "array", "items": {"type": ["integer", "string"]}},
+                },
+            },
+        ]
+    },
+    "description": "The sentences of the answer, where it is not to be cut: texts, `[start, end]`, "
+    "or objects of either; `citations` are places in `chunks`, from 0, or ids. Without `answer` it "
+    "is the texts.",
+}
 SAMPLE: Final = {
     "type": "object",
-    "required": ["answer", "chunks"],
+    "required": ["chunks"],
+    "anyOf": [{"required": ["answer"]}, {"required": ["sentences"]}],
     "properties": {
         "qid": _TEXT,
         "query": _TEXT,
         "answer": _TEXT,
+        "sentences": _SENTENCES,
         "chunks": _CHUNKS,
         "retrieved": _IDS,
         "gold_answer": _TEXT,

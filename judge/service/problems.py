@@ -112,6 +112,7 @@ _HOLDS: Final = re.compile(r"holds .*?; (each line is one JSON object.*)", re.DO
 _BEGINS: Final = re.compile(
     r"(neither JSON lines nor CSV): it begins with .*, (which names no )", re.DOTALL
 )
+_NOWHERE: Final = re.compile(r"(stands nowhere in .*? on): .*; (give the texts )", re.DOTALL)
 _TWICE: Final = re.compile(r"the key .* stands twice in an object; (keep one)", re.DOTALL)
 
 
@@ -129,6 +130,7 @@ def told(error: InputError) -> str:
         (_SNIPPET, r"\1; \2"),
         (_HOLDS, r"is no object; \1"),
         (_BEGINS, r"\1, \2"),
+        (_NOWHERE, r"\1; \2"),
         (_TWICE, r"a key stands twice in an object; \1"),
     ):
         said = shape.sub(left, said)

@@ -286,7 +286,8 @@ def test_the_other_families_fit_by_what_they_need() -> None:
     assert "7 of 99 samples" in families["faithfulness"].why
     assert families["citation"].why == "needs answers with citations, and chunks"
     assert set(families) == set(family_needs())
-    assert families["citation"].measures == ("coverage", "citation_validity", "citation_recall")
+    cited = families["citation"].measures
+    assert cited[:3] == ("coverage", "citation_validity", "citation_recall")
 
 
 def noted(found: Profile, **wishes: object) -> str:

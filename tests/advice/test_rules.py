@@ -26,7 +26,13 @@ NAMES = {
     "answer_relevance": "answer_relevance answer_relevance_overall",
     "faithfulness": "faithfulness faithfulness_strict faithfulness_bounds hallucination_rate"
     " abstention_rate contradiction_rate",
-    "citation": "coverage citation_validity citation_recall",
+    "citation": "coverage citation_validity citation_recall "
+    + " ".join(
+        f"support_{scale}_{side}{end}"
+        for scale in ("weighted", "hard")
+        for side in ("precision", "recall")
+        for end in ("", "_all")
+    ),
     "agreement": "agreement cohen_kappa krippendorff_alpha brier ece corrected_faithfulness",
 }
 RANKS = NAMES["retrieval"].split()

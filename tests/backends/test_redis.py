@@ -10,12 +10,13 @@ from pydantic import JsonValue
 
 from judge.backends.store import SharedStore
 from judge.backends.store.redis import RedisStore
-from judge.errors import RunError
+from judge.errors import ConfigError, RunError
 from judge.evaluator import Evaluator
 from judge.records import Sample, SampleResult
 from tests import replies
 from tests.asked import Asked
 from tests.commands import judge, line, results, start, until, write
+from tests.posted import SELF_SIGNED
 from tests.redis_server import BINARY, RedisServer, free_port
 from tests.replies import Answer, Slow, Status
 from tests.server import JudgeServer
@@ -175,6 +176,22 @@ def test_the_password_comes_from_the_environment_and_is_told_nowhere(
         assert ran.code == 2
         assert "JUDGE_REDIS_PASSWORD" in ran.err
         assert "geheim" not in ran.err
+
+
+def test_it_speaks_tls_where_somebody_vouches_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cert, port = str(tmp_path / "cert.pem"), free_port()
+    (tmp_path / "cert.pem").write_text(SELF_SIGNED)
+    files = (word for each in ("cert", "key", "ca-cert") for word in (f"--tls-{each}-file", cert))
+    with RedisServer("--tls-port", f"{port}", "--tls-auth-clients", "no", *files):
+        url = f"rediss://127.0.0.1:{port}/0"
+        with pytest.raises(ConfigError, match="CERTIFICATE_VERIFY_FAILED"):
+            RedisStore(url)
+        monkeypatch.setenv("SSL_CERT_FILE", cert)
+        with RedisStore(url) as store:
+            store.put({"a": "1"})
+            assert store.get(["a"]) == {"a": "1"}
 
 
 @pytest.mark.parametrize("durable", [True, False])

@@ -153,6 +153,7 @@ SECRETS = ("s3cret", "t0ken", "passw0rd", "hunter2")
 
 async def test_no_secret_is_told(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, "httpx")  # which other packages quiet as they are imported
     with PostServer(Reply(), Reply(404)) as server:
         url = server.url.replace("//", "//us3r:passw0rd@")
         send = Webhook(url, headers={"X-Key": "hunter2"}, attempts=1)

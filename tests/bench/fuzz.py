@@ -67,6 +67,10 @@ def files(dice: random.Random, work: Path) -> tuple[tuple[object, ...], bytes]:
             ("correctness.jsonl", "score", "FILE", "-o", work / "run", "--force", "--correctness"),
             ("samples.csv", "score", "FILE", "-o", work / "run", "--force", "--skip-bad-lines"),
             ("ragas.jsonl", "score", "FILE", "-o", work / "run", "--force"),
+            *(
+                (f"shapes/pandas.{form}", "score", "FILE", "-o", work / "run", "--force")
+                for form in ("parquet", "feather", "xlsx", "csv.zst")
+            ),
             ("retrieval.jsonl", "retrieval", "FILE"),
             ("overlap.jsonl", "overlap", "FILE"),
             ("recommend_sparse.jsonl", "recommend", "FILE"),
@@ -75,7 +79,7 @@ def files(dice: random.Random, work: Path) -> tuple[tuple[object, ...], bytes]:
         )
     )
     data = changed((FIXTURES / str(name)).read_bytes(), dice)
-    path = work / str(name)
+    path = work / Path(str(name)).name
     path.write_bytes(data)
     return tuple(path if word == "FILE" else word for word in command), data
 

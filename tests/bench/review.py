@@ -54,7 +54,9 @@ _WICE: Final = {
     "partially_supported": Support.PARTIAL,
     "not_supported": Support.NONE,
 }
-_NO_SCORES: Final = dict.fromkeys(Scores.model_fields)
+_NO_SCORES: Final = dict.fromkeys(
+    name for name, field in Scores.model_fields.items() if field.is_required()
+)
 _FULL, _HALF, _NONE = Support.FULL, Support.PARTIAL, Support.NONE
 _PEOPLE: Final = (_NONE, _HALF, _FULL)
 

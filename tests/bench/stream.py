@@ -1,9 +1,10 @@
 """A million small answers through one job, and what memory does meanwhile; answers a second.
 
-python tests/bench/stream.py [ANSWERS]
+python tests/bench/stream.py [ANSWERS] [--parquet]
 
 The answers are made as they are written, half of them Chinese. Resident memory is read from the
-kernel every twentieth of the way. Nothing is asserted: read the column.
+kernel every twentieth of the way. Nothing is asserted: read the column. `--parquet` only reads the
+samples, of a Parquet file in one row group, as pandas would write it.
 """
 
 import json
@@ -11,10 +12,14 @@ import resource
 import sys
 import tempfile
 import time
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-from judge import Config, SampleResult
+from pyarrow import parquet
+from pyarrow.json import read_json as json_table
+
+from judge import Config, SampleResult, read_samples
 from judge.job import Job
 from judge.records.run import RunRecord
 
@@ -40,6 +45,28 @@ def write_samples(path: Path, count: int) -> None:
                 "chunks": [chunk.format(100 + i % 190)],
             }
             file.write(json.dumps(sample, ensure_ascii=False) + "\n")
+
+
+def write_parquet(source: Path, path: Path) -> None:
+    """The same samples as one row group, at full size."""
+    table = json_table(source)
+    plain = {"compression": "none", "use_dictionary": False}
+    parquet.write_table(table, path, row_group_size=max(1, table.num_rows), **plain)
+
+
+def read_parquet(folder: Path, source: Path) -> None:
+    """Read them as any command does, and print memory."""
+    path = folder / "samples.parquet"
+    writer = get_context("spawn").Process(target=write_parquet, args=(source, path))
+    writer.start()
+    writer.join()  # which holds them all, so it is another process
+    file = parquet.ParquetFile(path).metadata
+    total = file.num_rows
+    print(f"{path.stat().st_size / 1e6:.0f} MB of Parquet, {file.num_row_groups} row group")
+    print(f"{'answers':>10} {'MB':>6} {'CPU s':>10}")
+    for number, _ in enumerate(read_samples(path), 1):
+        if number % max(1, total // REPORTS) == 0:
+            print(f"{number:>10} {resident():>6.0f} {time.process_time():>10.1f}", flush=True)
 
 
 def resident() -> float:
@@ -73,7 +100,9 @@ class Sampler:
 
 
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else ANSWERS
+    columns = "--parquet" in sys.argv
+    numbers = [int(each) for each in sys.argv[1:] if each.isdecimal()]
+    count = numbers[0] if numbers else ANSWERS
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         source = folder / "samples.jsonl"
@@ -82,6 +111,10 @@ def main() -> None:
         print(
             f"{count} answers, {size:.0f} MB of input; {resident():.0f} MB in memory at the start"
         )
+        if columns:
+            read_parquet(folder, source)
+            print(f"peak {resource.getrusage(0).ru_maxrss / 1e3:.0f} MB")
+            return
         summary = Job(source, folder / "run", Config()).run(Sampler())
         print(f"{summary.answers} results; peak {resource.getrusage(0).ru_maxrss / 1e3:.0f} MB")
 

@@ -284,7 +284,7 @@ def test_odd_lines_of_a_provider_are_counted_and_no_more(place: Path) -> None:
         assert "6 × a line is no reply" in batch("fetch", "night")
         said = batch("read", "night")
         assert "2 judged, 1 wait for 1 request" in said
-        assert "1 × no chat completion" in said
+        assert '1 × HTTP 200, but no reply in it: {"choices": []}' in said
         assert rounds(server) == 1
 
 
@@ -345,9 +345,10 @@ def test_a_folder_of_before_there_was_a_choice_asks_with_the_first_prompt(place:
         args = ("write", "samples.jsonl", "-o", "night", *server.words)
         batch(*args, "--prompt", "v1")
         record = json.loads((place / "night" / "batch.json").read_text("utf-8"))
-        assert (record["config"].pop("prompt"), record["config"].pop("repeat")) == ("v1", 1)
+        later = ("prompt", "repeat", "endpoint", "span_model", "span_threshold")
+        assert [record["config"].pop(name) for name in later] == ["v1", 1, "chat", None, 0.5]
         (place / "night" / "batch.json").write_text(json.dumps(record), encoding="utf-8")
-        assert "is of other settings (prompt)" in batch(*args, code=2)
+        assert "is of other settings (prompt);" in batch(*args, code=2)
         for step in ("send", "status", "fetch", "read"):
             batch(step, "night")
         scored(*server.words, "--prompt", "v1", into="run")

@@ -150,6 +150,11 @@ def test_annotations_name_file_and_line(quiet: Path, monkeypatch: pytest.MonkeyP
             f"::warning {place}title=q%3A1::none, sentence 1: Bears dance, 50%25 of them: badly.%0A"
         )
     assert "Bears" not in judge("score", source, "-o", "run", "--force", "--worst", "0").out
+    rows = [line(qid, "Bears dance at night.") for qid in "ab"]
+    mapped = write(quiet / "mapped.jsonl", [{"said": row.pop("answer"), **row} for row in rows])
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(quiet))
+    said = judge("score", mapped, "-o", "run", "--force", "--map", "answer=said").out
+    assert "::warning file=mapped.jsonl,line=2,title=b::" in said
     monkeypatch.delenv(ON_GITHUB)
     assert "::" not in judge("score", source, "-o", "run", "--force").out
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from tests.asked import Asked
 from tests.commands import judge, line, write
-from tests.replies import Answer, Status, right
+from tests.replies import Answer, Says, right
 from tests.reviewed import score
 from tests.server import JudgeServer
 
@@ -120,7 +120,7 @@ def test_what_is_named_twice(runs: tuple[Path, Path]) -> None:
 def test_a_gate_on_correctness_that_is_not_to_be_trusted_is_none(tmp_path: Path) -> None:
     def answered(asked: Asked) -> Answer:
         if not asked.is_probe and "Golden" in asked.user:
-            return Status(500, "")
+            return Says("rubbish")
         return right(asked)
 
     good = "The canteen opens at seven."

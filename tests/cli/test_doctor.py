@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import time
 from collections.abc import Callable
 from email.utils import formatdate
@@ -10,8 +11,11 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
+from judge.config import Config
+from judge.doctor import recipe_for, recipes
 from tests.asked import Asked
 from tests.commands import judge
+from tests.doors import GEMINI_KEY, Anthropic, Gemini
 from tests.replies import Answer, Body, Says, Script, Status, right, verdicts
 from tests.server import JudgeServer, refused_url
 
@@ -169,3 +173,67 @@ def test_odd_dates_and_models_that_think_are_no_fault(
     finally:
         monkeypatch.delenv("TZ")
         time.tzset()
+
+
+DOORS: dict[str, Script] = {
+    "OpenAI": well,
+    "OpenAI /responses": well,
+    "vLLM": well,
+    "Ollama": well,
+    "Anthropic": Anthropic(well),
+    "Gemini": Gemini(well),
+}
+
+
+@pytest.mark.usefixtures("place")
+def test_the_command_of_each_recipe_finds_all_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", GEMINI_KEY)
+    assert [each.name for each in recipes()] == [*DOORS]
+    for recipe in recipes():
+        with JudgeServer(DOORS[recipe.name]) as server:
+            _, *words = shlex.split(re.sub(r"https?://\S+", server.base_url, recipe.command))
+            ran = judge(*words, "--base-url", server.base_url, "--max-evidence-tokens", 2_000)
+        assert (ran.code, ran.out.count("✓")) == (0, 8), (recipe.name, ran.out)
+        there = "input" in server.requests[0].body
+        assert there == (recipe.endpoint == "responses"), recipe.name
+
+
+def test_recipes_are_told_in_both_languages_and_nobody_is_asked() -> None:
+    for lang, title in (("en", "Whatdiffers:"), ("zh", "不同之处：")):
+        ran = judge("doctor", "--recipes", "--lang", lang)
+        told = ("".join(ran.out.split()).count(title), ran.err)  # lines end where they are full
+        assert (ran.code, *told) == (0, len(DOORS), ""), ran
+        for recipe in recipes():
+            assert recipe.command in ran.out
+            assert recipe.read in ran.out
+
+
+ADDRESSES = [
+    (None, "chat", "OpenAI"),
+    ("https://eu.api.openai.com/v1", "responses", "OpenAI /responses"),
+    ("http://gpu-7:8000/v1", "responses", "vLLM"),
+    ("http://[::1]:11434/v1", "chat", "Ollama"),
+    ("https://API.anthropic.com/v1/", "chat", "Anthropic"),
+    ("https://generativelanguage.googleapis.com/v1beta/openai/", "chat", "Gemini"),
+    # What is known of these two is known of their chat completions.
+    ("https://api.anthropic.com/v1", "responses", None),
+    ("https://generativelanguage.googleapis.com/v1beta/openai", "responses", None),
+    ("https://example.org:18000/v1", "chat", None),
+    ("https://api.openai.com.example.org/v1", "chat", None),
+    ("https://not-api.openai.com/v1", "chat", None),
+]
+
+
+def test_a_server_is_known_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    for url, endpoint, name in ADDRESSES:
+        settings = {"model": "m", "base_url": url, "endpoint": endpoint}
+        found = recipe_for(Config.model_validate(settings))
+        assert (found and found.name) == name, url
+
+
+@pytest.mark.usefixtures("place")
+def test_the_recipe_of_a_known_server_stands_first() -> None:
+    words = ("--model", "m", "--base-url", "http://127.0.0.1:11434/v1", "--timeout", "0.1")
+    ran = judge("doctor", *words, "--no-cache", "--lang", "zh")
+    assert ran.out.startswith("Ollama：用 OLLAMA_CONTEXT_LENGTH=64000 ollama serve 启动")

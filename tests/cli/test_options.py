@@ -9,7 +9,7 @@ from judge.config import Config
 from judge.errors import ConfigError
 from judge.messages import LANGS
 
-_DEFAULT = re.compile(r"\[([\d.]+|v\d+|auto|on|off|exact)\]")
+_DEFAULT = re.compile(r"\[([\d.]+|v\d+|auto|chat|on|off|exact)\]")
 
 
 def made(tmp: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> Config:

@@ -146,7 +146,7 @@ def test_a_long_wait_is_no_silent_one() -> None:
     shown.now += 10
     shown.progress.waiting("no answer for 9 of 120 s (HTTP 503: loading)")
     assert shown.lines() == [
-        "judge: waiting for the server",
+        "judge: waiting for the judge",
         "judge: 0/3 answers",
         "judge: 2/3 answers, 0.1/s, 1 unscored",
         "judge: 2/3 answers, 0.1/s, 1 unscored, no answer for 9 of 120 s (HTTP 503: loading)",

@@ -209,7 +209,7 @@ BAD_SAMPLES = {
     "wrong_types.jsonl": "line 2, field 'chunks'",
     "gb18030.csv": "not UTF-8",
     "overlap.jsonl": "says what is relevant",
-    ".": "is a folder",
+    ".": "aliases.jsonl, line 3, field 'qid': is missing",
 }
 BAD_LINES: list[tuple[list[dict[str, JsonValue]], str]] = [
     ([], "in.jsonl: holds no sample"),

@@ -32,7 +32,7 @@ def test_other_spellings_of_the_input(tmp_path: Path) -> None:
 
 BAD = {
     "nowhere.jsonl": "no such file",
-    ".": "is a folder",
+    ".": "aliases.jsonl, line 3, field 'qid': is missing",
     "broken.jsonl": "broken.jsonl, line 3: bad JSON",
     "wrong_types.jsonl": "line 2, field 'chunks': is a number",
     "duplicate_qid.jsonl": "field 'qid': ",
@@ -129,8 +129,17 @@ def test_a_damaged_run_is_gone_on_with_and_says_so_in_a_line(tmp_path: Path) -> 
 
 def test_the_folder_has_a_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert judge("score", FIXTURES / "samples.csv")[0] == 0
-    assert (tmp_path / "runs" / "samples" / "summary.json").exists()
+    shapes = FIXTURES / "shapes"
+    for name, folder in {
+        FIXTURES / "samples.csv": "samples",
+        shapes / "pandas.csv.zst": "pandas",
+        shapes / "saved": "saved",
+        shapes / "saved" / "data*.arrow": "data",
+        shapes / "[n-q]*.feather": "n-q",
+        FIXTURES / "s*.csv": "s",
+    }.items():
+        assert judge("score", name, "--force")[0] == 0, name
+        assert (tmp_path / "runs" / folder / "summary.json").exists()
 
 
 def test_a_name_of_dots_is_no_other_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

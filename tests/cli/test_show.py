@@ -134,8 +134,11 @@ def test_why_an_answer_stands_in_its_cell(placed: Path) -> None:
     out = told(judge("show", placed, "retrieved-faithful-correct", "--cell", "correct"))
     assert "(neither half is broken)" in out
     assert "found leave#1" in out
-    chinese = judge("show", placed, "--cell", "missed，abstained", "--lang", "zh")
-    assert "检索有问题" in "".join(chinese.out.split())
+    chinese = judge("show", placed, "--cell", "missed，abstained", "--lang", "zh").out
+    assert "检索有问题" in "".join(chinese.split())
+    assert "\n所在格     有答案、未检索到、拒答：" in chinese
+    assert "\n未检索到   " in chinese
+    assert not {"answerable", "abstained", "missed", "cell"} & set(chinese.split())
 
 
 def test_the_reference_is_shown_where_it_was_not_compared(tmp_path: Path) -> None:
@@ -152,6 +155,10 @@ def test_the_reference_is_shown_where_it_was_not_compared(tmp_path: Path) -> Non
     assert "found      文档1\n" in out
     assert "文档0, 文档2" in out
     assert "and 1 more\n" in out
+    chinese = judge("show", run, "--lang", "zh").out
+    assert "\n参考答案   每人十元。\n" in chinese
+    assert "\n检索到     文档1\n" in chinese
+    assert "另有 1 个\n" in chinese
     (tmp_path / "in.jsonl").unlink()
     out = judge("show", run, "--cell", "retrieved").out
     assert "cell       answerable, retrieved, answered" in out
@@ -352,6 +359,7 @@ def test_gold_that_contradicts_itself_is_told(tmp_path: Path) -> None:
     out = told(judge("show", tmp_path / "run", "x"))
     assert "flags conflicting_gold" in out
     assert "no cell gold contradicts itself: it names no relevant chunk" in out
+    assert "\n不在格内   标注" in judge("show", tmp_path / "run", "x", "--lang", "zh").out
     err = refused(judge("show", tmp_path / "run", "x", "--cell", "retrieved"))
     assert "in no cell: gold contradicts itself: it names no" in err
 

@@ -3,9 +3,11 @@
 import asyncio
 import json
 import os
+import pickle
 import signal
 import time
 from collections.abc import AsyncGenerator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -13,15 +15,15 @@ import pytest
 from pydantic import JsonValue
 
 from judge.config import Config
+from judge.errors import ConfigError, RunError
 from judge.evaluator import Evaluator, evaluate
-from judge.files.fields import sample_from
+from judge.files.objects import each as each_of
 from judge.files.runs import read_summary
-from judge.files.samples import Samples, read_samples
-from judge.files.samples import each as each_of
+from judge.files.samples import read_samples
 from judge.records import SampleResult
 from tests.asked import Asked
-from tests.commands import judge, line, results, write
-from tests.replies import Answer, right
+from tests.commands import judge, line, results, start, until, write
+from tests.replies import Answer, Says, Until, right, too_many
 from tests.server import JudgeServer
 
 os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
@@ -31,6 +33,7 @@ import ray
 import ray.data
 
 from judge.cluster import evaluate_dataset
+from judge.cluster.actors import Plan, Scorer, checked, read
 from judge.cluster.blocks import Block
 from judge.cluster.shards import Door, Shard
 
@@ -41,6 +44,7 @@ pytestmark = [
 ]
 
 _RAY: Final = ("--engine", "ray", "--replicas", 2)
+_ONE: Final = ("--engine", "ray", "--replicas", 1)
 
 
 def _rows(begin: int, end: int) -> list[dict[str, JsonValue]]:
@@ -64,14 +68,20 @@ def _cluster() -> Iterator[None]:
 
 def test_a_folder_of_files_gives_the_totals_of_one_file(place: Path) -> None:
     (place / "many").mkdir()
+    rows = _rows(0, 210)
+    bad: list[dict[str, JsonValue]] = [{"qid": "bad", "answer": 3, "chunks": []}]
     for file in range(2):
-        write(place / "many" / f"{file}.jsonl", _rows(105 * file, 105 * file + 105))
-    write(place / "all.jsonl", _rows(0, 210))
-    assert judge("score", "all.jsonl", "-o", "here").code == 0
-    ran = judge("score", "many", "-o", "there", *_RAY)
+        mine = rows[105 * file : 105 * file + 105] + (bad if file else [])
+        write(place / "many" / f"{file}.jsonl", mine)
+    write(place / "all.jsonl", rows + bad)
+    assert judge("score", "all.jsonl", "-o", "here", "--skip-bad-lines").code == 0
+    words = ("score", "many", "-o", "there", "--skip-bad-lines")
+    ran = judge(*words, *_RAY)
     assert ran.code == 0, ran.err
     assert read_summary(place / "there") == read_summary(place / "here")
     assert [each.qid for each in results(place / "there")] == [f"q{each}" for each in range(210)]
+    (path,) = (place / "there" / "rejected").iterdir()
+    assert [json.loads(each)["line"] for each in path.read_text().splitlines()] == [106]
     # Other commands read it as any other, the samples included.
     assert judge("show", "there", "q7").out == judge("show", "here", "q7").out
     compared = judge("compare", "here", "there").out
@@ -83,49 +93,27 @@ def test_a_folder_of_files_gives_the_totals_of_one_file(place: Path) -> None:
     record = json.loads((place / "there" / "run.json").read_text())
     (place / "there" / "run.json").write_text(json.dumps(record | {"finished": None}))
     sorted((place / "there" / "results").iterdir())[1].unlink()
-    again = judge("score", "many", "-o", "there", *_RAY)
+    again = judge(*words, *_ONE)
     assert "105 of 210 answers are there" in again.err
     assert read_summary(place / "there") == read_summary(place / "here")
 
 
-def test_bad_lines_are_set_aside_and_doubled_qids_refused(place: Path) -> None:
+def test_bad_lines_and_doubled_qids_are_told_before_anything_is_scored(place: Path) -> None:
     (place / "many").mkdir()
     write(place / "many" / "a.jsonl", _rows(0, 20))
-    more: list[dict[str, JsonValue]] = [*_rows(20, 30), {"qid": "bad", "answer": 3, "chunks": []}]
-    more.append({"answer": "", "chunks": []})
+    more: list[dict[str, JsonValue]] = [*_rows(19, 30), {"answer": "", "chunks": []}]
     write(place / "many" / "b.jsonl", more)
-    ran = judge("score", "many", "-o", "run", *_RAY)
+    ran = judge("score", "many", "-o", "run", *_ONE)
     assert (ran.code, ran.out) == (2, "")
-    assert (
-        f"{place}/many/b.jsonl, line 11, field 'answer': is a number, 3; text is needed" in ran.err
-    )
-    assert not (place / "run").exists()
-    assert judge("score", "many", "-o", "run", "--skip-bad-lines", *_RAY).code == 0
-    assert (read_summary(place / "run").answers, len(results(place / "run"))) == (30, 30)
-    (path,) = (place / "run" / "rejected").iterdir()
-    bad = [json.loads(each) for each in path.read_text().splitlines()]
-    assert [each["line"] for each in bad] == [11, 12]
-    assert "'qid': is missing" in bad[1]["error"]
-    write(place / "many" / "c.jsonl", _rows(19, 21))
-    ran = judge("score", "many", "-o", "twice", "--skip-bad-lines", *_RAY)
+    assert f"{place}/many/b.jsonl, line 12, field 'qid': is missing" in ran.err
+    write(place / "many" / "c.jsonl", _rows(18, 19))
+    ran = judge("score", "many", "-o", "run", "--skip-bad-lines", *_ONE)
     assert ran.code == 2
-    assert "'q19', 'q20' stand more than once; make each qid unique" in ran.err
+    assert "'q18', 'q19' stand more than once; make each qid unique" in ran.err
+    assert not (place / "run").exists()
 
 
-def test_a_killed_worker_is_replaced_and_all_keep_one_pace(
-    place: Path,
-) -> None:
-    killed: list[int] = []
-    came: list[float] = []
-
-    def script(request: Asked) -> Answer:
-        came.append(time.monotonic())
-        if request.number == 30:
-            killed.extend(_workers())
-            for pid in killed:
-                os.kill(pid, signal.SIGKILL)
-        return right(request)
-
+def test_whoever_dies_nothing_is_lost_or_paid_for_twice_and_all_keep_one_pace(place: Path) -> None:
     rows = _rows(0, 60)
     for number, row in enumerate(rows):
         row["answer"] = f"It opens at seven in hall {number}."
@@ -133,25 +121,63 @@ def test_a_killed_worker_is_replaced_and_all_keep_one_pace(
     (place / "many").mkdir()
     for half in range(2):
         write(place / "many" / f"{half}.jsonl", rows[30 * half : 30 * half + 30])
+    until_then = Until(4)
+    killed: list[int] = []
+    came: list[float] = []
+
+    def script(request: Asked) -> Answer:
+        came.append(time.monotonic())
+        if request.number == 45:
+            killed.extend(_workers())
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+        answer = until_then(request)
+        if request.number > 50 and isinstance(answer, Says):
+            return replace(answer, model="tiny-2")
+        return answer
+
     with JudgeServer(script) as server:
-        words = (*server.words, "--concurrency", 4)
-        ran = judge("score", "many", "-o", "there", *words, *_RAY, "--rpm", 1200)
+        words = ("score", "many", "-o", "run", *server.words, "--concurrency", 4)
+        driver = (*words, *_ONE, "--address", ray.get_runtime_context().gcs_address)
+        for done, number in ((10, signal.SIGINT), (20, signal.SIGKILL)):
+            until_then.upto(done)
+            with start(*driver) as process:
+                until(process, until_then.full.is_set)
+                second = judge(*words, *_ONE)
+                process.send_signal(number)
+                lines = process.communicate()[1].splitlines()
+            usual = ("judge: checking the input", "judge: what the server takes")
+            said = [each for each in lines if not each.startswith(usual)]
+            assert (second.code, second.err.count("another run is writing here")) == (2, 1)
+            if number == signal.SIGINT:
+                assert (process.returncode, len(said)) == (130, 1), said
+                assert said[0].startswith("judge: interrupted; 0 of 60 answers are kept")
+        until_then.upto(1000)
+        came.clear()
+        ran = judge(*words, *_RAY, "--rpm", 1200)
         assert ran.code == 0, ran.err
         assert killed
-        known = len(server.requests)
-        assert judge("score", "rows.jsonl", "-o", "here", *words).code == 0
-        assert len(server.requests) == known  # the cache has all
-    there, here = read_summary(place / "there"), read_summary(place / "here")
+        assert ran.err.count("the server now answers with model 'tiny-2'") == 1
+        # 20 a second in all, however many replicas ask.
+        assert came[-1] - came[0] >= (len(came) - 1) / 20 - 0.1
+        calls = server.calls
+        assert calls <= 60 + 2 * 4 + 2 * 4  # those that were out
+        assert judge("score", "rows.jsonl", "-o", "here", *words[4:]).code == 0
+        assert server.calls == calls  # the cache has all
+    there, here = read_summary(place / "run"), read_summary(place / "here")
     assert there.faithfulness == here.faithfulness
     assert (there.answers, there.judged) == (60, 60)
-    assert len(came) - server.probes <= 60 + 8  # those that were out when they were killed
-    # 20 a second in all, however many replicas ask.
-    assert came[-1] - came[0] >= (len(came) - server.probes - 1) / 20 - 0.1
 
 
 def _workers() -> list[int]:
+    """Those that score, of this process's own Ray."""
     named = ((path.parent.name, path.read_bytes()) for path in Path("/proc").glob("[0-9]*/cmdline"))
-    return [int(pid) for pid, name in named if name.startswith(b"ray::MapWorker(Map(Scorer)")]
+    pids = [int(pid) for pid, name in named if name.startswith(b"ray::MapWorker(Map(Scorer)")]
+    return [pid for pid in pids if _parent(_parent(pid)) == os.getpid()]
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 class _Died(BaseException):
@@ -161,7 +187,7 @@ class _Died(BaseException):
 class _Fragile(Evaluator):
     """Dies as soon as q5 is under way, which it is beside three others."""
 
-    async def evaluate(self, samples: Samples) -> AsyncGenerator[SampleResult]:
+    async def evaluate(self, samples: object) -> AsyncGenerator[SampleResult]:
         given = [each async for each in each_of(samples)]
         for number, sample in enumerate(given):
             if "q5" in [each.qid for each in given[number : number + 4]]:
@@ -198,10 +224,91 @@ def test_a_row_that_workers_die_of_is_set_aside_by_name(tmp_path: Path) -> None:
     assert len(list((tmp_path / "results").iterdir())) == 1  # nothing else is left there
 
 
+def _scorer(place: Path) -> tuple[Scorer, dict[str, object]]:
+    """An actor, and a block for it."""
+    write(place / "rows.jsonl", _rows(0, 3))
+    plan = Plan(
+        Config().model_dump_json(),
+        str(place / "run"),
+        skip=False,
+        named=False,
+        copied=False,
+        session="session",
+        paced=False,
+    )
+    given = {"file": [0], "path": [str(place / "rows.jsonl")]}
+    (*_, found) = (each["name"][0] for each in checked(given, plan) if each["name"][0])
+    (row,) = read(given | {"names": [[found]], "starts": [[0]]}, plan)
+    return Scorer(plan), _only(row)
+
+
+def _only(batch: dict[str, list[object]]) -> dict[str, object]:
+    return {name: value[0] for name, value in batch.items()}
+
+
+async def test_what_a_lost_machine_scored_is_not_scored_again(place: Path) -> None:
+    (place / "run" / "results").mkdir(parents=True)
+    scorer, row = _scorer(place)
+    first = await scorer(row)
+    (path,) = (place / "run" / "results").iterdir()
+    written = path.stat().st_ino, path.read_bytes()
+    assert await scorer(row) == first
+    assert (path.stat().st_ino, path.read_bytes()) == written
+    # One that is damaged is made again.
+    path.write_bytes(written[1][:-5])
+    assert await scorer(row) == first
+    assert path.read_bytes() == written[1]
+
+
+async def test_what_a_machine_does_not_have_is_told(place: Path) -> None:
+    scorer, row = _scorer(place)
+    error = pickle.loads((await scorer(row))["error"])  # noqa: S301
+    assert isinstance(error, RunError)
+    assert f"{place}/run: cannot be written (No such file or directory)" in str(error)
+    assert "on a disk that all share" in str(error)
+    given = {"file": [0], "path": ["gone.jsonl"], "names": [["x"]], "starts": [[0]]}
+    (found,) = read(given, scorer.plan)
+    passed = await scorer(_only(found))
+    assert "gone.jsonl: no such file" in str(pickle.loads(passed["error"]))  # noqa: S301
+
+
 def test_a_dataset_is_scored_in_a_pipeline(place: Path) -> None:  # noqa: ARG001
-    rows = _rows(0, 6)
-    scored = evaluate_dataset(ray.data.from_items(rows), Config()).take_all()
-    expected = evaluate([sample_from(each, line=1, needs=()) for each in rows])
-    assert [each["qid"] for each in scored] == [each.qid for each in expected]
-    assert [each["faithfulness"] for each in scored] == [e.scores.faithfulness for e in expected]
-    assert [SampleResult.model_validate_json(each["result"]) for each in scored] == expected
+    rows = _rows(0, 20)
+    for row in rows:
+        row["said"] = row.pop("answer")
+    rows[7]["said"] = None
+    came: list[float] = []
+
+    def script(request: Asked) -> Answer:
+        if not request.is_probe:
+            came.append(time.monotonic())
+        return too_many("1") if not request.is_probe and request.number == 3 else right(request)
+
+    with JudgeServer(script) as server:
+        config = server.config(map={"answer": "said"}, rpm=1200, attempts=3)
+        given = ray.data.from_items(rows, override_num_blocks=2)
+        scored = evaluate_dataset(given, config, replicas=2).take_all()
+        # 20 a second, however many replicas ask.
+        assert came[-1] - came[0] >= (len(came) - 1) / 20 - 0.1
+        # Nor does any while one was told to wait: but for those that were out.
+        assert sum(came[3] < each < came[3] + 0.95 for each in came) <= 8
+        expected = evaluate([each for each in rows if each["said"]], config)
+    assert sorted(each["qid"] for each in scored) == sorted(str(each["qid"]) for each in rows)
+    by_qid = {each["qid"]: each for each in scored}
+    bad = by_qid.pop("q7")
+    assert (bad["status"], bad["faithfulness"], bad["result"]) == ("rejected", None, None)
+    assert "field 'answer': is missing" in bad["error"]
+    for each in expected:
+        found = by_qid[each.qid]
+        assert (found["status"], found["error"]) == (each.status, None)
+        result = SampleResult.model_validate_json(found["result"])
+        assert (result.scores, found["faithfulness"]) == (each.scores, each.scores.faithfulness)
+
+
+def test_a_dataset_takes_no_settings_that_replicas_cannot_keep_to() -> None:
+    rows = ray.data.from_items([{"qid": "a"}])
+    for settings in ({"max_tokens": 9}, {"headers": {"x-key": "geheim"}}):
+        config = Config.model_validate({"model": "tiny"} | settings)
+        with pytest.raises(ConfigError) as told:
+            evaluate_dataset(rows, config)
+        assert "geheim" not in str(told.value)

@@ -129,7 +129,7 @@ def test_all_results_with_their_samples_in_input_order(tmp_path: Path) -> None:
     scored(write(tmp_path / "in.jsonl", lines), tmp_path / "run", skip=True)
     assert pairs(tmp_path / "run") == [("a", "a"), ("乙", "乙"), ("c", "c")]
     for sample, result in origins(tmp_path / "run"):
-        assert is_of(result, sample.answer)
+        assert is_of(result, sample)
         assert sample.chunks[0].text == "It is paid."
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from judge.errors import InputError
+from judge.files.objects import each
 from judge.files.rows import Row, csv_rows, jsonl_rows
-from judge.files.samples import Rejected, Source, check_samples, each, read_samples
+from judge.files.samples import Rejected, Source, check_samples, read_samples
 from judge.records import Sample
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

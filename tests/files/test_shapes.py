@@ -12,6 +12,7 @@ import pytest
 from judge import Config, ConfigError, Evaluator, InputError, Sample
 from judge.files.samples import Rejected, check_samples, read_samples
 from tests.commands import judge
+from tests.growth import repeated, squared
 
 SHAPES = Path(__file__).resolve().parents[2] / "fixtures" / "shapes"
 NUMBERED = ["1", "2"]
@@ -47,6 +48,11 @@ DOORS: dict[str, tuple[str, tuple[str, str, str], list[str]]] = {
         ("answers[0].query", "answers[0].data", "answers[0].documents[].content"),
         NAMED,
     ),
+    "inspect_ai.jsonl": (
+        "inspect_ai",
+        ("input", "output.completion", "metadata.contexts"),
+        NUMBERED,
+    ),
     "langchain.jsonl": (
         "LangChain",
         ("query", "result", "source_documents[].page_content"),
@@ -81,6 +87,15 @@ DOORS: dict[str, tuple[str, tuple[str, str, str], list[str]]] = {
         NUMBERED,
     ),
     "trec_rag.jsonl": ("TREC RAG", ("topic", "answer", "segments[].segment"), NAMED),
+}
+# As `pandas`, `ragas` and `datasets` save them: names of ours or ragas', and the ids of the chunks.
+SAVED = {
+    "pandas.csv.zst": NUMBERED,
+    "pandas.feather": NAMED,
+    "pandas.parquet": NAMED,
+    "pandas.xlsx": NUMBERED,
+    "ragas.csv": NUMBERED,
+    "saved": NUMBERED,
 }
 
 
@@ -133,10 +148,22 @@ def test_lists_as_pandas_writes_them_and_not_as_numpy_does(tmp_path: Path) -> No
         list(read_samples(SHAPES / "numpy.csv"))
 
 
+def test_what_is_saved_is_read_as_it_was() -> None:
+    expected = read("alce.jsonl")[0]
+    for name, ids in SAVED.items():
+        samples, told = read(name)
+        assert told == [], name
+        assert [chunk.chunk_id for chunk in samples[0].chunks] == ids, name
+        for sample, other in zip(samples, expected, strict=True):
+            assert (sample.query, sample.answer) == (other.query, other.answer), name
+            assert [chunk.text for chunk in sample.chunks] == [each.text for each in other.chunks]
+        assert samples[1].gold_answer == "1月16日。"
+
+
 async def test_the_same_answers_have_the_same_results_through_every_shape() -> None:
     found = {}
     async with Evaluator(Config(judge="similarity")) as evaluator:
-        for name in DOORS:
+        for name in (*DOORS, *SAVED):
             samples, _ = read(name)
             places = {sample.qid: [chunk.chunk_id for chunk in sample.chunks] for sample in samples}
             found[name] = [
@@ -158,6 +185,24 @@ async def test_the_same_answers_have_the_same_results_through_every_shape() -> N
 
 WRONG: list[tuple[object, str, str]] = [
     (
+        {"output": {"completion": "a"}, "messages": [{"content": "q"}], "input": "q"},
+        "chunks",
+        "is missing: inspect_ai has it as metadata.contexts",
+    ),
+    (
+        {"replies": [], "documents": ["c"]},
+        "answer",
+        "is missing: Haystack has it as replies[0]",
+    ),
+    ({"docs": [{"title": "t"}], "output": "a"}, "docs[0]", "has no text"),
+    ({"response": "a", "source_info": None}, "source_info", "is null"),
+    ({"input": "q", "output": "a", "timestamp": 1}, "chunks", "is missing: Langfuse has it as"),
+    (
+        {"output.value": "a", "retrieval.documents.0.document.id": "x"},
+        "retrieval.documents[0]",
+        "has no text",
+    ),
+    (
         {"query": "q", "result": "a", "source_documents": None},
         "source_documents",
         "is null; a list",
@@ -172,6 +217,16 @@ WRONG: list[tuple[object, str, str]] = [
         {"result": "a", "context": "[Document(page_content='x')]"},
         "context",
         "begins as a list and is none",
+    ),
+    (
+        {"result": "a", "context": "page_content='x' metadata={}"},
+        "context[0].text",
+        "is an object as Python shows it",
+    ),
+    (
+        {"answer": "a", "chunks": ["t", "Document(metadata={}, page_content='x')"]},
+        "chunks[1]",
+        "is an object as Python shows it",
     ),
     ({"result": "a", "documents": 3}, "documents", "is 3; a list of texts"),
     (
@@ -346,7 +401,7 @@ READ: list[tuple[dict[str, object], str, list[tuple[str, str]]]] = [
     # is not there dangles.
     (
         {**RELEASED, "answer": CITED},
-        "One [2][4]. 三 [1]。",
+        "One. 三。",
         [("a", "ta"), ("b", "tb"), ("c", "tc")],
     ),
     (
@@ -355,7 +410,7 @@ READ: list[tuple[dict[str, object], str, list[tuple[str, str]]]] = [
             "segments": ["ta"],
             "responses": [{"text": "X", "citations": [0, 9]}],
         },
-        "X [1][10]",
+        "X",
         [("a", "ta")],
     ),
     ({"topic_id": 1, "references": [], "segments": [], "answer": []}, "", []),
@@ -395,6 +450,15 @@ def test_what_each_shape_is_read_as() -> None:
         assert (sample.answer, [(c.chunk_id, c.text) for c in sample.chunks]) == (answer, chunks)
 
 
+def test_a_row_that_has_our_own_names_is_read_by_them_whatever_stood_before(tmp_path: Path) -> None:
+    own = {"answer": "b", "chunks": ["own"], "context": "another's"}
+    first = {"answer": "a", "chunks": None, "context": "first's"}
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f"{json.dumps(first)}\n{json.dumps(own)}", encoding="utf-8")
+    texts = [(each.chunks[0].text, each.metadata) for each in read_samples(path)]
+    assert texts == [("first's", {}), ("own", {"context": "another's"})]
+
+
 def test_a_file_may_use_several_names_of_one_shape_and_each_is_said(tmp_path: Path) -> None:
     path, told = tmp_path / "rows.jsonl", list[str]()
     rows = [{"result": "a", "context": ["t"]}, {"answer": "a", "context": ["t"]}]
@@ -404,3 +468,10 @@ def test_a_file_may_use_several_names_of_one_shape_and_each_is_said(tmp_path: Pa
         "read as LangChain: answer from result",
         "read as LangChain: answer from answer",
     ]
+
+
+def test_keys_of_any_length_cost_no_more_than_once() -> None:
+    def read(key: str) -> Sample:
+        return Sample.of({f"{key}\n": 1, "result": "a", "context": []})
+
+    assert squared(read, map(repeated, (".1", ".1\n", ".x", "1", ".1x")), 2_000) == []

@@ -6,7 +6,7 @@ import judge
 from judge import errors
 
 PUBLIC = """
-    Config Evaluator evaluate read_run read_samples summarize to_rows measure_overlap
+    Config Evaluator evaluate Run read_run read_samples summarize to_rows measure_overlap
     measure_retrieval measure_run RankRules recommend_measures exam review ConfigError InputError
     JudgeError JudgeUnavailable JudgeUnhealthy PromptMismatch RunError UsageError WorkerLost
     Embedder Judge

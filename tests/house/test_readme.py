@@ -65,6 +65,7 @@ def test_every_command_runs(server: JudgeServer, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.usefixtures("files")
 def test_every_python_example_runs() -> None:
     assert PYTHON
+    assert judge("score", "samples.jsonl", "-o", "runs/today").code == 0
     for block in PYTHON:
         exec(compile(block, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102  our own text
 

@@ -21,6 +21,7 @@ from judge.records import (
     Support,
     Unscored,
     UnscoredReason,
+    UnsupportedSpan,
     Verdict,
 )
 from tests.browser import PHONE, barriers, opened, overflow
@@ -73,6 +74,10 @@ class Reader:
         changes |= {"supporting": (chunk,)}
         if support is Support.PARTIAL:
             changes["askings"] = (Support.PARTIAL, Support.PARTIAL, UnscoredReason.TIMEOUT)
+        if "😀 otherwise" in text:
+            at = request.sentences[index].start + text.index("otherwise")
+            span = UnsupportedSpan(text="otherwise", start=at, end=at + 9, probability=0.97)
+            changes["spans"] = (span,)
         return verdict.model_copy(update=changes)
 
 
@@ -81,13 +86,15 @@ def samples() -> Iterator[Mapping[str, JsonValue]]:
         yield line(f"room-{number:02}", f"The room {chr(97 + number % 26)} is open.", [CHUNK])
     mixed = (
         f"# Hours\n\n{OPENS} [a#1] It partly opens. [b#1] This is invented. [zz#9] "
-        "It says otherwise. This is lost. At dawn it is shut."
+        "It says 😀 otherwise. This is lost. At dawn it is shut."
     )
     yield line("mixed", mixed, {"a#1": CHUNK, "b#1": "😀 Another chunk."}) | {"topic": "hours"}
     hostile = f"This is invented: {EVIL} {BIDI}\n\nIt partly opens: {EVIL}"
     yield line(EVIL, hostile, {EVIL: f"{EVIL} {CHUNK}"}, query=f"{EVIL} {BIDI}") | {"topic": EVIL}
     yield line("word", f"It partly says {WORD}.", [f"{WORD} {CHUNK}"], query=WORD)
-    yield line("食堂", "食堂七点开门，这是 invented 的。", [CHUNK], query="食堂几点开门？")
+    said = "食堂七点开门，这是 invented 的。"
+    given: dict[str, JsonValue] = {"sentences": [[0, len(said)]]}
+    yield line("食堂", f"{said}再见。", [CHUNK], query="食堂几点开门？") | given
 
 
 def score(place: Path, lines: Iterable[Mapping[str, JsonValue]]) -> Path:
@@ -168,6 +175,9 @@ def test_answers_are_filtered_searched_and_paged(run: Path, browser: Browser) ->
         found(seen, "1 of 34 answers")
         seen.fill("#search", "几点开门")
         found(seen, "1 of 34 answers")
+        seen.fill("#search", "再见")  # behind the sentences that were given
+        found(seen, "1 of 34 answers")
+        assert seen.inner_text(".answer").endswith("再见。")
         seen.fill("#search", "")
         found(seen, "34 of 34 answers")
 
@@ -187,7 +197,7 @@ def test_answers_are_filtered_searched_and_paged(run: Path, browser: Browser) ->
 
 def test_sentences_are_read_by_keyboard(run: Path, browser: Browser) -> None:
     with opened(browser, page(run)) as seen:
-        seen.fill("#search", "says otherwise")
+        seen.fill("#search", "otherwise")
         found(seen, "1 of 34 answers")
         seen.locator("#found").click()
         labels = [each.get_attribute("class") for each in seen.locator(".answer .said").all()]
@@ -210,7 +220,7 @@ def test_sentences_are_read_by_keyboard(run: Path, browser: Browser) -> None:
                 "Another chunk",
             ),
             ("none", "dangling", "Quote not found in a#1"),
-            ("contradicted", "because"),
+            ("contradicted", "Unsupported, with P(hallucinated): otherwise 97.0"),
             ("No verdict: timeout",),
             ("unverified_quote: no quote was found in its chunk", "Quote not found in a#1"),
         )
@@ -221,6 +231,7 @@ def test_sentences_are_read_by_keyboard(run: Path, browser: Browser) -> None:
             seen.keyboard.press("k")
         seen.locator(".detail mark").wait_for()
         assert seen.inner_text(".detail mark") == OPENS
+        assert seen.locator(".answer u").all_inner_texts() == ["otherwise"]
         assert barriers(seen) == []
         seen.keyboard.press("Escape")
         assert seen.locator(".detail").count() == 0

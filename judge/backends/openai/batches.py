@@ -10,6 +10,7 @@ from typing import IO, Annotated, Final, TypeVar
 import aiohttp
 from pydantic import BaseModel, BeforeValidator, Field, JsonValue, ValidationError
 
+from judge.backends.openai.chat import PATHS
 from judge.backends.openai.client import Connection
 from judge.backends.openai.failures import (
     TRANSPORT,
@@ -19,6 +20,7 @@ from judge.backends.openai.failures import (
     from_error,
     from_refusal,
 )
+from judge.config import Endpoint
 from judge.errors import JudgeUnavailable, JudgeUnhealthy, RunError
 from judge.records import UnscoredReason
 
@@ -34,7 +36,6 @@ _MARK: Final = "judge"
 """Of a batch's metadata: the hash of its file."""
 _MOST: Final = 1 << 20
 """Bytes of an answer that is no file."""
-_ENDPOINT: Final = "/v1/chat/completions"
 _NEWEST: Final = f"/batches?limit={_LISTED}"
 _AGAIN: Final = "free some space, and run the same command again"
 _STEP: Final = "does this server take batches (/files, /batches)? the same command tries again"
@@ -109,8 +110,10 @@ class Provider(Connection):
         """
         return _sent(await self._call("GET", _NEWEST, _of(_List)), digest, known)
 
-    async def send(self, path: Path, digest: str, known: Container[str]) -> Batch:
-        """Send a file up and have its requests answered; `known` as of `find`."""
+    async def send(
+        self, path: Path, digest: str, known: Container[str], endpoint: Endpoint = "chat"
+    ) -> Batch:
+        """Send a file up and have its requests answered there; `known` as of `find`."""
 
         def form() -> aiohttp.FormData:
             data = aiohttp.FormData({"purpose": "batch"})
@@ -120,7 +123,7 @@ class Provider(Connection):
         file = await self._call("POST", "/files", _of(_Named), form)
         order = {
             "input_file_id": file.id,
-            "endpoint": _ENDPOINT,
+            "endpoint": f"/v1{PATHS[endpoint]}",
             "completion_window": "24h",
             "metadata": {_MARK: digest},
         }

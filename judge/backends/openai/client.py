@@ -27,7 +27,7 @@ from judge.backends.openai.failures import (
     from_refusal,
 )
 from judge.backends.openai.outage import Outage
-from judge.backends.openai.pace import Pace
+from judge.backends.openai.pace import TOO_MANY, Pace
 from judge.backends.openai.route import Route
 from judge.backends.retry import last, pause
 from judge.errors import ConfigError, JudgeUnavailable, JudgeUnhealthy
@@ -297,9 +297,13 @@ class Connection:
         else:
             self.date = answer.headers.get("Date", "")
             outcome = self._read(answer, read)
-            refusal = outcome.refusal if isinstance(outcome, Failure) else None
-            asked = refusal.wait if refusal else None
-            self._pace.ended(answer.status, answer.headers, asked, clock() - started)
+            status, asked = answer.status, None
+            if isinstance(outcome, Failure):
+                asked = outcome.refusal.wait if outcome.refusal else None
+                # A response of status 200 may name a limit, too.
+                limited = outcome.reason is UnscoredReason.RATE_LIMITED
+                status = TOO_MANY if limited else status
+            self._pace.ended(status, answer.headers, asked, clock() - started)
             if not isinstance(outcome, Failure):
                 self._outage.hear(None)
                 return outcome

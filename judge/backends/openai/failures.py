@@ -30,7 +30,10 @@ _SHOWN: Final = 200
 _READ: Final = 400
 OWN_FAULT: Final = 500
 """From this status on it is the server that failed."""
+_NOT_FOUND: Final = 404
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_SECONDS: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
+"""A duration as protobuf writes it in JSON."""
 _TAGS: Final = re.compile(r"<(style|script).*?</\1>|<[^>]*>", re.DOTALL)
 """What says nothing in a proxy's page."""
 
@@ -57,16 +60,19 @@ class Answer:
     """Where it comes from."""
 
 
+_SHAPE: Final = re.compile(
+    r"response[_ ]format|json[_ ]?schema|json[_ ]object|json mode|\bschema\b|\bgrammar\b"
+    r"|response[_ ](?:json[_ ])?schema|text\.format|structured output|guided",
+    re.IGNORECASE,
+)
 _FIELDS: Final[Mapping[str, re.Pattern[str]]] = {
-    "response_format": re.compile(
-        r"response[_ ]format|json[_ ]?schema|json[_ ]object|json mode|\bschema\b|\bgrammar\b"
-        r"|structured output|guided",
-        re.IGNORECASE,
-    ),
+    "response_format": _SHAPE,
+    "text": _SHAPE,
     "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
     "seed": re.compile(r"\bseed\b", re.IGNORECASE),
     "max_tokens": re.compile(r"\bmax_(?:completion_)?tokens\b"),
     "max_completion_tokens": re.compile(r"\bmax_completion_tokens\b"),
+    "max_output_tokens": re.compile(r"\bmax_output_tokens\b"),
 }
 """How the optional fields of a request are named in the error messages of servers."""
 
@@ -166,6 +172,7 @@ _TOO_LONG: Final = re.compile(
     re.IGNORECASE,
 )
 _ADD_CREDIT: Final = "add credit, or set OPENAI_API_KEY to another key"
+_SET_KEY: Final = "set OPENAI_API_KEY to a key of this server"
 _STATUS: Final = (
     _Row(
         UnscoredReason.RATE_LIMITED,
@@ -181,8 +188,12 @@ _STATUS: Final = (
             "ResponsibleAIPolicyViolation",
             "invalid_prompt",
             "flagged_input",
+            # What a response of status 200 that failed names: openai.types.responses.ResponseError.
+            "bio_policy",
+            "misalignment_policy_violation",
         },
     ),
+    _Row(UnscoredReason.RATE_LIMITED, {429}, codes={"rate_limit_exceeded"}, again=True),
     _Row(
         UnscoredReason.TRUNCATED,
         {400, 413, 422, 500},
@@ -191,7 +202,8 @@ _STATUS: Final = (
         hint="more than this model takes, try a smaller --max-evidence-tokens",
     ),
     # What only the user can mend.
-    _Row(UnscoredReason.SERVER_ERROR, {401}, step="set OPENAI_API_KEY to a key of this server"),
+    _Row(UnscoredReason.SERVER_ERROR, {400}, codes={"API_KEY_INVALID"}, step=_SET_KEY),  # Gemini
+    _Row(UnscoredReason.SERVER_ERROR, {401}, step=_SET_KEY),
     _Row(UnscoredReason.SERVER_ERROR, {402}, step=_ADD_CREDIT),
     _Row(
         UnscoredReason.SERVER_ERROR,
@@ -209,6 +221,8 @@ _STATUS: Final = (
     _Row(UnscoredReason.SERVER_ERROR, {*range(200), 409, *range(500, 1000)}, again=True),
     _Row(UnscoredReason.SERVER_ERROR),
 )
+
+_BROKEN: Final = _Row(UnscoredReason.SERVER_ERROR, again=True)
 
 _ENCODED: Final = "the reply cannot be decoded, for judge reads gzip and deflate alone"
 _ROOTS: Final[tuple[tuple[type[Exception], UnscoredReason, str], ...]] = (
@@ -238,7 +252,9 @@ def from_refusal(answer: Answer, hide: Hide) -> Failure:
     refusal = read_refusal(answer, hide)
     row = next(row for row in _STATUS if row.holds(refusal))
     detail = brief(f"{row.hint} ({refusal.detail})") if row.hint else refusal.detail
-    return Failure(row.reason, detail, row.again, row.step, refusal)
+    newer = answer.url.endswith("/responses") and refusal.status == _NOT_FOUND
+    step = f"{row.step}, or leave --endpoint responses out" if newer else row.step
+    return Failure(row.reason, detail, row.again, step, refusal)
 
 
 def from_error(error: Exception, hide: Hide) -> Failure:
@@ -254,10 +270,12 @@ def from_error(error: Exception, hide: Hide) -> Failure:
 
 
 def broken(answer: Answer, hide: Hide) -> Failure:
-    """What a response of status 200 means whose body is no reply."""
-    said = read_refusal(answer, hide).message or "an empty body"
+    """What a response of status 200 means whose body is no reply; it may name an error."""
+    refusal = read_refusal(answer, hide)
+    row = next((row for row in _STATUS if row.codes & refusal.codes), _BROKEN)
+    said = refusal.message or "an empty body"
     detail = brief(f"HTTP {answer.status}, but no reply in it: {said}")
-    return Failure(UnscoredReason.SERVER_ERROR, detail)
+    return Failure(row.reason, detail, row.again, row.step)
 
 
 def read_refusal(answer: Answer, hide: Hide) -> Refusal:
@@ -269,7 +287,9 @@ def read_refusal(answer: Answer, hide: Hide) -> Refusal:
         body: JsonValue = json.loads(text)
     except (ValueError, RecursionError):
         body = _TAGS.sub(" ", text[:_KEPT])
-    error = body.get("error", body) if isinstance(body, dict) else body
+    if isinstance(body, list) and body and isinstance(body[0], dict):  # as Gemini sends it
+        body = body[0]
+    error = body.get("error") or body if isinstance(body, dict) else body
     parts = error if isinstance(error, dict) else {}
     message = parts.get("message") or parts.get("detail") or error
     said = message if isinstance(message, str) else json.dumps(message)
@@ -278,7 +298,7 @@ def read_refusal(answer: Answer, hide: Hide) -> Refusal:
         codes=_codes(parts),
         param=re.split(r"[.\[]", _param(parts))[0],
         message=printable(hide(said))[:_KEPT],
-        wait=_wait(answer.headers),
+        wait=_wait(answer.headers, *_details(parts)),
     )
 
 
@@ -305,7 +325,14 @@ def _codes(error: Mapping[str, JsonValue]) -> frozenset[str]:
     given = [error.get("code"), error.get("type"), within]
     if isinstance(metadata, dict) and "flagged_input" in metadata:
         given.append("flagged_input")
+    given += (each.get("reason") for each in _details(error))
     return frozenset(code for code in given if isinstance(code, str))
+
+
+def _details(error: Mapping[str, JsonValue]) -> list[dict[str, JsonValue]]:
+    """Google's `google.rpc` messages, ErrorInfo and RetryInfo among them."""
+    details = error.get("details")
+    return [each for each in details if isinstance(each, dict)] if isinstance(details, list) else []
 
 
 def _param(error: Mapping[str, JsonValue]) -> str:
@@ -319,9 +346,10 @@ def _param(error: Mapping[str, JsonValue]) -> str:
     return ""
 
 
-def _wait(headers: Mapping[str, str]) -> float | None:
+def _wait(headers: Mapping[str, str], *details: Mapping[str, JsonValue]) -> float | None:
     for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
         asked = asked_wait(headers.get(name, ""), headers.get("date", ""))
         if asked is not None and math.isfinite(asked):
             return asked * scale
-    return None
+    delays = (str(each.get("retryDelay", "")) for each in details)  # "38s", "0.5s"
+    return next((float(found[1]) for each in delays if (found := _SECONDS.fullmatch(each))), None)

@@ -8,9 +8,10 @@ from typing import Final, NamedTuple, Self, TypeVar
 
 from pydantic import JsonValue
 
-from judge.backends.openai.chat import Completion, read_completion
+from judge.backends.openai.chat import PATHS
 from judge.backends.openai.client import Connection, Exchange
-from judge.backends.openai.failures import Answer, Failure, from_refusal
+from judge.backends.openai.completion import Completion, read_completion
+from judge.backends.openai.failures import Answer, Failure, broken, from_refusal
 from judge.errors import JudgeUnavailable
 from judge.records import UnscoredReason
 
@@ -18,7 +19,7 @@ T = TypeVar("T")
 
 WAITS: Final = "waits for the reply to a batch"
 """The detail of an outcome that a reply may still bring."""
-_LIMITS: Final = ("max_tokens", "max_completion_tokens")
+_LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _ID: Final = re.compile(r"judge-([0-9a-f]{40})-(\d+)")
 _FINE: Final = 200
 
@@ -104,11 +105,11 @@ class Letter(NamedTuple):
 
     def trouble(self) -> str:
         """Why it is no reply, and the request is to be sent once more; empty where it is one."""
-        if self.status == _FINE:
-            return "" if self._completion() else "no chat completion"
         if not self.status:
             return self.why or "no status"
-        failure = _refusal(self)
+        if self.status == _FINE and self._completion():
+            return ""
+        failure = _failure(self)
         return failure.detail if failure.again or failure.step else ""
 
 
@@ -157,23 +158,22 @@ class Mailbox(Connection):
         """What the letter to `body` says; a failure that `WAITS` where there is none.
 
         Raises:
-            JudgeUnavailable: something else than a chat completion is asked for.
+            JudgeUnavailable: something else than a chat is asked for.
         """
-        if path != "/chat/completions":
+        if path not in PATHS.values():
             raise JudgeUnavailable(f"{option}: {path} is not asked in batches")
         address = Address.of(body)
         letter = self._find(address)
         if letter is None:
             self._hand_on(address, body)
             return Exchange(Failure(UnscoredReason.CONNECTION, WAITS, again=False), 0.0, 0)
-        if letter.status != _FINE:
-            return Exchange(_refusal(letter), 0.0, 0)
         try:
-            return Exchange(read(letter.body), 0.0, 0)
+            outcome = read(letter.body) if letter.status == _FINE else _failure(letter)
         except ValueError:
-            broken = "the reply in the batch's output cannot be read"
-            return Exchange(Failure(UnscoredReason.SERVER_ERROR, broken, again=False), 0.0, 0)
+            outcome = _failure(letter)
+        return Exchange(outcome, 0.0, 0)
 
 
-def _refusal(letter: Letter) -> Failure:
-    return from_refusal(Answer(letter.status, {}, letter.body, "batch"), str)
+def _failure(letter: Letter) -> Failure:
+    answer = Answer(letter.status, {}, letter.body, "batch")
+    return broken(answer, str) if letter.status == _FINE else from_refusal(answer, str)

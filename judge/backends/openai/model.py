@@ -9,15 +9,13 @@ from pydantic import JsonValue
 
 from judge.backends.openai.budget import Budget
 from judge.backends.openai.chat import (
-    NOTHING,
+    EVERYTHING,
     Capabilities,
-    Completion,
-    Extra,
-    read_completion,
     recall,
     remember,
 )
 from judge.backends.openai.client import Connection
+from judge.backends.openai.completion import Completion, read_completion
 from judge.backends.openai.failures import Failure
 from judge.backends.openai.watch import Watch
 from judge.errors import JudgeUnavailable
@@ -26,7 +24,6 @@ from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
 from judge.text.fold import estimate_tokens
 
 _LOG: Final = logging.getLogger("judge")
-_PATH: Final = "/chat/completions"
 _SPARSE: Final = 8
 """Characters a token stands for at most; English has four or five, Chinese fewer than two."""
 _LONG: Final = 4000
@@ -50,28 +47,27 @@ async def settle(
     model: str,
     schema: Mapping[str, JsonValue],
     memory: Store | None,
-    extra: Extra = NOTHING,
+    wanted: Capabilities = EVERYTHING,
 ) -> Capabilities:
     """What the server takes for this model: remembered from an earlier run, else asked now.
 
-    `extra` is what the user has sent beside.
-
-    Starts with all options and steps down wherever the server refuses one by name. Each step
-    leaves less to refuse, so that it ends after ten requests at most, retries aside.
+    Starts with all that is `wanted` and steps down wherever the server refuses an option by name.
+    Each step leaves less to refuse, so that it ends after ten requests at most, retries aside.
 
     Raises:
         JudgeUnavailable: the server cannot be reached, or refuses what no option explains.
     """
-    known = await recall(memory, connection.base_url, model, extra)
+    known = await recall(memory, connection.base_url, model, wanted)
     if known is not None:
         return known
     request = ChatRequest(
         system=_SYSTEM, user=_USER, reply_schema=dict(schema), max_tokens=_MAX_TOKENS
     )
-    settled = Capabilities(extra=dict(extra))
+    settled = wanted
     watch = Watch(connection, model, "--model", "chat")
     while isinstance(
-        outcome := await _probe(connection, settled.body(model, request), watch), Failure
+        outcome := await _probe(connection, settled.path, settled.body(model, request), watch),
+        Failure,
     ):
         if outcome.refusal and _CUT_OFF.search(outcome.refusal.message):
             break  # a reasoning model ran out of tokens: it took the options, then
@@ -82,7 +78,7 @@ async def settle(
         settled = less
     else:
         settled = settled.model_copy(update={"served": outcome})
-    await remember(memory, connection.base_url, model, settled, extra)
+    await remember(memory, connection.base_url, model, settled, wanted)
     return settled
 
 
@@ -91,7 +87,7 @@ def _unwanted(
 ) -> JudgeUnavailable | None:
     """The error about a field that the user added, where the refusal names one."""
     refusal = failure.refusal
-    named = (name for name in settled.extra if refusal and refusal.names(name))
+    named = (name for name in settled.extra if refusal and refusal.names(settled.sent_as(name)))
     if (name := next(named, None)) is None:
         return None
     option = "--reasoning-effort" if name == "reasoning_effort" else "--extra-body"
@@ -99,11 +95,11 @@ def _unwanted(
 
 
 async def _probe(
-    connection: Connection, body: Mapping[str, JsonValue], watch: Watch
+    connection: Connection, path: str, body: Mapping[str, JsonValue], watch: Watch
 ) -> str | Failure:
     """The model that the server says has answered, or what it says instead."""
     exchange = await connection.ask(
-        _PATH,
+        path,
         body,
         lambda content: read_completion(content).model,
         deadline=watch.start(),
@@ -183,7 +179,7 @@ class OpenAIModel:
     async def _chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
         body = self._capabilities.body(self._model, request)
         exchange = await self._connection.ask(
-            _PATH, body, read_completion, deadline=request.deadline, spent=_tokens
+            self._capabilities.path, body, read_completion, deadline=request.deadline, spent=_tokens
         )
         outcome, seconds, retries = exchange.outcome, exchange.seconds, exchange.retries
         if isinstance(outcome, Failure):
@@ -229,8 +225,8 @@ class OpenAIModel:
             return
         if refusal.status not in _REFUSES or refusal.field(body) is None:
             return
-        url, extra = self._connection.base_url, self._capabilities.extra
-        await remember(self._memory, url, self._model, None, extra)
+        url = self._connection.base_url
+        await remember(self._memory, url, self._model, None, self._capabilities)
         self._memory = None  # what served since is not to bring it back
         # A message alone may quote what is judged: that is no reason to stop all the others.
         if field := refusal.named_field(body):
@@ -249,8 +245,8 @@ class OpenAIModel:
             return
         self._capabilities = self._capabilities.model_copy(update={"served": served})
         self.signature = self._capabilities.signature(self._model, self._connection.host)
-        url, extra = self._connection.base_url, self._capabilities.extra
-        await remember(self._memory, url, self._model, self._capabilities, extra)
+        url, settled = self._connection.base_url, self._capabilities
+        await remember(self._memory, url, self._model, settled, settled)
         # A gateway may go to and fro between two: each way is told once.
         if before and (before, served) not in self._told and len(self._told) < _WARNINGS:
             self._told.add((before, served))

@@ -32,7 +32,7 @@ _INSTANT: Final = 1e-6
 _NEWEST: Final = 0.1
 """What the last request counts among those before."""
 _FINE: Final = range(200, 300)
-_TOO_MANY: Final = 429
+TOO_MANY: Final = 429
 _TIMED_OUT: Final = 408
 _OWN_FAULT: Final = 500
 _BYTES: Final = 4
@@ -187,7 +187,7 @@ class Pace:
         """
         self.out -= 1
         now = self._clock()
-        refused = status == _TOO_MANY
+        refused = status == TOO_MANY
         if status in _FINE:
             self._usual += (seconds - self._usual) * _NEWEST
         if status:

@@ -41,9 +41,9 @@ class Unsent(Connection):
         option: str = "--model",  # noqa: ARG002
     ) -> Exchange[T]:
         """A failure for the budget's sake, which nobody makes up for."""
-        messages = body["messages"]
+        messages = body.get("messages") or body["input"]
         texts = [each["content"] for each in messages if isinstance(each, dict)]  # type: ignore[union-attr]
-        limit = body.get("max_tokens") or body.get("max_completion_tokens")
+        limit = next(body[name] for name in body if name.startswith("max_"))
         self.calls += 1
         self.prompt_tokens += sum(estimate_tokens(str(text)) for text in texts)
         self.reply_tokens += int(str(limit)) // _TAKEN

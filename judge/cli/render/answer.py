@@ -3,9 +3,11 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
 from typing import Final
 
 from rich.cells import cell_len
+from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
@@ -23,8 +25,11 @@ from judge.cli.render.looks import (
     threshold,
     word,
 )
+from judge.cli.render.quadrants import print_grounds
 from judge.cli.terminal import Page, number, words
-from judge.messages import Lang
+from judge.errors import ConfigError
+from judge.files.runs import is_of
+from judge.messages import LANGS, Lang
 from judge.records import (
     AnswerRelevance,
     Correctness,
@@ -36,12 +41,16 @@ from judge.records import (
     SampleResult,
     Support,
     Unscored,
+    UnsupportedSpan,
     Verdict,
 )
 from judge.records.correctness import ANSWER
+from judge.scores.answer import by_similarity
 from judge.text.fold import CJK
 from judge.text.visible import flat
 
+_WIDTH: Final = 80
+"""Columns of an answer as text, as of one that is piped."""
 _INDENT: Final = 5
 """Columns that stand free before what is said under a heading."""
 _AROUND: Final = 80
@@ -52,10 +61,32 @@ _TORN_END: Final = re.compile(rf"(?:(?![{CJK}])\w)+$")
 _SAID: Final = frozenset({Support.FULL, Support.NO_CLAIM})
 
 
-def print_answer(result: SampleResult, sample: Sample | None, page: Page) -> None:
-    """Print a result; without its sample, quotes stand without their surroundings."""
+def text_of(result: SampleResult, sample: Sample | None, lang: Lang) -> str:
+    """As of `SampleResult.explain`."""
+    if lang not in LANGS:
+        raise ConfigError(f"lang {lang!r}: give one of {', '.join(LANGS)}")
+    if sample is not None and not (sample.qid == result.qid and is_of(result, sample)):
+        raise ConfigError(f"this is the result of qid {result.qid!r}; give the sample it is of")
+    file = StringIO()
+    # A notebook would be given colours, and this is a text.
+    console = Console(file=file, width=_WIDTH, color_system=None, force_jupyter=False)
+    page = Page(console, lang)
+    print_answer(result, sample, page, gone=False)
+    print_grounds(result, sample, page, lang)
+    return file.getvalue()
+
+
+def print_answer(
+    result: SampleResult, sample: Sample | None, page: Page, *, gone: bool = True
+) -> None:
+    """Print a result; without its sample, quotes stand without their surroundings.
+
+    That the sample is `gone` is said.
+    """
     answer = _Answer(result, sample, page)
-    for part in (answer.head, answer.text, answer.claims):
+    answer.head(gone=gone)
+    page.blank()
+    for part in (answer.text, answer.claims):
         part()
         page.blank()
     if result.correctness is not None:
@@ -75,7 +106,7 @@ class _Answer(Page):
         self._result = result
         self._sample = sample
 
-    def head(self) -> None:
+    def head(self, *, gone: bool) -> None:
         """Its name, the question, the scores."""
         say = words("answer", "head", self.lang)
         title = Text(flat(self._result.qid), style="bold")
@@ -83,9 +114,9 @@ class _Answer(Page):
             self.say(title)
         else:
             self.console.print(Rule(title, align="left", style="dim"))
-        if self._sample is None:
+        if self._sample is None and gone:
             self.say(say("gone"), style="dim")
-        elif self._sample.query:
+        if self._sample is not None and self._sample.query:
             self.say(say("question", query=self._sample.query))
         self.say(score_line(self._result, self.lang), style="bold")
         general = [flag.name.value for flag in self._result.flags if flag.sentence is None]
@@ -105,8 +136,14 @@ class _Answer(Page):
             if not isinstance(sentence.outcome, Excluded):
                 label = f"{mark(look, self)}{sentence.index + 1} "
                 text.append(label, style=f"bold {look.style}")
+            start = len(text)
             text.append(sentence.text, style=look.style)
+            for span in _spans(sentence.outcome):
+                here = start - sentence.start
+                text.stylize("underline", here + span.start, here + span.end)
             position = sentence.end
+        if self._sample is not None:
+            text.append(self._sample.answer[position:].rstrip())
         empty = words("answer", "head", self.lang)("empty")
         self.say(text if self._result.sentences else Text(empty, style="dim"))
 
@@ -197,13 +234,24 @@ class _Answer(Page):
         if isinstance(outcome, Verdict):
             if outcome.askings:
                 self.say(askings_line(outcome, self), _INDENT)
-            if outcome.reason:
+            if outcome.spans:
+                self.say(_unsupported(outcome.spans, self), _INDENT)
+            elif outcome.reason:
                 self.say(flat(outcome.reason), _INDENT)
             for evidence in outcome.evidence:
                 quote = _quote(evidence, texts.get(evidence.chunk_id, []), self)
                 self.say(quote, _INDENT)
         for line in notes:
             self.say(line, _INDENT)
+
+
+def _spans(outcome: Outcome) -> Sequence[UnsupportedSpan]:
+    return outcome.spans if isinstance(outcome, Verdict) else ()
+
+
+def _unsupported(spans: Iterable[UnsupportedSpan], page: Page) -> str:
+    told = [f"{quoted(flat(span.text), page)} {number(span.probability)}" for span in spans]
+    return words("answer", "claim", page.lang)("unsupported", told=" · ".join(told))
 
 
 def _flag(flag: Flag, page: Page) -> Text:
@@ -215,7 +263,7 @@ def score_line(result: SampleResult, lang: Lang) -> str:
     """What became of an answer, and its scores."""
     scores = result.scores
     outcomes = (sentence.outcome for sentence in result.sentences)
-    name = "looks_supported" if _by_similarity(outcomes) else "faithfulness"
+    name = "looks_supported" if by_similarity(outcomes) else "faithfulness"
     cited = {"coverage": scores.coverage, "validity": scores.citation_validity}
     parts = [
         words("looks", "status", lang)(result.status.value),
@@ -230,7 +278,7 @@ def _agreement(found: Correctness, lang: Lang) -> str:
     say = words("answer", "reference", lang)
     outcomes = [claim.outcome for claim in found.answer]
     outcomes += [sentence.outcome for sentence in found.reference]
-    name = "looks_correct" if _by_similarity(outcomes) else "correctness"
+    name = "looks_correct" if by_similarity(outcomes) else "correctness"
     scores = {name: found.f1, "precision": found.precision, "recall": found.recall}
     unscored = found.of_answer.unscored + found.of_reference.unscored
     parts = [
@@ -253,12 +301,6 @@ def _open(unscored: int, bounds: tuple[float, float] | None, lang: Lang) -> list
         return []
     low, high = map(number, bounds)
     return [words("answer", "score", lang)("open", low=low, high=high, unscored=unscored)]
-
-
-def _by_similarity(outcomes: Iterable[Outcome]) -> bool:
-    """Whether similarity judged alone: what it sees only looks so."""
-    verdicts = (outcome for outcome in outcomes if isinstance(outcome, Verdict))
-    return {v.source for v in verdicts if v.fallback_from is None} == {"similarity"}
 
 
 def _is_said(outcome: Outcome) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
@@ -66,7 +67,8 @@ def print_quadrants(summary: Summary, folder: Path, page: Page, *, lang: Lang = 
 def print_grounds(result: SampleResult, sample: Sample | None, page: Page, lang: Lang) -> None:
     """Print why an answer stands in its quadrant, or why in none; nothing where nobody said."""
     for name, told in _grounds(result, sample, lang):
-        line = Text(f"{name:<{_COLUMN}}", style="bold").append(told, style="not bold")
+        gap = " " * (_COLUMN - cell_len(name))
+        line = Text(f"{name}{gap}", style="bold").append(told, style="not bold")
         page.say(line, hang=_COLUMN)
 
 
@@ -80,28 +82,31 @@ def unplaced(result: SampleResult, lang: Lang) -> str | None:
 def _grounds(result: SampleResult, sample: Sample | None, lang: Lang) -> Iterator[tuple[str, str]]:
     """The lines that tell why, each with its name."""
     cell, say = result.cell, words("quadrants", "say", lang)
+    name = words("quadrants", "ground", lang)
     if cell is None:
         if why := unplaced(result, lang):
-            yield "no cell", why
+            yield name("no_cell"), why
         return
     half = row_of(cell.words).half
     told = say("told", reading=reading(cell.words, lang), half=say(f"broken_{half}"))
     if cell.partly and half in IN_PART:
         told = say("partly_one", told=told)
-    yield "cell", f"{', '.join(cell.words)}: {told}"
+    named = name("joint").join(map(words("quadrants", "word", lang), cell.words))
+    yield name("cell"), name("placed", words=named, told=told)
     if sample is None:
         return
     if result.correctness is None and (reference := flat(sample.gold_answer or "")):
-        yield "reference", reference
+        yield name("reference"), reference
     by_document = Signature.parse(cell.signature).part("gold") == "prefix"
     found, missed = look_up(by_evidence(sample), "prefix" if by_document else "exact")
     if _changed(cell, found, missed, sample.gold_answer):
-        yield "gold", say("changed")
+        yield name("gold"), say("changed")
         return
-    for name, ids in (("found", found), ("missed", missed)):
+    for key, ids in (("found", found), ("missed", missed)):
         if ids:
-            more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
-            yield name, ", ".join(clip(flat(each), _LONGEST) for each in ids[:_LISTED]) + more
+            listed = ", ".join(clip(flat(each), _LONGEST) for each in ids[:_LISTED])
+            rest = len(ids) - _LISTED
+            yield name(key), name("more", ids=listed, count=rest) if rest > 0 else listed
 
 
 def _changed(

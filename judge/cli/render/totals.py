@@ -31,6 +31,7 @@ from judge.reports.headline import (
     headlines,
     is_apart,
     relevance_headlines,
+    support_headlines,
 )
 from judge.reports.worst import FIGURES, Entry, Example, Finding, FindingName
 from judge.signature import Signature
@@ -118,6 +119,9 @@ class _Totals:
             page.say(words("totals", "finding", page.lang)("blind"), hang=2, style="dim")
         if wish.details:
             self._print_counts(self._counts())
+        if wish.details and summary.citation_support:
+            page.blank()
+            page.table(self._score_table("support", support_headlines(summary)))
         if compared is not None:
             self._print_correctness(compared, details=wish.details)
         if related is not None:
@@ -249,7 +253,8 @@ class _Totals:
                 table.add_row(named(label), number(None), "", "", "0", "")
             if bounds is not None:
                 limits = between(bounds.low, bounds.high)
-                table.add_row(named("failures"), "", limits, "", str(bounds.answers), "")
+                open_by = "unknown" if title == "support" else "failures"
+                table.add_row(named(open_by), "", limits, "", str(bounds.answers), "")
         return table
 
     def _print_counts(self, counts: Iterable[tuple[str, str]], least: int = 0) -> None:

@@ -57,8 +57,8 @@
   async function texts(number) {
     if (!searched[number]) {
       const found = await unpack(`answers-${number}`);
-      searched[number] = found.map(({ qid, query = "", sentences = [] }) =>
-        [qid, query, sentences.map(({ gap = "", text }) => gap + text).join("")].join("\n").toLowerCase());
+      searched[number] = found.map(({ qid, query = "", sentences = [], rest = "" }) =>
+        [qid, query, sentences.map(({ gap = "", text }) => gap + text).join("") + rest].join("\n").toLowerCase());
     }
     return searched[number];
   }
@@ -131,6 +131,7 @@
     for (const [number, sentence] of sentences.entries()) {
       text.append(sentence.gap ?? "", said(sentence, number === 0));
     }
+    text.append(answer.rest ?? "");
     if (!sentences.length) text.append(say("script.empty"));
     const body = make("div", {},
       make("h3", {}, outside(answer.qid)),
@@ -148,12 +149,25 @@
     return made;
   }
 
+  // The words of a sentence, what is unsupported underlined.
+  function marked({ text, spans = [] }) {
+    const made = outside("");
+    let at = 0;
+    for (const [start, end, probability] of spans) {
+      const told = say("script.hallucinated", { value: percent(probability) });
+      made.append(text.slice(at, start), make("u", { title: told }, text.slice(start, end)));
+      at = end;
+    }
+    made.append(text.slice(at));
+    return made;
+  }
+
   function said(sentence, first) {
     return make("span", {
       class: `said ${sentence.label}`, role: "button", tabindex: first ? 0 : -1,
       "aria-expanded": "false",
     }, ...sign(sentence.label),
-    sentence.kind ? make("small", {}, `${say(`kind.${sentence.kind}`)} `) : "", outside(sentence.text));
+    sentence.kind ? make("small", {}, `${say(`kind.${sentence.kind}`)} `) : "", marked(sentence));
   }
 
   const flagged = ([name, detail]) =>
@@ -215,7 +229,13 @@
       const told = sentence.askings.map((each) => say(each)).join(" · ");
       made.append(make("p", {}, `${say("script.asked", { count: sentence.askings.length })}${colon}${told}`));
     }
-    if (sentence.reason) {
+    if (sentence.spans) {
+      const told = sentence.spans.flatMap(([start, end, probability]) => [
+        outside(sentence.text.slice(start, end)),
+        ` ${percent(probability)} · `]);
+      told.push(told.pop().slice(0, -3));
+      made.append(make("p", {}, `${say("script.unsupported")}${colon}`, ...told));
+    } else if (sentence.reason) {
       made.append(make("p", {}, `${say("script.reason")}${colon}`, outside(sentence.reason)));
     }
     made.append(...flags.map(flagged), cited(cites));

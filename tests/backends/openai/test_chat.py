@@ -7,7 +7,8 @@ from pydantic import JsonValue
 
 from judge.backends.fake import FakeStore
 from judge.backends.openai import Capabilities
-from judge.backends.openai.chat import read_completion, recall, remember
+from judge.backends.openai.chat import recall, remember
+from judge.backends.openai.completion import read_completion
 from judge.records import ChatRequest
 
 URL = "http://h/v1"
@@ -73,10 +74,10 @@ async def test_what_was_settled_is_remembered_for_its_server_and_model_alone() -
     assert await recall(memory, URL, "m") is None
     # What a server takes may depend on what else it is sent.
     thinking = Capabilities(extra={"a": 1, "b": 2}, temperature=False)
-    await remember(memory, URL, "m", thinking, thinking.extra)
+    await remember(memory, URL, "m", thinking, thinking)
     assert await recall(memory, URL, "m") is None
-    assert await recall(memory, URL, "m", {"a": 1}) is None
-    again = await recall(memory, URL, "m", {"b": 2, "a": 1})
+    assert await recall(memory, URL, "m", Capabilities(extra={"a": 1})) is None
+    again = await recall(memory, URL, "m", Capabilities(extra={"b": 2, "a": 1}))
     assert again == thinking.model_copy(update={"remembered": True})
 
 
@@ -109,6 +110,7 @@ ENDS: list[tuple[JsonValue, JsonValue, str, str]] = [
     ({"content": "{"}, "model_context_window_exceeded", "{", "length"),
     ({"content": ""}, "content_filter", "", "content_filter"),
     ({"content": ""}, "SAFETY", "", "content_filter"),
+    ({}, "content_filter: RECITATION", "", "content_filter"),
     ({"content": ""}, "PROHIBITED_CONTENT", "", "content_filter"),
     ({"content": ""}, "sensitive", "", "content_filter"),
     ({"content": None, "refusal": "I cannot."}, "stop", "I cannot.", "refusal"),

@@ -126,6 +126,7 @@ BODIES: list[tuple[JsonValue, str]] = [
     ({"error": "model 'x' not found"}, "model 'x' not found"),  # Ollama
     ({"object": "error", "message": "bad"}, "bad"),  # vLLM
     ({"detail": "Not Found"}, "Not Found"),  # FastAPI
+    ({"error": None, "message": "gone"}, "gone"),
     (
         "<html><head><style>p {}</style><title>502</title></head><b>Bad Gateway</b>",
         "502 Bad Gateway",
@@ -178,6 +179,17 @@ WAITING: list[tuple[dict[str, str], float | None]] = [
 def test_how_long_to_wait() -> None:
     found = [(each, read_refusal(response("x", 429, each), hide).wait) for each, _ in WAITING]
     assert found == WAITING
+    # google.rpc.RetryInfo: a duration as protobuf writes it in JSON.
+    delays: list[tuple[JsonValue, float | None]] = [
+        ("38s", 38.0),
+        ("0.5s", 0.5),
+        ("-1s", None),
+        (38, None),
+    ]
+    for delay, wait in delays:
+        error: JsonValue = {"message": "x", "details": ["odd", {"retryDelay": delay}]}
+        assert read_refusal(response([{"error": error}], 429), hide).wait == wait
+        assert read_refusal(response({"error": error}, 429, {"Retry-After": "3"}), hide).wait == 3
 
 
 ABOUT: list[tuple[dict[str, JsonValue], str | None]] = [

@@ -1,8 +1,11 @@
 """When the next request may leave: what replies say, with a clock that the test moves."""
 
 import asyncio
+import itertools
+import json
 import time
 from collections import deque
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -10,12 +13,13 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from judge.backends.openai.client import Connection, Policy
+from judge.backends.openai.completion import read_completion
 from judge.backends.openai.failures import Failure
 from judge.backends.openai.pace import Pace
 from judge.errors import JudgeUnavailable
 from tests.asked import Asked
 from tests.faults import QUOTA
-from tests.replies import Answer, Tokens, right, too_many
+from tests.replies import Answer, Body, Tokens, right, too_many
 from tests.server import JudgeServer
 
 NO_END = 1e12
@@ -210,7 +214,12 @@ async def test_requests_leave_in_order_and_not_behind_their_deadline() -> None:
     assert not await slow.begin(1, now() + 30), "which is known at once"
 
 
-async def asked(server: JudgeServer, pace: Pace, count: int) -> list[object]:
+async def asked(
+    server: JudgeServer,
+    pace: Pace,
+    count: int,
+    read: Callable[[bytes], object] = bytes.decode,
+) -> list[object]:
     policy = Policy(timeout=5.0, attempts=3, first_wait=0.02, longest_wait=0.05)
     async with Connection(server.base_url, "", policy=policy, pace=pace) as connection:
         soon = asyncio.get_running_loop().time() + 20
@@ -219,8 +228,7 @@ async def asked(server: JudgeServer, pace: Pace, count: int) -> list[object]:
             "messages": [{"role": "user", "content": "<s1>a</s1>"}],
         }
         work = [
-            connection.ask("/chat/completions", body, bytes.decode, deadline=soon)
-            for _ in range(count)
+            connection.ask("/chat/completions", body, read, deadline=soon) for _ in range(count)
         ]
         done = await asyncio.gather(*work, return_exceptions=True)
     return [each if isinstance(each, BaseException) else each.outcome for each in done]
@@ -236,14 +244,25 @@ async def test_over_http_a_token_bucket_that_tells_its_state_is_hardly_overdrawn
 
 
 async def test_over_http_a_token_bucket_is_found_out_where_it_tells_nothing() -> None:
-    bucket = Tokens(rate=400, room=5)
+    # By a clock of its own: a slow machine would send too little to be refused.
+    bucket = Tokens(rate=1, room=5, clock=itertools.count(step=0.5).__next__)
     pace = Pace(32)
     with JudgeServer(bucket) as server:
         outcomes = await asked(server, pace, 120)
     assert not [each for each in outcomes if isinstance(each, Failure | BaseException)]
     assert (bucket.taken, pace.out) == (120, 0)
-    assert bucket.refused >= 27
+    assert bucket.refused >= 110, "5 tokens, and half a one with each request"
     assert pace.limit < 32
+
+
+async def test_over_http_a_limit_counts_whatever_status_it_comes_with() -> None:
+    named = {"code": "rate_limit_exceeded", "message": "too many"}
+    limited = iter([Body(json.dumps({"object": "response", "error": named, "output": []}))])
+    pace = Pace(4)
+    with JudgeServer(lambda asked: next(limited, None) or right(asked)) as server:
+        outcomes = await asked(server, pace, 1, read_completion)
+    assert not [each for each in outcomes if isinstance(each, Failure | BaseException)]
+    assert pace.limit < 4
 
 
 async def test_over_http_a_wait_holds_for_all_and_a_spent_quota_is_asked_once() -> None:

@@ -1,0 +1,82 @@
+"""`judge export`: a run as a table, for a spreadsheet, a notebook or another program."""
+
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from judge.cli.app import app
+from judge.cli.options import RUN, chosen
+from judge.cli.terminal import say
+from judge.errors import ConfigError
+
+if TYPE_CHECKING:
+    from judge.reports.rows import Cell
+
+
+@app.command()
+def export(
+    run: Path = RUN,
+    *,
+    csv: str | None = typer.Option(
+        None, metavar="FILE", help="Write CSV, which spreadsheets open; - for standard output."
+    ),
+    parquet: str | None = typer.Option(
+        None, metavar="FILE", help="Write Parquet, which takes pip install 'judge[data]'."
+    ),
+    json: str | None = typer.Option(
+        None, metavar="FILE", help="Write a JSON array, or lines where FILE ends in .jsonl; - too."
+    ),
+    level: str = typer.Option("sentences", metavar="sentences|answers", help="What a row is of."),
+) -> None:
+    """Write a run as a table: a row for each sentence, or for each answer.
+
+    An earlier file is replaced, by a whole one or not at all. In CSV no cell is a formula, and a
+    text of over 30 000 characters is cut; the other forms hold all of it.
+
+    Example: judge export runs/today --csv sentences.csv
+
+    Example: judge export runs/today --level answers --parquet answers.parquet
+    """
+    from judge.files.arrow import write_parquet  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.files.runs import finished_run, made_from  # noqa: PLC0415  likewise
+    from judge.files.source import PIPED  # noqa: PLC0415
+    from judge.files.tables import BOM, csv_lines, json_lines, replacing  # noqa: PLC0415
+    from judge.reports.rows import COLUMNS, rows_of  # noqa: PLC0415
+    from judge.review.folder import check_output, write_whole  # noqa: PLC0415
+    from judge.text.visible import escaped  # noqa: PLC0415
+
+    named = {"csv": csv, "parquet": parquet, "json": json}
+    given = [(form, name) for form, name in named.items() if name]
+    if len(given) != 1 or given[0] == ("parquet", PIPED):
+        raise ConfigError("name one file to write: --csv FILE, --parquet FILE or --json FILE")
+    ((form, name),) = given
+    of = chosen("--level", level, tuple(COLUMNS))
+    found, _ = finished_run(run)
+    written = 0
+
+    def rows() -> Iterator["dict[str, Cell]"]:
+        nonlocal written
+        for result in found.results:
+            for row in rows_of(result, of):
+                written += 1
+                yield row
+
+    array = not name.lower().endswith((".jsonl", ".ndjson"))
+    is_csv = form == "csv"
+    texts = csv_lines(list(COLUMNS[of]), rows()) if is_csv else json_lines(rows(), array=array)
+    if name == PIPED:
+        sys.stdout.writelines(texts if is_csv else map(escaped, texts))
+        return
+    path = Path(name)
+    check_output(path, made_from(run), force=True, option=f"--{form}")
+    if form == "parquet":
+        with replacing(path, f"name another --{form}") as part:
+            part.parent.mkdir(parents=True, exist_ok=True)
+            write_parquet(part, COLUMNS[of], rows())
+    else:
+        write_whole(path, chain([BOM], texts) if is_csv else texts, f"--{form}")
+    say(f"written to {path} ({written:,} rows)")

@@ -1,0 +1,101 @@
+"""The files that an input's name means: one, those of a folder or a pattern, a saved data set."""
+
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from glob import iglob
+from pathlib import Path
+from typing import Final
+
+from judge.errors import InputError
+
+_TEXT: Final = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+COLUMNS: Final = (".parquet", ".pq", ".arrow", ".feather", ".xlsx")
+_PACKED: Final = ("", ".gz", ".zst")
+ENDINGS: Final = (*(each + packed for each in _TEXT for packed in _PACKED), *COLUMNS)
+"""Of the files in a folder that are read."""
+WILD: Final = frozenset("*?[")
+_STATE: Final = "state.json"
+_SPLITS: Final = "dataset_dict.json"
+
+
+def is_many(path: Path) -> bool:
+    """Whether a name is that of a folder, or a pattern."""
+    try:
+        return path.is_dir() or (not WILD.isdisjoint(str(path)) and not path.exists())
+    except (OSError, ValueError):  # no name of a file; opening it says why
+        return False
+
+
+def input_files(path: Path) -> list[Path]:
+    """The files, in the order in which they are read; a name that is no folder's is itself one.
+
+    Raises:
+        InputError: a folder or a pattern means none, or a data set has several splits.
+    """
+    if not is_many(path):
+        return [path]
+    if not path.is_dir():
+        every = iglob(str(path), recursive=True)  # noqa: PTH207  as a shell, without hidden ones
+        found = [each for each in map(Path, every) if each.is_file()]
+    elif (path / _SPLITS).is_file():
+        splits = ", ".join(_listed(path / _SPLITS, "splits"))
+        raise InputError(f"holds the splits {splits}; name the folder of one", path=str(path))
+    elif (path / _STATE).is_file() and (path / "dataset_info.json").is_file():
+        return [path / name for name in _listed(path / _STATE, "_data_files")]
+    else:
+        names = meant(str(each) for each in path.rglob("*") if each.is_file())
+        found = [Path(name) for name in names]
+    if not found:
+        raise none_in(str(path), folder=path.is_dir())
+    return sorted(found, key=str)
+
+
+def misnamed(name: str) -> str:
+    """What to say of a file that is no table, though its name says so; empty where it does not."""
+    ending = next((each for each in COLUMNS if name.lower().endswith(each)), "")
+    return ending and f"ends in {ending} and is none"
+
+
+def would_hold(path: Path, folder: Path, names: Iterable[str]) -> bool:
+    """Whether a folder's or pattern's files are those, too, that get these names in a folder."""
+    wild = (i for i, part in enumerate(path.parts) if not WILD.isdisjoint(part))
+    fixed = len(path.parts) if path.is_dir() else next(wild)
+    base, folder = Path(*path.parts[:fixed]).resolve(), folder.resolve()
+    if path.is_dir() or not folder.is_relative_to(base):
+        return folder.is_relative_to(base)
+    *above, last = path.parts[fixed:]
+    inner = folder.relative_to(base).parts
+    deep = "**" in above or (len(above) == len(inner) and all(map(fnmatchcase, inner, above)))
+    return deep and any(fnmatchcase(name, last) for name in names)
+
+
+def meant(names: Iterable[str], pattern: str = "") -> list[str]:
+    """Those files of a folder that hold samples, or are a pattern's, in their order."""
+    return sorted(name for name in names if _is_meant(name, pattern))
+
+
+def none_in(given: str, *, folder: bool) -> InputError:
+    """What is wrong with a folder or a pattern without files."""
+    kinds = f" that ends in {', '.join(ENDINGS)}" if folder else ""
+    return InputError(f"no file there{kinds}; check the name", path=given)
+
+
+def _is_meant(path: str, pattern: str) -> bool:
+    parts, wanted = path.split("/"), pattern.split("/")
+    if pattern:  # as a shell does: a star stands for no slash
+        return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
+    return not parts[-1].startswith((".", "_")) and path.lower().endswith(ENDINGS)
+
+
+def _listed(path: Path, key: str) -> list[str]:
+    """The names in a file that `datasets` writes."""
+    names: list[str] = []
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+        entries = json.loads(path.read_bytes())[key]
+        names = [each["filename"] if isinstance(each, dict) else each for each in entries]
+    if not names or not all(isinstance(each, str) and Path(each).name == each for each in names):
+        problem = f"has no sound list of {key}; save the data set again"
+        raise InputError(problem, path=str(path))
+    return names

@@ -1,0 +1,168 @@
+"""Samples that a program has at hand: rows, tables and objects of other tools."""
+
+import asyncio
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sized,
+)
+from contextlib import closing
+from functools import partial
+from itertools import chain
+from os import PathLike
+from typing import Any, Final, NamedTuple
+
+from judge.errors import InputError
+from judge.files.arrow import batch_rows
+from judge.files.columns import fields_of as json_fields
+from judge.files.columns import filled
+from judge.files.fields import SCORE_NEEDS
+from judge.files.samples import Seen
+from judge.files.shapes import Reader, fields_of
+from judge.records import Sample
+
+Samples = Iterable[Sample] | AsyncIterable[Sample]
+
+_BREATH: Final = 100
+"""Rows that are checked before others have their turn."""
+
+
+class Rows(NamedTuple):
+    """What a caller gave, row by row."""
+
+    read: Callable[[], Iterator[object]]
+    """The rows, samples among them."""
+    size: int | None
+    """How many; None where they can be read but once, and so nobody knows before."""
+
+
+def rows_of(given: Any) -> Rows:  # noqa: ANN401  each tool has its own
+    """The rows in a sample, a mapping, a table, a data set, an object, or any number of these.
+
+    InputError where it is none of them, such as the name of a file.
+    """
+    if isinstance(given, str | bytes | PathLike):
+        what = f"is a {type(given).__name__}; a file is read by judge.read_samples(path)"
+        raise InputError(what, field="samples")
+    if isinstance(given, Mapping):
+        splits = [name for name, each in given.items() if hasattr(each, "column_names")]
+        if splits:
+            what = f"are several data sets; give one of them: [{splits[0]!r}]"
+            raise InputError(what, field="samples")
+    if (read := _table(given)) is None:
+        a_row = hasattr(given, "to_dict") and hasattr(given, "index")  # pandas' Series
+        whole = isinstance(given, Sample | Mapping) or hasattr(given, "model_dump")
+        if a_row or whole or not isinstance(given, Iterable):
+            return Rows(partial(iter, (given,)), 1)
+        read = partial(iter, given)
+    return Rows(read, len(given) if isinstance(given, Sized) else None)
+
+
+class _TableRow(dict[str, Any]):
+    """A row of columns, where an object has all keys that any other under its column has."""
+
+
+def _table(given: Any) -> Callable[[], Iterator[object]] | None:  # noqa: ANN401  none is a dependency
+    """What reads the rows of a table; None where there is none."""
+    if hasattr(given, "iter_rows"):  # polars
+        return lambda: map(_TableRow, given.iter_rows(named=True))
+    if hasattr(given, "itertuples"):  # pandas
+        return partial(_framed, given)
+    if hasattr(given, "to_batches"):  # Arrow
+        batches = given.to_batches()
+        rows = partial(map, batch_rows, batches)
+        return lambda: (_TableRow(json_fields(row)) for row in chain.from_iterable(rows()))
+    if hasattr(given, "column_names"):  # datasets
+        return lambda: map(_TableRow, given)
+    return None
+
+
+def _framed(frame: Any) -> Iterator[object]:  # noqa: ANN401  pandas is no dependency
+    """The rows of a DataFrame; an index that has a name is a column like others."""
+    columns = list(map(str, frame.columns))
+    named = [name for name in frame.index.names if name is not None and name not in columns]
+    if named:
+        frame = frame.reset_index(level=named)
+        columns = list(map(str, frame.columns))
+    if twice := [name for name in columns if columns.count(name) > 1]:
+        raise InputError(f"column {twice[0]!r} stands twice; rename one", field="samples")
+    for row in frame.itertuples(index=False, name=None):
+        yield _TableRow(zip(columns, row, strict=True))
+
+
+class _Desk:
+    """Makes samples of rows, one after the other; a sample is let through as it is."""
+
+    def __init__(
+        self, mapping: Mapping[str, str] | None = None, needs: Collection[str] = SCORE_NEEDS
+    ) -> None:
+        self._reader = Reader(needs, mapping)
+        self._seen: Seen | None = None
+        self._number = 0
+
+    def sample(self, row: object) -> Sample:
+        """The sample in a row; InputError where there is none, or its id stood already."""
+        self._number += 1
+        if isinstance(row, Sample):
+            return row
+        self._seen = self._seen or Seen("in row")
+        try:
+            fields = fields_of(row)
+            fields = filled(fields) if isinstance(row, _TableRow) else fields
+            sample = self._reader.sample(fields, self._number)
+            self._seen.add(sample.qid, self._number)
+        except InputError as error:
+            raise error.at(f"row {self._number}", None) from None
+        return sample
+
+    def close(self) -> None:
+        """Forget them."""
+        if self._seen is not None:
+            self._seen.close()
+
+
+def samples_in(given: object, needs: Collection[str]) -> Iterator[Sample]:
+    """Every sample in what is given, in order, as of `each`; `needs` are fields it must have."""
+    with closing(_Desk(needs=needs)) as desk:
+        for row in rows_of(given).read():
+            yield desk.sample(row)
+
+
+async def each(given: object, mapping: Mapping[str, str] | None = None) -> AsyncGenerator[Sample]:
+    """Every sample in what is given, in order; what can be read both ways, the way that waits.
+
+    What has a length is checked to its end before the first is handed on, as a file is.
+
+    Args:
+        given: as of `rows_of`, or what gives such rows in its own time.
+        mapping: paths by field, as `judge.files.shapes.Reader` has them.
+
+    Raises:
+        InputError: names row and field; of rows that are no samples, also where an id comes twice.
+    """
+    if isinstance(given, AsyncIterable):
+        with closing(_Desk(mapping)) as desk:
+            async for row in given:
+                yield desk.sample(row)
+        return
+    rows = rows_of(given)
+    if rows.size is not None:
+        await _check(rows, mapping)
+    with closing(_Desk(mapping)) as desk:
+        for row in rows.read():
+            yield desk.sample(row)
+
+
+async def _check(rows: Rows, mapping: Mapping[str, str] | None) -> None:
+    made = 0
+    with closing(_Desk(mapping)) as desk:
+        for row in rows.read():
+            if desk.sample(row) is not row:
+                made += 1
+                if made % _BREATH == 0:
+                    await asyncio.sleep(0)

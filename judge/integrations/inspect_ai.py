@@ -1,0 +1,60 @@
+"""For Inspect: a scorer of what a task's solver answered from its passages.
+
+    from inspect_ai import Task, task
+    from inspect_ai.dataset import Sample
+    from judge.integrations.inspect_ai import faithfulness
+
+    @task
+    def probation():
+        asked = Sample("试用期多长？", metadata={"contexts": ["试用期为三个月。"]})
+        return Task([asked], solver=rag(), scorer=faithfulness(model="gpt-5-mini"))
+
+Passages are what the sample's metadata, else its store, has under `contexts`, or the path given:
+texts, or documents with an id. An answer that is unscored, abstained or without a claim is
+`Score.unscored`, which metrics leave out, its `reason` being grader_failed, abstained or no_claims.
+"""
+
+import re
+from typing import Any
+
+from judge import Evaluator, Sample
+from judge.messages import Lang
+from judge.reports.cases import case_of
+from judge.settings import load_config
+
+try:
+    from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+    from inspect_ai.solver import TaskState
+except ModuleNotFoundError as error:
+    raise ImportError(f"{error.name} is missing: pip install inspect-ai") from error
+
+_NUMBERS = {"claims", "judged", "unscored", "faithfulness_bounds", "citation_validity"}
+
+
+@scorer(metrics=[mean(), stderr()])  # type: ignore[untyped-decorator]  # mypy sees no optional package
+def faithfulness(chunks: str = "contexts", lang: Lang = "en", **settings: Any) -> Scorer:  # noqa: ANN401
+    """Scores how far passages support the answer, 0 to 1.
+
+    Args:
+        chunks: where in a sample's metadata or store its passages are, a path as of `--map`.
+        lang: of the explanation.
+        settings: of `judge score`; else those of the environment, or judge.toml.
+    """
+    judge = Evaluator(load_config(settings))
+
+    async def score(state: TaskState, target: Target) -> Score:
+        del target  # whether it is right is another question than whether passages support it
+        place = "metadata" if re.split(r"[.[]", chunks)[0] in state.metadata else "store"
+        paths = {"answer": "output", "query": "input", "qid": "id", "chunks": f"{place}.{chunks}"}
+        row = {"output": state.output.completion, "input": state.input_text, "id": state.sample_id}
+        row |= {"metadata": state.metadata, "store": dict(state.store.items())}
+        result = await judge.evaluate_one(Sample.of(row, map=paths))
+        told = {"answer": row["output"], "explanation": case_of(result, lang=lang).text or None}
+        made = {"status": result.status.value, "signature": result.signature}
+        told["metadata"] = result.scores.model_dump(include=_NUMBERS) | made
+        told |= {"reason": "grader_failed"} if result.scores.unscored else {}
+        if result.scores.faithfulness is None:
+            return Score.unscored(**{"reason": result.status.value, **told})
+        return Score(value=result.scores.faithfulness, **told)
+
+    return score

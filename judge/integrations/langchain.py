@@ -1,0 +1,60 @@
+"""For LangChain: an evaluator for LangSmith's `evaluate`, and a step behind a retrieval chain.
+
+    from langsmith import evaluate
+    from judge.integrations.langchain import faithfulness_evaluator, with_faithfulness
+    evaluate(rag, data="questions", evaluators=[faithfulness_evaluator()])
+    said = (chain | with_faithfulness()).invoke({"input": "报销标准是什么？"})
+    print(said["faithfulness"], said["faithfulness_comment"])
+
+What is unscored, abstained or makes no claim has no score; value and comment say why. `paths` are
+the map of `Sample.of`, for outputs that it does not know.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from judge import Evaluator, Sample, SampleResult, evaluate
+from judge.messages import Lang
+from judge.reports.cases import case_of
+from judge.settings import load_config
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import Runnable
+_Row = dict[str, Any]
+
+
+def faithfulness_evaluator(
+    evaluator: Evaluator | None = None, paths: Mapping[str, str] | None = None, lang: Lang = "en"
+) -> Callable[..., Awaitable[_Row]]:
+    """For LangSmith's `evaluate` and `aevaluate`: feedback on what the target put out."""
+    judge = evaluator or Evaluator(load_config({}))
+
+    async def faithfulness(inputs: _Row, outputs: _Row) -> _Row:
+        result = await judge.evaluate_one(Sample.of({**inputs, **outputs}, map=paths))
+        told: _Row = {"key": "faithfulness", "score": result.scores.faithfulness}
+        told |= {} if told["score"] is not None else {"value": result.status.value}
+        made = {"signature": result.signature}
+        return {**told, "comment": case_of(result, lang=lang).text, "metadata": made}
+
+    return faithfulness
+
+
+def with_faithfulness(evaluator: Evaluator | None = None, lang: Lang = "en") -> "Runnable":
+    """Adds `faithfulness`, a number or None, and `faithfulness_comment` to what a chain gives."""
+    try:
+        from langchain_core.runnables import RunnableLambda  # noqa: PLC0415  LangSmith needs none
+    except ModuleNotFoundError as error:
+        raise ImportError(f"{error}: pip install langchain-core") from error
+    judge = evaluator or Evaluator(load_config({}))
+
+    def added(given: _Row, result: SampleResult) -> _Row:
+        told = {"faithfulness_comment": case_of(result, lang=lang).text}
+        return {**given, "faithfulness": result.scores.faithfulness, **told}
+
+    def invoke(given: _Row) -> _Row:
+        return added(given, *evaluate([Sample.of(given)], evaluator=judge))
+
+    async def ainvoke(given: _Row) -> _Row:
+        return added(given, await judge.evaluate_one(Sample.of(given)))
+
+    return RunnableLambda(invoke, afunc=ainvoke, name="faithfulness")

@@ -1,0 +1,60 @@
+"""For LlamaIndex: an evaluator of responses, alone or in a `BatchEvalRunner`.
+
+    from judge import Config, Evaluator
+    from judge.integrations.llamaindex import JudgeFaithfulness
+    faithful = JudgeFaithfulness(Evaluator(Config(model="gpt-5-mini")), threshold=0.9)
+    response = index.as_query_engine().query("差旅标准是什么？")
+    result = faithful.evaluate_response(response=response)
+    print(result.score, result.passing, result.feedback)
+    runner = BatchEvalRunner({"faithfulness": faithful}, workers=8)
+    print(await runner.aevaluate_queries(index.as_query_engine(), queries=["…"]))
+
+Where claims without a verdict leave open whether an answer passes, and where it abstains or makes
+no claim, the result is invalid, with its reason, and `passing` is None.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from judge import Evaluator, Sample
+from judge.messages import Lang
+from judge.reports.cases import case_of
+from judge.settings import load_config
+
+try:
+    from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+except ModuleNotFoundError as error:
+    raise ImportError(f"{error}: pip install llama-index-core") from error
+
+
+class JudgeFaithfulness(BaseEvaluator):  # type: ignore[misc] # mypy sees no optional package
+    """Passes what has a faithfulness of `threshold` or more, by default what is fully supported."""
+
+    def __init__(
+        self, evaluator: Evaluator | None = None, *, threshold: float = 1.0, lang: Lang = "en"
+    ) -> None:
+        self._evaluator = evaluator or Evaluator(load_config({}))
+        self._threshold, self._lang = threshold, lang
+
+    def _get_prompts(self) -> dict[str, Any]:
+        return {}
+
+    def _update_prompts(self, prompts: dict[str, Any]) -> None:
+        del prompts  # the judge's are pinned
+
+    async def aevaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        **_: Any,  # noqa: ANN401  as the base class has it
+    ) -> EvaluationResult:
+        """The result of a response to a query, by the texts of its contexts."""
+        row = {"query": query, "answer": response, "contexts": contexts and list(contexts)}
+        result = await self._evaluator.evaluate_one(Sample.of(row))
+        case = case_of(result, self._threshold, self._lang)
+        judged: dict[str, Any] = {"query": query, "response": response, "contexts": contexts}
+        judged |= {"score": result.scores.faithfulness, "feedback": case.text}
+        if case.kind in {"passed", "failure"}:
+            return EvaluationResult(**judged, passing=case.kind == "passed")
+        return EvaluationResult(**judged, invalid_result=True, invalid_reason=case.message)

@@ -1,0 +1,308 @@
+"""OpenAI's newer endpoint, /responses, over real HTTP: all that the older one does."""
+
+import json
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openai.types.responses import response_create_params
+from openai.types.responses.response_output_message import ResponseOutputMessage
+from pydantic import JsonValue
+
+from judge.backends.openai.completion import read_completion
+from judge.files.runs import read_record
+from judge.records import Verdict
+from tests.asked import Asked
+from tests.commands import Ran, judge, line, results, write
+from tests.faults import FILTERED, REFUSED, cut, error
+from tests.provider import BatchProvider
+from tests.replies import Answer, Body, Says, Script, Status, calls, picky, right
+from tests.server import JudgeServer
+
+ANSWERS = [
+    line(qid="one", answer="The canteen opens at seven. It closes at three."),
+    line(qid="two", answer="食堂早上七点开门。"),
+]
+THERE = ("--endpoint", "responses")
+FIELDS = response_create_params.ResponseCreateParamsNonStreaming.__annotations__.keys()
+
+
+@pytest.fixture(autouse=True)
+def samples(place: Path) -> Path:
+    return write(place / "samples.jsonl", ANSWERS)
+
+
+def score(server: JudgeServer, *words: object, into: str = "run") -> Ran:
+    return judge("score", "samples.jsonl", "-o", into, *server.words, *THERE, *words)
+
+
+def outcomes(run: str = "run") -> list[object]:
+    return [each.outcome for result in results(Path(run)) for each in result.sentences]
+
+
+def message(*parts: JsonValue, **fields: JsonValue) -> dict[str, JsonValue]:
+    return {"type": "message", "id": "m", "role": "assistant", "content": [*parts], **fields}
+
+
+def says(text: str) -> dict[str, JsonValue]:
+    return {"type": "output_text", "text": text, "annotations": []}
+
+
+def test_a_run_asks_there_and_its_verdicts_and_signature_are_its_own() -> None:
+    with JudgeServer() as server:
+        ran = score(server)
+        older = judge("score", "samples.jsonl", "-o", "older", *server.words)
+        again = score(server, into="again")
+        told = judge("cache", "explain", "samples.jsonl", "one", *server.words, *THERE)
+    assert (ran.code, older.code, again.code) == (0, 0, 0), ran
+    assert (server.probes, server.calls) == (2, 4)  # nothing is taken over, and nothing asked twice
+    new, old = server.requests[:3], server.requests[3:]
+    assert ["input" in each.body for each in new + old] == [True] * 3 + [False] * 3
+    (seen,) = {str(sorted(each.body)) for each in new}
+    assert seen == str(["input", "max_output_tokens", "model", "store", "temperature", "text"])
+    assert new[0].body.keys() <= FIELDS
+    assert [each.messages for each in new] == [each.messages for each in old]
+    shape = old[0].body["response_format"]
+    assert isinstance(shape, dict)
+    assert isinstance(shape["json_schema"], dict)
+    assert new[0].body["text"] == {"format": {"type": "json_schema", **shape["json_schema"]}}
+    limits = [each.body["max_tokens"] for each in old]
+    assert [each.body["max_output_tokens"] for each in new] == limits  # no model that thinks
+    assert (new[0].body["store"], new[0].body["max_output_tokens"]) == (False, 256)
+    assert all(isinstance(each, Verdict) for each in outcomes())
+    first, second = (read_record(Path(each)) for each in ("run", "older"))
+    assert "|t:0|seed:none|endpoint:responses|max_output_tokens|" in first.signature
+    assert "|t:0|seed:7|max_tokens|" in second.signature
+    calls_of = ([each.calls for each in results(Path(run))] for run in ("run", "older"))
+    new_spent, old_spent = (
+        [(call.prompt_tokens, call.reply_tokens) for made in each for call in made]
+        for each in calls_of
+    )
+    assert new_spent == old_spent != []
+    assert "differs" not in told.out
+
+
+THINKS: dict[str, JsonValue] = {
+    "type": "reasoning",
+    "summary": [],
+    "content": [{"type": "reasoning_text", "text": "Hm."}],
+}
+SUMMED: dict[str, JsonValue] = {
+    "type": "reasoning",
+    "summary": [{"type": "summary_text", "text": "So."}],
+}
+NO: dict[str, JsonValue] = {"type": "refusal", "refusal": "I cannot."}
+FULL: JsonValue = {"reason": "max_output_tokens"}
+# status, incomplete_details, output; text, finish
+READ: list[tuple[JsonValue, JsonValue, list[JsonValue], str, str]] = [
+    ("completed", None, [message(says("{}"))], "{}", "stop"),
+    (None, None, [message(says("{"), says("}"))], "{}", "stop"),
+    ("completed", None, [THINKS, SUMMED, message(says("{}"))], "{}", "stop"),
+    # Remarks on the way are no verdict.
+    ("completed", None, [message(says("Well."), phase="commentary"), message(says("{}"), phase="final_answer")], "{}", "stop"),  # noqa: E501
+    ("completed", None, [message(NO)], "I cannot.", "refusal"),
+    ("incomplete", FULL, [message(says("{"))], "{", "length"),
+    ("incomplete", FULL, [], "", "length"),
+    ("incomplete", FULL, [THINKS, SUMMED], "<think>Hm.So.", "length"),
+    ("incomplete", None, [message(says("{"))], "{", "length"),
+    ("incomplete", {"reason": "content_filter"}, [message(says("x"))], "x", "content_filter"),
+    ("completed", None, [{"type": "odd", "content": 3, "summary": ["x"]}, {"type": "message"}], "", "stop"),  # noqa: E501
+]  # fmt: skip
+NONE: list[tuple[JsonValue, JsonValue, JsonValue]] = [
+    ("completed", None, []),
+    ("completed", None, None),
+    ("failed", None, [message(says("{}"))]),
+    ("queued", None, []),
+    ("incomplete", {"reason": "steered"}, [message(says("{}"))]),
+    ("incomplete", {"reason": "max_messages"}, [message(says("{}"))]),
+    ({"odd": 1}, None, [message(says("{}"))]),
+]
+
+
+def body(status: JsonValue, details: JsonValue, output: JsonValue) -> bytes:
+    usage = {"input_tokens": 7, "output_tokens": 5, "total_tokens": 14}
+    named = {"status": status, "incomplete_details": details, "output": output}
+    return json.dumps({"object": "response", "model": "m", "usage": usage, **named}).encode()
+
+
+def test_what_a_response_says() -> None:
+    for status, details, output, text, finish in READ:
+        read = read_completion(body(status, details, output))
+        assert (read.text, read.finish, read.model) == (text, finish, "m"), output
+        # Some count thoughts in the total alone.
+        assert (read.prompt_tokens, read.reply_tokens) == (7, 7)
+    beside = {"choices": [{"message": {"content": "{}"}}], "output": "a gateway's own"}
+    assert read_completion(json.dumps(beside).encode()).text == "{}"
+    for status, details, none in NONE:
+        with pytest.raises(ValueError, match="esponse"):
+            read_completion(body(status, details, none))
+    ResponseOutputMessage.model_validate(message(says("{}"), status="completed", phase=None))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=4,
+)
+ITEMS = st.fixed_dictionaries(
+    {"type": st.sampled_from(["message", "reasoning", None])},
+    optional={"content": JSON, "summary": JSON, "phase": JSON},
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(JSON, JSON, JSON | st.lists(ITEMS, max_size=2))
+def test_any_body_is_a_reply_or_none(
+    status: JsonValue, details: JsonValue, output: JsonValue
+) -> None:
+    for reached in (status, "incomplete", "completed"):
+        with suppress(ValueError):
+            assert read_completion(body(reached, details, output)).model == "m"
+
+
+def ended(code: str) -> dict[str, JsonValue]:
+    """A response that failed, which comes with status 200."""
+    named: JsonValue = {"code": code, "message": "It went wrong."}
+    return {"object": "response", "status": "failed", "error": named, "output": []}
+
+
+def failed(code: str) -> Body:
+    return Body(json.dumps(ended(code)))
+
+
+TROUBLES: list[tuple[Answer | Script, str]] = [
+    (FILTERED, "content_filter"),
+    (REFUSED, "refused"),
+    (Says("no JSON"), "malformed"),
+    (cut, "truncated"),
+    (failed("invalid_prompt"), "content_filter"),
+    (failed("bio_policy"), "content_filter"),
+    (failed("server_error"), "server_error"),
+    (failed("something new"), "server_error"),
+    (Body('{"object": "response", "status": "completed", "error": null}'), "server_error"),
+]
+
+
+# Nine runs, so that all of them take over a second.
+def test_what_goes_wrong_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_ATTEMPTS", "1")
+    for trouble, reason in TROUBLES:
+        with JudgeServer(calls(trouble)) as server:
+            words = ("--no-fallback", "--no-cache")
+            ran = score(server, *words, "--max-reply-tokens", 1_000, "--force")
+        assert ran.code == 3, ran
+        assert {str(getattr(each, "reason", "")) for each in outcomes()} == {reason}, trouble
+
+
+def test_a_limit_that_a_response_names_costs_no_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_ATTEMPTS", "1")
+    with JudgeServer(calls(failed("rate_limit_exceeded"), right)) as server:
+        assert score(server, "--no-fallback").code == 0
+    assert all(isinstance(each, Verdict) for each in outcomes())
+
+
+def test_it_steps_down_and_leaves_room_for_thoughts() -> None:
+    refused = {
+        "json_schema": error(400, "Not supported with this model.", "text.format"),
+        "json_object": error(400, "Invalid value: 'text.format.type' is no type."),
+        "temperature": error(400, "Unsupported parameter: 'temperature'", "temperature"),
+    }
+
+    def thinks(asked: Asked) -> Answer:
+        # What it thinks takes 4 000 tokens of the limit.
+        limit = asked.body["max_output_tokens"]
+        assert isinstance(limit, int)
+        return right(asked) if asked.is_probe or limit > 4_000 else cut(asked)
+
+    with JudgeServer(picky(refused, thinks)) as server:
+        ran = score(
+            server,
+            "--reasoning-effort",
+            "low",
+            "--extra-body",
+            '{"reasoning": {"summary": "auto"}}',
+        )
+    assert (ran.code, server.probes, server.calls) == (0, 4, 2), ran
+    asked = server.requests[-1].body
+    assert asked["reasoning"] == {"summary": "auto", "effort": "low"}
+    assert not {"text", "temperature", "reasoning_effort"} & asked.keys()
+    assert "|text|t:default|seed:none|endpoint:responses|max_output_tokens|effort:low|" in (
+        read_record(Path("run")).signature
+    )
+
+
+def test_a_reply_that_was_cut_is_asked_for_with_a_higher_limit() -> None:
+    def script(asked: Asked) -> Answer:
+        limit = asked.body["max_output_tokens"]
+        assert isinstance(limit, int)
+        return right(asked) if asked.is_probe or limit > 4_000 else Says(None, finish="length")
+
+    with JudgeServer(script) as server:
+        assert score(server, "--no-fallback").code == 0
+    assert all(isinstance(each, Verdict) for each in outcomes())
+
+
+def test_what_cannot_be_is_one_line_with_what_to_do() -> None:
+    rows: list[tuple[Script, tuple[str, ...], str]] = [
+        (lambda _: Status(404, {"error": "Not Found"}), (), "or leave --endpoint responses out"),
+        (
+            lambda _: error(400, "Unknown", "reasoning.effort"),
+            ("--reasoning-effort", "odd"),
+            "--reasoning-effort",
+        ),
+        (right, ("--extra-body", '{"text": {"verbosity": "low"}}'), "judge itself sets 'text'"),
+        (right, ("--endpoint", "completions"), "'chat' or 'responses'"),
+    ]
+    for refusal, words, said in rows:
+        with JudgeServer(refusal) as server:
+            ran = score(server, *words)
+        assert (ran.code, ran.err.count("\n"), server.calls) == (2, 1, 0), ran
+        assert said in ran.err
+
+
+def test_batches_are_of_that_endpoint_and_a_dry_run_knows_it() -> None:
+    with BatchProvider() as server:
+        dry = judge("score", "samples.jsonl", "--dry-run", *server.words, *THERE)
+        assert (dry.code, server.calls) == (0, 0), dry
+        written = ("samples.jsonl", "-o", "night", *server.words, *THERE)
+        for step in ("write", "send", "status", "fetch", "read"):
+            ran = judge("batch", step, *(written if step == "write" else ["night"]))
+            assert ran.code == 0, ran
+        (order,) = server.batches.values()
+        rows = [json.loads(row) for row in server.files[str(order["input_file_id"])].splitlines()]
+        ends = (str(row["body"]["max_output_tokens"]) for row in rows)
+        assert [row["custom_id"].rpartition("-")[2] for row in rows] == [*ends]
+        assert order["endpoint"] == "/v1/responses"
+        assert score(server).code == 0
+        assert server.calls == 0
+        mixed = judge("batch", "write", "samples.jsonl", "-o", "night", *server.words)
+    assert "2 answers, 3 claims: 3 judged" in ran.out
+    assert (mixed.code, "settings (endpoint)" in mixed.err) == (2, True)
+
+
+def test_a_response_that_failed_in_a_batch_is_asked_again_where_that_may_help() -> None:
+    written = ("samples.jsonl", "-o", "night", *THERE)
+    for code, said, left in [
+        ("invalid_prompt", "content_filter", "nothing is left to ask"),
+        ("server_error", "HTTP 200, but no reply in it: It went wrong.", "wait for 1 request"),
+    ]:
+        with BatchProvider(calls(Status(200, ended(code)), right)) as server:
+            for step in ("write", "send", "status", "fetch", "read"):
+                more = (*written, *server.words) if step == "write" else ("night",)
+                ran = judge("batch", step, *more)
+        assert ran.code == 0, ran
+        assert said in ran.out, ran
+        assert left in " ".join(ran.out.split()), ran
+        shutil.rmtree("night")
+
+
+def test_the_doctor_looks_there() -> None:
+    with JudgeServer() as server:
+        ran = judge("doctor", *server.words, *THERE, "--no-long-prompt")
+    assert "json_schema, t:0, seed:none, endpoint:responses, max_output_tokens" in " ".join(
+        ran.out.split()
+    )
+    assert all("input" in each.body for each in server.requests)

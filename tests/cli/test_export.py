@@ -1,0 +1,109 @@
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from judge import Run, to_rows
+from judge.files.runs import RESULTS
+from tests.commands import judge, write
+
+FILES = ["X.JSONL", "x.csv", "x.json", "x.jsonl", "x.parquet"]
+HOSTILE = "=HYPERLINK(1) was paid; =1+1 was owed."
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("export")
+    rows = [
+        {
+            "qid": "一",
+            "answer": "退款需要七天[1]。\n谢谢！",
+            "chunks": ["退款需要七天。"],
+            "team": "a",
+        },
+        {"qid": "=2", "answer": HOSTILE, "chunks": ["\x1b[2J"]},
+        {"qid": "3", "answer": "", "chunks": []},
+    ]
+    source = folder / "in.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert judge("score", source, "-o", folder / "run").code == 0
+    return folder / "run"
+
+
+def test_every_form_holds_the_same_rows(run: Path, tmp_path: Path) -> None:
+    for level in ("sentences", "answers"):
+        rows = to_rows(Run.open(run), level)
+        path = tmp_path / level
+        for name in ("x.json", "x.jsonl", "X.JSONL", "x.csv"):
+            option = "--csv" if name.endswith("csv") else "--json"
+            done = judge("export", run, option, path / name, "--level", level)
+            assert (done.code, done.err) == (0, "")
+            assert f"({len(rows)} rows)" in done.out.replace("\n", "")
+        pytest.importorskip("pyarrow")
+        from pyarrow.parquet import read_table  # noqa: PLC0415  an extra
+
+        done = judge("export", run, "--parquet", path / "x.parquet", "--level", level)
+        assert (done.code, done.err) == (0, "")
+        table = read_table(path / "x.parquet")
+        assert table.to_pylist() == rows
+        assert "null" not in {str(field.type) for field in table.schema}
+        assert json.loads((path / "x.json").read_text("utf-8")) == rows
+        lines = (path / "x.jsonl").read_text("utf-8").splitlines()
+        assert [json.loads(each) for each in lines] == rows
+        assert (path / "X.JSONL").read_bytes() == (path / "x.jsonl").read_bytes()
+        cells = list(csv.DictReader(io.StringIO((path / "x.csv").read_text("utf-8-sig"))))
+        assert list(cells[0]) == list(rows[0])
+        shown = ["" if row["faithfulness"] is None else repr(row["faithfulness"]) for row in rows]
+        assert [each["faithfulness"] for each in cells] == shown
+        assert [each["qid"].removeprefix("'") for each in cells] == [row["qid"] for row in rows]
+        assert sorted(each.name for each in path.iterdir()) == sorted(FILES)
+
+
+def test_no_cell_is_a_formula_and_no_terminal_is_steered(run: Path) -> None:
+    out = judge("export", run, "--csv", "-").out
+    cells = [cell for row in csv.reader(io.StringIO(out)) for cell in row]
+    assert "'" + HOSTILE.replace("; =", "; \u200c=") in cells
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+    assert not out.startswith("\ufeff")
+    told = judge("export", run, "--json", "-").out
+    assert "\x1b" not in out + told
+    assert json.loads(told) == to_rows(Run.open(run))
+
+
+def test_what_cannot_be_exported_is_one_line_and_leaves_nothing(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    kept = tmp_path / "kept.csv"
+    kept.write_text("kept", encoding="utf-8")
+    wrong: list[tuple[list[object], str]] = [
+        ([run], "name one file to write: --csv FILE"),
+        ([run, "--csv", kept, "--json", kept], "name one file to write"),
+        ([run, "--parquet", "-"], "name one file to write"),
+        ([run, "--csv", kept, "--level", "words"], "--level 'words': give one of sentences"),
+        ([run, "--csv", run / RESULTS], "is what this is made from"),
+        ([run, "--csv", tmp_path / "taken"], "is no file that could be replaced"),
+        ([tmp_path, "--csv", kept], "holds no run"),
+    ]
+    for words, says in wrong:
+        code, _, err = judge("export", *words)
+        assert (code, says in err, err.count("\n")) == (2, True, 1), err
+    # Damaged at its end: what stood there stays.
+    damaged = tmp_path / "run"
+    damaged.mkdir()
+    for each in run.iterdir():
+        if each.is_file():
+            (damaged / each.name).write_bytes(each.read_bytes())
+    data = (damaged / RESULTS).read_bytes()
+    (damaged / RESULTS).write_bytes(data.replace("谢谢".encode(), "多谢".encode()))
+    code, _, err = judge("export", damaged, "--csv", kept)
+    assert (code, "was changed after it was written" in err) == (2, True), err
+    assert kept.read_text("utf-8") == "kept"
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_run_without_sentences_is_a_header(tmp_path: Path) -> None:
+    write(tmp_path / "in.jsonl", [{"qid": "1", "answer": "", "chunks": []}])
+    assert judge("score", tmp_path / "in.jsonl", "-o", tmp_path / "run").code == 0
+    assert judge("export", tmp_path / "run", "--csv", "-").out.count("\n") == 1
+    assert json.loads(judge("export", tmp_path / "run", "--json", "-").out) == []

@@ -1,0 +1,89 @@
+"""Files of an object store, which a server on loopback stands for."""
+
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+pytest.importorskip("ray.data")
+
+from judge.cluster.blocks import blocks, sources
+from judge.errors import InputError
+from tests.commands import line, write
+
+_OBJECT: Final = "<Contents><Key>{}</Key><Size>{}</Size></Contents>"
+_SPACE: Final = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
+
+
+class Bucket(ThreadingHTTPServer):
+    """What of S3's protocol lists files and reads them."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        super().__init__(("127.0.0.1", 0), _Door)
+        self.files = files
+        self.ranges: list[str] = []
+
+
+class _Door(BaseHTTPRequestHandler):
+    server: Bucket
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        address = urlsplit(self.path)
+        key = address.path.removeprefix("/bucket").lstrip("/")
+        files, wanted = self.server.files, self.headers.get("Range", "")
+        if not key:
+            prefix = parse_qs(address.query).get("prefix", [""])[0]
+            there = [_OBJECT.format(k, len(v)) for k, v in files.items() if k.startswith(prefix)]
+            listed = f"<KeyCount>{len(there)}</KeyCount>{''.join(there)}"
+            self._answer(200, f"<ListBucketResult {_SPACE}>{listed}</ListBucketResult>".encode())
+        elif key not in files:
+            self._answer(404, b"")
+        elif wanted:
+            self.server.ranges.append(wanted)
+            first, last = map(int, wanted.removeprefix("bytes=").split("-"))
+            self._answer(206, files[key][first : last + 1])
+        else:
+            self._answer(200, files[key])
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def _answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
+    rows = [line(f"q{number}", "It opens at seven.") for number in range(700)]
+    text = write(tmp_path / "rows.jsonl", rows).read_bytes()
+    with Bucket({"a/1.jsonl": text, "a/b/2.jsonl": text, "a/notes.md": b"-"}) as server:
+        Thread(target=server.serve_forever).start()
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+        for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "DEFAULT_REGION"):
+            monkeypatch.setenv(f"AWS_{name}", "us-east-1")
+        yield server
+        server.shutdown()
+
+
+def test_files_of_an_object_store_are_read_in_large_pieces(bucket: Bucket) -> None:
+    names = ["s3://bucket/a/1.jsonl", "s3://bucket/a/b/2.jsonl"]
+    assert [str(each) for each in sources("s3://bucket/a")] == names
+    assert [str(each) for each in sources("s3://bucket/a/*.jsonl")] == names[:1]
+    (source,) = sources(names[1])
+    read = list(blocks(source, 0, max_line=1e6, skip=False, named=True))
+    assert [len(each.samples) for each in read] == [500, 200]
+    assert len(bucket.ranges) <= 2, "each is a request that takes its time, and is paid for"
+    for missing in ("s3://bucket/none", "s3://bucket/a/*.csv"):
+        with pytest.raises(InputError, match="s3://bucket/"):
+            sources(missing)

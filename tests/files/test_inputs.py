@@ -1,0 +1,377 @@
+"""Inputs that are no text, and inputs of many files: the same samples through every door."""
+
+import gzip
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import openpyxl
+import pyarrow as pa
+import pytest
+from pyarrow import ipc, parquet
+
+from judge import ConfigError, InputError, Sample, evaluate
+from judge.files.samples import Rejected, check_samples, read_samples
+from tests.commands import judge
+
+ROWS = [
+    {"qid": "gym", "query": "When?", "answer": "At six [1].", "chunks": ["The gym opens at six."]},
+    {"qid": "会", "query": "哪天？", "answer": "1月16日[2]。", "chunks": ["年会。", "1月16日。"]},
+    {"qid": "empty", "query": "", "answer": "", "chunks": []},
+]
+
+
+def as_parquet(path: Path, rows: list[dict[str, object]]) -> None:
+    parquet.write_table(pa.Table.from_pylist(rows), path)
+
+
+def as_stream(path: Path, rows: list[dict[str, object]]) -> None:
+    table = pa.Table.from_pylist(rows)
+    with ipc.new_stream(path, table.schema) as file:
+        file.write_table(table, max_chunksize=2)
+
+
+def as_file(path: Path, rows: list[dict[str, object]]) -> None:
+    table = pa.Table.from_pylist(rows)
+    with ipc.new_file(path, table.schema) as file:
+        file.write_table(table)
+
+
+def as_lines(path: Path, rows: list[dict[str, object]]) -> None:
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+
+def as_zstd(path: Path, rows: list[dict[str, object]]) -> None:
+    half = [json.dumps(row) + "\n" for row in rows]
+    frames = [pa.compress(each.encode(), "zstd", asbytes=True) for each in half]
+    path.write_bytes(b"".join(frames))
+
+
+def as_gzip(path: Path, rows: list[dict[str, object]]) -> None:
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+
+
+def as_sheet(path: Path, rows: list[dict[str, object]]) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    sheet.append(list(rows[0]))
+    for row in rows:
+        sheet.append([v if isinstance(v, int | str) else json.dumps(v) for v in row.values()])
+    book.create_sheet("another").append(["answer", "chunks"])
+    book.save(path)
+
+
+Written = Callable[[Path, list[dict[str, object]]], None]
+FORMS: dict[str, Written] = {
+    "a.jsonl": as_lines,
+    "a.jsonl.gz": as_gzip,
+    "a.ndjson.zst": as_zstd,
+    "a.parquet": as_parquet,
+    "a.arrow": as_stream,
+    "a.feather": as_file,
+    "a.xlsx": as_sheet,
+}
+
+
+def rows_of() -> list[dict[str, object]]:
+    return [dict(row) for row in ROWS]
+
+
+def test_every_form_gives_the_same_samples_whatever_its_name(tmp_path: Path) -> None:
+    expected = [Sample.of(row) for row in rows_of()]
+    for name, write in FORMS.items():
+        path, digest = tmp_path / name, hashlib.sha256()
+        write(path, rows_of())
+        assert list(read_samples(path, digest=digest)) == expected, name
+        assert digest.digest() == hashlib.sha256(path.read_bytes()).digest(), name
+        nameless = path.rename(tmp_path / "input")
+        assert list(read_samples(nameless)) == expected, name
+        whole = nameless.read_bytes()
+        for size in (len(whole) // 2, len(whole) - 6) if write is not as_lines else ():
+            nameless.write_bytes(whole[:size])
+            with pytest.raises(InputError, match=r"damaged|no sound|read as XLSX") as caught:
+                list(read_samples(nameless))
+            assert "\n" not in str(caught.value)
+
+
+def test_columns_hold_what_json_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    nanoseconds = pa.array([1_700_000_000_000_000_001] * 2, pa.timestamp("ns"))
+    columns = {
+        "answer": ["a", "b"],
+        "chunk_1": ["one", None],
+        "chunk_2": ["two", "zwei"],
+        "retrieved": ['["x"]', None],
+        "relevance": pa.array([[("x", 2.0)], None], pa.map_(pa.string(), pa.float64())),
+        "at": nanoseconds,
+        "day": [datetime(2026, 1, 16, tzinfo=UTC), None],
+        "raw": ["é".encode(), b"\xff"],
+        "much": [float("nan"), 0.5],
+        "deep": [{"a": 1, "b": None}, {"a": None, "b": [None, 2]}],
+    }
+    parquet.write_table(pa.table(columns), path, coerce_timestamps=None, version="2.6")
+    one, two = read_samples(path)
+    assert [(each.chunk_id, each.text) for each in (*one.chunks, *two.chunks)] == [
+        ("1", "one"),
+        ("2", "two"),
+        ("2", "zwei"),
+    ]
+    assert (one.qid, one.retrieved, one.relevance) == ("1", ("x",), {"x": 2.0})
+    at, day = "2023-11-14 22:13:20", "2026-01-16 00:00:00+00:00"
+    assert one.metadata == {"at": at, "day": day, "raw": "é", "deep": {"a": 1}}
+    assert two.metadata == {"at": at, "raw": {"bytes": 1}, "much": 0.5, "deep": {"b": [None, 2]}}
+
+
+def test_a_bad_row_of_a_table_is_named_and_set_aside(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [
+        {"answer": "a", "chunks": '["c"]'},
+        {"answer": "b", "chunks": "no list"},
+        {"answer": "c" * 3000, "chunks": '["c"]'},
+    ]
+    # A sheet numbers its rows as it shows them: the header's is the first.
+    for name, first in {"a.parquet": 1, "a.feather": 1, "a.xlsx": 2}.items():
+        path = tmp_path / name
+        FORMS[name](path, rows)
+        with pytest.raises(InputError) as caught:
+            list(read_samples(path))
+        place = f"{path}, line {first + 1}, field 'chunks': "
+        assert str(caught.value).startswith(place)
+        bad: list[Rejected] = []
+        (sample,) = read_samples(path, on_bad=bad.append, max_line=0.002)
+        assert (sample.qid, [each.line for each in bad]) == (str(first), [first + 1, first + 2])
+        assert json.loads(bad[0].text) == rows[1]
+        assert "longer than 0.002 MB" in str(bad[1].error)
+
+
+def test_a_table_that_is_none_says_so_in_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+
+    def refused(says: str) -> None:
+        with pytest.raises(InputError) as caught:
+            check_samples(path)
+        told = str(caught.value)
+        assert told.startswith(str(path)), told
+        assert says in told, told
+        assert "\n" not in told
+
+    as_parquet(path, [{"answer": b"\xe4", "chunks": ["c"]}])
+    refused("line 1, field 'answer': is an object, {'bytes': 1}")
+    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600)
+    refused("is an XLS file or bears a password; save it as XLSX")
+    path.write_bytes(b"FEA1" + b"\0" * 20)
+    refused("the first version of Feather")
+    twice = pa.table([pa.array(["a"]), pa.array(["b"])], names=["answer", "answer"])
+    with ipc.new_file(path, twice.schema) as file:
+        file.write_table(twice)
+    refused("column 'answer' stands twice; rename one")
+    # Nothing but its full check sees that a text is not UTF-8.
+    strings = pa.StringArray.from_buffers(
+        1, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")
+    )
+    astray = pa.RecordBatch.from_arrays([strings], names=["answer"])
+    with ipc.new_stream(path, astray.schema) as file:
+        file.write_batch(astray)
+    refused("is no sound Arrow file (")
+    as_sheet(path, [{"answer": "a"}])
+    refused("field 'chunks': is missing")
+    for header, says in {
+        ("answer", "answer"): "line 1: column 'answer' stands twice",
+        tuple(f"c{number}" for number in range(257)): "over 256 columns have names",
+    }.items():
+        book = openpyxl.Workbook()
+        book.worksheets[0].append(header)
+        book.worksheets[0].append(["a"] * len(header))
+        book.save(path)
+        refused(says)
+    openpyxl.Workbook().save(path)
+    refused("holds no sample")
+    as_parquet(path, [{"answer": "a"}])
+    path.write_bytes(path.read_bytes().replace(b"answer", b"bnswer"))
+    refused("field 'answer': is missing")
+
+
+def test_a_name_that_says_table_is_told_where_the_file_is_none(tmp_path: Path) -> None:
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+    for name, data, says in (
+        ("a.parquet", b"PA", "ends in .parquet and is none: it begins with 'PA'; get it again"),
+        ("a.parquet", pointer, "is none: it begins with 'version https://git-lfs.github.com/"),
+        ("A.XLSX", b"<html><table>", "ends in .xlsx and is none: it begins with '<html>"),
+        ("a.arrow", b"\0\1" * 40, "ends in .arrow and is none, nor is it text; get it again"),
+    ):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(InputError) as caught:
+            list(read_samples(tmp_path / name))
+        assert says in str(caught.value)
+    with pytest.raises(InputError, match="--engine ray reads addresses"):
+        list(read_samples("s3://bucket/a.parquet"))
+
+
+def test_keys_of_a_map_that_are_no_text_are_metadata_all_the_same(tmp_path: Path) -> None:
+    row = {"answer": ["a"], "chunks": [["c"]]}
+    table = pa.table(row | {"m": pa.array([[(1, 2)]], pa.map_(pa.int8(), pa.int8()))})
+    days = pa.array(
+        [[(0, [{"a": b"k"}])]], pa.map_(pa.date32(), pa.list_(pa.struct([("a", pa.binary())])))
+    )
+    table = table.append_column("days", days)
+    parquet.write_table(table, tmp_path / "a.parquet")
+    (sample,) = read_samples(tmp_path / "a.parquet")
+    assert sample.metadata == {"m": {"1": 2}, "days": {"1970-01-01": [{"a": "k"}]}}
+    (result,) = evaluate(table)  # a table at hand is read as a file is
+    assert result.metadata == sample.metadata
+
+
+def test_a_sheet_is_the_first_shown_and_no_cell_of_it_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    book = openpyxl.Workbook()
+    book.worksheets[0].append(["notes"])
+    book.worksheets[0].sheet_state = "hidden"
+    sheet = book.create_sheet("answers")
+    for cells in (
+        ["answer", "chunk_1", "note"],
+        ["a", "c", "#N/A"],
+        ["b", "c", None, None, "more"],
+        ["#N/A", "c"],
+        ["d", "#REF!"],
+    ):
+        sheet.append(cells)
+    book.save(path)
+    bad: list[Rejected] = []
+    (sample,) = read_samples(path, on_bad=bad.append)
+    assert (sample.qid, sample.metadata) == ("2", {"note": "#N/A"})
+    told = [str(each.error).removeprefix(f"{path}, ") for each in bad]
+    assert told[0].startswith("line 3: 'more' stands in a column without a name")
+    assert told[1].startswith("line 4, field 'answer': is #N/A")
+    assert told[2].startswith("line 5, field 'chunk_1': is #REF!")
+    assert json.loads(bad[0].text) == {"answer": "b", "chunk_1": "c", "note": "", "": ["more"]}
+
+
+def test_what_is_missing_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    heads = {"Parquet": b"PAR1", "Arrow": b"ARROW1\0\0", "zstd": b"\x28\xb5\x2f\xfd"}
+    for what, head in {**heads, "XLSX": b"PK\x03\x04"}.items():
+        path = tmp_path / "input"
+        path.write_bytes(head)
+        with pytest.raises(ConfigError, match=rf"^{what} needs .*pip install 'judge\[data\]'$"):
+            list(read_samples(path))
+
+
+def saved(folder: Path, names: list[str]) -> Path:
+    """As `datasets.save_to_disk` writes it."""
+    folder.mkdir(parents=True)
+    for number, name in enumerate(names):
+        as_stream(folder / name, rows_of()[number : number + 1])
+    files = [{"filename": name} for name in names]
+    as_lines(folder / "state.json", [{"_data_files": files, "_split": "train"}])
+    as_lines(folder / "dataset_info.json", [{"features": {}}])
+    return folder
+
+
+def test_a_saved_data_set_is_read_as_its_state_says_and_splits_are_named(tmp_path: Path) -> None:
+    names = ["data-00000-of-00002.arrow", "data-00001-of-00002.arrow"]
+    folder = saved(tmp_path / "both" / "train", names)
+    as_stream(folder / "data-00000-of-00001.arrow", rows_of())  # of an earlier saving
+    assert [each.qid for each in read_samples(folder)] == ["gym", "会"]
+    as_lines(tmp_path / "both" / "dataset_dict.json", [{"splits": ["train", "test"]}])
+    with pytest.raises(InputError, match="both: holds the splits train, test; name the folder of"):
+        list(read_samples(tmp_path / "both"))
+    for state in ('{"_data_files": [{"filename": "../x"}]}', "[]", "{", '{"_data_files": []}'):
+        (folder / "state.json").write_text(state, encoding="utf-8")
+        with pytest.raises(InputError, match=r"state\.json: has no sound list of _data_files"):
+            list(read_samples(folder))
+
+
+def test_files_of_a_folder_or_a_pattern_are_one_input(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "deep").mkdir(parents=True)
+    as_parquet(data / "b.parquet", rows_of()[1:2])
+    as_lines(data / "a.jsonl", rows_of()[:1])
+    as_zstd(data / "deep" / "c.jsonl.zst", rows_of()[2:])
+    for unread in (".hidden.jsonl", "_SUCCESS.json", "notes.txt"):
+        (data / unread).write_text("no sample", encoding="utf-8")
+
+    def qids(name: str) -> list[str]:
+        return [each.qid for each in read_samples(name)]
+
+    assert qids(str(data)) == ["gym", "会", "empty"]
+    assert qids(f"{data}/?.*") == ["gym", "会"]
+    assert qids(f"{data}/**/*.zst") == ["empty"]
+    as_lines(tmp_path / "[1].jsonl", rows_of())  # a name may look like a pattern
+    assert len(qids(str(tmp_path / "[1].jsonl"))) == 3
+    as_lines(data / "z.jsonl", [{"answer": "a", "chunks": []}])
+    wrong = {
+        f"{data}/[a-z]*.[jp]*": f"{data}/z.jsonl, line 1, field 'qid': is missing",
+        f"{data}/*.csv": f"{data}/*.csv: no file there; check the name",
+        f"{data}/absent": f"{data}/absent: no such file; check the path",
+        "n" * 5_000: "n" * 5_000 + ": cannot be read: File name too long",
+    }
+    for name, says in wrong.items():
+        with pytest.raises(InputError) as caught:
+            qids(name)
+        assert str(caught.value).startswith(says)
+    as_lines(data / "z.jsonl", rows_of()[:1])
+    with pytest.raises(InputError, match=rf"z\.jsonl, line 1, .* on line 1 of {data}/a\.jsonl;"):
+        qids(str(data))
+    empty = tmp_path / "nothing"
+    empty.mkdir()
+    with pytest.raises(InputError, match=r"no file there that ends in \.jsonl, .*\.xlsx; check"):
+        qids(str(empty))
+
+
+def test_a_run_of_many_files_goes_on_and_finds_its_rows_again(tmp_path: Path) -> None:
+    data, run = tmp_path / "data", tmp_path / "run"
+    data.mkdir()
+    as_lines(data / "a.jsonl", rows_of()[:1])
+    as_parquet(data / "b.parquet", rows_of()[1:])
+    score = ("score", data, "-o", run, "--judge", "similarity")
+    assert judge(*score)[0] == 0
+    record = json.loads((run / "run.json").read_bytes())
+    assert record["input"]["samples"] == 3
+    code, out, _ = judge("show", run, "会")
+    assert (code, "哪天？" in out) == (0, True)  # which stands in the samples alone
+    # Cut off behind the first answer, the run goes on from there.
+    lines = (run / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "results.jsonl").unlink()
+    (run / "summary.json").unlink()
+    (run / "results.jsonl.part").write_bytes(lines[0])
+    (run / "run.json").write_text(json.dumps(record | {"finished": None}), encoding="utf-8")
+    assert judge(*score)[0] == 0
+    assert (run / "results.jsonl").read_bytes().splitlines(keepends=True) == lines
+    # A further file makes it another input.
+    as_lines(data / "c.jsonl", [{"qid": "more", "answer": "a", "chunks": []}])
+    code, _, err = judge("review", "draw", run, "-o", tmp_path / "sheet.csv")
+    assert (code, "changed since" in err) == (2, True)
+    code, _, err = judge("score", data, "-o", data / "run")
+    assert (code, "name an -o elsewhere" in err, (data / "run").exists()) == (2, True, False)
+    for pattern in ("**/*.jsonl", "r*/*.json", "*/[a-z]*"):
+        code, _, err = judge("score", data / pattern, "-o", data / "run")
+        assert (code, "name an -o elsewhere" in err) == (2, True), pattern
+    for pattern, name in (("*.parquet", "run"), ("**/*.parquet", "run2"), ("[a-b]*", "a-run")):
+        assert judge("score", data / pattern, "-o", data / name)[0] == 0, pattern
+
+
+def test_other_commands_read_many_files_and_tell_of_each_bad_line_once(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    good: dict[str, object] = {"query": "?", "gold_evidence": ["a"]}
+    good["chunks"] = [{"chunk_id": "a", "text": "t"}]
+    for name in ("a.jsonl", "b.parquet"):
+        rows = [good | {"qid": f"{name} {number}"} for number in range(2)]
+        FORMS[name.replace("b.", "a.")](data / name, [*rows, {**rows[0], "qid": None}])
+    code, _, err = judge("retrieval", data, "--skip-bad-lines", "-k", "1")
+    told = [line for line in err.splitlines() if "left out" in line]
+    assert code == 0
+    assert [each.split(",")[0].removeprefix("judge: left out: ") for each in told] == [
+        str(data / "a.jsonl"),
+        str(data / "b.parquet"),
+    ]
+    assert judge("recommend", f"{data}/*.parquet")[0] == 0
+    drawn = judge("gold", "draw", f"{data}/b.parquet", "--skip-bad-lines", "-o", tmp_path / "g.csv")
+    assert drawn[0] == 0, drawn
+    code, _, err = judge("retrieval", data)
+    assert (code, f"{data}/a.jsonl, line 3" in err) == (2, True)
+    code, _, err = judge("score", data, "--server", "http://127.0.0.1:9", "-o", tmp_path / "run")
+    assert (code, "is many: name one of them" in err) == (2, True)

@@ -1,0 +1,192 @@
+"""What `evaluate` takes, and what it says of the rest."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import pandas as pd  # type: ignore[import-untyped]
+import pytest
+
+from judge import (
+    Config,
+    Evaluator,
+    InputError,
+    Sample,
+    evaluate,
+    measure_overlap,
+    measure_retrieval,
+    recommend_measures,
+)
+
+CHUNKS = ["Either side gives four weeks' notice."]
+ROW = {"qid": 7, "answer": "The notice is four weeks [1].", "contexts": CHUNKS}
+OTHER = ROW | {"qid": None}
+UNNAMED = {key: value for key, value in ROW.items() if key != "qid"}
+
+
+def frame(*rows: dict[str, Any]) -> pd.DataFrame:
+    return pd.DataFrame(list(rows))
+
+
+FIRST = str(UUID(int=1))
+TAKEN: list[tuple[object, list[str]]] = [
+    (ROW, ["7"]),
+    (Sample.of(ROW), ["7"]),
+    ([ROW, Sample.of(OTHER, number=2), UNNAMED], ["7", "2", "3"]),
+    ((row for row in (UNNAMED, ROW)), ["1", "7"]),
+    ([], []),
+    # A column of numbers in which one is missing holds floats, and is a column of numbers.
+    (frame(ROW, OTHER), ["7", "2"]),
+    (frame(ROW, OTHER).convert_dtypes(), ["7", "2"]),
+    (frame(ROW, OTHER | {"qid": "x"}).set_index("qid"), ["7", "x"]),
+    (frame(ROW).iloc[0], ["7"]),
+    # As a CSV holds them: lists as text, or a column for each chunk.
+    (frame(ROW | {"contexts": str(CHUNKS)}, UNNAMED | {"contexts": '["a"]'}), ["7", "2"]),
+    (frame({"qid": 7, "answer": ROW["answer"], "chunk_1": CHUNKS[0], "chunk_2": None}), ["7"]),
+    (
+        [ROW | {"qid": UUID(int=1), "price": Decimal("1.5"), "day": pd.NaT, "n": pd.NA}],
+        [str(UUID(int=1))],
+    ),
+]
+
+
+def test_samples_are_taken_as_programs_have_them() -> None:
+    for given, qids in TAKEN:
+        results = evaluate(given)
+        assert [result.qid for result in results] == qids, given
+        assert [result.scores.faithfulness for result in results[:1]] == [1.0] * bool(qids), given
+    (last,) = evaluate(TAKEN[-1][0])
+    assert last.metadata == {"price": "1.5", "day": None, "n": None}
+    mapped = {"result": {"text": ROW["answer"]}, "docs": [{"body": CHUNKS[0]}]}
+    config = Config(map={"answer": "result.text", "chunks": "docs[].body"})
+    assert evaluate(mapped, config)[0].scores.faithfulness == 1.0
+    # What is said of a path that is not there is for a program, too.
+    for given in ({"docs": []}, {"result": "x", "docs": [], "map": ""}):
+        with pytest.raises(InputError, match=r"in Python map=\{'answer'"):
+            Sample.of(given, map={"answer": "text.result", "chunks": "docs"})
+    with pytest.raises(InputError, match=r"in Python map=\{'chunks'"):
+        Sample.of({"messages": [{"role": "assistant", "content": "a"}]})
+
+
+REFUSED: list[tuple[object, str]] = [
+    ("samples.jsonl", "field 'samples': is a str; a file is read by judge.read_samples(path)"),
+    (5, "row 1: is no row (int); one with an answer and its chunks is needed"),
+    ([ROW, None], "row 2: is no row (NoneType); one with an answer"),
+    ([ROW, ROW | {"answer": 3}], "row 2, field 'answer': is a number, 3; text is needed"),
+    (ROW | {"cost": 10**5000}, "row 1, field 'cost': is a number of too many digits; give a text"),
+    (ROW | {"raw": b"x"}, "row 1, field 'raw': is a bytes; give a text, a number, a list"),
+    (frame(ROW, ROW), "row 2, field 'qid': '7' stands already in row 1; make each qid unique"),
+    ([UNNAMED, ROW | {"qid": "1"}], "row 2, field 'qid': '1' stands already in row 1; make"),
+    (frame(ROW, {"qid": 8}), "row 2, field 'answer': is missing (also read from: response)"),
+    (
+        [ROW | {"qid": 1.5}],
+        "field 'qid': is a number, 1.5; text or a whole number is needed",
+    ),
+    (frame(ROW).set_axis(["qid", "answer", "answer"], axis=1), "column 'answer' stands twice"),
+    ([UNNAMED] * 101 + [{}], "row 102, field 'answer': is missing"),
+    (frame(ROW).to_dict("list"), "row 1, field 'qid': is a list, [7]; text or a whole number"),
+]
+
+
+def test_what_is_no_sample_is_one_line_before_anybody_is_asked() -> None:
+    for given, says in REFUSED:
+        with pytest.raises(InputError) as caught:
+            evaluate(given)
+        assert says in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    async def first(rows: object) -> str:
+        async with Evaluator() as evaluator:
+            return (await anext(evaluator.evaluate(rows))).qid
+
+    with pytest.raises(InputError, match="row 2"):
+        asyncio.run(first([ROW, {}]))
+    # Of what can be read but once nobody knows before.
+    assert asyncio.run(first(iter([ROW, {}]))) == "7"
+
+
+def test_rows_may_come_in_their_own_time() -> None:
+    async def slowly() -> AsyncIterator[object]:
+        for number in range(3):
+            await asyncio.sleep(0)
+            yield UNNAMED if number else Sample.of(ROW)
+
+    async def qids() -> list[str]:
+        return [result.qid async for result in Evaluator().evaluate(slowly())]
+
+    assert asyncio.run(qids()) == ["7", "2", "3"]
+
+
+GRADED: list[dict[str, Any]] = [
+    ROW | {"by": {"a": 1}, "relevance": {"1": 1}},
+    ROW | {"qid": 8, "by": {"b": 2}, "relevance": {"2": 1}},
+]
+MADE: list[tuple[str, Callable[[Any, list[dict[str, Any]]], object]]] = [
+    ("pyarrow", lambda made, rows: made.Table.from_pylist(rows)),
+    ("polars", lambda made, rows: made.DataFrame(rows)),
+    ("datasets", lambda made, rows: made.Dataset.from_list(rows)),
+    ("datasets", lambda made, rows: made.Dataset.from_list(rows).to_iterable_dataset()),
+]
+
+
+@pytest.mark.parametrize(("name", "make"), MADE)
+def test_tables_of_other_packages_are_read(name: str, make: Callable[[Any, Any], object]) -> None:
+    table = make(pytest.importorskip(name), [ROW, OTHER])
+    assert [result.qid for result in evaluate(table)] == ["7", "2"]
+
+
+@pytest.mark.parametrize(("name", "make"), MADE)
+def test_what_other_rows_have_is_not_in_a_row(
+    name: str, make: Callable[[Any, Any], object]
+) -> None:
+    columns = make(pytest.importorskip(name), GRADED)
+    for rows in (columns, GRADED, frame(*GRADED)):
+        assert [result.metadata for result in evaluate(rows)] == [
+            {"by": {"a": 1}},
+            {"by": {"b": 2}},
+        ]
+
+
+class Frame:
+    """As polars has it."""
+
+    def iter_rows(self, *, named: bool) -> Iterator[dict[str, Any]]:
+        assert named
+        return iter([ROW, OTHER])
+
+    def __len__(self) -> int:
+        return 2
+
+
+class DataSet(list[dict[str, Any]]):
+    """As `datasets` has it."""
+
+    column_names = tuple(ROW)
+
+
+def test_tables_are_read_by_what_they_offer() -> None:
+    for table in (Frame(), DataSet([ROW, OTHER])):
+        assert [result.qid for result in evaluate(table)] == ["7", "2"]
+    with pytest.raises(InputError, match=r"are several data sets; give one of them: \['train'\]"):
+        evaluate({"train": DataSet([ROW]), "test": DataSet([OTHER])})
+
+
+def test_of_several_data_sets_one_is_asked_for() -> None:
+    datasets = pytest.importorskip("datasets")
+    whole = datasets.DatasetDict(train=datasets.Dataset.from_list([ROW]))
+    with pytest.raises(InputError, match=r"are several data sets; give one of them: \['train'\]"):
+        evaluate(whole)
+
+
+def test_what_else_is_measured_takes_frames_too() -> None:
+    rows = frame(
+        {"answer": "It is paid.", "reference": "It is paid.", "retrieved": ["a", "b"]}
+        | {"gold_evidence": ["b"]}
+    )
+    assert measure_overlap(rows).counts.measured == 1
+    assert measure_retrieval(rows).mean["mrr"] == 0.5
+    assert recommend_measures(rows).profile.samples == 1
+    with pytest.raises(InputError, match="row 1, field 'answer': is missing"):
+        measure_overlap(rows.drop(columns="answer"))

@@ -1,0 +1,314 @@
+"""Answers that come with their sentences, and with citations in lists: through every door."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from judge import Config, Sample, evaluate
+from judge.errors import InputError
+from judge.files.samples import read_samples
+from judge.records import CitationStatus, GivenSentence, SampleResult
+from tests.commands import judge
+from tests.serving import QUICKSTART
+
+CHUNKS = [
+    {"chunk_id": "gym", "text": "The gym opens at 6:30 on working days."},
+    {"chunk_id": "lockers", "text": "Lockers are emptied every Friday evening."},
+]
+OFFLINE = Config(judge="similarity")
+BOTH = "The gym opens at 6:30. Lockers are emptied every Friday evening."
+# What is given beside the chunks; the answer, and where its sentences stand, counted by hand.
+READ: list[tuple[dict[str, object], str, list[tuple[int, int]]]] = [
+    ({"sentences": ["One.", "Two."]}, "One. Two.", [(0, 4), (5, 9)]),
+    ({"sentences": [" One.\n", "", {"text": " "}, "二。"]}, "One. 二。", [(0, 4), (5, 7)]),
+    ({"answer": "One. Two.", "sentences": [[0, 9]]}, "One. Two.", [(0, 9)]),
+    ({"answer": "One. Two.", "sentences": [[0, 5], [5, 9]]}, "One. Two.", [(0, 4), (5, 9)]),
+    (
+        {"answer": "One. \n Two.", "sentences": [[0, 4], [4, 7], [7, 11]]},
+        "One. \n Two.",
+        [(0, 4), (7, 11)],
+    ),
+    ({"answer": "a. a. a.", "sentences": ["a.", "a."]}, "a. a. a.", [(0, 2), (3, 5)]),
+    ({"answer": " a.", "sentences": [{"start": 1, "end": 3}]}, " a.", [(1, 3)]),
+    ({"answer": " ", "sentences": ["a."]}, "a.", [(0, 2)]),
+    # Where a text has its place, too, it is the one at that place; seconds are none, nor is a place
+    # in an answer that is not there.
+    (
+        {"answer": "a. a. a.", "sentences": [{"text": "a. ", "start": 3, "end": 6}, [6, 8]]},
+        "a. a. a.",
+        [(3, 5), (6, 8)],
+    ),
+    ({"answer": "a. a.", "sentences": [{"text": "a.", "start": 3.0}]}, "a. a.", [(0, 2)]),
+    ({"sentences": [{"text": "a.", "start": 70, "end": 72}]}, "a.", [(0, 2)]),
+    ({"answer": "", "sentences": []}, "", []),
+    ({"sentences": [" "]}, "", []),
+]
+WRONG: list[tuple[dict[str, object], str, str]] = [
+    ({"answer": "One. Two.", "sentences": 5}, "sentences", "is a number, 5; a list of texts"),
+    ({"answer": "One. Two.", "sentences": []}, "sentences", "holds no sentence"),
+    ({"answer": "One. Two.", "sentences": ["Two.", "One."]}, "sentences[1]", "from character 9 on"),
+    ({"answer": "One.", "sentences": [[0, 5]]}, "sentences[0]", "is [0, 5], not within [0, 4]"),
+    ({"answer": "One. Two.", "sentences": [[0, 6], [5, 9]]}, "sentences[1]", "not within [6, 9]"),
+    ({"answer": "One.", "sentences": [[3, 2]]}, "sentences[0]", "is [3, 2]"),
+    (
+        {"answer": "One. Two.", "sentences": [{"text": "Two.", "start": 0, "end": 4}]},
+        "sentences[0]",
+        "has a text that does not stand at [0, 4] of the answer; mend start and end",
+    ),
+    (
+        {"answer": "One.", "sentences": [[False, True]]},
+        "sentences[0]",
+        "is a list, [False, True]; a text",
+    ),
+    ({"sentences": [[0, 2]]}, "sentences[0]", "not within [0, 0]"),
+    ({"sentences": ["a.", {"txt": "b"}]}, "sentences[1]", "is an object, {'txt': 'b'}; a text"),
+    (
+        {"sentences": [{"text": "a", "citations": 0}]},
+        "sentences[0].citations",
+        "is a number, 0; a list",
+    ),
+    (
+        {"sentences": [{"text": "a", "citations": [1.5]}]},
+        "sentences[0].citations[0]",
+        "is a number, 1.5",
+    ),
+    (
+        {"sentences": [{"text": "a", "citations": [True]}]},
+        "sentences[0].citations[0]",
+        "is a boolean, True",
+    ),
+    ({"sentences": ["\ud800"]}, "sentences", "half a character"),
+    (
+        {"answer": [{"text": "a", "citations": [None]}], "references": ["d"], "segments": ["t"]},
+        "answer[0].citations[0]",
+        "is null, None; a place from 0, or an id",
+    ),
+]
+
+
+def test_sentences_are_taken_as_they_stand() -> None:
+    for given, answer, places in READ:
+        sample = Sample.of({"chunks": CHUNKS, **given})
+        assert (sample.answer, [(s.start, s.end) for s in sample.sentences or ()]) == (
+            answer,
+            places,
+        )
+        assert Sample.model_validate_json(sample.model_dump_json()) == sample
+        assert Sample.model_validate(dict(sample)) == sample
+        assert Sample(qid="1", chunks=CHUNKS, **given) == sample
+
+
+def test_what_does_not_fit_is_one_line_that_names_the_place() -> None:
+    for given, field, problem in WRONG:
+        with pytest.raises(InputError) as caught:
+            Sample.of({**({} if "segments" in given else {"chunks": CHUNKS}), **given})
+        assert caught.value.field == field
+        assert problem in caught.value.problem
+        assert "\n" not in str(caught.value)
+    for many, problem in (
+        (["a" * 6_000_001], "have 6,000,001 characters"),
+        ([""] * 500_001, "has 500,001 sentences"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            Sample(qid="1", sentences=many)
+    with pytest.raises(ValidationError, match="answer"):
+        Sample.model_validate({"qid": "1", "answer": 5, "sentences": ["One."]})
+
+
+def test_a_sample_without_them_is_written_as_ever() -> None:
+    written = Sample(qid="1", answer=BOTH).model_dump(mode="json")
+    assert "sentences" not in written
+    assert GivenSentence(start=0, end=1).model_dump() == {"start": 0, "end": 1}
+
+
+def cited(result: SampleResult) -> list[tuple[int, str, str | None, CitationStatus | None]]:
+    return [(c.sentence, c.marker, c.chunk_id, c.status) for c in result.citations]
+
+
+LISTED = [
+    {"text": "The gym opens at 6:30 [2].", "citations": [0]},
+    {"text": "Lockers are emptied every Friday evening.", "citations": ["lockers", 7, "x", "0"]},
+    {"text": "Thank you for your question!", "citations": [1]},
+    {"text": "Lockers are emptied every Friday evening."},
+]
+
+
+def test_citations_in_lists_are_audited_and_scored() -> None:
+    (result,) = evaluate([Sample.of({"sentences": LISTED, "chunks": CHUNKS})], OFFLINE)
+    valid, dangling = CitationStatus.VALID, CitationStatus.DANGLING
+    # A number is a place from 0 and a text an id; a marker in the text is none, and what is cited
+    # by a pleasantry is listed and never counted.
+    assert cited(result) == [
+        (0, "gym", "gym", valid),
+        (1, "lockers", "lockers", valid),
+        (1, "7", None, dangling),
+        (1, "x", None, dangling),
+        (1, "0", None, dangling),
+        (2, "lockers", "lockers", None),
+    ]
+    assert {c.reason for c in result.citations if c.status is dangling} == {
+        "no chunk has this place or id; the places are 0 to 1, the first id is gym"
+    }
+    scores = result.scores
+    # Two of three claims cite what there is, and are supported by it; two of five citations hold.
+    assert (scores.coverage, scores.citation_validity, scores.citation_recall) == (
+        2 / 3,
+        0.4,
+        2 / 3,
+    )
+    assert [sentence.kind for sentence in result.sentences][2] == "pleasantry"
+    assert "[" not in "".join(result.citations[0].marker)
+    assert result.signature.endswith("|split:given")
+
+
+def test_markers_count_where_no_sentence_has_a_list() -> None:
+    texts = ["The gym opens at 6:30 [1].", "Lockers are emptied every Friday evening [lockers]."]
+    (result,) = evaluate([Sample.of({"sentences": texts, "chunks": CHUNKS})], OFFLINE)
+    assert [(c.marker, c.chunk_id) for c in result.citations] == [
+        ("[1]", "gym"),
+        ("[lockers]", "lockers"),
+    ]
+
+
+def test_a_refusal_that_cites_in_a_list_has_found_something() -> None:
+    for text in ("Unknown.", "未知。"):
+        kinds = []
+        for citations in ([], [0]):
+            given = {"sentences": [{"text": text, "citations": citations}], "chunks": CHUNKS}
+            (result,) = evaluate([Sample.of(given)], OFFLINE)
+            kinds.append(result.sentences[0].kind.value)
+        assert kinds == ["abstention", "claim"]
+
+
+def test_the_same_verdicts_as_of_markers_through_file_cell_and_command(tmp_path: Path) -> None:
+    sentences = [
+        {"text": "The gym opens at 6:30.", "citations": [0]},
+        {"text": "Lockers are emptied every Friday evening.", "citations": ["gym"]},
+    ]
+    marked = "The gym opens at 6:30 [1]. Lockers are emptied every Friday evening [gym]."
+    lines, cells = tmp_path / "a.jsonl", tmp_path / "a.csv"
+    row = {"qid": "1", "sentences": sentences, "chunks": CHUNKS}
+    lines.write_text(json.dumps(row) + "\n", "utf-8")
+    quoted = (
+        '"' + json.dumps(row[key]).replace('"', '""') + '"' for key in ("sentences", "chunks")
+    )
+    cells.write_text("qid,answer,sentences,chunks\n1,," + ",".join(quoted) + "\n", "utf-8")
+    (read,), (cell,) = read_samples(lines), read_samples(cells)
+    assert read == cell
+    assert read.answer == BOTH
+    listed, written = evaluate(
+        [read, Sample.of({"qid": "2", "answer": marked, "chunks": CHUNKS})], OFFLINE
+    )
+    assert listed.scores == written.scores
+    assert [s.outcome for s in listed.sentences] == [s.outcome for s in written.sentences]
+    assert [c.status for c in listed.citations] == [c.status for c in written.citations]
+    run = tmp_path / "run"
+    assert judge("score", lines, "-o", run, "--judge", "similarity").code == 0
+    said = judge("show", run, "1").out
+    assert "cites gym valid" in said
+    assert "[1]" not in said
+
+
+def test_what_stands_between_sentences_is_shown_and_the_run_is_of_its_input(
+    tmp_path: Path,
+) -> None:
+    answer = "Well: The gym opens at 6:30. 😀 It is free. See you!"
+    row = {"qid": "1", "answer": answer, "sentences": [[6, 28], [31, 42]], "chunks": CHUNKS}
+    lines, run, sheet = (tmp_path / name for name in ("a.jsonl", "run", "sheet.csv"))
+    lines.write_text(json.dumps(row) + "\n", "utf-8")
+    assert judge("score", lines, "-o", run, "--judge", "similarity").code == 0
+    shown = judge("show", run, "1").out
+    assert "the input is gone" not in shown
+    assert all(said in shown for said in ("Well:", "😀", "See you!"))
+    assert judge("review", "draw", run, "-o", sheet).code == 0
+    assert "▶The gym opens at 6:30.◀ 😀 It is free. See you!" in sheet.read_text("utf-8")
+    # Cut otherwise, or not at all, they are others.
+    for sentences in ([[6, 42]], None):
+        lines.write_text(json.dumps(row | {"sentences": sentences}) + "\n", "utf-8")
+        assert "the input is gone" in judge("show", run, "1").out
+
+
+def test_a_number_beyond_the_references_is_no_passage_that_nobody_listed() -> None:
+    row = {
+        "topic_id": 1,
+        "references": ["gym"],
+        "segments": {each["chunk_id"]: each["text"] for each in CHUNKS},
+        "answer": [{"text": CHUNKS[1]["text"], "citations": [1, "lockers"]}],
+    }
+    (result,) = evaluate([Sample.of(row)], OFFLINE)
+    assert cited(result) == [
+        (0, "references[1]", None, CitationStatus.DANGLING),
+        (0, "lockers", "lockers", CitationStatus.VALID),
+    ]
+    assert result.scores.citation_support["support_weighted_recall"] == 0
+
+
+def test_runs_of_answers_given_and_cut_are_comparable_where_both_have_both(tmp_path: Path) -> None:
+    rows = [
+        {"qid": "1", "answer": BOTH, "chunks": CHUNKS},
+        {"qid": "2", "sentences": [BOTH], "chunks": CHUNKS},
+    ]
+    runs = [tmp_path / name for name in ("first", "again", "cut")]
+    for run, kept in zip(runs, (rows, rows, rows[:1]), strict=True):
+        lines = tmp_path / f"{run.name}.jsonl"
+        lines.write_text("".join(json.dumps(row) + "\n" for row in kept), "utf-8")
+        assert judge("score", lines, "-o", run, "--judge", "similarity").code == 0
+    assert judge("compare", *runs[:2]).code == 0
+    refused = judge("compare", runs[0], runs[2])
+    assert refused.code == 2
+    assert "not judged alike: split: 4, given" in refused.err
+
+
+def test_an_answer_that_is_given_as_it_would_be_cut_is_judged_alike() -> None:
+    samples = list(read_samples(QUICKSTART))[::2]  # all would take over a second
+    cut = evaluate(samples, OFFLINE)
+    given = [
+        Sample.model_validate(
+            {
+                **sample.model_dump(),
+                "sentences": [[s.start, s.end] if s.index % 2 else s.text for s in own.sentences],
+            }
+        )
+        for sample, own in zip(samples, cut, strict=True)
+    ]
+    for own, other in zip(cut, evaluate(given, OFFLINE), strict=True):
+        assert other.model_copy(update={"signature": own.signature}) == own
+
+
+def test_a_map_names_where_they_stand(tmp_path: Path) -> None:
+    lines = tmp_path / "a.jsonl"
+    row = {"out": {"parts": [{"text": "One.", "citations": ["gym"]}]}, "docs": CHUNKS}
+    lines.write_text(json.dumps(row) + "\n", "utf-8")
+    mapping = {"sentences": "out.parts", "chunks": "docs"}
+    (sample,) = read_samples(lines, mapping=mapping)
+    assert (sample.answer, sample.sentences) == (
+        "One.",
+        (GivenSentence(start=0, end=4, citations=("gym",)),),
+    )
+    lines.write_text(json.dumps(row | {"out": {"parts": [7]}}) + "\n", "utf-8")
+    with pytest.raises(InputError) as caught:
+        list(read_samples(lines, mapping=mapping))
+    assert caught.value.field == "out.parts[0]"
+
+
+def test_variants_and_references_have_sentences_of_their_own(tmp_path: Path) -> None:
+    row = {
+        "qid": "1",
+        "query": "When does the gym open?",
+        "sentences": [{"text": "The gym opens at 6:30.", "citations": [0]}],
+        "gold_answer": "The gym opens at 6:30. It is free.",
+        "chunks": CHUNKS,
+    }
+    lines, made = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    lines.write_text(json.dumps(row) + "\n", "utf-8")
+    assert judge("perturb", lines, "-o", made, "--variants", "original").code == 0
+    assert not {"sentences", "answer"} & json.loads(made.read_text("utf-8")).keys()
+    config = Config(judge="similarity", correctness=True)
+    (result,) = evaluate(read_samples(lines), config)
+    assert result.correctness is not None
+    assert [each.text for each in result.correctness.reference] == [
+        "The gym opens at 6:30.",
+        "It is free.",
+    ]

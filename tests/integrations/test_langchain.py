@@ -1,0 +1,108 @@
+"""With the real langchain-core and langsmith, whose traces stay on loopback."""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from judge import InputError
+from tests.posted import PostServer, Reply
+from tests.rated import RATED, TEXT, rater, recipe, tool
+
+runnables = tool("langchain_core.runnables")
+documents = tool("langchain_core.documents")
+langsmith = tool("langsmith")
+ours = tool("judge.integrations.langchain")
+
+CHUNKS = [documents.Document(page_content=TEXT, metadata={"source": "hr.pdf"})]
+pytestmark = pytest.mark.filterwarnings("default")  # the packages' own
+
+
+def dataset() -> list[Any]:
+    schemas, own = tool("langsmith.schemas"), uuid.uuid4()
+    return [
+        schemas.Example(id=uuid.uuid4(), inputs={"question": name}, dataset_id=own)
+        for name in RATED
+    ]
+
+
+def target(inputs: dict[str, str]) -> dict[str, object]:
+    return {"answer": RATED[inputs["question"]].answer, "documents": CHUNKS}
+
+
+async def atarget(inputs: dict[str, str]) -> dict[str, object]:
+    return target(inputs)
+
+
+def check(given: list[Any]) -> None:
+    """No score where there is none, and never a 0 or a 1 in its place."""
+    told = {
+        row["example"].inputs["question"]: each
+        for row in given
+        for each in row["evaluation_results"]["results"]
+    }
+    assert {name: each.score for name, each in told.items()} == {
+        name: each.score for name, each in RATED.items()
+    }
+    for name, each in told.items():
+        assert each.key == "faithfulness"
+        assert (each.comment or "").split("\n")[0] == RATED[name].says
+        assert each.value == {"unscored": name, "abstained": name, "empty": "no_claims"}.get(name)
+        assert each.metadata == {"signature": "fake"}
+
+
+@pytest.fixture
+def settings() -> Iterator[dict[str, Any]]:
+    """Nothing of LangSmith's but a server that takes what is traced."""
+    with PostServer(Reply(202)) as server:
+        url = f"http://127.0.0.1:{server.port}"
+        client = langsmith.Client(api_url=url, api_key="-", info={})
+        judge = ours.faithfulness_evaluator(rater())
+        yield {"evaluators": [judge], "client": client, "upload_results": False}
+        client.flush()
+
+
+def test_langsmith_evaluate(settings: dict[str, Any]) -> None:
+    check(list(langsmith.evaluate(target, data=dataset(), **settings)))
+
+
+async def test_langsmith_aevaluate(settings: dict[str, Any]) -> None:
+    found = await langsmith.aevaluate(atarget, data=dataset(), **settings)
+    check([row async for row in found])
+
+
+def test_a_step_behind_a_chain() -> None:
+    rag = runnables.RunnableLambda(lambda name: {"input": name, "context": CHUNKS})
+    chain = (
+        rag
+        | runnables.RunnablePassthrough.assign(answer=lambda given: RATED[given["input"]].answer)
+        | ours.with_faithfulness(rater())
+    )
+    for given in chain.batch(list(RATED)):
+        rated = RATED[given["input"]]
+        assert (given["faithfulness"], given["answer"]) == (rated.score, rated.answer)
+        assert given["faithfulness_comment"].split("\n")[0] == rated.says
+        assert given["context"] == CHUNKS
+
+
+async def test_a_step_in_a_running_loop() -> None:
+    step = ours.with_faithfulness(rater(), lang="zh")
+    rows = [{"input": "?", "answer": each.answer, "context": CHUNKS} for each in RATED.values()]
+    found = [await step.abatch(rows), [step.invoke(row) for row in rows]]
+    for some in found:
+        assert [given["faithfulness"] for given in some] == [each.score for each in RATED.values()]
+    assert found[0][4]["faithfulness_comment"] == "无可度量：拒答"
+
+
+async def test_outputs_of_any_form() -> None:
+    read = ours.faithfulness_evaluator(rater(), {"answer": "said.text", "chunks": "docs[].body"})
+    outputs = {"said": {"text": RATED["half"].answer}, "docs": [{"body": TEXT}]}
+    assert (await read({"question": "?"}, outputs))["score"] == 0.5
+    with pytest.raises(InputError, match="field 'chunks': is missing"):
+        await ours.faithfulness_evaluator(rater())({"question": "?"}, {"answer": "Yes."})
+
+
+def test_the_recipe() -> None:
+    told = recipe("langchain")["told"]
+    assert (told["faithfulness"], told["faithfulness_comment"]) == (1.0, "")

@@ -1,0 +1,133 @@
+"""With the real langfuse, which posts to a server on loopback."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge import ConfigError, JudgeError, Sample, SampleResult, evaluate
+from tests.posted import PostServer, Reply
+from tests.rated import RATED, TEXT, rater, recipe, tool
+
+langfuse = tool("langfuse")
+ours = tool("judge.integrations.langfuse")
+
+pytestmark = pytest.mark.filterwarnings("default")  # the package's own
+TAKEN = Reply(202, {"Content-Type": "application/json"}, b'{"accepted": 1}')
+
+
+def results(**kept: str) -> list[SampleResult]:
+    """Of the rows of an export of traces; with a `traceId`, of observations."""
+    rows = [
+        {
+            "id": name,
+            "projectId": "p",
+            "input": "差旅标准?",
+            "output": {"answer": each.answer, "documents": [TEXT]},
+            **kept,
+        }
+        for name, each in RATED.items()
+    ]
+    return evaluate([Sample.of(row) for row in rows], evaluator=rater())
+
+
+def client(server: PostServer) -> Any:  # noqa: ANN401  of an optional package
+    url = f"http://127.0.0.1:{server.port}"
+    pair = {f"{kind}_key": f"{kind}-{server.port}" for kind in ("public", "secret")}
+    return langfuse.Langfuse(**pair, base_url=url, tracing_enabled=False)
+
+
+def scores(server: PostServer) -> list[list[dict[str, Any]]]:
+    """What was posted, by request."""
+    assert {each.path for each in server.posted} == {"/api/public/scores"}
+    return [json.loads(each.raw) for each in server.posted]
+
+
+def test_numbers_and_labels_are_sent() -> None:
+    """What has no number is no number there, and says why."""
+    with PostServer(TAKEN) as server:
+        assert ours.send(results(environment="prod"), client(server)) == len(RATED)
+        (sent,) = scores(server)
+    words = {"unscored": "unscored", "abstained": "abstained", "empty": "no_claims"}
+    assert {each["traceId"]: each["value"] for each in sent} == {
+        name: words.get(name, each.score) for name, each in RATED.items()
+    }
+    kinds = {each["traceId"]: each["dataType"] for each in sent}
+    assert {name for name in kinds if kinds[name] == "CATEGORICAL"} == words.keys()
+    assert {each["environment"] for each in sent} == {"prod"}
+    partly = sent[list(RATED).index("partly")]
+    counts = {"claims": 2, "judged": 1, "unscored": 1, "faithfulness_bounds": [0.5, 1.0]}
+    assert partly["metadata"] == {"signature": "fake", **counts}
+    assert not any(each.answer and each.answer in json.dumps(sent) for each in RATED.values())
+    assert not any("comment" in each or "observationId" in each for each in sent)
+
+
+def test_an_observation_is_scored_in_its_trace_and_a_rerun_overwrites() -> None:
+    with PostServer(TAKEN) as server:
+        for _ in range(2):
+            assert ours.send(results(traceId="t1"), client(server)) == len(RATED)
+        first, again = scores(server)
+    assert first == again
+    assert [(each["traceId"], each["observationId"]) for each in first] == [
+        ("t1", name) for name in RATED
+    ]
+    assert len({each["id"] for each in first}) == len(RATED)
+    # Rows of two traces that have no ids are numbered alike, and no score takes another's place.
+    with PostServer(TAKEN) as server:
+        ours.send(results(traceId="t1") + results(traceId="t2"), client(server))
+        (sent,) = scores(server)
+    assert len({each["id"] for each in sent}) == 2 * len(RATED)
+
+
+def test_texts_and_other_scores_are_sent_where_they_are_asked_for() -> None:
+    names = ("faithfulness", "citation_validity")
+    with PostServer(TAKEN) as server:
+        some = results() * 20
+        assert ours.send(some, client(server), names=names, texts=True) == 2 * len(some)
+        sent = scores(server)
+    assert [len(each) for each in sent] == [100, 100, 40]
+    said = [each["comment"].split("\n")[0] for each in sent[0][: 2 * len(RATED) : 2]]
+    assert said == [each.says for each in RATED.values()]
+    assert {each["value"] for each in sent[0] if each["name"] == "citation_validity"} == {
+        "nothing_to_measure",
+        "unscored",
+        "abstained",
+        "no_claims",
+    }
+    assert len({each["id"] for each in sent[0]}) == 2 * len(RATED)
+
+
+def test_what_langfuse_does_not_take_is_an_error() -> None:
+    kind = {"Content-Type": "application/json"}
+    refused = b'{"accepted": 4, "rejected": 2, "errors": [{"message": "no such config"}]}'
+    with PostServer(TAKEN, Reply(207, kind, refused), Reply(401, kind, b"{}")) as server:
+        own = client(server)
+        assert ours.send(iter(()), own) == 0
+        for names in (("f1",), "faithfulness", ("unsupported",), ("faithfulness_bounds",)):
+            with pytest.raises(
+                ConfigError, match=r"names: '.*' is none of citation_recall, .*coverage"
+            ):
+                ours.send(results(), own, names=names)
+        assert ours.send(results(), own) == len(RATED)
+        with pytest.raises(JudgeError, match="Langfuse rejected 2 of 6 scores: no such config"):
+            ours.send(results(), own)
+        with pytest.raises(langfuse.api.UnauthorizedError):
+            ours.send(results(), own)
+
+
+def test_the_recipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    row = {"id": "t1", "projectId": "p", "input": "多长？", "output": {"answer": "三个月。"}}
+    row["metadata"] = {"contexts": ["试用期为三个月。"]}
+    Path("export.jsonl").write_text(json.dumps(row), "utf-8")
+    with PostServer(TAKEN) as server:
+        monkeypatch.setenv("LANGFUSE_BASE_URL", f"http://127.0.0.1:{server.port}")
+        monkeypatch.setenv("LANGFUSE_PUBLIC_KEY", "pk")
+        monkeypatch.setenv("LANGFUSE_SECRET_KEY", "sk")
+        recipe("langfuse")
+        ((sent,),) = scores(server)
+    assert capsys.readouterr().out == "1 scores sent\n"
+    assert (sent["traceId"], sent["value"], sent["dataType"]) == ("t1", 1.0, "NUMERIC")

@@ -1,0 +1,117 @@
+"""The assertion, as promptfoo calls a Python file: its interface is documented, it runs on node."""
+
+import json
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from judge import ConfigError, InputError
+from judge.integrations.promptfoo import get_assert
+from tests.asked import Asked
+from tests.replies import Answer, Says, Status, right, verdicts
+from tests.server import JudgeServer
+
+pytestmark = pytest.mark.usefixtures("place")
+NOTICE, HOLIDAYS = "Either side gives four weeks' notice.", "员工每年有15天年假。"
+
+
+def test_a_grading_result() -> None:
+    """`pass`, `score` and `reason` are required, each component has them; it all goes as JSON."""
+    context = {"vars": {"question": "Notice?", "context": [NOTICE, HOLIDAYS]}, "config": {}}
+    output = "Either side gives four weeks' notice [1]. Bears dance at night."
+    told = json.loads(json.dumps(get_assert(output, context)))
+    assert (told["pass"], told["score"]) == (False, 0.5)
+    assert "1 of 2 claims is not supported: Bears dance at night." in told["reason"]
+    assert told["reason"].startswith("faithfulness 0.500, similarity:")
+    assert told["namedScores"] == {
+        "faithfulness": 0.5,
+        "coverage": 0.5,
+        "citation_validity": 1.0,
+        "citation_recall": 0.5,
+    }
+    assert [(each["pass"], each["score"]) for each in told["componentResults"]] == [
+        (True, 1.0),
+        (False, 0.0),
+    ]
+    assert get_assert(output, {**context, "config": {"at_least": 0.5}})["pass"]
+
+
+def test_where_passages_are() -> None:
+    """In a variable, a text or documents; in the provider's metadata; or where a path leads."""
+    document = {"page_content": HOLIDAYS, "metadata": {"source": "hr"}}
+    table: list[dict[str, Any]] = [
+        {"vars": {"context": HOLIDAYS}},
+        {"vars": {"context": [HOLIDAYS]}},
+        {"vars": {"context": [document]}},
+        {"vars": {}, "metadata": {"context": [HOLIDAYS]}},
+        {"vars": {}, "providerResponse": {"metadata": {"context": HOLIDAYS}}},
+        {"vars": {"docs": [{"t": HOLIDAYS}]}, "config": {"map": {"chunks": "vars.docs[].t"}}},
+        {"vars": {"context": "no"}, "metadata": {"x": HOLIDAYS}}
+        | {"config": {"map": {"chunks": "metadata.x"}}},
+    ]
+    for context in table:
+        told = get_assert("员工每年有15天年假。", context)
+        assert (told["pass"], told["score"]) == (True, 1.0), context
+
+
+def test_nothing_unscored_passes() -> None:
+    def answered(asked: Asked) -> Answer:
+        if asked.is_probe:
+            return right(asked)
+        if any("Broken" in text for text in asked.sentences.values()):
+            return Status(500, "")
+        return Says(verdicts(asked, **dict.fromkeys(asked.sentences, "full")))
+
+    with JudgeServer(answered) as server:
+        settings = server.config().model_dump(mode="json", exclude_defaults=True)
+        config = {"at_least": 0.1, **settings}
+        for output, says in (
+            ("Broken line here.", "no score: 1 of 1 claims has no verdict"),
+            ("I cannot answer that.", "no score: nothing to measure: abstained"),
+            ("", "no score: nothing to measure: no claims"),
+            (None, "no score: nothing to measure: no claims"),
+        ):
+            told = get_assert(output, {"vars": {"context": [NOTICE]}, "config": config})
+            assert told["reason"].startswith(says), told
+            assert not told["pass"]
+            assert "faithfulness" not in told["namedScores"]
+            assert told["componentResults"] == []
+        told = get_assert("Four weeks.", {"vars": {"context": [NOTICE]}, "config": config})
+        assert told["pass"]
+        assert server.calls
+
+
+def test_what_is_missing_is_named() -> None:
+    with pytest.raises(InputError, match=r"vars\.context"):
+        get_assert("One.", {"vars": {"passages": [NOTICE]}})
+    with pytest.raises(ConfigError, match="no_such"):
+        get_assert("One.", {"vars": {"context": "x"}, "config": {"no_such": 1}})
+    for least in (0, 2, "0.5", None):
+        with pytest.raises(ConfigError, match="at_least is above 0"):
+            get_assert("One.", {"vars": {"context": "x"}, "config": {"at_least": least}})
+    said = "It opens at seven."
+    assert get_assert(said, {"vars": {"context": said}, "config": {"map": None}})["pass"]
+    # An output that is an object, as of a provider that answers in JSON, is read as its JSON.
+    told = get_assert({"说": HOLIDAYS}, {"vars": {"context": [HOLIDAYS]}})
+    assert HOLIDAYS[:-1] in told["componentResults"][0]["reason"]
+
+
+def test_the_recipe(tmp_path: Path) -> None:
+    """The guide's configuration and file, called as promptfoo calls them."""
+    guide = Path(__file__).parents[2] / "judge" / "integrations" / "README.md"
+    blocks = re.findall(
+        r"^```(\w+)\n(.*?)^```$", guide.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    (config,) = (yaml.safe_load(text) for kind, text in blocks if kind == "yaml")
+    (tmp_path / "faithful.py").write_text(
+        next(text for kind, text in blocks if kind == "python" and "promptfoo" in text)
+    )
+    (test,), (assertion,) = config["tests"], config["defaultTest"]["assert"]
+    path = tmp_path / assertion["value"].removeprefix("file://")
+    given = {"vars": test["vars"], "config": assertion["config"]}
+    told = runpy.run_path(str(path))["get_assert"](test["vars"]["answer"], given)
+    assert told["pass"], told

@@ -1,0 +1,63 @@
+"""With the real ragas, which tells nobody of it."""
+
+import logging
+import math
+import os
+
+import pytest
+
+from judge import JudgeError
+from tests.rated import RATED, TEXT, rater, recipe, tool
+
+os.environ.setdefault("RAGAS_DO_NOT_TRACK", "true")  # it is read once
+ragas = tool("ragas")
+ours = tool("judge.integrations.ragas")
+
+pytestmark = pytest.mark.filterwarnings("default")  # the package's own
+ROWS = [
+    {"user_input": name, "response": each.answer, "retrieved_contexts": [TEXT]}
+    for name, each in RATED.items()
+]
+
+
+def shown(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def test_a_batch() -> None:
+    found = ours.JudgeFaithfulness(rater()).batch_score(ROWS)
+    assert [shown(each.value) for each in found] == [each.score for each in RATED.values()]
+    said = [(each.reason or "").split("\n")[0] for each in found]
+    assert said == [each.says for each in RATED.values()]
+
+
+async def test_one_in_a_running_loop() -> None:
+    found = await ours.JudgeFaithfulness(rater(), "zh").ascore(**ROWS[4])
+    assert (shown(found.value), found.reason) == (None, "无可度量：拒答")
+    metric = ours.SingleTurnJudgeFaithfulness(rater())
+    assert await metric.single_turn_ascore(ragas.SingleTurnSample(**ROWS[1])) == 0.5
+
+
+def test_evaluate_has_a_number_only_where_every_claim_has_a_verdict(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    dataset = ragas.EvaluationDataset([ragas.SingleTurnSample(**row) for row in ROWS])
+    metrics = [ours.SingleTurnJudgeFaithfulness(rater())]
+    with caplog.at_level(logging.ERROR, logger="ragas"):
+        found = ragas.evaluate(dataset, metrics, show_progress=False)
+    column = [shown(row["judge_faithfulness"]) for row in found.scores]
+    assert column == [1.0, 0.5, None, None, None, None]
+    for name in ("unscored", "partly"):
+        assert RATED[name].says in caplog.text
+    with pytest.raises(JudgeError, match="has no verdict"):
+        ragas.evaluate(dataset, metrics, show_progress=False, raise_exceptions=True)
+
+
+def test_a_dataset_without_contexts_is_refused_by_ragas() -> None:
+    dataset = ragas.EvaluationDataset([ragas.SingleTurnSample(user_input="?", response="Yes.")])
+    with pytest.raises(ValueError, match="retrieved_contexts"):
+        ragas.evaluate(dataset, [ours.SingleTurnJudgeFaithfulness(rater())], show_progress=False)
+
+
+def test_the_recipe() -> None:
+    assert recipe("ragas")["found"].value == 1.0

@@ -1,0 +1,62 @@
+"""Answers whose faithfulness is known, for evaluators that are handed to other tools."""
+
+import re
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from judge import Evaluator
+from judge.backends.fake import FakeJudge
+from judge.records import Support, Verdict
+
+TEXT: Final = "一线城市住宿每晚不超过600元。"
+_TRUE, _FALSE, _UNASKED = "一线城市每晚600元。", "Each day pays 900 yuan.", "别的东西是红色的。"
+
+
+class Rated(NamedTuple):
+    answer: str
+    score: float | None
+    says: str
+    passing: bool | None = None
+
+
+RATED: Final = {
+    "supported": Rated(_TRUE, 1.0, "", passing=True),
+    "half": Rated(
+        f"{_TRUE}{_FALSE}", 0.5, f"1 of 2 claims is not supported: {_FALSE}", passing=False
+    ),
+    "unscored": Rated(_UNASKED, None, f"1 of 1 claims has no verdict: {_UNASKED}"),
+    "partly": Rated(f"{_TRUE}{_UNASKED}", 1.0, f"1 of 2 claims has no verdict: {_UNASKED}"),
+    "abstained": Rated("文档中没有提到。", None, "nothing to measure: abstained"),
+    "empty": Rated("", None, "nothing to measure: no claims"),
+}
+
+
+def rater() -> Evaluator:
+    """Who rates them so."""
+    labels = {_TRUE: Support.FULL, _FALSE: Support.NONE}
+    verdicts = {
+        text: Verdict(support=each, source="llm", signature="fake") for text, each in labels.items()
+    }
+    return Evaluator(judge=FakeJudge(verdicts))
+
+
+def recipe(module: str) -> dict[str, Any]:
+    """What the guide's example of an integration leaves behind."""
+    guide = Path(__file__).parents[1] / "judge" / "integrations" / "README.md"
+    blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", guide.read_text("utf-8"))
+    (block,) = (text for text in blocks if f"judge.integrations.{module} " in text)
+    names: dict[str, Any] = {}
+    exec(compile(block, "README.md", "exec"), names)  # noqa: S102  our own text
+    return names
+
+
+def tool(name: str) -> Any:  # noqa: ANN401  a module of a package that may be missing
+    """A module of an optional package, which may warn of itself; skips where there is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module: ModuleType = pytest.importorskip(name)
+        return module

@@ -1,0 +1,162 @@
+"""A run in Python: opened, read, explained, as a DataFrame."""
+
+import json
+import math
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from judge import ConfigError, Run, RunError, Sample, evaluate, read_run, to_rows
+from judge.files.runs import RECORD, RESULTS, SUMMARY
+from judge.records.run import RunRecord
+from judge.reports.rows import COLUMNS
+from tests.commands import judge, line, write
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("run") / "run"
+    assert judge("score", FIXTURES / "quickstart.jsonl", "-o", made).code == 0
+    return made
+
+
+def test_a_run_is_its_results(folder: Path) -> None:
+    run = Run.open(folder)
+    lines = (folder / RESULTS).read_text("utf-8").splitlines()
+    qids = [json.loads(each)["qid"] for each in lines]
+    assert [result.qid for result in run] == qids == [result.qid for result in run]
+    assert len(run) == len(qids) == 16
+    assert run[qids[3]].qid == qids[3] in run
+    assert "no-such" not in run
+    assert run.summary is not None
+    assert run.summary.answers == run.record.input.samples == 16
+    assert isinstance(read_run(str(folder)), Run)
+    with pytest.raises(RunError, match="no answer 'no-such'"):
+        run["no-such"]
+    with pytest.raises(RunError, match=r"no answer 3$"):
+        run[3]  # type: ignore[index]  # a number, and no qid
+    sample = run.sample(qids[3])
+    assert sample is not None
+    assert sample.qid == qids[3]
+
+
+def test_what_is_no_run_is_one_line(tmp_path: Path, folder: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / RECORD).write_text("{", encoding="utf-8")
+    wrong = {
+        "nowhere": "no such run folder; judge score FILE",
+        ".": "holds no run; judge score FILE",
+        "file": "is a file, not a run folder",
+        "damaged": "damaged, or of another version of judge",
+    }
+    for name, says in wrong.items():
+        with pytest.raises(RunError, match=says) as caught:
+            Run.open(tmp_path / name)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(ConfigError, match="level 'words': give one of sentences, answers"):
+        Run.open(folder).to_pandas("words")  # type: ignore[arg-type]
+
+
+def test_an_unfinished_run_and_one_of_many_files_are_read(folder: Path, tmp_path: Path) -> None:
+    lines = (folder / RESULTS).read_bytes().splitlines(keepends=True)
+    record = RunRecord.model_validate_json((folder / RECORD).read_bytes())
+    begun, spread = tmp_path / "begun", tmp_path / "spread"
+    begun.mkdir()
+    open_ = record.model_copy(update={"finished": None})
+    (begun / RECORD).write_text(open_.model_dump_json(), encoding="utf-8")
+    (begun / "results.jsonl.part").write_bytes(b"".join(lines[:5]))
+    run = Run.open(begun)
+    assert (len(run), len(list(run)), run.summary) == (5, 5, None)
+    assert judge("export", begun, "--csv", tmp_path / "x.csv").code == 2
+    (spread / "results").mkdir(parents=True)
+    (spread / RECORD).write_text(record.model_dump_json(), encoding="utf-8")
+    (spread / SUMMARY).write_bytes((folder / SUMMARY).read_bytes())
+    (spread / "results" / "0.jsonl").write_bytes(b"".join(lines[:9]))
+    (spread / "results" / "1.jsonl").write_bytes(b"".join(lines[9:]))
+    assert [each.qid for each in Run.open(spread)] == [each.qid for each in Run.open(folder)]
+    assert judge("export", spread, "--json", "-").code == 0
+
+
+def test_a_run_is_a_frame_of_its_sentences_or_answers(folder: Path) -> None:
+    pytest.importorskip("pandas")
+    run = Run.open(folder)
+    assert run.summary is not None
+    sentences, answers = run.to_pandas(), run.to_pandas("answers")
+    assert sentences.shape[0] == sum(len(result.sentences) for result in run)
+    # pandas comes to the totals of the summary, for it knows what is no number.
+    score = run.summary.faithfulness
+    assert score is not None
+    assert math.isclose(answers["faithfulness"].mean(), score.macro)
+    assert answers["claims"].sum() == run.summary.claims
+    assert sentences["support"].notna().sum() == run.summary.claims
+    assert answers["correctness"].isna().all()
+    assert json.loads(answers["metadata"][0]) == next(iter(run)).metadata
+    named = next(result for result in run if result.scores.unsupported)
+    row = answers.set_index("qid").loc[named.qid]
+    assert row["unsupported"] == len(named.scores.unsupported)
+    assert (row["faithfulness_low"], row["faithfulness_high"]) == named.scores.faithfulness_bounds
+
+
+def test_the_same_columns_whatever_stands_in_them() -> None:
+    results = evaluate([Sample(qid="a"), Sample(qid="b", answer="It is paid.")])
+    answers = to_rows(results, "answers")
+    assert [row["claims"] for row in answers] == [0, 1]
+    assert len({tuple(row) for row in answers}) == 1
+
+
+def test_an_answer_explains_itself_as_the_command_does(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    run = Run.open(folder)
+    for qid, lang in (("en-router-world", "en"), ("zh-warranty-number", "zh")):
+        shown = judge("show", folder, qid, "--lang", lang).out
+        with monkeypatch.context() as patch:
+            patch.setenv("FORCE_COLOR", "1")
+            text = run[qid].explain(run.sample(qid), lang=lang)  # type: ignore[arg-type]
+        assert text == shown
+        alone = run[qid].explain(lang=lang)  # type: ignore[arg-type]
+        assert "\x1b" not in text + alone
+        assert len(alone) < len(text)
+    assert "gone" not in run["en-router-world"].explain()
+    with pytest.raises(ConfigError, match="give the sample it is of"):
+        run["en-router-world"].explain(Sample(qid="en-router-world", answer="Another."))
+    with pytest.raises(ConfigError, match="lang 'fr': give one of en, zh"):
+        run["en-router-world"].explain(lang="fr")  # type: ignore[arg-type]
+
+
+def test_a_run_shows_its_scores_in_its_answers_language(tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    write(source, [line("1", "早餐七点开始。")])
+    assert judge("score", source, "-o", tmp_path / "run").code == 0
+    run = Run.open(tmp_path / "run")
+    shown = run._repr_html_()
+    assert "报告：run" in shown
+    assert "95% 置信区间" in shown
+    assert repr(run) == f"Run.open({str(tmp_path / 'run')!r})"
+    begun = Run(run.folder, run.record, None)
+    assert "未完成：1 篇回答中已有 1 篇" in begun._repr_html_()
+
+
+def test_the_guide_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    guide = (FIXTURES.parent / "judge" / "reports" / "README.md").read_text("utf-8")
+    part = guide[guide.index("# A run as a table") :]
+    commands, code = re.findall(r"(?ms)^```\w+\n(.*?)^```$", part)
+    write(place / "in.jsonl", [line("q_001", "It is open from Monday to Friday.")])
+    assert judge("score", place / "in.jsonl", "-o", "runs/today").code == 0
+    for command in commands.splitlines():
+        done = judge(*shlex.split(command, comments=True)[1:])
+        assert (done.code, done.err) == (0, ""), command
+    names = ("answers.jsonl", "in.jsonl", "sentences.csv", "sentences.parquet")
+    assert sorted(each.name for each in place.iterdir() if each.is_file()) == list(names)
+    made: dict[str, object] = {}
+    exec(code, made)  # noqa: S102  it is ours
+    assert "看似有依据" in capsys.readouterr().out
+    assert getattr(made["frame"], "shape", ()) == (1, len(COLUMNS["answers"]))
