@@ -14,6 +14,12 @@ A failure of the world that concerns one sentence (a timeout, a broken reply) is
 it is a value, `judge.records.Unscored`, and stays in the denominator.
 """
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 class JudgeError(Exception):
     """Anything `judge` raises on purpose; the message names the value and the next step."""
@@ -25,6 +31,22 @@ class UsageError(JudgeError):
 
 class ConfigError(UsageError):
     """A setting is unknown, out of range, or contradicts another."""
+
+
+@contextmanager
+def extra(name: str, what: str, instead: str = "") -> "Iterator[None]":
+    """Around imports: where a package is missing, ConfigError names the extra that brings it."""
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigError(
+            f"{what} needs {error.name}, which is not installed; {instead}{install(name)}"
+        ) from None
+
+
+def install(name: str) -> str:
+    """What to do for an extra, as the end of a message: there is no package to name it by."""
+    return f"run pip install '.[{name}]' in judge's checkout"
 
 
 class InputError(UsageError):

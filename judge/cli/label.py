@@ -14,7 +14,7 @@ import typer
 from judge.cli.app import SIGNALLED, app
 from judge.cli.options import RUN
 from judge.cli.terminal import say, words
-from judge.errors import ConfigError
+from judge.errors import ConfigError, extra
 from judge.messages import Lang
 
 if TYPE_CHECKING:
@@ -44,17 +44,13 @@ def label(
     The page shows what the sheet shows, one sentence at a time, and nothing that the judge said.
     Each key is on disk in RUN/review at once, in a sheet that judge review import RUN reads;
     Ctrl-C ends. Where nothing was drawn, 60 sentences are, as judge review draw does. Several
-    people label one run with a --reviewer NAME each. Needs pip install 'judge[service]'.
+    people label one run with a --reviewer NAME each. Needs pip install '.[service]'.
 
     Example: judge label runs/today --reviewer Ann
     """
-    try:
+    with extra("service", "the page"):
         from judge.service.label import made_ready  # noqa: PLC0415  heavy, and an extra
         from judge.service.server import serve_labels  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"the page needs {error.name}, which is not installed: pip install 'judge[service]'"
-        ) from None
     from judge.review.worksheet import draws_for  # noqa: PLC0415  heavy, and --help stays quick
 
     reviewer = " ".join(reviewer.split())

@@ -13,7 +13,7 @@ import typer
 
 from judge.cli.app import app
 from judge.cli.options import chosen, language, takes_settings
-from judge.errors import ConfigError
+from judge.errors import ConfigError, extra
 from judge.files.inputs import COLUMNS, WILD, is_many
 from judge.files.source import PIPED, is_fifo, standard_input
 
@@ -233,12 +233,8 @@ def _cluster(
         raise ConfigError(f"{name}: {step} --engine ray, or leave it out")
     if not away:
         return None
-    try:
+    with extra("ray", "--engine ray"):
         from judge.cluster.job import ClusterJob  # noqa: PLC0415  heavy, and an extra
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"--engine ray needs {error.name}, which is not installed: pip install 'judge[ray]'"
-        ) from None
     return ClusterJob
 
 

@@ -10,7 +10,7 @@ import typer
 
 from judge.cli.app import SIGNALLED, app
 from judge.cli.options import language, takes_settings
-from judge.errors import ConfigError
+from judge.errors import ConfigError, extra
 
 if TYPE_CHECKING:
     from judge.config import Config
@@ -64,16 +64,12 @@ def serve(  # noqa: PLR0913  each is an option of the command line
             "give it to judge score"
         )
     # Heavy, and an extra: --help stays quick without them.
-    try:
+    with extra("service", "the service"):
         from judge.service.live import Limits  # noqa: PLC0415
         from judge.service.logs import LOG, log_json  # noqa: PLC0415
         from judge.service.server import Address  # noqa: PLC0415
         from judge.service.server import serve as served  # noqa: PLC0415
         from judge.service.tokens import Tokens  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"the service needs {error.name}, which is not installed: pip install 'judge[service]'"
-        ) from None
     from judge.settings import SERVICE_TOKENS  # noqa: PLC0415
 
     tokens = Tokens.read(os.environ.get(SERVICE_TOKENS, ""))

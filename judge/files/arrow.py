@@ -3,12 +3,11 @@
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
-from judge.errors import ConfigError, InputError
+from judge.errors import InputError, extra
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
@@ -27,18 +26,9 @@ _BUFFER: Final = 1 << 20
 """Bytes of a column that are read at a time."""
 
 
-@contextmanager
-def _pyarrow(what: str) -> Iterator[None]:
-    try:
-        yield
-    except ImportError:
-        needed = f"{what} needs pyarrow, which is not installed; run pip install 'judge[data]'"
-        raise ConfigError(needed) from None
-
-
 def unpacked(stream: IO[bytes]) -> io.BufferedReader:
     """The bytes of a zstd file; OSError where it is damaged or cut off."""
-    with _pyarrow("zstd"):
+    with extra("data", "zstd"):
         import pyarrow as pa  # noqa: PLC0415  an extra, and slow to load
     raw = pa.CompressedInputStream(pa.PythonFile(stream, "r"), "zstd")
     return io.BufferedReader(cast("io.RawIOBase", raw))
@@ -52,7 +42,7 @@ def table_rows(stream: IO[bytes], path: str, head: bytes) -> Iterator[dict[str, 
         InputError: the file is damaged, or names a column twice.
     """
     kind = "Parquet" if head.startswith(PARQUET) else "Arrow"
-    with _pyarrow(kind):
+    with extra("data", kind):
         from pyarrow import ArrowException  # noqa: PLC0415  likewise
     # Of a damaged file anything may be asked, more memory than there is among it.
     try:
@@ -109,7 +99,7 @@ def write_parquet(
         ConfigError: pyarrow is not installed.
         OSError: the file cannot be written.
     """
-    with _pyarrow("Parquet"):
+    with extra("data", "Parquet"):
         import pyarrow as pa  # noqa: PLC0415  likewise
         from pyarrow.parquet import ParquetWriter  # noqa: PLC0415  likewise
     kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}

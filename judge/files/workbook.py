@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import count
 from typing import IO, TYPE_CHECKING, Final
 
-from judge.errors import ConfigError, InputError
+from judge.errors import InputError, extra
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -24,24 +24,14 @@ _ESCAPED: Final = re.compile(r"_x(00[01][0-9A-Fa-f]|005[Ff])_")
 
 
 @contextmanager
-def openpyxl_there(extra: str) -> Iterator[None]:
-    """Says which extra is missing."""
-    try:
-        yield
-    except ImportError:
-        message = "XLSX needs openpyxl, which is not installed; use CSV, or run "
-        raise ConfigError(f"{message}pip install 'judge[{extra}]'") from None
-
-
-@contextmanager
-def worksheets(stream: IO[bytes], extra: str) -> Iterator[list["Worksheet"]]:
+def worksheets(stream: IO[bytes], brought_by: str) -> Iterator[list["Worksheet"]]:
     """The sheets of a workbook.
 
     Raises:
-        ConfigError: openpyxl, which this extra brings, is not installed.
+        ConfigError: openpyxl, which an extra brings, is not installed.
         InputError: the file is damaged, locked, of another kind or too large.
     """
-    with openpyxl_there(extra):
+    with extra(brought_by, "XLSX", "use CSV, or "):
         from openpyxl import load_workbook  # noqa: PLC0415  an extra, and slow to load
     try:
         _refuse_other(stream)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from judge.errors import InputError
-from judge.files.workbook import openpyxl_there, sheet_rows, worksheets
+from judge.errors import InputError, extra
+from judge.files.workbook import sheet_rows, worksheets
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -45,7 +45,7 @@ def write_workbook(
     are the canonical names; `offers` has by column what its drop-down offers. ConfigError where
     openpyxl is not installed.
     """
-    with openpyxl_there("xlsx"):
+    with extra("xlsx", "XLSX", "use CSV, or "):
         from openpyxl import Workbook  # noqa: PLC0415  an extra, and slow to load
         from openpyxl.styles import Alignment, Font  # noqa: PLC0415
         from openpyxl.utils import get_column_letter  # noqa: PLC0415

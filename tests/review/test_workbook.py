@@ -206,7 +206,7 @@ def test_without_openpyxl_the_next_step_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(ConfigError, match=r"use CSV, or run pip install 'judge\[xlsx\]'"):
+    with pytest.raises(ConfigError, match=r"use CSV, or run pip install '\.\[xlsx\]'"):
         write_workbook(tmp_path / "a.xlsx", [], COLUMNS, {"human_support": WORDS})
     with pytest.raises(ConfigError, match="openpyxl"):
         list(read(b""))

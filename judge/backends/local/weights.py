@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeVar
 
-from judge.errors import ConfigError
+from judge.errors import ConfigError, install
 from judge.records import Unscored, UnscoredReason
 
 _Model = TypeVar("_Model")
@@ -42,9 +42,7 @@ async def load(
     try:
         return await asyncio.get_running_loop().run_in_executor(worker, run)
     except ImportError as error:
-        problem = (
-            f"needs more packages ({_line(error)}); in judge's checkout, pip install '.[local]'"
-        )
+        problem = f"needs more packages ({_line(error)}); {install('local')}"
     except ConfigError as error:
         problem = _line(error)
     except Exception as error:  # noqa: BLE001  a broken file fails in the loader as it pleases

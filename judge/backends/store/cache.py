@@ -9,7 +9,7 @@ from judge.backends.store.journal import BackgroundStore
 from judge.backends.store.keeper import Keeper
 from judge.backends.store.lease import SharedStore
 from judge.config import Config
-from judge.errors import ConfigError
+from judge.errors import ConfigError, extra
 from judge.settings import home_folder, in_home
 
 if TYPE_CHECKING:
@@ -35,12 +35,8 @@ def open_keeper(config: Config) -> Keeper:
 
 
 def _server(url: str, config: Config) -> "RedisStore":
-    try:
+    with extra("redis", "cache_url"):
         from judge.backends.store.redis import RedisStore  # noqa: PLC0415  an extra
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"cache_url needs {error.name}, which is not installed: pip install 'judge[redis]'"
-        ) from None
     return RedisStore(url, ttl=config.cache_ttl)
 
 

@@ -1,6 +1,6 @@
 """Texts kept by key on a Redis server that many processes share, and leases on who asks for what.
 
-`pip install 'judge[redis]'` brings the client. Nothing but text is written or read.
+`pip install '.[redis]'` brings the client. Nothing but text is written or read.
 """
 
 import logging
