@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from string import Formatter
 from typing import Final, Literal, get_args
 
 from judge.text.fold import CJK_CHAR
@@ -19,9 +20,23 @@ def language_of(text: str) -> Lang:
     return "zh" if CJK_CHAR.search(text) else "en"
 
 
+class _Sentence(Formatter):
+    """Fills in a text: what stands at `{count:answer|answers}` goes by the count."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        one, either, several = format_spec.partition("|")
+        if either:
+            return one if str(value) == "1" else several
+        return str(super().format_field(value, format_spec))
+
+
+_SENTENCE: Final = _Sentence()
+
+
 class Messages:
     """The texts of one room by key, each in both languages, with figures as `{name}` in them.
 
+    Words that go by a figure follow it: `{count} {count:answer|answers}`, for one and for others.
     `judge/data/messages/ROOM.toml` holds them. An entry is a table of `en` and `zh`; entries may
     stand in groups, and are then called `group.name`.
     """
@@ -39,11 +54,12 @@ class Messages:
     def __call__(self, key: str, lang: Lang, **values: object) -> str:
         """The text under `key` in one language, filled in.
 
-        >>> texts = Messages({"title": {"en": "{count} answers", "zh": "{count} 条答案"}})
-        >>> texts("title", "zh", count=3)
-        '3 条答案'
+        >>> said = {"en": "{count} {count:answer|answers}", "zh": "{count} 条答案"}
+        >>> texts = Messages({"title": said})
+        >>> [texts("title", lang, count=n) for n in (1, 3) for lang in LANGS]
+        ['1 answer', '1 条答案', '3 answers', '3 条答案']
         """
-        return self._texts[key][lang].format(**values)
+        return _SENTENCE.vformat(self._texts[key][lang], (), values)
 
     def __contains__(self, key: object) -> bool:
         return key in self._texts

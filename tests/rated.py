@@ -28,7 +28,7 @@ RATED: Final = {
     "half": Rated(
         f"{_TRUE}{_FALSE}", 0.5, f"1 of 2 claims is not supported: {_FALSE}", passing=False
     ),
-    "unscored": Rated(_UNASKED, None, f"1 of 1 claims has no verdict: {_UNASKED}"),
+    "unscored": Rated(_UNASKED, None, f"1 of 1 claim has no verdict: {_UNASKED}"),
     "partly": Rated(f"{_TRUE}{_UNASKED}", 1.0, f"1 of 2 claims has no verdict: {_UNASKED}"),
     "abstained": Rated("文档中没有提到。", None, "nothing to measure: abstained"),
     "empty": Rated("", None, "nothing to measure: no claims"),

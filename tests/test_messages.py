@@ -1,3 +1,4 @@
+import re
 from importlib.resources import files
 from string import Formatter
 
@@ -26,6 +27,25 @@ def test_every_text_is_there_in_both_languages_with_the_same_figures() -> None:
                 wrong.append(f"{room}: {key}")
     assert ROOMS
     assert wrong == []
+
+
+def test_one_of_something_is_told_in_the_singular() -> None:
+    """Where a figure may be 1, its noun goes by it; of `{model} answers` none is a noun."""
+    nouns = "answers|calls|canaries|characters|chunks|claims|items|labels|lines|queries|questions"
+    nouns += "|repeats|rows|samples|sentences"
+    stiff = re.compile(rf"[{{\[](?!model|whole)\w+[}}\]] (?:(?!with)\w+ )?(?:{nouns})\b")
+    # Nobody sets these so low, and the doctor's trial is of four.
+    many = {"report note.bounds", "doctor said.trial", "doctor said.unscored", "doctor said.wrong"}
+    found = {
+        f"{room} {key}"
+        for room in ROOMS
+        for key in Messages.of(room)
+        if stiff.search(Messages.of(room).template(key, "en"))
+    }
+    assert found == many
+    one = {"rows": 1, "queries": 1, "graded": 1, "counts": "a 1"}
+    said = "1 of 1 chunk graded, for 1 query: a 1"
+    assert Messages.of("gold")("import.graded", "en", **one) == said
 
 
 def test_a_text_is_filled_in_and_a_missing_figure_is_no_text() -> None:

@@ -91,7 +91,7 @@ async def test_nothing_but_a_verdict_on_each_claim_passes() -> None:
         ("Full one. None of two.", 0.51, AssertionError, "1 of 2 claims is not supported: None of"),
         ("Partial as such.", 1, AssertionError, "faithfulness 0.500"),
         ("Contradicted by all.", 0.01, AssertionError, "contradicted, sentence 1"),
-        ("Broken line here.", 0.01, unknown, "1 of 1 claims has no verdict"),
+        ("Broken line here.", 0.01, unknown, "1 of 1 claim has no verdict"),
         ("", 1, unknown, "nothing to measure: no claims"),
     ]
     with JudgeServer(answered) as server:

@@ -19,7 +19,7 @@ from typing import Any, Final, ParamSpec, Self, TypeVar
 from judge.errors import ConfigError, JudgeError
 from judge.protocols import ReviewHook
 from judge.records import Record, Sample, SampleResult
-from judge.text.visible import clip, printable
+from judge.text.visible import clip, plural, printable
 
 _Record = TypeVar("_Record", bound=Record)
 _Result = TypeVar("_Result")
@@ -239,7 +239,8 @@ class Calls:
             "were given up before they had ended": self._pending,
         }
         if lost := ", ".join(f"{count} {what}" for what, count in parts.items() if count):
-            _LOG.warning("review hook %s: of %d calls, %s", self._name, self._offered, lost)
+            calls = plural(self._offered, "call")
+            _LOG.warning("review hook %s: of %d %s, %s", self._name, self._offered, calls, lost)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,8 +72,7 @@ def doctor(
             async for finding in examine(settings, long=long_prompt):
                 page.say(told(finding), hang=2)
                 failed += finding.state == "failed"
-            key = "passed" if not failed else "failed_one" if failed == 1 else "failed"
-            page.say(texts(key, spoken_in, count=failed))
+            page.say(texts("failed" if failed else "passed", spoken_in, count=failed))
         return failed
 
     raise typer.Exit(WRONG_USE if asyncio.run(run()) else 0)

@@ -22,6 +22,7 @@ from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
 from judge.reports.gate import exit_code
 from judge.reports.worst import Failures, Findings, Worst
+from judge.text.visible import plural
 
 _EVERY: Final = 10.0
 """Seconds between plain lines."""
@@ -125,7 +126,7 @@ class Progress:
         self._cost = Config.model_validate(record.config).cost
         self._began = self._spoke = self._clock()
         if record.input.rejected and not again:
-            lines = "line" if record.input.rejected == 1 else "lines"
+            lines = plural(record.input.rejected, "line")
             self.say(f"{record.input.rejected} bad {lines} left out; see rejected.jsonl")
         if again and self._done > kept:
             self._done = kept
@@ -162,7 +163,8 @@ class Progress:
         if not self._total:
             return "nothing was written"
         kept = max(self._done, self._kept)
-        return f"{kept} of {self._total} answers are kept; the same command goes on from there"
+        are = "answer is" if self._total == 1 else "answers are"
+        return f"{kept} of {self._total} {are} kept; the same command goes on from there"
 
     def say(self, text: str) -> None:
         """A line of its own."""

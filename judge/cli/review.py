@@ -105,9 +105,8 @@ def plan(
     for half, found in plans.items():
         spread = tell(f"{'learnt' if found.learnt else 'poor'}_{by}", count=found.learnt)
         of = tell(half) if len(halves) > 1 else ""
-        key = f"{by}_one" if found.total == 1 else by
         say(
-            tell(key, total=found.total, width=width, half=of, spread=spread),
+            tell(by, total=found.total, width=width, half=of, spread=spread),
             *(
                 tell("stratum", **each._asdict() | {"names": _named(each.names, lang)})
                 for each in found.quotas

@@ -39,7 +39,7 @@ from judge.files.tables import replacing, sync_folder, writing
 from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
 from judge.signature import Signature
-from judge.text.visible import clip
+from judge.text.visible import clip, plural
 
 _LEFT: Final = re.compile(
     rf"\.input\.part|(?:{'|'.join(map(re.escape, (RECORD, SUMMARY, REJECTED, INPUT)))})"
@@ -311,7 +311,8 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
         return f"input ({earlier.input.path})"
     sizes = [(each.input.samples, each.input.drawn_from) for each in (earlier, record)]
     if sizes[0] != sizes[1] and any(whole for _, whole in sizes):
-        return f"limit ({earlier.input.samples} answers)"
+        samples = earlier.input.samples
+        return f"limit ({samples} {plural(samples, 'answer')})"
     for name in ("signature", "correctness", "answer_relevance"):
         made, wanted = getattr(earlier, name), getattr(record, name)
         # Which of its models a server picks is no choice of the user's: the results say it.

@@ -31,6 +31,7 @@ from judge.files.source import (
     most_bytes,
     presentable,
 )
+from judge.text.visible import plural
 
 _DELIMITERS: Final = ",;\t"
 _NUMBERED_CHUNK: Final = re.compile(r"chunk_([1-9][0-9]{0,8})")
@@ -318,8 +319,8 @@ def _bad_csv(error: Exception) -> InputError:
 def csv_object(header: list[str], cells: list[str]) -> _Fields:
     """The fields of a record; an empty cell is an absent field."""
     if any(cells[len(header) :]):
-        message = f"{len(cells)} cells under {len(header)} columns; quote cells that hold commas"
-        raise InputError(message)
+        width = f"{len(header)} {plural(len(header), 'column')}"
+        raise InputError(f"{len(cells)} cells under {width}; quote cells that hold commas")
     fields: _Fields = {}
     for name, cell in zip_longest(header, cells[: len(header)], fillvalue=""):
         if name in _LISTS and cell.strip():

@@ -19,6 +19,7 @@ from judge.files.samples import drawn, read_samples
 from judge.files.source import feed
 from judge.records import Record, Sample, SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
+from judge.text.visible import counted
 
 RESULTS: Final = "results.jsonl"
 PART: Final = "results.jsonl.part"
@@ -124,7 +125,7 @@ def read_results(folder: str | Path) -> Iterator[SampleResult]:
         if whole and (folder / RECORD).exists():
             many = read_record(folder).input.samples
             if count != many:
-                what = f"holds {count:,} results, and {many:,} were scored: lines were "
+                what = f"holds {counted(count, 'result')}, and {many:,} were scored: lines were "
                 raise RunError(f"{path}: {what}{'lost' if count < many else 'added'}; {_AGAIN}")
     except OSError as error:
         raise _absent(folder, error) from None

@@ -21,7 +21,7 @@ from typing import Final
 from judge.errors import ConfigError, InputError, RunError
 from judge.files.source import PIPED, CsvError, csv_reader, standard_input
 from judge.messages import Lang, Messages
-from judge.text.visible import visible
+from judge.text.visible import plural, visible
 
 Value = str | float | None
 Write = Callable[[Mapping[str, Value]], None]
@@ -299,7 +299,8 @@ def csv_rows(
                 continue
             width = width or len(cells)
             if any(map(str.strip, cells[width:])):
-                message = f"row {number}: {len(cells)} cells under {width} columns; "
+                under = f"{len(cells)} cells under {width} {plural(width, 'column')}"
+                message = f"row {number}: {under}; "
                 raise InputError(message + "quote cells that hold the delimiter", path=str(path))
             yield number, cells
     except CsvError as error:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from judge import ConfigError, JudgeError, SampleResult
 from judge.records.result import Scores
 from judge.reports.cases import case_of
+from judge.text.visible import plural
 
 if TYPE_CHECKING:
     from langfuse import Langfuse
@@ -39,7 +40,8 @@ def send(
         answer = client.api.scores.create(request=some)
         if rejected := getattr(answer, "rejected", 0):
             why = answer.errors[0].message
-            raise JudgeError(f"Langfuse rejected {rejected} of {len(some)} scores: {why}")
+            of = f"{len(some)} {plural(len(some), 'score')}"
+            raise JudgeError(f"Langfuse rejected {rejected} of {of}: {why}")
         sent += len(some)
     return sent
 

@@ -22,7 +22,7 @@ from judge.overlap.records import (
 from judge.records import Sample
 from judge.scores.intervals import StreamedMeans
 from judge.signature import Signature
-from judge.text.visible import clip
+from judge.text.visible import clip, counted
 
 _ROUGES: Final = ("rouge1", "rouge2", "rougeL", "rougeLsum", "rougeW")
 MEASURES: Final = (
@@ -247,7 +247,7 @@ def _signature(*, stem: bool) -> Signature:
 
 def _warnings(counts: OverlapCounts, languages: Sequence[LanguageBleu]) -> Iterator[str]:
     """A line for everything that makes the numbers other than they look."""
-    of = "of 1 sample" if counts.samples == 1 else f"of {counts.samples:,} samples"
+    of = f"of {counted(counts.samples, 'sample')}"
     if counts.bad_lines:
         yield f"lines that are no samples, and so left out: {counts.bad_lines:,}"
     over = f" (over {MOST_TOKENS:,} tokens, or tokens of the answer times tokens of the gold answer"

@@ -69,10 +69,6 @@ class Words:
         # A sign goes with its figure: lines do not break between them.
         return self._texts(key, self.lang, **values).replace(" %", "\N{NO-BREAK SPACE}%")
 
-    def counted(self, key: str, count: int) -> str:
-        """The words under the key for so many, or under `key_one`."""
-        return self(f"{key}_one") if count == 1 else self(key, count=count)
-
     def heads(self, group: str, *names: str) -> list[str]:
         """The words under several names of one group."""
         return [self(f"{group}.{name}") for name in names]
@@ -226,7 +222,7 @@ class Findings:
         if {score.average for score in self._agreement.corrected} == {"macro"}:
             said.append(self._words("note.uneven"))
         if self._agreement.partly:
-            said.append(self._words.counted("note.partly", self._agreement.partly))
+            said.append(self._words("note.partly", count=self._agreement.partly))
         return [*said, *self._blank()]
 
     def _blank(self) -> Iterator[str]:

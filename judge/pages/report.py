@@ -89,8 +89,7 @@ class Words:
 
     def counted(self, noun: str, count: int) -> str:
         """So many of them."""
-        key = f"counted.{noun}_one" if count == 1 else f"counted.{noun}"
-        return Messages.of("totals")(key, self._lang, count=f"{count:,}")
+        return self.totals(f"counted.{noun}", count=count)
 
     def gate(self, result: GateResult) -> str:
         """A gate, and what became of it."""

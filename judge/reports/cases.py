@@ -60,7 +60,7 @@ def case_of(result: SampleResult, least: float = 1.0, lang: Lang = "en") -> Case
         kind, named = "error", open_
     else:
         return Case("passed")
-    key = f"case.{'failed' if kind == 'failure' else kind}{'_one' if len(named) == 1 else ''}"
+    key = f"case.{'failed' if kind == 'failure' else kind}"
     told = say(key, lang, count=len(named), claims=scores.claims)
     if named:
         told = say("case.first", lang, told=told, text=clip(flat(named[0].text), _TITLE))

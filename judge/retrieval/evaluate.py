@@ -20,6 +20,7 @@ from judge.retrieval.ranking import (
 from judge.retrieval.records import QueryRanks, QueryStatus, RankingReport, RankRules
 from judge.scores.intervals import StreamedMeans
 from judge.signature import Signature
+from judge.text.visible import plural
 
 Each = Callable[[QueryRanks], None]
 
@@ -288,7 +289,7 @@ def _some(qids: Sequence[str], count: int) -> str:
 
 
 def _queries(count: int) -> str:
-    return "1 query" if count == 1 else f"{count} queries"
+    return f"{count} {plural(count, 'query')}"
 
 
 def _signature(rules: RankRules, order: str, *, apart: bool) -> Signature:

@@ -12,7 +12,7 @@ from judge.errors import InputError
 from judge.records import Chunk, Sample
 from judge.retrieval.records import RankRules
 from judge.scores.quadrants import Documents
-from judge.text.visible import clip
+from judge.text.visible import clip, counted
 
 Grades = Mapping[str, float]
 """Relevance by id; what is not there, or not above 0, is not relevant."""
@@ -117,7 +117,8 @@ def run_queries(
             raise ValueError(f"query {qid!r} has two rankings; give each query's as one")
         ranked.add(qid)
         if len(docs) != len(scores):
-            raise ValueError(f"query {qid!r} has {len(docs)} ids and {len(scores)} scores")
+            given = f"{counted(len(docs), 'id')} and {counted(len(scores), 'score')}"
+            raise ValueError(f"query {qid!r} has {given}")
         grades = qrels.get(qid)
         matched = _matched(docs, scores, grades, rules)
         yield RankedQuery(qid, *matched, graded=grades if rules.condensed else None)

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from judge.errors import InputError
 from judge.files.source import MAX_LINE, TextLines, check_encoding, open_source
 from judge.retrieval.ranking import Block
+from judge.text.visible import counted
 
 _QRELS: Final = "qid iteration docid relevance"
 _RUN: Final = "qid Q0 docid rank score tag"
@@ -139,7 +140,7 @@ def _one_by_one(first: int, text: str, columns: str, path: Path) -> _Lines:
         if len(cells) == width:
             kept.append((number, cells))
         elif line.strip():
-            message = f"has {len(cells)} columns; {width} are needed: {columns}"
+            message = f"has {counted(len(cells), 'column')}; {width} are needed: {columns}"
             raise InputError(message, path=str(path), line=number)
     columns_of = [[cells[i] for _, cells in kept] for i in _LOOKED_AT[width]]
     return _Lines([number for number, _ in kept], columns_of)

@@ -29,7 +29,7 @@ from judge.review.records import Agreement, Draw, DrawnSentence, Label
 from judge.review.sheet import Row, read_label, read_sheet
 from judge.review.targets import TARGETS, summary_of
 from judge.scores.correctness import f1
-from judge.text.visible import clip
+from judge.text.visible import clip, counted, plural
 
 _DRAW: Final = re.compile(r"r[0-9a-f]{8}")
 _MOST: Final = 50
@@ -211,8 +211,8 @@ def refuse(problems: Sequence[str]) -> None:
     """InputError that names the rows which cannot be right, if there are any."""
     if not problems:
         return
-    count = "1 row" if len(problems) == 1 else f"{len(problems)} rows"
-    lines = [f"{count} cannot be right, and nothing was imported:", *problems[:_MOST]]
+    rows = f"{len(problems)} {plural(len(problems), 'row')}"
+    lines = [f"{rows} cannot be right, and nothing was imported:", *problems[:_MOST]]
     if len(problems) > _MOST:
         lines.append(f"… and {len(problems) - _MOST} more")
     raise InputError("\n  ".join(lines))
@@ -252,9 +252,10 @@ def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
     lost = [each for each in earlier if (each.review_id, folded(each.reviewer)) not in now]
     if lost:
         who = sorted({label.reviewer or "nameless" for label in lost})
+        told, are = counted(len(lost), "label"), "is" if len(lost) == 1 else "are"
         raise RunError(
-            f"{run}: {len(lost)} labels imported earlier ({', '.join(who)}) are not in these "
-            "sheets; name all sheets of the draw, or let the earlier ones go with --replace"
+            f"{run}: {told} imported earlier ({', '.join(who)}) {are} not in these sheets; "
+            "name all sheets of the draw, or let the earlier ones go with --replace"
         )
 
 

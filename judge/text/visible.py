@@ -59,5 +59,10 @@ def counted(count: int, noun: str) -> str:
     >>> counted(1, "label"), counted(1200, "reply")
     ('1 label', '1,200 replies')
     """
+    return f"{count:,} {plural(count, noun)}"
+
+
+def plural(count: int, noun: str) -> str:
+    """The noun as it stands behind a count of them."""
     several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else several}"
+    return noun if count == 1 else several

@@ -482,7 +482,7 @@ async def test_what_a_call_left_unread_or_untidy_is_closed(
 
     await offered(hook)
     assert sorted(closed) == ["generator", "task"]
-    assert not any("of 1 calls" in said for said in warnings(caplog))
+    assert not any("of 1 call" in said for said in warnings(caplog))
 
 
 # Errors in a line.

@@ -66,7 +66,7 @@ def test_an_answer_is_a_case_and_none_passes_without_a_verdict(quiet: Path) -> N
         "bad": ("Full room two. None of it.", "failure", "1 of 2 claims is not supported", "有 1"),
         "odd": ("Contradicted by all.", "failure", "Contradicted by all.", "矛盾（第 1 句）"),
         "half": ("Partial truth here.", "failure", "partial, sentence 1", "部分支持（第 1 句）"),
-        "down": ("Broken line to it.", "error", "1 of 1 claims has no verdict", "服务器"),
+        "down": ("Broken line to it.", "error", "1 of 1 claim has no verdict", "服务器"),
         "shy": ("I cannot answer that.", "skipped", "abstained", "拒答"),
         "mute": ("", "skipped", "no claims", "无论断"),
     }

@@ -70,7 +70,7 @@ def test_nothing_unscored_passes() -> None:
         settings = server.config().model_dump(mode="json", exclude_defaults=True)
         config = {"at_least": 0.1, **settings}
         for output, says in (
-            ("Broken line here.", "no score: 1 of 1 claims has no verdict"),
+            ("Broken line here.", "no score: 1 of 1 claim has no verdict"),
             ("I cannot answer that.", "no score: nothing to measure: abstained"),
             ("", "no score: nothing to measure: no claims"),
             (None, "no score: nothing to measure: no claims"),

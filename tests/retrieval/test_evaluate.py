@@ -217,7 +217,7 @@ def test_scores_that_are_none_are_refused() -> None:
     with pytest.raises(InputError, match="a score of query '问' is no number"):
         measure_run({"问": {"a": 1.0}, "r": {"a": 1.0}}, run)
     blocks = [("q", ["a", "b"], [1.0]), ("r", ["a"], [1.0, 2.0])]
-    with pytest.raises(ValueError, match="query 'q' has 2 ids and 1 scores"):
+    with pytest.raises(ValueError, match="query 'q' has 2 ids and 1 score"):
         measure_run({"q": {"a": 1.0}}, blocks)
     with pytest.raises(ValueError, match="query 'q' has two rankings"):
         measure_run({"q": {"a": 1.0}}, [("q", ["a"], [1.0]), ("q", ["b"], [1.0])])

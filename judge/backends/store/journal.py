@@ -9,6 +9,7 @@ from typing import Final, Self
 
 from judge.backends.store.keeper import Keeper, Unkept
 from judge.errors import UsageError
+from judge.text.visible import plural
 
 _LOGGER: Final = logging.getLogger("judge")
 _MOMENT: Final = 0.05
@@ -18,7 +19,7 @@ _AT_ONCE: Final = 32
 _MANY: Final = 10 * _AT_ONCE
 """Answers whose texts may wait where the disk is slow; the next ones wait with theirs."""
 _LOST: Final = (
-    "cache %s: %s, and what %d calls said is not kept: it stands in the results alone, and is "
+    "cache %s: %s, and what %d %s said is not kept: it stands in the results alone, and is "
     "asked for again with --force"
 )
 
@@ -81,7 +82,8 @@ class BackgroundStore:
         self._reader.shutdown()
         self._keeper.close()
         if self._lost:
-            _LOGGER.warning(_LOST, self._keeper.place, self._keeper.trouble, self._lost)
+            keeper, calls = self._keeper, plural(self._lost, "call")
+            _LOGGER.warning(_LOST, keeper.place, keeper.trouble, self._lost, calls)
 
     def _check(self) -> None:
         if self._closed:

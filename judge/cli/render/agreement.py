@@ -79,7 +79,7 @@ def _off(way: Bias | None, difference: float, same: str, words: Words) -> str:
 def _quality(agreement: Agreement, findings: Findings, words: Words) -> Iterator[str]:
     said = [words("terminal.agreement", share=_share(agreement.agreement, words, "compared"))]
     if agreement.compared:
-        said[0] += words.counted("terminal.by", agreement.compared)
+        said[0] += words("terminal.by", count=agreement.compared)
     if agreement.brier is not None:
         ece = number(agreement.calibration_error)
         said.append(words("terminal.brier", brier=number(agreement.brier), ece=ece))
@@ -89,7 +89,7 @@ def _quality(agreement: Agreement, findings: Findings, words: Words) -> Iterator
     yield words("terminal.apart").join(said)
     alpha = _figure(agreement.alpha, findings.no_alpha, words)
     if agreement.shared:
-        alpha += words.counted("terminal.of", agreement.shared)
+        alpha += words("terminal.of", count=agreement.shared)
     yield words("terminal.alpha", alpha=alpha)
 
 
@@ -157,7 +157,7 @@ def _grounds(
         text = f"{'…' if start else ''}{flat(chunk.text[start : start + _LONGEST])}"
         yield Text(f"    {flat(words.place(chunk.chunk_id, target))}  {text}", style="dim")
     if (more := len(chunks) - _CHUNKS) > 0:
-        yield Text(f"    {words.counted('terminal.chunks', more)}", style="dim")
+        yield Text(f"    {words('terminal.chunks', count=more)}", style="dim")
 
 
 def _share(share: Share | None, words: Words, why: str = "") -> str:

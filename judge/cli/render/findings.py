@@ -25,8 +25,7 @@ BAD: Final = (CitationStatus.UNSUPPORTED, CitationStatus.DANGLING)
 
 def counted(noun: str, count: int, lang: Lang) -> str:
     """So many of them: `counted("claim", 2, "en")` is `2 claims`."""
-    key = f"{noun}_one" if count == 1 else noun
-    return words("totals", "counted", lang)(key, count=f"{count:,}")
+    return words("totals", "counted", lang)(noun, count=count)
 
 
 def listed(parts: Mapping[_Part, int], group: str, lang: Lang) -> str:

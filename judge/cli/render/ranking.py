@@ -102,11 +102,10 @@ def _counts(report: RankingReport, lang: Lang) -> str:
     said = [
         say("means", averaged=report.averaged, queries=report.queries),
         say("late", missed=missed, relevant=relevant, k=_last(report)),
-        say("noisy_one" if report.topped_total == 1 else "noisy", count=report.topped_total),
+        say("noisy", count=report.topped_total),
     ]
     if near:
-        key = "near_one" if near == 1 else "near"
-        said.append(say(key, count=near, compared=report.compared))
+        said.append(say("near", count=near, compared=report.compared))
     return say("between").join(said)
 
 

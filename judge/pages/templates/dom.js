@@ -6,7 +6,10 @@ const words = JSON.parse($("words").textContent);
 $("scriptless").hidden = true;
 
 function fill(key, values) {
-  return words[key].replace(/\[(\w+)\]/g, (whole, name) => (name in values ? values[name] : whole));
+  return words[key].replace(/\[(\w+)(?::([^|\]]*)\|([^\]]*))?\]/g, (whole, name, one, several) => {
+    if (!(name in values)) return whole;
+    return several === undefined ? values[name] : values[name] === 1 ? one : several;
+  });
 }
 
 // As other pages show text from outside: what would turn letters round, or be none, is a sign.

@@ -7,7 +7,8 @@
   const at = (id) => document.getElementById(id);
   const words = JSON.parse(at("words").textContent);
   const say = (key, values = {}) =>
-    (words[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+    (words[key] ?? key).replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (_, name, one, several) =>
+      several === undefined ? values[name] ?? "" : values[name] === 1 ? one : several);
   const state = { rows: [], page: 0, asked: 0, chosen: null };
   const blocks = new Map();
   const searched = [];
