@@ -37,6 +37,7 @@ def sample_from(
     line: int,
     needs: Collection[str],
     names: Mapping[str, str] = _OWN,
+    mappable: bool = False,
 ) -> Sample:
     """The sample in a row.
 
@@ -45,6 +46,7 @@ def sample_from(
         line: its line; the qid where it gives none.
         needs: fields of `Sample` that must be there, an empty answer or chunk list included.
         names: what to call keys in messages, where they stood elsewhere.
+        mappable: whether a path may be named for what is missing.
 
     Raises:
         InputError: a field is missing or of the wrong type; `field` names it.
@@ -54,7 +56,9 @@ def sample_from(
         if name not in used and not (name == "answer" and "sentences" in used):
             also = ", ".join(FIELDS[name][1][1:])
             hint = f" (also read from: {also})" if also else ""
-            raise InputError(f"is missing{hint}; found {keys_of(fields)}", field=name)
+            found = f"is missing{hint}; found {keys_of(fields)}"
+            step = f"; or name its path: {mapping_of(name)}" if mappable else ""
+            raise InputError(found + step, field=name)
     values = {name: FIELDS[name][0](fields[key], names.get(key, key)) for name, key in used.items()}
     values["qid"] = values.get("qid") or str(line)
     values["metadata"] = {
@@ -71,6 +75,11 @@ def sample_from(
 
 def _first(fields: dict[str, JsonValue], keys: tuple[str, ...]) -> str | None:
     return next((key for key in keys if fields.get(key) is not None), None)
+
+
+def mapping_of(field: str) -> str:
+    """How a path is named, by a command and by a program."""
+    return f"judge score --map {field}=PATH, in Python map={{{field!r}: 'PATH'}}"
 
 
 def keys_of(fields: dict[str, JsonValue]) -> str:

@@ -78,6 +78,9 @@ def at(value: object, steps: Steps) -> object:
 
 
 def _of_object(value: _Fields, steps: Steps) -> object:
+    if isinstance(steps[0], tuple):
+        key, wanted = steps[0]
+        return at(value, steps[1:]) if at(value, (key,)) == wanted else NOTHING
     name = ""
     for number, step in enumerate(steps, 1):  # flat exports join keys with dots
         if not isinstance(step, str):
@@ -102,7 +105,8 @@ def _of_list(
         case None:
             found = [at(each, rest) for each in value]
             if None in rest:
-                return [each for part in found if isinstance(part, list) for each in part]
+                parts = [part for part in found if isinstance(part, list)]
+                return [each for part in parts for each in part] if parts or not found else NOTHING
             return [None if each is NOTHING else each for each in found]
     return NOTHING
 
@@ -110,16 +114,28 @@ def _of_list(
 def first(value: object, paths: Paths) -> tuple[str, object]:
     """The first path at which something stands, and what; null counts where nothing else does.
 
+    So does a list in which nothing stands anywhere.
+
     Where nothing does, the path is empty.
     """
     null: tuple[str, object] = ("", NOTHING)
     for path, steps in paths:
         found = at(value, steps)
-        if found is not None and found is not NOTHING:
+        if found is not None and found is not NOTHING and not is_hollow(path, found):
             return path, found
-        if found is None and not null[0]:
-            null = path, None
+        if found is not NOTHING and not null[0]:
+            null = path, found
     return null
+
+
+def within(key: str, paths: Iterable[str]) -> bool:
+    """Whether a path is that of a key, or leads through it."""
+    return any(path == key or path.startswith((f"{key}.", f"{key}[")) for path in paths)
+
+
+def is_hollow(path: str, found: object) -> bool:
+    """Whether a path leads to something in not one of a list."""
+    return "[]" in path and isinstance(found, list) and all(each is None for each in found)
 
 
 def unnumbered(fields: _Fields) -> _Fields:

@@ -22,7 +22,7 @@ TOOL = {"chunks": "messages[role=tool].content"}
 
 DOCUMENTS = "attributes.retrieval.documents[].document.content"
 VALUES = ("attributes.input.value", "attributes.output.value", DOCUMENTS)
-SAID = ("messages[role=user][-1].content", "messages[role=assistant][-1].content")
+SAID = ("messages[role=user][-1].content", "messages[-1][role=assistant].content")
 PAGES = ["gym-hours.md", "lockers.md"]
 MAPPED = {
     "messages.jsonl": {"chunks": "messages[role=tool].content"},
@@ -41,6 +41,20 @@ DOORS: dict[str, tuple[str, tuple[str, str, str], list[str]]] = {
         "deepeval",
         ("input", "actual_output", "retrieval_context"),
         NUMBERED,
+    ),
+    "deepeval_turns.jsonl": (
+        "deepeval, several turns",
+        (
+            "turns[role=user][-1].content",
+            "turns[-1][role=assistant].content",
+            "turns[-1].retrieval_context",
+        ),
+        NUMBERED,
+    ),
+    "haystack_pipeline.jsonl": (
+        "Haystack",
+        ("query", "llm.replies[0]", "ranker.documents[].content"),
+        NAMED,
     ),
     "haystack.jsonl": ("Haystack", ("query", "replies[0]", "documents[].content"), NAMED),
     "haystack_answers.jsonl": (
@@ -68,15 +82,38 @@ DOORS: dict[str, tuple[str, tuple[str, str, str], list[str]]] = {
         ("input.query", "output.answer", "metadata.documents[].page_content"),
         NAMED,
     ),
+    "langsmith.jsonl": (
+        "LangSmith",
+        ("inputs.question", "outputs.answer", "outputs.context[].page_content"),
+        NAMED,
+    ),
     "llamaindex.jsonl": ("LlamaIndex", ("query", "response", "source_nodes[].node.text"), NAMED),
     "messages.jsonl": ("messages", (*SAID, "messages[role=tool].content"), NUMBERED),
+    "openai_responses.jsonl": (
+        "OpenAI responses",
+        (
+            "query",
+            "output[type=message][-1].content",
+            "output[type=file_search_call].results[].text",
+        ),
+        NUMBERED,
+    ),
+    "openinference_json.jsonl": (
+        "OpenInference",
+        (
+            "attributes.input.value.question",
+            "attributes.output.value.answer",
+            "attributes.output.value.context[].page_content",
+        ),
+        NAMED,
+    ),
     "openinference.jsonl": ("OpenInference", VALUES, NAMED),
     "openinference_flat.jsonl": ("OpenInference", VALUES, NAMED),
     "ragas_turns.jsonl": (
         "ragas, several turns",
         (
             "user_input[type=human][-1].content",
-            "user_input[type=ai][-1].content",
+            "user_input[-1][type=ai].content",
             "user_input[type=tool].content",
         ),
         NUMBERED,
@@ -183,6 +220,8 @@ async def test_the_same_answers_have_the_same_results_through_every_shape() -> N
     assert [each for each in others if each != one] == []
 
 
+CHAT = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "a"}]
+MESSAGE = {"type": "message", "content": [{"type": "output_text", "text": "a"}]}
 WRONG: list[tuple[object, str, str]] = [
     (
         {"output": {"completion": "a"}, "messages": [{"content": "q"}], "input": "q"},
@@ -232,7 +271,7 @@ WRONG: list[tuple[object, str, str]] = [
     (
         {"query": "q", "source_documents": ["t"]},
         "answer",
-        "is missing: LangChain has it as result or answer",
+        "is missing: a plain row has it as generated_answer or",
     ),
     (
         {"input": "q", "actual_output": "a"},
@@ -249,7 +288,23 @@ WRONG: list[tuple[object, str, str]] = [
     (
         {"messages": [{"role": "user", "content": "q"}]},
         "answer",
-        "is missing: messages has it as messages[role=assistant]",
+        "is missing: messages has it as answer or response or messages[-1][role=assistant]",
+    ),
+    # What was said before the last question, or before a tool was called, is not its answer.
+    (
+        {"messages": [*CHAT, {"role": "user", "content": "And on Sunday?"}], "context": ["t"]},
+        "answer",
+        "is missing: messages has it as",
+    ),
+    (
+        {"messages": [*CHAT, {"role": "tool", "content": "7"}], "context": ["t"]},
+        "answer",
+        "is missing: messages has it as",
+    ),
+    (
+        {"user_input": [{"type": "ai", "content": "a"}, {"type": "human", "content": "b"}]},
+        "answer",
+        "is missing: ragas, several turns has it as user_input[-1][type=ai].content",
     ),
     ({"messages": [{"role": "assistant", "content": "a"}]}, "chunks", "--map chunks=PATH"),
     (
@@ -262,7 +317,45 @@ WRONG: list[tuple[object, str, str]] = [
         "segments",
         "has no text of 'd1'",
     ),
-    ({"answer": "a", "docs": [{"body": "t"}]}, "chunks", "is missing (also read from: contexts"),
+    ({"answer": "a", "notes": [{"body": "t"}]}, "chunks", "or name its path: judge score --map"),
+    ({"Answer": "a", "contexts": ["t"]}, "answer", "'Answer', 'contexts'; or name its path: judge"),
+    ({"answer": "a", "docs": [{"body": "t"}]}, "docs[0]", "has no text, page_content, content"),
+    (
+        {"answer": "a", "docs": ["a.pdf", "b.pdf"]},
+        "docs",
+        "holds names and no texts: 'a.pdf'; name",
+    ),
+    ({"answer": "a", "sources": ["https://a.b/c"]}, "chunks", "is missing (also read from"),
+    (
+        {"answer": {"sum": 1}, "context": ["t"]},
+        "answer",
+        "is an object and no text; found the keys",
+    ),
+    (
+        {"output.value": '{"spoken": "a"}', "retrieval.documents": [{"document.content": "t"}]},
+        "output.value",
+        "is an object and no text; found the keys 'spoken'; name the path of its text: judge score",
+    ),
+    (
+        {"output.value": "t", "retrieval.documents": [], "span_kind": "RERANKER"},
+        "span_kind",
+        "is 'RERANKER', which is no answer; leave it out",
+    ),
+    (
+        {"input": "q", "output": ["t"], "timestamp": 1, "type": "RETRIEVER"},
+        "type",
+        "is 'RETRIEVER', which is no answer",
+    ),
+    (
+        {"inputs": {"query": "q"}, "outputs": {"documents": []}, "run_type": "retriever"},
+        "run_type",
+        "is 'retriever', which is no answer",
+    ),
+    (
+        {"query": "q", "output": [{"type": "file_search_call", "results": None}, MESSAGE]},
+        "chunks",
+        "is missing: OpenAI responses has it as output[type=file_search_call].results[]",
+    ),
     (
         {"output.value": "a", "attributes": {"openinference.span.kind": "RETRIEVER"}},
         "attributes.openinference.span.kind",
@@ -392,62 +485,6 @@ def test_an_object_of_a_tool_is_a_sample_and_what_is_none_is_one_line() -> None:
         with pytest.raises(InputError) as caught:
             Sample.of(given)
         assert "\n" not in str(caught.value)
-
-
-CITED = [{"text": "One.", "citations": ["b", "z"]}, {"text": "三。", "citations": {"a": 0.5}}]
-RELEASED = {"references": ["a", "b"], "segments": {"b": "tb", "c": "tc", "a": {"segment": "ta"}}}
-READ: list[tuple[dict[str, object], str, list[tuple[str, str]]]] = [
-    # Citations count through the references, whatever the order of the texts; one that names what
-    # is not there dangles.
-    (
-        {**RELEASED, "answer": CITED},
-        "One. 三。",
-        [("a", "ta"), ("b", "tb"), ("c", "tc")],
-    ),
-    (
-        {
-            "references": ["a"],
-            "segments": ["ta"],
-            "responses": [{"text": "X", "citations": [0, 9]}],
-        },
-        "X",
-        [("a", "ta")],
-    ),
-    ({"topic_id": 1, "references": [], "segments": [], "answer": []}, "", []),
-    (
-        {"output": "a", "docs": [{"id": "7", "title": "T", "text": "t"}]},
-        "a",
-        [("1", "T\nt")],
-    ),
-    ({"response": "a", "source_info": {"stars": 4}}, "a", [("1", '{"stars": 4}')]),
-    ({"answer": "a", "context": " "}, "a", []),
-    ({"answer": "a", "context": {"content": "t", "id": 3}}, "a", [("3", "t")]),
-    ({"result": "a", "documents": [{"id": "x", "text": "t"}, "u"]}, "a", [("1", "t"), ("2", "u")]),
-    (
-        {"replies": [{"role": "assistant", "content": [{"text": "a"}]}], "documents": ["t"]},
-        "a",
-        [("1", "t")],
-    ),
-    (
-        {
-            "messages": [{"role": "assistant", "content": [{"text": "a"}, {"url": 1}]}],
-            "context": [],
-        },
-        "a",
-        [],
-    ),
-    (
-        {"input": "q", "output": '{"answer": "a", "contexts": ["t"]}', "timestamp": "x"},
-        "a",
-        [("1", "t")],
-    ),
-]
-
-
-def test_what_each_shape_is_read_as() -> None:
-    for row, answer, chunks in READ:
-        sample = Sample.of(row)
-        assert (sample.answer, [(c.chunk_id, c.text) for c in sample.chunks]) == (answer, chunks)
 
 
 def test_a_row_that_has_our_own_names_is_read_by_them_whatever_stood_before(tmp_path: Path) -> None:

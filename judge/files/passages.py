@@ -1,0 +1,229 @@
+"""What a row of another tool holds: passages and their ids, sentences, the texts of messages."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from pydantic import JsonValue
+
+from judge.errors import InputError
+from judge.files.fields import keys_of, mapping_of
+from judge.files.paths import NOTHING, Paths, at, first, listed, paths_of
+
+_SHOWN: Final = 60
+"""Characters of a value, in a message."""
+_BROKEN: Final = re.compile(r"""\[\s*(?:["'{]|\w+\()""")
+"""How a text begins that was a list once."""
+_NAME: Final = re.compile(r"(?=.*[\d./:_#-])[!-~]{1,200}")
+"""An id, a file's name or an address: in ASCII, without a blank, and with such a sign."""
+_WORDS: Final = paths_of(["content", "text", "data.content", "_content", "parts"])
+"""Where a message has its text, or the parts of it."""
+_TEXTUAL: Final = frozenset({"text", "output_text", "input_text"})
+"""The types of parts that are said, and not thought, called or shown."""
+
+_Fields = dict[str, JsonValue]
+
+
+class Shape(NamedTuple):
+    """A row of the table in `judge/data/shapes.toml`, which says what each is for."""
+
+    name: str
+    paths: Mapping[str, Paths]
+    """By field of `Sample`."""
+    texts: Paths
+    ids: Paths
+    marks: tuple[Paths, ...] = ()
+    unless: tuple[tuple[Paths, list[str]], ...] = ()
+    joined: str = ""
+    order: str = ""
+    titled: bool = False
+    dumped: bool = False
+    packed: bool = False
+    mapped: frozenset[str] = frozenset()
+    """The fields whose path a person named."""
+
+
+class Values(NamedTuple):
+    """What was read of a row."""
+
+    fields: _Fields
+    """Under our names."""
+    names: dict[str, str]
+    """Where each of them stood."""
+    notes: dict[str, str]
+    """What to say besides of how it was read."""
+
+
+def values_of(fields: _Fields, shape: Shape, found: Mapping[str, tuple[str, object]]) -> Values:
+    """The fields under our names, where each stood, and what to say of it."""
+    values: dict[str, Any] = {name: value for name, (_, value) in found.items()}
+    names = {name: path for name, (path, _) in found.items()}
+    notes = dict[str, str]()
+    if "chunks" in found:
+        path, value = found["chunks"]
+        if shape.order:
+            value = _ordered(value, fields.get(shape.order), path, shape)
+        texts, ids, names["chunks"], notes["chunks"] = _passages(value, path, shape)
+        both = zip(ids, texts, strict=True)
+        values["chunks"] = [{"chunk_id": each, "text": text} for each, text in both]
+    said = values.get("answer")
+    if isinstance(said, list) and (shape.order or any(map(_cites, said))):
+        values["sentences"] = _counted(values.pop("answer"), fields.get(shape.order), shape)
+        names["sentences"] = names["answer"]
+    for name in ("answer", "query", "gold_answer"):
+        if name in values:
+            values[name] = _text(values[name], name, names[name], shape)
+    return Values(values, names, notes)
+
+
+def _text(value: object, field: str, path: str, shape: Shape) -> object:
+    text = said(value)
+    if field == "answer" and shape.packed and field not in shape.mapped and isinstance(text, str):
+        inner = listed(text)
+        if isinstance(inner, dict) or (
+            isinstance(inner, list) and isinstance(next(iter(inner), None), dict)
+        ):
+            text = said(inner)
+    if text is None:
+        raise InputError("is null; text is needed", field=path)
+    if isinstance(text, dict):
+        what = f"is an object and no text; found {keys_of(text)}"
+        raise InputError(f"{what}; name the path of its text: {mapping_of(field)}", field=path)
+    return text
+
+
+def said(value: object) -> object:
+    """The text of a message, or of its parts; what is neither, as it is."""
+    if isinstance(value, dict):
+        path, inner = first(value, _WORDS)
+        return said(inner) if path else value
+    if not isinstance(value, list):
+        return value
+    told = [each for each in value if not isinstance(each, dict) or _is_part(each)]
+    parts = [text for each in told if isinstance(text := said(each), str)]
+    return "".join(parts) if parts or not value else value
+
+
+def _is_part(value: _Fields) -> bool:
+    return value.get("type", "text") in _TEXTUAL and "role" not in value
+
+
+def _cites(sentence: object) -> bool:
+    """Whether it is a sentence with its citations, and no part of a message."""
+    return isinstance(sentence, dict) and "citations" in sentence and "type" not in sentence
+
+
+def _passages(value: object, path: str, shape: Shape) -> tuple[list[str], list[str], str, str]:
+    """The texts in a value, their ids, where they stand, and what to say of them."""
+    value, note = listed(value) if isinstance(value, str) else value, ""
+    if isinstance(value, dict) and shape.dumped and not first(value, shape.texts)[0]:
+        value = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        if _BROKEN.match(value):
+            what = f"begins as a list and is none: {value[:_SHOWN]!r}"
+            raise InputError(f"{what}; write it with json.dumps", field=path)
+        parts = value.split(shape.joined) if shape.joined else [value]
+        note = f", parted at {shape.joined}" if len(parts) > 1 else ", as one text"
+        value = parts if value.strip() else []
+    items = [value] if isinstance(value, dict) else value
+    if not isinstance(items, list):
+        what = "null" if items is None else repr(items)[:_SHOWN]
+        raise InputError(f"is {what}; a list of texts or documents is needed", field=path)
+    texts, place = list[str](), path
+    for number, item in enumerate(items):
+        one = path.replace("[]", f"[{number}]", 1) if "[]" in path else f"{path}[{number}]"
+        text, where = _passage(item, one, shape)
+        place = f"{path.removesuffix('[]')}[].{where}" if where and number == 0 else place
+        texts.append(text)
+    _refuse_names(items, path, shape)
+    numbers = [str(number + 1) for number in range(len(texts))]
+    ids, whence = ([], "") if shape.titled and not shape.order else _ids(items, shape)
+    if ids != numbers and ids and all(map(str.isdecimal, ids)):
+        note = f", called by their {whence}"  # so that [1] is what is called 1, and not the first
+    return texts, ids or numbers, place, note
+
+
+def _refuse_names(items: list[Any], path: str, shape: Shape) -> None:
+    """Ids and addresses are no texts to judge by."""
+    names = [each for each in items if isinstance(each, str) and _NAME.fullmatch(each)]
+    if names and len(names) == len(items) and "chunks" not in shape.mapped:
+        what = f"holds names and no texts: {names[0][:_SHOWN]!r}"
+        raise InputError(f"{what}; name the path of the texts: {mapping_of('chunks')}", field=path)
+
+
+def _passage(item: object, where: str, shape: Shape) -> tuple[str, str]:
+    """The text of a document or text, and the path to it."""
+    if isinstance(item, str):
+        return item, ""
+    if not isinstance(item, dict):
+        what = "null" if item is None else repr(item)[:_SHOWN]
+        raise InputError(f"is {what}; a text or a document is needed", field=where)
+    path, text = first(item, shape.texts)
+    if not isinstance(text, str):
+        inner = item.get("kwargs")
+        found = keys_of(inner if isinstance(inner, dict) else item)
+        what = f"has no {', '.join(each for each, _ in shape.texts[:3])}; found {found}"
+        raise InputError(
+            f"{what}; or name the path of its text: {mapping_of('chunks')}", field=where
+        )
+    title = item.get("title")
+    return f"{title}\n{text}" if shape.titled and title and isinstance(title, str) else text, path
+
+
+def _ids(items: list[Any], shape: Shape) -> tuple[list[str], str]:
+    """The first of the ids by which all documents differ, and its path; empty where none does."""
+    for path, steps in shape.ids:
+        ids = [at(item, steps) for item in items]
+        if all(isinstance(each, str | int) and each != "" for each in ids):
+            named = [str(each) for each in ids]
+            if len(set(named)) == len(named):
+                return named, path
+    return [], ""
+
+
+def _ordered(value: object, references: object, path: str, shape: Shape) -> object:
+    """Passages with their ids, in the order in which citations count them."""
+    if not isinstance(references, list) or not all(isinstance(each, str) for each in references):
+        return value
+    if path == shape.order:
+        what = "holds ids and no texts; add the texts as segments"
+        raise InputError(f"{what}, or name their path: {mapping_of('chunks')}", field=path)
+    texts = value if isinstance(value, dict) else {}
+    if isinstance(value, list):
+        plain = len(value) == len(references) and all(isinstance(each, str) for each in value)
+        texts = dict(zip(references if plain else _ids(value, shape)[0], value, strict=False))
+    if strays := [each for each in references if each not in texts]:
+        what = f"has no text of {strays[0][:_SHOWN]!r}"
+        raise InputError(f"{what}, which {shape.order} names; add it", field=path)
+    named = (*references, *(name for name in texts if name not in references))
+    both = ((name, texts[name]) for name in named)
+    return [
+        {**text, "chunk_id": name} if isinstance(text, dict) else {"chunk_id": name, "text": text}
+        for name, text in both
+    ]
+
+
+def _counted(sentences: list[Any], references: object, shape: Shape) -> list[Any]:
+    """Sentences whose citations count through references: a number beyond is no passage's place."""
+    if not isinstance(references, list):
+        return sentences
+
+    def one(cited: object) -> object:
+        if isinstance(cited, dict):  # with what a person said of it
+            cited = next(
+                (each for _, steps in shape.ids if (each := at(cited, steps)) is not NOTHING), cited
+            )
+        if isinstance(cited, str) and cited.isdecimal() and cited not in references:
+            cited = int(cited)
+        return (
+            f"{shape.order}[{cited}]" if type(cited) is int and cited >= len(references) else cited
+        )
+
+    def counted(sentence: object) -> object:
+        cited = sentence.get("citations") if isinstance(sentence, dict) else None
+        if not (isinstance(sentence, dict) and isinstance(cited, list)):
+            return sentence
+        return {**sentence, "citations": list(map(one, cited))}
+
+    return list(map(counted, sentences))
