@@ -13,6 +13,15 @@ FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 QUICKSTART = FIXTURES / "quickstart.jsonl"
 
 
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five answers of the quickstart, three with an error: all sixteen take half a second."""
+    path = tmp_path_factory.mktemp("few") / "few.jsonl"
+    rows = QUICKSTART.read_text("utf-8").splitlines(keepends=True)[:5]
+    path.write_text("".join(rows), encoding="utf-8")
+    return path
+
+
 @pytest.mark.no_cover
 def test_the_quickstart(tmp_path: Path) -> None:
     code, out, err = judge("score", QUICKSTART, "-o", tmp_path / "run")
@@ -59,25 +68,25 @@ def test_where_every_line_is_bad_the_first_reason_is_told(tmp_path: Path) -> Non
 
 
 def test_a_folder_that_is_somebody_elses_or_reads_like_an_option(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("keep")
     for words in (["thesis"], ["thesis", "--force"]):
-        ran = judge("score", QUICKSTART, "-o", *words)
+        ran = judge("score", few, "-o", *words)
         assert (ran.code, ran.out) == (2, "")
         assert ran.err == (
             "judge: thesis: holds chapter.tex, and no run.json accounts for it; "
             "move it away, or name another -o\n"
         )
     for name in ("-x", "--force", "-"):
-        ran = judge("score", QUICKSTART, "-o", name)
+        ran = judge("score", few, "-o", name)
         assert (ran.code, ran.out) == (2, "")
         assert f"{name!r} reads like an option; for a path say ./{name}" in ran.err
     found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")}
     assert found == {"thesis", "thesis/chapter.tex"}
-    assert judge("score", QUICKSTART, "-o", "./-x").code == 0
+    assert judge("score", few, "-o", "./-x").code == 0
 
 
 def test_chunks_that_are_missing_or_share_an_id_are_counted_and_told(tmp_path: Path) -> None:
@@ -102,28 +111,28 @@ def test_chunks_that_are_missing_or_share_an_id_are_counted_and_told(tmp_path: P
 
 
 @pytest.mark.no_cover
-def test_a_finished_run_is_refused_without_force(tmp_path: Path) -> None:
-    assert judge("score", QUICKSTART, "-o", tmp_path / "run")[0] == 0
-    code, _, err = judge("score", QUICKSTART, "-o", tmp_path / "run")
+def test_a_finished_run_is_refused_without_force(tmp_path: Path, few: Path) -> None:
+    assert judge("score", few, "-o", tmp_path / "run")[0] == 0
+    code, _, err = judge("score", few, "-o", tmp_path / "run")
     assert code == 2
     assert "--force" in err
-    assert judge("score", QUICKSTART, "-o", tmp_path / "run", "--force")[0] == 0
+    assert judge("score", few, "-o", tmp_path / "run", "--force")[0] == 0
 
 
 @pytest.mark.no_cover
-def test_a_damaged_run_is_gone_on_with_and_says_so_in_a_line(tmp_path: Path) -> None:
+def test_a_damaged_run_is_gone_on_with_and_says_so_in_a_line(tmp_path: Path, few: Path) -> None:
     run = tmp_path / "run"
-    first = judge("score", QUICKSTART, "-o", run)
+    first = judge("score", few, "-o", run)
     lines = (run / "results.jsonl").read_bytes().splitlines(keepends=True)
     for force in ([], ["--force"]):
         begun = json.loads((run / "run.json").read_bytes()) | {"finished": None}
         (run / "run.json").write_text(json.dumps(begun), encoding="utf-8")
-        (run / "results.jsonl").write_bytes(b"".join([*lines[:6], b"{", *lines[6:9]]))
-        ran = judge("score", QUICKSTART, "-o", run, *force)
+        (run / "results.jsonl").write_bytes(b"".join([*lines[:2], b"{", *lines[2:4]]))
+        ran = judge("score", few, "-o", run, *force)
         assert (ran.code, ran.out.splitlines()[2:]) == (0, first.out.splitlines()[2:])
         assert (run / "results.jsonl").read_bytes() == b"".join(lines)
         (told,) = [each for each in ran.err.splitlines() if "taking up" not in each]
-        assert told.startswith(f"judge: {run}/results.jsonl.part: line 7 was changed after it was")
+        assert told.startswith(f"judge: {run}/results.jsonl.part: line 3 was changed after it was")
         assert told.endswith("made again")  # nothing was paid for
 
 
@@ -170,7 +179,7 @@ def test_a_long_line_is_left_out_and_is_not_missed_later(tmp_path: Path) -> None
         assert (code, "line 2: longer than 0.001 MB" in err, err.count("\n")) == (2, True, 1)
 
 
-def test_exit_codes(tmp_path: Path) -> None:
+def test_exit_codes(tmp_path: Path, few: Path) -> None:
     gated = {
         "faithfulness=0.01": 0,
         "faithfulness=1": 1,
@@ -192,7 +201,7 @@ def test_exit_codes(tmp_path: Path) -> None:
     found = {}
     for number, options in enumerate(rows):
         run = tmp_path / str(number)
-        found[options], _, err = judge("score", QUICKSTART, "-o", run, *options.split())
+        found[options], _, err = judge("score", few, "-o", run, *options.split())
         assert run.exists() is (found[options] != 2)
         assert "Traceback" not in err
         # Which judge gates is said where nobody has said so.
@@ -237,15 +246,15 @@ def test_gates_and_their_outcome_stand_in_the_summary(tmp_path: Path) -> None:
     assert judge("show", tmp_path / "run").code == 0
 
 
-def test_an_unfinished_run_is_taken_up_with_other_gates(tmp_path: Path) -> None:
+def test_an_unfinished_run_is_taken_up_with_other_gates(tmp_path: Path, few: Path) -> None:
     run = tmp_path / "run"
-    words = ("score", QUICKSTART, "-o", run, "--judge", "similarity", "--fail-under")
+    words = ("score", few, "-o", run, "--judge", "similarity", "--fail-under")
     assert judge(*words, "faithfulness=1").code == 1
     begun = json.loads((run / "run.json").read_bytes()) | {"finished": None}
     (run / "run.json").write_text(json.dumps(begun), encoding="utf-8")
     (run / "results.jsonl").rename(run / "results.jsonl.part")
     ran = judge(*words, "coverage=0.1")
-    assert (ran.code, "16 of 16 answers are there" in ran.err) == (0, True)
+    assert (ran.code, "5 of 5 answers are there" in ran.err) == (0, True)
     assert [gate.name for gate in read_summary(run).gates] == ["coverage"]
 
 
@@ -375,15 +384,15 @@ def test_without_a_reference_it_says_so_and_a_gate_is_no_pass(tmp_path: Path) ->
     assert judge("score", source, "-o", tmp_path / "run", *words)[0] == 3
 
 
-def test_quotes_required_of_a_similarity_judge_are_there(tmp_path: Path) -> None:
-    assert judge("score", QUICKSTART, "-o", tmp_path / "run", "--require-quotes")[0] == 0
+def test_quotes_required_of_a_similarity_judge_are_there(tmp_path: Path, few: Path) -> None:
+    assert judge("score", few, "-o", tmp_path / "run", "--require-quotes")[0] == 0
 
 
 def test_an_empty_name_is_not_the_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for words in (["score", ""], ["score", QUICKSTART, "-o", ""]):
+    for words in (["score", ""], ["score", few, "-o", ""]):
         code, _, err = judge(*words)
         assert (code, list(tmp_path.iterdir())) == (2, [])
         assert "is empty; name a path" in err
@@ -397,12 +406,12 @@ def test_standard_input_that_is_closed(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGHUP"])
-def test_a_signal_while_standard_input_is_read(tmp_path: Path, name: str) -> None:
+def test_a_signal_while_standard_input_is_read(tmp_path: Path, name: str, few: Path) -> None:
     # A process of its own, for a signal is sent to one; it takes a second to start.
     with start("score", "-", "-o", tmp_path / "run") as process:
         assert process.stdin is not None
         assert process.stderr is not None
-        process.stdin.write(QUICKSTART.read_text("utf-8"))
+        process.stdin.write(few.read_text("utf-8"))
         process.stdin.flush()
         until(process, lambda: list((tmp_path / "run").glob("input.*.part")))
         process.send_signal(getattr(signal, name))
