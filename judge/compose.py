@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from pydantic import JsonValue
@@ -25,7 +24,7 @@ from judge.judges.spans import SpanJudge
 from judge.judges.windowed import WindowedJudge
 from judge.prompt import FAITHFULNESS, load_prompt
 from judge.protocols import Embedder, Judge
-from judge.signature import Signature
+from judge.signature import Signature, release
 from judge.turns import at_once, sockets
 
 if TYPE_CHECKING:
@@ -398,5 +397,5 @@ def _edition(config: Config, *, windows: bool) -> tuple[str, ...]:
     return (
         *((f"w:{config.max_evidence_tokens}",) if windows else ()),
         f"split:{EDITION}",
-        f"judge:{version('judge')}",
+        f"judge:{release('judge')}",
     )

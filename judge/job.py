@@ -10,7 +10,6 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime
-from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from selectors import DefaultSelector
@@ -34,6 +33,7 @@ from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
 from judge.scores.contribution import is_barren, is_fresh
 from judge.scores.totals import Totals
+from judge.signature import release
 
 BEAT: Final = 1.0
 """Seconds."""
@@ -359,7 +359,7 @@ def record_of(scorer: Scorer, config: Config, scored: RunInput) -> RunRecord:
         correctness=scorer.correctness_signature,
         answer_relevance=scorer.relevance_signature,
         config=config.model_dump(mode="json"),
-        versions=python | {name: version(name) for name in libraries},
+        versions=python | {name: release(name) for name in libraries},
         input=scored,
         started=now(),
     )

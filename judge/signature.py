@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from typing import Final, Self
 
 BAR: Final = "|"
@@ -12,6 +14,16 @@ OPTIONS: Final = "options"
 
 _SERVED: Final = "served"
 """Names the model that answered, where it is not the one that was asked for."""
+
+
+@cache
+def release(package: str) -> str:
+    """The version of an installed package, whose metadata take milliseconds to read.
+
+    Raises:
+        PackageNotFoundError: it is not installed.
+    """
+    return version(package)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from typing import Final
 
 import httpx
@@ -17,6 +16,7 @@ from tenacity.stop import stop_after_attempt, stop_before_delay
 from judge.backends.retry import asked_wait, last, pause
 from judge.errors import ConfigError, JudgeError
 from judge.records import Sample, SampleResult
+from judge.signature import release
 
 _AGAIN: Final = frozenset({408, 425, 429})
 _OWN_FAULT: Final = 500
@@ -88,7 +88,7 @@ class Webhook:
         self._timeout = timeout
         self._stop = stop_after_attempt(attempts) | stop_before_delay(within - timeout)
         self._headers = {
-            "User-Agent": f"judge/{version('judge')}",
+            "User-Agent": f"judge/{release('judge')}",
             "Content-Type": "application/json",
             **(headers or {}),
         }

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from importlib.metadata import version
 from types import FrameType
 from typing import Any, Final, NoReturn
 
@@ -22,6 +21,7 @@ from typer.main import get_command
 
 from judge.cli.terminal import check_printed, patient
 from judge.errors import JudgeError, JudgeUnhealthy
+from judge.signature import release
 from judge.text.visible import flat, visible
 
 LOGGER: Final = logging.getLogger("judge")
@@ -249,7 +249,7 @@ def register() -> None:
 
 def _version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
     if wanted:
-        typer.echo(f"judge {version('judge')}")
+        typer.echo(f"judge {release('judge')}")
         raise typer.Exit
 
 

@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, TYPE_CHECKING, Final, TypedDict, cast
@@ -193,9 +194,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
     else:
         job = _job(stream, folder, settings, review_hook, limit, checks)
     kept = settings.cache and settings.asks_model
-    # What was imported lives as long as the process: the collector need not walk through it again.
-    if not gc.get_freeze_count():
-        gc.freeze()
+    _freeze()
     wish, files = Wish(worst, details), (junit, markdown)
     with Reports(
         _file(source), folder, *files, spoken_in, texts=worst != 0, mapping=settings.map
@@ -236,6 +235,12 @@ def _cluster(
     with extra("ray", "--engine ray"):
         from judge.cluster.job import ClusterJob  # noqa: PLC0415  heavy, and an extra
     return ClusterJob
+
+
+@cache
+def _freeze() -> None:
+    """What was imported lives as long as the process: the collector need not walk through it."""
+    gc.freeze()
 
 
 def _job(

@@ -3,7 +3,6 @@
 from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import version
 from typing import Final
 
 from judge.answer.sentences import EDITION, split
@@ -21,7 +20,7 @@ from judge.overlap.records import (
 )
 from judge.records import Sample
 from judge.scores.intervals import StreamedMeans
-from judge.signature import Signature
+from judge.signature import Signature, release
 from judge.text.visible import clip, counted
 
 _ROUGES: Final = ("rouge1", "rouge2", "rougeL", "rougeLsum", "rougeW")
@@ -235,12 +234,12 @@ def _signature(*, stem: bool) -> Signature:
         (
             "tokens:nfkc-lower-cjk-char",
             "norm:squad2-cjk-char",
-            f"rouge:rouge-score-{version('rouge-score')}",
+            f"rouge:rouge-score-{release('rouge-score')}",
             f"stem:{'porter' if stem else 'no'}",
             f"sentences:{EDITION}",
             f"w:{WEIGHT:g}",
             f"longest:{MOST_TOKENS},{MOST_CELLS}",
-            f"judge:{version('judge')}",
+            f"judge:{release('judge')}",
         ),
     )
 

@@ -1,7 +1,6 @@
 """From queries to the report on a whole file, batch by batch, in memory that does not grow."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import version
 from typing import Final, get_args
 
 import numpy as np
@@ -19,7 +18,7 @@ from judge.retrieval.ranking import (
 )
 from judge.retrieval.records import QueryRanks, QueryStatus, RankingReport, RankRules
 from judge.scores.intervals import StreamedMeans
-from judge.signature import Signature
+from judge.signature import Signature, release
 from judge.text.visible import plural
 
 Each = Callable[[QueryRanks], None]
@@ -309,6 +308,6 @@ def _signature(rules: RankRules, order: str, *, apart: bool) -> Signature:
             *(() if rules.beta is None else (f"beta:{rules.beta:g}",)),
             *(("condensed",) if rules.condensed else ()),
             *((f"weights:{weights}",) if weights else ()),
-            f"judge:{version('judge')}",
+            f"judge:{release('judge')}",
         ),
     )

@@ -5,7 +5,6 @@ import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Final, Self
 from urllib.request import getproxies, proxy_bypass
 
@@ -15,6 +14,7 @@ import httpx2
 from judge.address import check_headers
 from judge.backends.openai.failures import brief
 from judge.errors import ConfigError
+from judge.signature import release
 
 _OPENAI: Final = ".api.openai.com"
 """Ends the names of OpenAI's own hosts, one for each region; a dot stands before each."""
@@ -128,7 +128,7 @@ def _headers(key: str) -> dict[str, str]:
         "authorization": f"Bearer {key}",
         "content-type": "application/json",
         "accept": "application/json",
-        "user-agent": f"judge/{version('judge')}",
+        "user-agent": f"judge/{release('judge')}",
     }
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from importlib.metadata import version
 from typing import Final, TypeAlias, get_args
 
 from rich.text import Text
@@ -10,6 +9,7 @@ from rich.text import Text
 from judge.advice.recommend import HELD, cutoff, figure
 from judge.advice.records import Advice, AdvisedMeasure, Role
 from judge.cli.terminal import Page, words
+from judge.signature import release
 from judge.text.visible import flat
 
 _COLON: Final = {"en": ": ", "zh": "："}
@@ -44,7 +44,7 @@ def print_advice(advice: Advice, source: str, page: Page, written: str | None) -
 def markdown_page(advice: Advice, source: str) -> str:
     """The whole advice as a Markdown page, to be kept beside what was decided on."""
     layout = _Layout(advice)
-    made = layout.word("made", source=source, version=version("judge"))
+    made = layout.word("made", source=source, version=release("judge"))
     lines = [f"# {_plain(layout.word('title'))}", "", _plain(made), ""]
     for heading, items in layout.sections():
         lines += [f"## {_plain(heading)}", ""]
