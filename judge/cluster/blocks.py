@@ -2,8 +2,9 @@
 
 import hashlib
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 from typing import IO, Final, cast
 
@@ -19,6 +20,8 @@ from judge.records import Sample
 
 SIZE: Final = 500
 """Samples of a block: it is part of the names of shards, and so of what can be gone on with."""
+_TASK: Final = 16 << 20
+"""Bytes that one process reads: in the time that another takes to start."""
 _PIECE: Final = 4 << 20
 """Bytes in one request to an object store."""
 
@@ -28,10 +31,11 @@ class Source:
 
     Args:
         address: an absolute path, or `s3://…`.
+        size: in bytes, where known.
     """
 
-    def __init__(self, address: str) -> None:
-        self.address = address
+    def __init__(self, address: str, size: int | None = None) -> None:
+        self.address, self.size = address, size
         self.name = address.rpartition("/")[2]
 
     def __str__(self) -> str:
@@ -57,7 +61,7 @@ def sources(given: str) -> list[Source]:
         InputError: there are none.
     """
     if "://" not in given:
-        return [Source(str(each)) for each in input_files(Path(given).absolute())]
+        return [Source(str(each), _size(each)) for each in input_files(Path(given).absolute())]
     parts = given.split("/")
     try:
         system, path = FileSystem.from_uri(given)
@@ -68,16 +72,30 @@ def sources(given: str) -> list[Source]:
             pattern, path = path, "/".join(parts[:fixed]).removeprefix(begin)
             found = system.get_file_info(path)
         if found.type is FileType.File:
-            return [Source(given)]
+            return [Source(given, found.size)]
         if found.type is FileType.NotFound:
             raise InputError("no such file or folder; check the path", path=given)
         every = system.get_file_info(FileSelector(path, recursive=True))
     except (OSError, ArrowException) as error:
         raise InputError(f"cannot be read: {error}; check it", path=given) from None
-    names = meant((each.path for each in every if each.type is FileType.File), pattern)
+    sizes = {each.path: each.size for each in every if each.type is FileType.File}
+    names = meant(sizes, pattern)
     if not names:
         raise none_in(given, folder=not pattern)
-    return [Source(begin + each) for each in names]
+    return [Source(begin + each, sizes[each]) for each in names]
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):  # whoever reads it says why
+        return None
+
+
+def tasks(files: Sequence[Source]) -> int:
+    """How many tasks shall read these: many small files are one's, for each costs a process."""
+    total = sum(_TASK if each.size is None else each.size for each in files)
+    return max(1, min(len(files), ceil(total / _TASK)))
 
 
 @dataclass

@@ -16,7 +16,7 @@ import ray.data
 from ray.data.expressions import col
 
 from judge.cluster.actors import Plan, Row, Scorer, added_up, checked, cpus, portable, read
-from judge.cluster.blocks import Source, sources
+from judge.cluster.blocks import Source, sources, tasks
 from judge.cluster.permits import keep_pace
 from judge.cluster.session import connected, ticking
 from judge.config import Config
@@ -163,7 +163,7 @@ class ClusterJob:
         """Read the whole input before the folder is touched: so a bad input costs nothing."""
         rows = ray.data.from_items(
             [{"file": number, "path": str(each)} for number, each in enumerate(files)],
-            override_num_blocks=len(files),
+            override_num_blocks=tasks(files),
         )
         rows = rows.map_batches(checked, fn_kwargs={"plan": plan}, batch_size=1)
         seen = rows.materialize()
@@ -274,12 +274,14 @@ def _scored(plan: Plan, files: list[Source], rest: list[_Found], replicas: int) 
     """A row for each block once its shard is written."""
     if not rest:
         return []
-    rows = []
-    for number in sorted({each.file for each in rest}):
+    rows: list[Row] = []
+    numbers = sorted({each.file for each in rest})
+    for number in numbers:
         mine = [each for each in rest if each.file == number]
         starts = {"names": [each.name for each in mine], "starts": [each.start for each in mine]}
         rows.append({"file": number, "path": str(files[number]), **starts})
-    given = ray.data.from_items(rows, override_num_blocks=len(rows))
+    count = tasks([files[number] for number in numbers])
+    given = ray.data.from_items(rows, override_num_blocks=count)
     # One block of ours is one of Ray's, else an actor would be handed all of a file at once.
     given.context.target_max_block_size = 1
     pool = ray.data.ActorPoolStrategy(

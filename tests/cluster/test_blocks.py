@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from judge import InputError
-from judge.cluster.blocks import blocks, sources
+from judge.cluster.blocks import Source, blocks, sources, tasks
 
 
 def test_an_address_names_the_same_files_as_a_path(tmp_path: Path) -> None:
@@ -21,6 +21,7 @@ def test_an_address_names_the_same_files_as_a_path(tmp_path: Path) -> None:
         away = [str(each) for each in sources(f"file://{tmp_path}{name}")]
         assert here == [f"{tmp_path}/{each}" for each in expected]
         assert away == [f"file://{each}" for each in here]
+        assert tasks(sources(f"{tmp_path}{name}")) == 1
     (source,) = sources(f"file://{tmp_path}/b.jsonl")
     (block,) = blocks(source, 0, max_line=1.0, skip=False, named=True)
     assert [sample.qid for sample in block.samples] == ["q"]
@@ -36,3 +37,16 @@ def test_an_address_names_the_same_files_as_a_path(tmp_path: Path) -> None:
             sources(f"file://{tmp_path}{name}")
     with pytest.raises(InputError, match=r"cannot be read: .*; check it"):
         sources("nowhere://a")
+
+
+def test_many_small_files_are_read_by_few_tasks() -> None:
+    for sizes, count in {
+        (0,): 1,
+        (1 << 20,) * 40: 3,
+        (1 << 30,): 1,
+        (1 << 30, 1): 2,
+        (None,) * 9: 9,
+    }.items():
+        assert (
+            tasks([Source(f"{number}.jsonl", size) for number, size in enumerate(sizes)]) == count
+        )
