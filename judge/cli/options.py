@@ -192,6 +192,30 @@ def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def takes_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command take, in place of each `NamedTuple` among its parameters, that one's options.
+
+    They stand where it stands, and what it is handed is the group filled in.
+    """
+    taken = signature(command).parameters.values()
+    groups = {each.name: each.annotation for each in taken if hasattr(each.annotation, "_fields")}
+
+    @wraps(command)
+    def run(**options: Any) -> None:  # noqa: ANN401  typer has checked them
+        made = {name: kind(*map(options.pop, kind._fields)) for name, kind in groups.items()}
+        command(**options, **made)
+
+    found = list[Parameter]()
+    for each in taken:
+        kind = groups.get(each.name)
+        own = signature(kind).parameters.values() if kind else ()
+        found += [part.replace(kind=each.kind) for part in own] if kind else [each]
+    for name in groups:
+        del run.__annotations__[name]
+    vars(run)["__signature__"] = signature(command).replace(parameters=found)
+    return run
+
+
 def chosen(option: str, value: str, values: tuple[_Value, ...]) -> _Value:
     """The value, where it is one of these: what is wrong is one line of ours.
 

@@ -1,37 +1,38 @@
 """`judge score`: the batch job."""
 
 import gc
-import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, TYPE_CHECKING, Final, TypedDict, cast
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, TypedDict, cast
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import chosen, language, takes_settings
+from judge.cli.options import chosen, language, takes_groups, takes_settings
 from judge.errors import ConfigError, extra
-from judge.files.inputs import COLUMNS, WILD, is_many
+from judge.files.inputs import is_many, run_name
 from judge.files.source import PIPED, is_fifo, standard_input
 
 if TYPE_CHECKING:
+    from judge.cli.progress import Task
     from judge.cluster.job import ClusterJob
     from judge.config import Config
-    from judge.exam.items import Item
     from judge.job import Job
     from judge.messages import Lang
     from judge.remote import RemoteEvaluator
-    from judge.reports.gate import Gates
+    from judge.reports.gate import Gates, Side
 
 
 _GATING: Final = (
     "judge: the gates hold what {} says, for no language model is named: add --model, or "
     "--expect or --judge to say that it is meant"
 )
+_FREEZE: Final = cache(gc.freeze)
+"""What was imported lives as long as the process: the collector need not walk through it."""
 _OFFLINE: Final = {"nli": "an NLI model", "span": "a token classifier"}
 
 
@@ -49,92 +50,128 @@ def _folder(value: str | None) -> str | None:
     return _named(value)
 
 
-@app.command()
-@takes_settings
-def score(  # noqa: PLR0913  each is an option of the command line
-    source: str = typer.Argument(
-        metavar="SAMPLES",
-        help="JSONL, JSON, CSV, Parquet, Arrow or XLSX; a folder or a pattern; - for stdin.",
-        callback=_named,
-    ),
-    output: str | None = typer.Option(
-        None,
-        "-o",
-        "--output",
-        metavar="RUN",
-        help="Run folder [runs/<name of SAMPLES>].",
-        callback=_folder,
-    ),
-    *,
-    force: bool = typer.Option(False, "--force", help="Replace a finished run."),
-    skip_bad_lines: bool = typer.Option(
-        False, "--skip-bad-lines", help="Write bad lines to rejected.jsonl and go on."
-    ),
-    limit: int | None = typer.Option(
-        None, metavar="N", min=1, help="Score N answers of the file, drawn by the setting seed."
-    ),
-    dry_run: bool = typer.Option(
-        False, "--dry-run", help="Say what would be asked, and its cost; nothing is sent."
-    ),
+class _Gating(NamedTuple):
+    """What ends in another exit code than 0."""
+
     fail_under: list[str] | None = typer.Option(
         None, metavar="NAME=X", help="Exit 1 if a score is under X; may be repeated."
-    ),
+    )
     fail_over: list[str] | None = typer.Option(
         None,
         metavar="NAME=X",
         help="Exit 1 if a rate, as hallucination_rate, is over X; may be repeated.",
-    ),
+    )
     strict_gate: bool = typer.Option(
         False, "--strict-gate", help="Gate on the worse 95 % limit, failures counted against it."
-    ),
+    )
     expect: str | None = typer.Option(
         None,
         metavar="SIGNATURE",
         help="Exit 2 before anything is judged if another judge would: llm, similarity, llm:MODEL, "
         "or how the signature of a run begins, up to a bar.",
-    ),
+    )
+
+    def gates(self) -> "Gates":
+        """What a summary is held to. Errors as of `Gates.read`."""
+        from judge.reports.gate import Gates  # noqa: PLC0415  heavy, and --help stays quick
+
+        bounds: dict[Side, list[str]]
+        bounds = {"least": self.fail_under or [], "most": self.fail_over or []}
+        return Gates.read(bounds, self.expect, strict=self.strict_gate)
+
+
+class _Telling(NamedTuple):
+    """What is told of a run, and where."""
+
     details: bool = typer.Option(
         False, "--details", help="Print counts, flags, the table of cells, and the worst sentences."
-    ),
+    )
     worst: int | None = typer.Option(
         None,
         metavar="N",
         min=0,
         help="List the N worst sentences, too [5 with --details]; 0 prints no text of an answer.",
-    ),
+    )
     junit: Path | None = typer.Option(
         None, metavar="FILE", help="Write a JUnit report, too: a case an answer."
-    ),
+    )
     markdown: Path | None = typer.Option(
         None, metavar="FILE", help="Write a summary for a pull request, too, in Markdown."
-    ),
-    server: str | None = typer.Option(
-        None,
-        metavar="URL",
-        help="Have the judge serve at this address judge, with its settings.",
-    ),
+    )
+
+
+class _Engine(NamedTuple):
+    """What scores, and where that is."""
+
     engine: str = typer.Option(
         "local", metavar="local|ray", help="What scores: this process, or a Ray cluster [local]."
-    ),
+    )
     address: str | None = typer.Option(
         None, metavar="ADDRESS", help="With --engine ray: the cluster, such as auto [one here]."
-    ),
+    )
     replicas: int | None = typer.Option(
         None,
         metavar="N",
         min=1,
         help="With --engine ray: actors that score, of --concurrency each [one a CPU, or 1 where "
         "a server judges].",
-    ),
-    review_hook: str | None = typer.Option(
-        None,
-        "--review-hook",
-        metavar="NAME",
-        help="Hand a share of the answers to module:object, an http address or a .csv file.",
-    ),
-    lang: str = typer.Option(
-        "en", metavar="en|zh", help="Language of what is printed [en]; reasons keep the answer's."
-    ),
+    )
+
+
+_SAMPLES: Final = typer.Argument(
+    metavar="SAMPLES",
+    help="JSONL, JSON, CSV, Parquet, Arrow or XLSX; a folder or a pattern; - for stdin.",
+    callback=_named,
+)
+_OUTPUT: Final = typer.Option(
+    None,
+    "-o",
+    "--output",
+    metavar="RUN",
+    help="Run folder [runs/<name of SAMPLES>].",
+    callback=_folder,
+)
+_FORCE: Final = typer.Option(False, "--force", help="Replace a finished run.")
+_SKIP_BAD: Final = typer.Option(
+    False, "--skip-bad-lines", help="Write bad lines to rejected.jsonl and go on."
+)
+_LIMIT: Final = typer.Option(
+    None, metavar="N", min=1, help="Score N answers of the file, drawn by the setting seed."
+)
+_DRY_RUN: Final = typer.Option(
+    False, "--dry-run", help="Say what would be asked, and its cost; nothing is sent."
+)
+_SERVER: Final = typer.Option(
+    None, metavar="URL", help="Have the judge serve at this address judge, with its settings."
+)
+_REVIEW_HOOK: Final = typer.Option(
+    None,
+    "--review-hook",
+    metavar="NAME",
+    help="Hand a share of the answers to module:object, an http address or a .csv file.",
+)
+_LANG: Final = typer.Option(
+    "en", metavar="en|zh", help="Language of what is printed [en]; reasons keep the answer's."
+)
+
+
+@app.command()
+@takes_settings
+@takes_groups
+def score(  # noqa: PLR0913  each is an option of the command line
+    source: str = _SAMPLES,
+    output: str | None = _OUTPUT,
+    *,
+    force: bool = _FORCE,
+    skip_bad_lines: bool = _SKIP_BAD,
+    limit: int | None = _LIMIT,
+    dry_run: bool = _DRY_RUN,
+    gating: _Gating,
+    telling: _Telling,
+    server: str | None = _SERVER,
+    where: _Engine,
+    review_hook: str | None = _REVIEW_HOOK,
+    lang: str = _LANG,
     settings: "Config",
 ) -> None:
     """Score a file of answers into a run folder; an interrupted run is taken up.
@@ -146,61 +183,62 @@ def score(  # noqa: PLR0913  each is an option of the command line
 
     Example: judge score samples.jsonl -o runs/today --fail-under faithfulness=0.9
     """
-    # Heavy, and --help stays quick without them.
-    from judge.cli.ci import Reports  # noqa: PLC0415
-    from judge.cli.progress import Task, score_into  # noqa: PLC0415
-    from judge.cli.render.totals import Wish  # noqa: PLC0415
-    from judge.files.folder import RunFolder  # noqa: PLC0415
-    from judge.job import Job  # noqa: PLC0415
-    from judge.reports.gate import Gates  # noqa: PLC0415
+    from judge.files.folder import RunFolder  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.job import Job  # noqa: PLC0415  likewise
 
     if server is None:
         _refuse_unasked(settings)
-    gates = Gates.read(
-        {"least": fail_under or (), "most": fail_over or ()}, expect, strict=strict_gate
-    )
-    folder = _default_folder(source) if output is None else Path(output)
+    gates = gating.gates()
     others = {"--server": server, "--review-hook": review_hook, "--limit": limit}
-    cluster = _cluster(
-        engine, {"--address": address, "--replicas": replicas}, others | {"--dry-run": dry_run}
-    )
+    cluster = _cluster(where, others | {"--dry-run": dry_run})
     stream = standard_input() if source == PIPED else Path(source)
     spoken_in = language(lang)
     if dry_run:
-        _refuse_beside_forecast(server, junit or markdown)
+        _refuse_beside_forecast(server, telling.junit or telling.markdown)
         _tell_forecast(stream, settings, limit, spoken_in, skip_bad_lines=skip_bad_lines)
         return
+    file = _file(source)
+    folder = Path(output or f"runs/{run_name(file.name) if file else 'stdin'}")
+    evaluator = None
     if server is not None:
-        if limit is not None:
-            raise ConfigError("--limit: a service scores all that it is sent; leave it out")
-        if review_hook is not None:
-            raise ConfigError("--review-hook: with --server nobody here has the answers in hand")
-        asked: dict[str, object] = {"skip_bad_lines": skip_bad_lines, "strict_gate": strict_gate}
-        asked |= {"fail_under": fail_under or (), "fail_over": fail_over or (), "expect": expect}
+        _refuse_beside_server(limit, review_hook)
         with RunFolder(folder, force=force):
             pass  # it can be written, which is seen before anything is sent
+        asked = gating._asdict() | {"skip_bad_lines": skip_bad_lines}
         evaluator, stream = _remote(server, stream, settings, asked)
         settings = evaluator.open()
-    gates.check(correctness=settings.correctness, relevance=settings.relevance)
-    meant = server or expect or {"judge", "model"} & settings.model_fields_set
-    if gates.bounds and not meant:
-        typer.echo(_GATING.format(_OFFLINE.get(settings.offline, settings.offline)), err=True)
+    _check(gates, settings, meant=bool(server or gating.expect))
     checks: _Checks = {"force": force, "skip_bad_lines": skip_bad_lines, "gates": gates}
     job: Task
     if cluster is not None:
-        job = cluster(source, folder, settings, address=address, replicas=replicas, **checks)
-    elif server is not None:
+        on, many = where.address, where.replicas
+        job = cluster(source, folder, settings, address=on, replicas=many, **checks)
+    elif evaluator is not None:
         job = Job(stream, folder, settings, evaluator=evaluator, **checks)
     else:
         job = _job(stream, folder, settings, review_hook, limit, checks)
+    raise typer.Exit(_run(job, file, folder, settings, telling, spoken_in))
+
+
+def _run(
+    job: "Task",
+    source: Path | None,
+    folder: Path,
+    settings: "Config",
+    telling: _Telling,
+    lang: "Lang",
+) -> int:
+    """Run the job, and tell of it; returns the exit code."""
+    from judge.cli.ci import Reports  # noqa: PLC0415  likewise heavy
+    from judge.cli.progress import score_into  # noqa: PLC0415
+    from judge.cli.render.totals import Wish  # noqa: PLC0415
+
     kept = settings.cache and settings.asks_model
-    _freeze()
-    wish, files = Wish(worst, details), (junit, markdown)
-    with Reports(
-        _file(source), folder, *files, spoken_in, texts=worst != 0, mapping=settings.map
-    ) as reports:
-        code = score_into(folder, job, wish, spoken_in, reports=reports, cached=kept)
-    raise typer.Exit(code)
+    _FREEZE()
+    wish, files = Wish(telling.worst, telling.details), (telling.junit, telling.markdown)
+    texts = telling.worst != 0
+    with Reports(source, folder, *files, lang, texts=texts, mapping=settings.map) as reports:
+        return score_into(folder, job, wish, lang, reports=reports, cached=kept)
 
 
 def _refuse_unasked(settings: "Config") -> None:
@@ -222,11 +260,10 @@ class _Checks(TypedDict):
     gates: "Gates"
 
 
-def _cluster(
-    engine: str, own: Mapping[str, object], others: Mapping[str, object]
-) -> "type[ClusterJob] | None":
+def _cluster(where: _Engine, others: Mapping[str, object]) -> "type[ClusterJob] | None":
     """What scores on a cluster, where that is asked for; it has options of its own."""
-    away = chosen("--engine", engine, ("local", "ray")) == "ray"
+    away = chosen("--engine", where.engine, ("local", "ray")) == "ray"
+    own: Mapping[str, object] = {"--address": where.address, "--replicas": where.replicas}
     for name in filter((others if away else own).get, others if away else own):
         step = "has no place beside" if away else "is of a cluster: add"
         raise ConfigError(f"{name}: {step} --engine ray, or leave it out")
@@ -235,12 +272,6 @@ def _cluster(
     with extra("ray", "--engine ray"):
         from judge.cluster.job import ClusterJob  # noqa: PLC0415  heavy, and an extra
     return ClusterJob
-
-
-@cache
-def _freeze() -> None:
-    """What was imported lives as long as the process: the collector need not walk through it."""
-    gc.freeze()
 
 
 def _job(
@@ -277,6 +308,7 @@ def _remote(
     from judge.remote import RemoteEvaluator  # noqa: PLC0415  heavy, and --help stays quick
     from judge.service.wire import Options  # noqa: PLC0415
 
+    asked = {name: value for name, value in asked.items() if value}
     for name in sorted(settings.model_fields_set):
         if name not in Options.model_fields:
             raise ConfigError(
@@ -288,18 +320,27 @@ def _remote(
         raise ConfigError(f"--server is sent one file, and {given} is many: name one of them")
     if isinstance(given, Path) and not is_fifo(given):
         return RemoteEvaluator(url, given, Options.model_validate(asked)), given
-    copy = NamedTemporaryFile()  # noqa: SIM115  it is read as long as the command runs
-    with given.open("rb") if isinstance(given, Path) else nullcontext(given) as stream:
-        shutil.copyfileobj(stream, copy)
-    copy.seek(0)
-    return RemoteEvaluator(url, Path(copy.name), Options.model_validate(asked)), cast(
-        "IO[bytes]", copy
-    )
+    copy = _copied(given)
+    return RemoteEvaluator(url, Path(copy.name), Options.model_validate(asked)), copy
 
 
 def _file(source: str) -> Path | None:
     """The file of samples; None where they come through a pipe."""
     return None if source == PIPED or is_fifo(Path(source)) else Path(source)
+
+
+def _check(gates: "Gates", settings: "Config", *, meant: bool) -> None:
+    """See that the gates can be held, and say who judges where nobody meant a judge."""
+    gates.check(correctness=settings.correctness, relevance=settings.relevance)
+    if gates.bounds and not (meant or {"judge", "model"} & settings.model_fields_set):
+        typer.echo(_GATING.format(_OFFLINE.get(settings.offline, settings.offline)), err=True)
+
+
+def _refuse_beside_server(limit: int | None, review_hook: str | None) -> None:
+    if limit is not None:
+        raise ConfigError("--limit: a service scores all that it is sent; leave it out")
+    if review_hook is not None:
+        raise ConfigError("--review-hook: with --server nobody here has the answers in hand")
 
 
 def _refuse_beside_forecast(server: str | None, report: Path | None) -> None:
@@ -318,40 +359,23 @@ def _tell_forecast(
     skip_bad_lines: bool,
 ) -> None:
     """Print what a run would ask and cost."""
-    from judge.cli.terminal import output, words  # noqa: PLC0415  likewise heavy
-    from judge.forecast import SECONDS, forecast  # noqa: PLC0415  likewise
+    from judge.cli.render.totals import print_forecast  # noqa: PLC0415  likewise heavy
+    from judge.cli.terminal import output, words  # noqa: PLC0415  likewise
+    from judge.forecast import forecast  # noqa: PLC0415  likewise
 
-    say = words("totals", "forecast", lang)
     with output(lang) as page:
         if not settings.asks_model:
-            page.say(say("no_model"))
+            page.say(words("totals", "forecast", lang)("no_model"))
             return
         with _file_of(given) as path:
-            samples = [item.sample for item in _drawn(settings)]
-            made = forecast(path, settings, samples, limit=limit, skip_bad_lines=skip_bad_lines)
-        named = ("answers", "claims", "kept", "calls", "prompt_tokens", "reply_tokens", "at_once")
-        numbers = {name: f"{getattr(made, name):,}" for name in named}
-        numbers["minutes"] = f"{made.minutes:,.1f}"
-        for name in ("answers", "calls", "tokens"):
-            page.say(say(name, **numbers))
-        page.say(say("no_price") if made.cost is None else say("cost", cost=f"{made.cost:,.4g}"))
-        page.say(say("time", seconds=f"{SECONDS:g}", **numbers))
-        beside = (("again", settings.repeat, made.again), ("canaries", len(samples), made.canaries))
-        for name, many, more in beside:
-            if more is not None:
-                counts = {name: f"{getattr(more, name):,}" for name in named[3:6]}
-                told = say(name, many=many, **counts)
-                cost = "" if more.cost is None else f"{more.cost:,.4g}"
-                page.say(say("again_cost", told=told, cost=cost) if cost else told)
-        page.say(say("unsent"))
+            canaries = []
+            if settings.canaries:
+                from judge.exam.canaries import checked, draw  # noqa: PLC0415  where there are some
 
-
-def _drawn(settings: "Config") -> "list[Item]":
-    if not settings.canaries:
-        return []
-    from judge.exam.canaries import checked, draw  # noqa: PLC0415  for runs that have some
-
-    return draw(checked(settings), settings.canaries, settings.seed)
+                items = draw(checked(settings), settings.canaries, settings.seed)
+                canaries = [item.sample for item in items]
+            made = forecast(path, settings, canaries, limit=limit, skip_bad_lines=skip_bad_lines)
+        print_forecast(made, page, repeat=settings.repeat, canaries=len(canaries))
 
 
 @contextmanager
@@ -360,19 +384,14 @@ def _file_of(given: "IO[bytes] | Path") -> "Iterator[Path]":
     if isinstance(given, Path) and not is_fifo(given):
         yield given
         return
-    with NamedTemporaryFile() as copy:
-        with given.open("rb") if isinstance(given, Path) else nullcontext(given) as stream:
-            shutil.copyfileobj(stream, copy)
-        copy.flush()
+    with _copied(given) as copy:
         yield Path(copy.name)
 
 
-def _default_folder(source: str) -> Path:
-    file = _file(source)
-    name = "stdin" if file is None else file.name
-    for ending in (".gz", ".zst", *COLUMNS, ".jsonl", ".ndjson", ".json", ".csv", ".tsv"):
-        name = name.removesuffix(ending)
-    if not WILD.isdisjoint(name):
-        name = re.sub(r"[*?\[\]]+", "", name).strip("-_")
-    # `...jsonl` would name the folder above, and `.jsonl` none.
-    return Path("runs") / (name if name.strip(".") else "run")
+def _copied(given: "IO[bytes] | Path") -> "IO[bytes]":
+    """What a pipe brings, in a file that is there as long as it is open."""
+    copy = cast("IO[bytes]", NamedTemporaryFile())  # noqa: SIM115  who asks closes it
+    with given.open("rb") if isinstance(given, Path) else nullcontext(given) as stream:
+        shutil.copyfileobj(stream, copy)
+    copy.seek(0)
+    return copy

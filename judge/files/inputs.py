@@ -1,6 +1,7 @@
 """The files that an input's name means: one, those of a folder or a pattern, a saved data set."""
 
 import json
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -56,6 +57,20 @@ def misnamed(name: str) -> str:
     """What to say of a file that is no table, though its name says so; empty where it does not."""
     ending = next((each for each in COLUMNS if name.lower().endswith(each)), "")
     return ending and f"ends in {ending} and is none"
+
+
+def run_name(name: str) -> str:
+    """What the folder of a run is called by an input's name.
+
+    >>> run_name("night.jsonl.gz"), run_name("part-*.csv"), run_name(".jsonl")
+    ('night', 'part', 'run')
+    """
+    for ending in (".gz", ".zst", *COLUMNS, *_TEXT):
+        name = name.removesuffix(ending)
+    if not WILD.isdisjoint(name):
+        name = re.sub(r"[*?\[\]]+", "", name).strip("-_")
+    # `...jsonl` would name the folder above, and `.jsonl` none.
+    return name if name.strip(".") else "run"
 
 
 def would_hold(path: Path, folder: Path, names: Iterable[str]) -> bool:

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from rich.cells import cell_len
 from rich.table import Table
@@ -36,6 +36,9 @@ from judge.reports.headline import (
 from judge.reports.worst import FIGURES, Entry, Example, Finding, FindingName
 from judge.signature import Signature
 from judge.text.visible import clip, flat
+
+if TYPE_CHECKING:
+    from judge.forecast import Forecast
 
 _Part = TypeVar("_Part", bound=str)
 _Scored = Summary | CorrectnessTotals | RelevanceTotals
@@ -371,3 +374,23 @@ class _Totals:
 
 def _by_similarity(signature: str) -> bool:
     return Signature.parse(signature).source == "similarity"
+
+
+def print_forecast(made: "Forecast", page: Page, *, repeat: int, canaries: int) -> None:
+    """Print what a run would ask and cost."""
+    from judge.forecast import SECONDS  # noqa: PLC0415  heavy, and of a run's totals no part
+
+    say = words("totals", "forecast", page.lang)
+    named = ("answers", "claims", "kept", "calls", "prompt_tokens", "reply_tokens", "at_once")
+    numbers = {name: f"{getattr(made, name):,}" for name in named}
+    numbers["minutes"] = f"{made.minutes:,.1f}"
+    for name in ("answers", "calls", "tokens"):
+        page.say(say(name, **numbers))
+    page.say(say("no_price") if made.cost is None else say("cost", cost=f"{made.cost:,.4g}"))
+    page.say(say("time", seconds=f"{SECONDS:g}", **numbers))
+    for name, many, more in (("again", repeat, made.again), ("canaries", canaries, made.canaries)):
+        if more is not None:
+            told = say(name, many=many, **{each: f"{getattr(more, each):,}" for each in named[3:6]})
+            cost = "" if more.cost is None else f"{more.cost:,.4g}"
+            page.say(say("again_cost", told=told, cost=cost) if cost else told)
+    page.say(say("unsent"))
