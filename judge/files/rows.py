@@ -1,19 +1,18 @@
 """A file's rows, of JSON or CSV: the fields of each, or what is wrong with it."""
 
-import codecs
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from io import BufferedReader
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from pydantic import JsonValue
 
 from judge.errors import InputError
+from judge.files.documents import JSON, Lines, Row, form_of, made, short
 from judge.files.fields import FIELDS
 from judge.files.inputs import misnamed
 from judge.files.paths import evaluated, listed
@@ -21,7 +20,6 @@ from judge.files.source import (
     ALLOW_MORE,
     CLIPPED,
     MAX_LINE,
-    MEGA,
     PEEK,
     CsvError,
     LongLine,
@@ -45,19 +43,8 @@ _MAY_BE_EMPTY: Final = frozenset(FIELDS["answer"][1])
 """A spreadsheet cannot tell an empty answer from none; an empty answer is a result, no error."""
 _JSON_HEAD: Final = re.compile(r"""\{|\[\s*(?:[\[{"\]]|$)""")
 FORMS: Final = "one JSON object a line (.jsonl), or CSV under a header (.csv), is needed"
-_SHOWN: Final = 60
-"""Characters of a line, in a message."""
 
-_Lines = Iterator[tuple[int, str]]
 _Fields = dict[str, JsonValue]
-
-
-class Row(NamedTuple):
-    """One row. `fields` is an error where the line is no row at all."""
-
-    line: int
-    text: str
-    fields: _Fields | InputError
 
 
 def rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
@@ -65,14 +52,14 @@ def rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
     lines = TextLines(stream, path, max_line=max_line)
     name = path.name.lower().removesuffix(".gz").removesuffix(".zst")
     head = stream.peek(PEEK).decode("utf-8-sig", "replace").lstrip()
-    json_rows = array_rows if head.startswith("[") else jsonl_rows
+    json_rows = form_of(head)
     if name.endswith((".jsonl", ".ndjson", ".json")):
         return json_rows(lines, path)
     if not name.endswith((".csv", ".tsv")):
         if not head or _JSON_HEAD.match(head):
             return json_rows(lines, path)
         if not _is_header(head.partition("\n")[0]):
-            begun = _short(head.partition("\n")[0])
+            begun = short(head.partition("\n")[0])
             if kind := misnamed(path.name):
                 raise InputError(f"{kind}: it begins with {begun}; get it again", path=str(path))
             what = f"is neither JSON lines nor CSV: it begins with {begun}"
@@ -93,150 +80,13 @@ def is_column(name: str) -> bool:
     return known or _NUMBERED_CHUNK.fullmatch(name) is not None
 
 
-def _made(line: int, text: str, path: Path, read: Callable[[], _Fields]) -> Row:
-    fields: _Fields | InputError
-    try:
-        check_encoding(text, line, path)
-        fields = read()
-    except InputError as error:
-        fields = error.at(str(path), line)
-    return Row(line, presentable(text), fields)
-
-
-def jsonl_rows(lines: _Lines, path: Path) -> Iterator[Row]:
-    """A row for each line that is not blank."""
-    while True:
-        try:
-            number, line = next(lines)
-        except StopIteration:
-            return
-        except LongLine as error:
-            yield Row(error.line, presentable(error.head), error)
-            continue
-        if line.strip():
-            yield _made(number, line, path, partial(json_object, line, first=number == 1))
-
-
-def array_rows(lines: TextLines, path: Path) -> Iterator[Row]:
-    """A row for each object of a JSON array, under the number of its line.
-
-    Where several begin on a line, each counts one more than the one before.
-
-    Raises:
-        InputError: what is there is no array of objects, or none from there on.
-    """
-    array = _Array(lines, path)
-    array.next_of("[")
-    number, sign = 0, array.next_of("{]")
-    while sign != "]":
-        number = max(number + 1, array.line)
-        text = array.object(number)
-        yield _made(number, text, path, partial(json_object, text))
-        if (sign := array.next_of(",]")) == ",":
-            sign = array.next_of("{")
-    array.next_of("")
-
-
-class _Array:
-    """The text of a JSON array, of which no more is held than an object needs."""
-
-    def __init__(self, lines: TextLines, path: Path) -> None:
-        self._lines = lines
-        self._path = path
-        self._decode = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape").decode
-        self._text = ""
-        self._place = 0
-        self.line = 1
-
-    def _more(self) -> bool:
-        """Double what is held; False at the end of the file."""
-        data = self._lines.piece(max(PEEK, len(self._text) - self._place))
-        self._text = self._text[self._place :] + self._decode(data, not data)
-        self._place = 0
-        return bool(data)
-
-    def _take(self, end: int) -> str:
-        text, self._place = self._text[self._place : end], end
-        self.line += text.count("\n")
-        return text
-
-    def next_of(self, signs: str) -> str:
-        """The next sign, which is one of these; it is passed over, but for that of an object."""
-        while True:
-            blank = _BLANK.match(self._text, self._place)
-            self._take(blank.end() if blank else self._place)
-            if self._place < len(self._text) or not self._more():
-                break
-        sign = self._text[self._place : self._place + 1]
-        if sign not in signs or bool(sign) != bool(signs):
-            found = f"holds {_short(self._text[self._place :][: 2 * _SHOWN])}" if sign else "ends"
-            wanted = " or ".join(signs) or "its end"
-            message = f"{found} where the array of objects needs {wanted}; mend the file"
-            raise InputError(message, path=str(self._path), line=self.line)
-        return sign if sign == "{" else self._take(self._place + len(sign))
-
-    def object(self, number: int) -> str:
-        """The text of the object that begins here."""
-        longest = self._lines.longest
-        while True:
-            try:
-                end, problem = _PLAIN.raw_decode(self._text, self._place)[1], ""
-            except (ValueError, RecursionError) as error:
-                end, problem = len(self._text), f"bad JSON in the array: {error}; mend the file"
-            if end - self._place > longest:
-                problem = f"an object of the array is longer than {longest / MEGA:g} MB; "
-                problem += ALLOW_MORE
-            elif not problem:
-                return self._take(end)
-            elif self._more():
-                continue
-            raise InputError(problem, path=str(self._path), line=number)
-
-
-def json_object(line: str, *, first: bool = False) -> _Fields:
-    """The object on a line; InputError where there is none."""
-    try:
-        # With its end, a line cut off inside a string would be blamed on a control character.
-        value = _JSON.decode(line.rstrip("\r\n"))
-    except json.JSONDecodeError as error:
-        what = error.msg.removesuffix(" at")
-        message = f"bad JSON: {what} at column {error.colno}: {_short(line)}; mend the line"
-    except RecursionError:
-        message = "bad JSON: lists or objects stand too deep in each other; mend the line"
-    except ValueError:  # Python's own limit on digits
-        message = "bad JSON: a number has too many digits; mend the line"
-    else:
-        if isinstance(value, dict):
-            return value
-        message = f"holds {_short(line)}; each line is one JSON object, {{…}}"
-        if isinstance(value, list):
-            message += ". Of a JSON array, jq -c '.[]' makes such lines"
-    if first and line.strip() in {"[", "{"}:
-        message = "is one JSON document over many lines; make it lines with jq -c"
-        message += " '.[]'" if line.strip() == "[" else " ."
-    raise InputError(message)
-
-
-def _object(pairs: list[tuple[str, JsonValue]]) -> _Fields:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise InputError(f"the key {_short(key)} stands twice in an object; keep one")
-    return fields
-
-
-_JSON: Final = json.JSONDecoder(object_pairs_hook=_object)
-_PLAIN: Final = json.JSONDecoder()
-_BLANK: Final = re.compile(r"[ \t\r\n]*")
-
-
 class _Tape:
     """Lines for a CSV reader, which keeps those of the record that is being read.
 
     Of a record that is too long it hands on quotation marks alone, so that its end is found.
     """
 
-    def __init__(self, lines: _Lines, longest: int) -> None:
+    def __init__(self, lines: Lines, longest: int) -> None:
         self._lines = lines
         self._longest = longest
         self.rewind()
@@ -269,7 +119,7 @@ class _Tape:
         return '"' * (marks % 2) if self.ran_over else line
 
 
-def csv_rows(lines: _Lines, path: Path, max_line: float = MAX_LINE) -> Iterator[Row]:
+def csv_rows(lines: Lines, path: Path, max_line: float = MAX_LINE) -> Iterator[Row]:
     """A row for each CSV record; the header names the fields, an empty cell is an absent field.
 
     Raises:
@@ -303,7 +153,7 @@ def csv_rows(lines: _Lines, path: Path, max_line: float = MAX_LINE) -> Iterator[
         elif bad is not None:
             yield Row(number, presentable(text), bad.at(str(path), number))
         elif any(cells or ()):
-            yield _made(number, text, path, partial(csv_object, header, cells or []))
+            yield made(number, text, path, partial(csv_object, header, cells or []))
 
 
 def _bad_csv(error: Exception) -> InputError:
@@ -353,21 +203,16 @@ def _chunk_columns(fields: _Fields) -> _Fields:
 
 def _json_cell(name: str, cell: str) -> JsonValue:
     try:
-        value: JsonValue = _JSON.decode(cell)
+        value: JsonValue = JSON.decode(cell)
     except InputError as error:
         raise InputError(error.problem, field=name) from None
     except (json.JSONDecodeError, RecursionError) as error:
         value = evaluated(cell.strip())  # as `pandas.to_csv` writes it
         if not isinstance(value, str):
             return value
-        message = f"not JSON ({error}): {_short(cell)}; write the cell with json.dumps"
+        message = f"not JSON ({error}): {short(cell)}; write the cell with json.dumps"
         raise InputError(message, field=name) from None
     except ValueError:  # Python's own limit on digits
         message = "bad JSON: a number has too many digits; mend the cell"
         raise InputError(message, field=name) from None
     return value
-
-
-def _short(text: str) -> str:
-    text = text.strip()
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")

@@ -1,6 +1,7 @@
 """Samples, read one at a time from files of any form, and the check of them all."""
 
 import hashlib
+import json
 import logging
 import sqlite3
 import sys
@@ -18,9 +19,10 @@ from typing import Final, NamedTuple
 
 from judge.errors import InputError, RunError
 from judge.files.columns import TABLES, column_rows
+from judge.files.documents import Row, wrapped
 from judge.files.fields import SCORE_NEEDS
 from judge.files.inputs import input_files
-from judge.files.rows import FORMS, Row, rows
+from judge.files.rows import FORMS, rows
 from judge.files.shapes import Reader
 from judge.files.source import (
     MAX_LINE,
@@ -94,7 +96,7 @@ def read_samples(  # noqa: PLR0913  each is a choice of a caller's
     many = len(files) > 1
     reader = Reader(frozenset(needs) | {"qid"} if many else needs, mapping, told)
     with closing(Seen("on line")) as seen:
-        for file, row in _rows(files, digest, max_line):
+        for file, row in _rows(files, digest, max_line, reader):
             try:
                 if isinstance(row.fields, InputError):
                     raise row.fields
@@ -112,12 +114,22 @@ def read_samples(  # noqa: PLR0913  each is a choice of a caller's
                 yield sample
 
 
-def _rows(files: list[Path], digest: Digest | None, max_line: float) -> Iterator[_Placed]:
+def _rows(
+    files: list[Path], digest: Digest | None, max_line: float, reader: Reader
+) -> Iterator[_Placed]:
     for file in files:
+        number = 0
         with open_source(file, digest, TABLES) as stream:
             table = stream.peek(PEEK).startswith(TABLES)
             for row in (column_rows if table else rows)(stream, file, max_line):
-                yield file, row
+                whole = {} if isinstance(row.fields, InputError) else row.fields
+                inner = wrapped(whole)
+                if not inner or reader.knows(whole):
+                    yield file, row
+                    continue
+                for fields in inner:
+                    number = max(number + 1, row.line)
+                    yield file, Row(number, json.dumps(fields, ensure_ascii=False), fields)
 
 
 def check_samples(

@@ -112,6 +112,11 @@ class Reader:
         self._shape = shape
         return sample
 
+    def knows(self, fields: _Fields) -> bool:
+        """Whether an object has the keys of a row."""
+        own = all(_gives(fields, name) for name in self._told_apart)
+        return own or self._recognised(unnumbered(fields)) is not None
+
     def _read(self, fields: _Fields, line: int, names: Mapping[str, str] = _OWN) -> Sample:
         mappable = self._needs >= SCORE_NEEDS
         return sample_from(fields, line=line, needs=self._needs, names=names, mappable=mappable)

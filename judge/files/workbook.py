@@ -18,6 +18,8 @@ XLSX: Final = b"PK\x03\x04"
 # A small file can hold any amount of the same; ten thousand rows of full cells are less than this.
 _MOST_UNPACKED: Final = 512 << 20
 _MOST_PARTS: Final = 10_000
+_PARTS: Final = "[Content_Types].xml"
+"""What each workbook has."""
 MOST_ROWS: Final = 1_048_576
 MOST_COLUMNS: Final = 256
 _ESCAPED: Final = re.compile(r"_x(00[01][0-9A-Fa-f]|005[Ff])_")
@@ -79,6 +81,8 @@ def _refuse_other(stream: IO[bytes]) -> None:
         if len(parts) > _MOST_PARTS or sum(p.file_size for p in parts) > _MOST_UNPACKED:
             unpacked = _MOST_UNPACKED >> 20
             raise InputError(f"unpacks to more than {unpacked} MiB; save the sheet as CSV")
+        if "mimetype" not in archive.namelist() and _PARTS not in archive.namelist():
+            raise InputError("is a ZIP archive and no XLSX; unpack it, and name what is in it")
         if "mimetype" in archive.namelist():
             raise InputError("is an OpenDocument file; save the sheet as XLSX or CSV")
 

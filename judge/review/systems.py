@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from judge.errors import InputError
 from judge.files.columns import TABLES
+from judge.files.documents import jsonl_rows
 from judge.files.fields import chunk_of
 from judge.files.inputs import is_many
-from judge.files.rows import jsonl_rows
 from judge.files.samples import Source
 from judge.files.source import (
     PEEK,

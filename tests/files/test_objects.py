@@ -86,7 +86,10 @@ REFUSED: list[tuple[object, str]] = [
     ),
     (frame(ROW).set_axis(["qid", "answer", "answer"], axis=1), "column 'answer' stands twice"),
     ([UNNAMED] * 101 + [{}], "row 102, field 'answer': is missing"),
-    (frame(ROW).to_dict("list"), "row 1, field 'qid': is a list, [7]; text or a whole number"),
+    (
+        frame(ROW).to_dict("list"),
+        "row 1, field 'answer': is a column of 1, and no",
+    ),
 ]
 
 

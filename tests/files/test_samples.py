@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from judge.errors import InputError
+from judge.files.documents import Row, jsonl_rows
 from judge.files.objects import each
-from judge.files.rows import Row, csv_rows, jsonl_rows
+from judge.files.rows import csv_rows
 from judge.files.samples import Rejected, Source, check_samples, read_samples
 from judge.records import Sample
 

@@ -2,7 +2,6 @@
 
 import csv
 import dataclasses
-import gzip
 import io
 import json
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from judge import Config, ConfigError, Evaluator, InputError, Sample
-from judge.files.samples import Rejected, check_samples, read_samples
+from judge.files.samples import read_samples
 from tests.commands import judge
 from tests.growth import repeated, squared
 
@@ -376,46 +375,6 @@ def test_a_half_right_row_names_file_line_and_key(tmp_path: Path) -> None:
         if not told.startswith(place) or says not in told or "\n" in told:
             unsaid.append((told, field, says))
     assert unsaid == []
-
-
-GOOD = '{"answer": "答", "chunks": ["c"]}'
-ARRAYS = {
-    "[]": [],
-    f" [ {GOOD},\n\n{GOOD} ]\n": ["1", "3"],
-    f"\ufeff[{GOOD},{GOOD},{GOOD}]": ["1", "2", "3"],
-    f"[{GOOD},": "line 1: ends where the array of objects needs {",
-    f"[{GOOD}": "line 1: ends where the array of objects needs , or ]",
-    f"[{GOOD},]": "line 1: holds ']' where the array of objects needs {",
-    f"[\n{GOOD}\n{GOOD}]": "line 3: holds '{",
-    f"[{GOOD}] x": "line 1: holds 'x' where the array of objects needs its end",
-    "[1, 2]": "line 1: holds '1, 2]' where the array of objects needs { or ]",
-    f'[{GOOD},\n{{"answer": "cut': "line 2: bad JSON in the array: Unterminated string",
-    f'[{GOOD}, {{"answer": "{"x" * 9_000}", "chunks": []}}]': "line 2: an object of the array is",
-    f'[{GOOD}, {{"a": 1, "a": 2}}]': "line 2: the key 'a' stands twice",
-    f"[{GOOD}, {{}}]": "line 2, field 'answer': is missing",
-}
-
-
-def test_an_array_is_read_object_by_object(tmp_path: Path) -> None:
-    for text, expected in ARRAYS.items():
-        path = tmp_path / "rows.json"
-        for data in (text.encode(), gzip.compress(text.encode())):
-            path.write_bytes(data)
-            samples = read_samples(path, max_line=0.005)
-            if isinstance(expected, list):
-                assert [sample.qid for sample in samples] == expected
-                continue
-            with pytest.raises(InputError) as caught:
-                list(samples)
-            assert str(caught.value).startswith(f"{path}, {expected}"), str(caught.value)
-    # What is set aside is one object; behind what is no array nothing is passed over unsaid.
-    path.write_text(f"[{GOOD}, {{}}, {GOOD}]", encoding="utf-8")
-    bad: list[Rejected] = []
-    assert check_samples(path, on_bad=bad.append)[:2] == (2, 1)
-    assert bad[0].text == "{}"
-    path.write_text(f"[{GOOD}, 3, {GOOD}]", encoding="utf-8")
-    with pytest.raises(InputError, match="line 1: holds '3"):
-        check_samples(path, on_bad=bad.append)
 
 
 def test_a_map_finds_what_has_no_shape_and_says_where_it_finds_nothing(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_another_zip_is_refused(tmp_path: Path) -> None:
     table: list[tuple[dict[str, bytes], str]] = [
         ({str(i): b"" for i in range(10_001)}, "unpacks to more"),
         ({"mimetype": b"application/vnd.oasis.opendocument.spreadsheet"}, "OpenDocument"),
-        ({"letter.txt": b"hello"}, "cannot be read as XLSX"),
+        ({"letter.txt": b"hello"}, "is a ZIP archive and no XLSX; unpack it"),
         ({"[Content_Types].xml": b"<Types"}, "cannot be read as XLSX"),
     ]
     for parts, says in table:
