@@ -34,8 +34,9 @@ def export(
 ) -> None:
     """Write a run as a table: a row for each sentence, or for each answer.
 
-    An earlier file is replaced, by a whole one or not at all. In CSV no cell is a formula, and a
-    text of over 30 000 characters is cut; the other forms hold all of it.
+    An earlier file is replaced, by a whole one or not at all; one whose name ends in .gz is packed.
+    In CSV no cell is a formula, and a text of over 30 000 characters is cut; the other forms hold
+    all of it.
 
     Example: judge export runs/today --csv sentences.csv
 
@@ -65,7 +66,10 @@ def export(
                 written += 1
                 yield row
 
-    array = not name.lower().endswith((".jsonl", ".ndjson"))
+    bare = name.lower().removesuffix(".gz")
+    if form == "parquet" and bare != name.lower():
+        raise ConfigError(f"--parquet {name!r}: Parquet is packed by itself; name it .parquet")
+    array = not bare.endswith((".jsonl", ".ndjson"))
     is_csv = form == "csv"
     texts = csv_lines(list(COLUMNS[of]), rows()) if is_csv else json_lines(rows(), array=array)
     if name == PIPED:

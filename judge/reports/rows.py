@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from judge.errors import ConfigError
 from judge.records import Excluded, Flag, SampleResult, SentenceResult, Unscored, Verdict
+from judge.scores.support import SUPPORTING
 
 Cell = str | int | float | bool | None
 Level = Literal["sentences", "answers"]
@@ -57,6 +58,7 @@ COLUMNS: Final[Mapping[Level, Mapping[str, type[str | float]]]] = {
         "citation_validity_low": float,
         "citation_validity_high": float,
         "citation_recall": float,
+        **dict.fromkeys(SUPPORTING, float),
         "correctness": float,
         "correctness_low": float,
         "correctness_high": float,
@@ -93,7 +95,8 @@ def to_rows(results: Iterable[SampleResult], level: Level = "sentences") -> list
     compared, or not judged.
 
     At the level of `answers` one row per answer: its scores, the bounds between which failures
-    leave them (`_low`, `_high`), the counts behind them, and its metadata as JSON.
+    leave them (`_low`, `_high`), the counts behind them, and its metadata as JSON; `support_…` are
+    TREC RAG's measures, and None without citations.
 
     Raises:
         ConfigError: there is no such level.
@@ -138,6 +141,7 @@ def _answer(result: SampleResult) -> dict[str, Cell]:
         "metadata": json.dumps(result.metadata, ensure_ascii=False),
         "signature": result.signature,
     }
+    own |= scores.citation_support
     columns = COLUMNS["answers"]
     return {name: own.get(name, getattr(scores, name, None)) for name in columns}
 

@@ -1,15 +1,17 @@
 """What people's review leaves in a run folder: draws, their labels, and what came of them."""
 
+import gzip
 import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from pydantic import BaseModel
 
-from judge.errors import RunError
+from judge.errors import ConfigError, RunError
 from judge.files.runs import (
     AGREEMENT,
     AGREEMENTS,
@@ -25,6 +27,8 @@ from judge.review.records import Agreement, Draw, Label, Target
 
 _LABELS: Final = ".labels.jsonl"
 _PIECE: Final = 1 << 20
+_UNPACKED: Final = (".zst", ".bz2", ".xz", ".zip")
+"""Endings of files that are not made here."""
 _DRAW_AGAIN: Final = "remove it, and make the same draw again"
 
 
@@ -152,14 +156,26 @@ def check_output(path: Path, spared: Iterable[Path], *, force: bool, option: str
         raise RunError(f"{path}: is no file that could be replaced; {step}")
     if taken and not force:
         raise RunError(f"{path}: stands there already; replace it with --force, or {step}")
+    if path.name.lower().endswith(_UNPACKED):
+        raise ConfigError(f"{path}: is not packed so here; name it .gz, or without {path.suffix}")
 
 
 def write_whole(path: Path, texts: Iterable[str], option: str = "-o") -> None:
-    """Write a file whole or not at all, its folder too; RunError where it cannot be written."""
+    """Write a file whole or not at all, its folder too; RunError where it cannot be written.
+
+    One whose name ends in `.gz` is packed.
+    """
     with replacing(path, f"name another {option}") as part:
         part.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(texts)
+        with part.open("wb") as file, _packed(path.name, file) as taken:
+            taken.writelines(text.encode() for text in texts)
+
+
+def _packed(name: str, file: IO[bytes]) -> AbstractContextManager[gzip.GzipFile | IO[bytes]]:
+    if not name.lower().endswith(".gz"):
+        return nullcontext(file)
+    # Without a name and a time, so that the same is the same.
+    return gzip.GzipFile("", "wb", fileobj=file, mtime=0)
 
 
 def as_json(record: BaseModel) -> str:

@@ -1,9 +1,11 @@
 import csv
+import gzip
 import io
 import json
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from judge import Run, to_rows
 from judge.files.runs import RESULTS
@@ -59,6 +61,11 @@ def test_every_form_holds_the_same_rows(run: Path, tmp_path: Path) -> None:
         assert [each["faithfulness"] for each in cells] == shown
         assert [each["qid"].removeprefix("'") for each in cells] == [row["qid"] for row in rows]
         assert sorted(each.name for each in path.iterdir()) == sorted(FILES)
+    for name in ("x.csv", "x.jsonl", "x.json"):
+        option = "--csv" if name.endswith("csv") else "--json"
+        assert judge("export", run, option, tmp_path / f"{name}.gz", "--level", "answers").code == 0
+        packed = gzip.decompress((tmp_path / f"{name}.gz").read_bytes())
+        assert packed == (tmp_path / "answers" / name).read_bytes()
 
 
 def test_no_cell_is_a_formula_and_no_terminal_is_steered(run: Path) -> None:
@@ -84,6 +91,8 @@ def test_what_cannot_be_exported_is_one_line_and_leaves_nothing(run: Path, tmp_p
         ([run, "--csv", run / RESULTS], "is what this is made from"),
         ([run, "--csv", tmp_path / "taken"], "is no file that could be replaced"),
         ([tmp_path, "--csv", kept], "holds no run"),
+        ([run, "--csv", f"{kept}.zst"], "is not packed so here; name it .gz, or without .zst"),
+        ([run, "--parquet", f"{kept}.gz"], "Parquet is packed by itself; name it .parquet"),
     ]
     for words, says in wrong:
         code, _, err = judge("export", *words)
@@ -100,6 +109,29 @@ def test_what_cannot_be_exported_is_one_line_and_leaves_nothing(run: Path, tmp_p
     assert (code, "was changed after it was written" in err) == (2, True), err
     assert kept.read_text("utf-8") == "kept"
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_support_by_citations_is_exported(tmp_path: Path) -> None:
+    answer: list[JsonValue] = [
+        {"text": "It opens at six.", "citations": [0]},
+        {"text": "It is free.", "citations": [1]},
+    ]
+    texts: list[JsonValue] = ["It opens at six.", "Lockers are emptied on Friday."]
+    row: dict[str, JsonValue] = {
+        "topic_id": "1",
+        "answer": answer,
+        "references": ["a", "b"],
+        "segments": texts,
+    }
+    write(tmp_path / "in.jsonl", [row, {**row, "topic_id": "2", "answer": []}])
+    assert judge("score", tmp_path / "in.jsonl", "-o", tmp_path / "run").code == 0
+    told = json.loads(judge("export", tmp_path / "run", "--json", "-", "--level", "answers").out)
+    kept = [result.scores.citation_support for result in Run.open(tmp_path / "run")]
+    assert [{name: each[name] for name in kept[0]} for each in told] == [
+        kept[0],
+        dict.fromkeys(kept[0]),
+    ]
+    assert kept[0]["support_weighted_precision"] == 0.5
 
 
 def test_a_run_without_sentences_is_a_header(tmp_path: Path) -> None:
