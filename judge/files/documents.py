@@ -34,8 +34,10 @@ _AROUND: Final = (
 """Keys under which an object that is no row has the list of them."""
 _OURS: Final = frozenset(key for name in FIELDS if name != "qid" for key in FIELDS[name][1])
 """Keys of a row's own."""
-_OPEN: Final = re.compile(r"(?:[{\[]|\},)\s*$")
-"""How a line ends within an object over many."""
+_OPEN: Final = re.compile(
+    rf'\{{\s*\n\s*"|\{{.*\{{\s*\n|\{{.*"(?:{"|".join(_AROUND)})"\s*:\s*\[.*\n'
+)
+"""How a file begins with an object over many lines, and not with a line that was cut off."""
 
 
 class Row(NamedTuple):
@@ -50,11 +52,10 @@ def form_of(head: str) -> Callable[[TextLines, Path], Iterator[Row]]:
     """What reads the rows of a JSON file that begins so."""
     if head.startswith("["):
         return array_rows
-    first, end, _ = head.partition("\n")
-    if not (end and head.startswith("{") and _OPEN.search(first)):
+    if not _OPEN.match(head):
         return jsonl_rows
     try:
-        _PLAIN.raw_decode(first)
+        _PLAIN.raw_decode(head.partition("\n")[0])
     except (ValueError, RecursionError):
         return document_rows
     return jsonl_rows

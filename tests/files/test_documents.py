@@ -72,6 +72,9 @@ DOCUMENTS: list[tuple[str, list[str] | str]] = [
     ('{\n"a": tru}', "line 2: bad JSON: Expecting value"),
     ('{\n"a": 1,\n"a": 2}', "line 1: the key 'a' stands twice in an object; keep one"),
     (f'{{"data": [\n{GOOD},\n{{"answer": "{"x" * 9_000}"}}]}}', "line 3: an object is longer"),
+    # A line that was cut off is a line.
+    (f"{{\n{GOOD}", "line 1: is one JSON document over many lines"),
+    (f'{{"answer": "a", "chunks": [\n{GOOD}', "line 1: bad JSON: Expecting value"),
     ('{"answer": {"0": "a"}, "chunks": {"0": ["c"]}}', "field 'answer': is a column of 1, and"),
     (
         '{"answer": ["a", "b"], "chunks": [["c"], ["c"]]}',
