@@ -2,8 +2,10 @@
 
 import re
 import warnings
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 import pytest
@@ -54,9 +56,19 @@ def recipe(module: str) -> dict[str, Any]:
     return names
 
 
-def tool(name: str) -> Any:  # noqa: ANN401  a module of a package that may be missing
-    """A module of an optional package, which may warn of itself; skips where there is none."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        module: ModuleType = pytest.importorskip(name)
-        return module
+def tool(name: str) -> Callable[[], Any]:
+    """A module of an optional package, which may warn of itself; skips where there is none.
+
+    It is imported as a test asks for it: that takes a second, and each process of the tests would
+    take it as it collects them.
+    """
+    package = name.partition(".")[0]
+    if find_spec(package) is None:
+        pytest.skip(f"no {package}", allow_module_level=True)
+
+    def module() -> Any:  # noqa: ANN401  of a package that may be missing
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return import_module(name)
+
+    return module

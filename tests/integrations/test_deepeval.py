@@ -21,7 +21,7 @@ JUDGED = {name: each for name, each in RATED.items() if each.answer}
 
 
 def case(answer: str, texts: list[str] | None) -> Any:  # noqa: ANN401  of an optional package
-    return cases.LLMTestCase(input="差旅标准?", actual_output=answer, retrieval_context=texts)
+    return cases().LLMTestCase(input="差旅标准?", actual_output=answer, retrieval_context=texts)
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", JUDGED)
 async def test_a_measurement(name: str) -> None:
-    rated, metric = JUDGED[name], ours.JudgeFaithfulness(evaluator=rater())
+    rated, metric = JUDGED[name], ours().JudgeFaithfulness(evaluator=rater())
     open_ = name in {"unscored", "partly"}
     for wait in (False, True):
         given = case(rated.answer, [TEXT])
@@ -47,17 +47,17 @@ async def test_a_measurement(name: str) -> None:
 def test_thresholds() -> None:
     given = case(RATED["half"].answer, [TEXT])
     for threshold, success in ((0, True), (0.5, True), (0.51, False), (None, None)):
-        metric = ours.JudgeFaithfulness(threshold, rater())
+        metric = ours().JudgeFaithfulness(threshold, rater())
         assert (metric.measure(given), metric.is_successful()) == (0.5, success)
 
 
 @pytest.mark.parametrize("run_async", [True, False])
 def test_evaluate(*, run_async: bool) -> None:
-    found = deepeval.evaluate(
+    found = deepeval().evaluate(
         [case(each.answer, [TEXT]) for each in JUDGED.values()],
-        [ours.JudgeFaithfulness(evaluator=rater())],
-        async_config=configs.AsyncConfig(run_async=run_async),
-        display_config=configs.DisplayConfig(show_indicator=False, print_results=False),
+        [ours().JudgeFaithfulness(evaluator=rater())],
+        async_config=configs().AsyncConfig(run_async=run_async),
+        display_config=configs().DisplayConfig(show_indicator=False, print_results=False),
     )
     results = {each.actual_output: each for each in found.test_results}
     assert len(results) == len(JUDGED)
@@ -71,13 +71,13 @@ def test_evaluate(*, run_async: bool) -> None:
 
 @pytest.mark.parametrize("run_async", [True, False])
 def test_assert_test(*, run_async: bool) -> None:
-    metric = [ours.JudgeFaithfulness(1.0, rater(), "zh")]
-    deepeval.assert_test(case(RATED["supported"].answer, [TEXT]), metric, run_async=run_async)
+    metric = [ours().JudgeFaithfulness(1.0, rater(), "zh")]
+    deepeval().assert_test(case(RATED["supported"].answer, [TEXT]), metric, run_async=run_async)
     for name, why in (("half", "2 条论断中有 1 条没有依据"), ("unscored", "未得到判断")):
         with pytest.raises(AssertionError, match=why):
-            deepeval.assert_test(case(RATED[name].answer, [TEXT]), metric, run_async=run_async)
-    with pytest.raises(errors.MissingTestCaseParamsError, match="retrieval_context"):
-        deepeval.assert_test(case("Yes.", None), metric, run_async=run_async)
+            deepeval().assert_test(case(RATED[name].answer, [TEXT]), metric, run_async=run_async)
+    with pytest.raises(errors().MissingTestCaseParamsError, match="retrieval_context"):
+        deepeval().assert_test(case("Yes.", None), metric, run_async=run_async)
 
 
 def test_the_recipe() -> None:

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -15,20 +16,24 @@ documents = tool("langchain_core.documents")
 langsmith = tool("langsmith")
 ours = tool("judge.integrations.langchain")
 
-CHUNKS = [documents.Document(page_content=TEXT, metadata={"source": "hr.pdf"})]
 pytestmark = pytest.mark.filterwarnings("default")  # the packages' own
 
 
 def dataset() -> list[Any]:
-    schemas, own = tool("langsmith.schemas"), uuid.uuid4()
+    schemas, own = tool("langsmith.schemas")(), uuid.uuid4()
     return [
         schemas.Example(id=uuid.uuid4(), inputs={"question": name}, dataset_id=own)
         for name in RATED
     ]
 
 
+@cache
+def chunks() -> list[Any]:
+    return [documents().Document(page_content=TEXT, metadata={"source": "hr.pdf"})]
+
+
 def target(inputs: dict[str, str]) -> dict[str, object]:
-    return {"answer": RATED[inputs["question"]].answer, "documents": CHUNKS}
+    return {"answer": RATED[inputs["question"]].answer, "documents": chunks()}
 
 
 async def atarget(inputs: dict[str, str]) -> dict[str, object]:
@@ -57,38 +62,38 @@ def settings() -> Iterator[dict[str, Any]]:
     """Nothing of LangSmith's but a server that takes what is traced."""
     with PostServer(Reply(202)) as server:
         url = f"http://127.0.0.1:{server.port}"
-        client = langsmith.Client(api_url=url, api_key="-", info={})
-        judge = ours.faithfulness_evaluator(rater())
+        client = langsmith().Client(api_url=url, api_key="-", info={})
+        judge = ours().faithfulness_evaluator(rater())
         yield {"evaluators": [judge], "client": client, "upload_results": False}
         client.flush()
 
 
 def test_langsmith_evaluate(settings: dict[str, Any]) -> None:
-    check(list(langsmith.evaluate(target, data=dataset(), **settings)))
+    check(list(langsmith().evaluate(target, data=dataset(), **settings)))
 
 
 async def test_langsmith_aevaluate(settings: dict[str, Any]) -> None:
-    found = await langsmith.aevaluate(atarget, data=dataset(), **settings)
+    found = await langsmith().aevaluate(atarget, data=dataset(), **settings)
     check([row async for row in found])
 
 
 def test_a_step_behind_a_chain() -> None:
-    rag = runnables.RunnableLambda(lambda name: {"input": name, "context": CHUNKS})
+    rag = runnables().RunnableLambda(lambda name: {"input": name, "context": chunks()})
     chain = (
         rag
-        | runnables.RunnablePassthrough.assign(answer=lambda given: RATED[given["input"]].answer)
-        | ours.with_faithfulness(rater())
+        | runnables().RunnablePassthrough.assign(answer=lambda given: RATED[given["input"]].answer)
+        | ours().with_faithfulness(rater())
     )
     for given in chain.batch(list(RATED)):
         rated = RATED[given["input"]]
         assert (given["faithfulness"], given["answer"]) == (rated.score, rated.answer)
         assert given["faithfulness_comment"].split("\n")[0] == rated.says
-        assert given["context"] == CHUNKS
+        assert given["context"] == chunks()
 
 
 async def test_a_step_in_a_running_loop() -> None:
-    step = ours.with_faithfulness(rater(), lang="zh")
-    rows = [{"input": "?", "answer": each.answer, "context": CHUNKS} for each in RATED.values()]
+    step = ours().with_faithfulness(rater(), lang="zh")
+    rows = [{"input": "?", "answer": each.answer, "context": chunks()} for each in RATED.values()]
     found = [await step.abatch(rows), [step.invoke(row) for row in rows]]
     for some in found:
         assert [given["faithfulness"] for given in some] == [each.score for each in RATED.values()]
@@ -96,11 +101,11 @@ async def test_a_step_in_a_running_loop() -> None:
 
 
 async def test_outputs_of_any_form() -> None:
-    read = ours.faithfulness_evaluator(rater(), {"answer": "said.text", "chunks": "docs[].body"})
+    read = ours().faithfulness_evaluator(rater(), {"answer": "said.text", "chunks": "docs[].body"})
     outputs = {"said": {"text": RATED["half"].answer}, "docs": [{"body": TEXT}]}
     assert (await read({"question": "?"}, outputs))["score"] == 0.5
     with pytest.raises(InputError, match="field 'chunks': is missing"):
-        await ours.faithfulness_evaluator(rater())({"question": "?"}, {"answer": "Yes."})
+        await ours().faithfulness_evaluator(rater())({"question": "?"}, {"answer": "Yes."})
 
 
 def test_the_recipe() -> None:

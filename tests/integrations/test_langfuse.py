@@ -35,7 +35,7 @@ def results(**kept: str) -> list[SampleResult]:
 def client(server: PostServer) -> Any:  # noqa: ANN401  of an optional package
     url = f"http://127.0.0.1:{server.port}"
     pair = {f"{kind}_key": f"{kind}-{server.port}" for kind in ("public", "secret")}
-    return langfuse.Langfuse(**pair, base_url=url, tracing_enabled=False)
+    return langfuse().Langfuse(**pair, base_url=url, tracing_enabled=False)
 
 
 def scores(server: PostServer) -> list[list[dict[str, Any]]]:
@@ -47,7 +47,7 @@ def scores(server: PostServer) -> list[list[dict[str, Any]]]:
 def test_numbers_and_labels_are_sent() -> None:
     """What has no number is no number there, and says why."""
     with PostServer(TAKEN) as server:
-        assert ours.send(results(environment="prod"), client(server)) == len(RATED)
+        assert ours().send(results(environment="prod"), client(server)) == len(RATED)
         (sent,) = scores(server)
     words = {"unscored": "unscored", "abstained": "abstained", "empty": "no_claims"}
     assert {each["traceId"]: each["value"] for each in sent} == {
@@ -66,7 +66,7 @@ def test_numbers_and_labels_are_sent() -> None:
 def test_an_observation_is_scored_in_its_trace_and_a_rerun_overwrites() -> None:
     with PostServer(TAKEN) as server:
         for _ in range(2):
-            assert ours.send(results(traceId="t1"), client(server)) == len(RATED)
+            assert ours().send(results(traceId="t1"), client(server)) == len(RATED)
         first, again = scores(server)
     assert first == again
     assert [(each["traceId"], each["observationId"]) for each in first] == [
@@ -75,7 +75,7 @@ def test_an_observation_is_scored_in_its_trace_and_a_rerun_overwrites() -> None:
     assert len({each["id"] for each in first}) == len(RATED)
     # Rows of two traces that have no ids are numbered alike, and no score takes another's place.
     with PostServer(TAKEN) as server:
-        ours.send(results(traceId="t1") + results(traceId="t2"), client(server))
+        ours().send(results(traceId="t1") + results(traceId="t2"), client(server))
         (sent,) = scores(server)
     assert len({each["id"] for each in sent}) == 2 * len(RATED)
 
@@ -84,7 +84,7 @@ def test_texts_and_other_scores_are_sent_where_they_are_asked_for() -> None:
     names = ("faithfulness", "citation_validity")
     with PostServer(TAKEN) as server:
         some = results() * 20
-        assert ours.send(some, client(server), names=names, texts=True) == 2 * len(some)
+        assert ours().send(some, client(server), names=names, texts=True) == 2 * len(some)
         sent = scores(server)
     assert [len(each) for each in sent] == [100, 100, 40]
     said = [each["comment"].split("\n")[0] for each in sent[0][: 2 * len(RATED) : 2]]
@@ -103,17 +103,17 @@ def test_what_langfuse_does_not_take_is_an_error() -> None:
     refused = b'{"accepted": 4, "rejected": 2, "errors": [{"message": "no such config"}]}'
     with PostServer(TAKEN, Reply(207, kind, refused), Reply(401, kind, b"{}")) as server:
         own = client(server)
-        assert ours.send(iter(()), own) == 0
+        assert ours().send(iter(()), own) == 0
         for names in (("f1",), "faithfulness", ("unsupported",), ("faithfulness_bounds",)):
             with pytest.raises(
                 ConfigError, match=r"names: '.*' is none of citation_recall, .*coverage"
             ):
-                ours.send(results(), own, names=names)
-        assert ours.send(results(), own) == len(RATED)
+                ours().send(results(), own, names=names)
+        assert ours().send(results(), own) == len(RATED)
         with pytest.raises(JudgeError, match="Langfuse rejected 2 of 6 scores: no such config"):
-            ours.send(results(), own)
-        with pytest.raises(langfuse.api.UnauthorizedError):
-            ours.send(results(), own)
+            ours().send(results(), own)
+        with pytest.raises(langfuse().api.UnauthorizedError):
+            ours().send(results(), own)
 
 
 def test_the_recipe(

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("default")  # the package's own
 
 @pytest.mark.parametrize("name", RATED)
 async def test_an_evaluation(name: str) -> None:
-    rated, judge = RATED[name], ours.JudgeFaithfulness(rater())
+    rated, judge = RATED[name], ours().JudgeFaithfulness(rater())
     for each in (
         await judge.aevaluate("差旅标准?", rated.answer, [TEXT]),
         judge.evaluate("差旅标准?", rated.answer, [TEXT]),  # in a running loop
@@ -30,22 +30,22 @@ async def test_an_evaluation(name: str) -> None:
 def test_a_threshold() -> None:
     answer = RATED["half"].answer
     for threshold, passing in ((0.4, True), (0.5, True), (0.51, False)):
-        judge = ours.JudgeFaithfulness(rater(), threshold=threshold, lang="zh")
+        judge = ours().JudgeFaithfulness(rater(), threshold=threshold, lang="zh")
         assert judge.evaluate("?", answer, [TEXT]).passing is passing
 
 
 async def test_a_batch_of_responses() -> None:
-    node = schema.NodeWithScore(node=schema.TextNode(text=TEXT), score=0.5)
+    node = schema().NodeWithScore(node=schema().TextNode(text=TEXT), score=0.5)
     given = [
-        responses.Response(response=each.answer, source_nodes=[node]) for each in RATED.values()
+        responses().Response(response=each.answer, source_nodes=[node]) for each in RATED.values()
     ]
-    runner = evaluation.BatchEvalRunner({"faith": ours.JudgeFaithfulness(rater())}, workers=4)
+    runner = evaluation().BatchEvalRunner({"faith": ours().JudgeFaithfulness(rater())}, workers=4)
     found = await runner.aevaluate_responses(queries=list(RATED), responses=given)
     assert [each.score for each in found["faith"]] == [each.score for each in RATED.values()]
 
 
 def test_what_is_missing_is_named() -> None:
-    judge = ours.JudgeFaithfulness(rater())
+    judge = ours().JudgeFaithfulness(rater())
     for response, contexts, named in ((None, [TEXT], "answer"), ("Yes.", None, "chunks")):
         with pytest.raises(InputError, match=f"field '{named}': is missing"):
             judge.evaluate("?", response, contexts)

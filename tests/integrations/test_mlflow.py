@@ -11,7 +11,7 @@ from tests.rated import RATED, TEXT, rater, tool
 from tests.server import JudgeServer
 
 mlflow = tool("mlflow")
-faithfulness_scorer = tool("judge.integrations.mlflow").faithfulness_scorer
+ours = tool("judge.integrations.mlflow")
 
 # What MLflow warns of is its own.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -22,8 +22,8 @@ NOTICE, HOLIDAYS = "Either side gives four weeks' notice.", "员工每年有15�
 def store(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
-    mlflow.set_tracking_uri(place.as_uri())
-    mlflow.set_experiment("judge")
+    mlflow().set_tracking_uri(place.as_uri())
+    mlflow().set_experiment("judge")
 
 
 def test_an_evaluation(capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,20 +38,20 @@ def test_an_evaluation(capsys: pytest.CaptureFixture[str]) -> None:
         {"inputs": {"question": "?"}, "outputs": {"answer": each, "contexts": [NOTICE, HOLIDAYS]}}
         for each in answers
     ]
-    assert mlflow.genai.evaluate(rows, [faithfulness_scorer()]).metrics == {
+    assert mlflow().genai.evaluate(rows, [ours().faithfulness_scorer()]).metrics == {
         "faithfulness/mean": 0.75
     }
 
 
 def test_feedback() -> None:
     given = {"answer": f"{HOLIDAYS}Bears dance at night.", "contexts": [HOLIDAYS]}
-    told = faithfulness_scorer()(inputs={"question": "多少天？"}, outputs=given)
+    told = ours().faithfulness_scorer()(inputs={"question": "多少天？"}, outputs=given)
     assert (told.value, told.error, told.source.source_type) == (0.5, None, "CODE")
     assert told.source.source_id.startswith("similarity:")
     assert "none, sentence 2: Bears dance at night." in told.rationale
     assert (told.metadata["claims"], told.metadata["faithfulness_bounds"]) == ("2", "(0.5, 0.5)")
     paths = {"answer": "text", "chunks": "docs[].body"}
-    told = faithfulness_scorer(paths=paths)(
+    told = ours().faithfulness_scorer(paths=paths)(
         outputs={"text": HOLIDAYS, "docs": [{"body": HOLIDAYS}]}
     )
     assert told.value == 1.0
@@ -61,19 +61,21 @@ def test_passages_of_a_trace() -> None:
     def search() -> list[dict[str, Any]]:
         return [{"page_content": HOLIDAYS, "metadata": {"source": "hr"}}]
 
-    inner = mlflow.trace(search, span_type="RETRIEVER")
-    retrieve = mlflow.trace(lambda: inner()[:1], span_type="RETRIEVER")
+    inner = mlflow().trace(search, span_type="RETRIEVER")
+    retrieve = mlflow().trace(lambda: inner()[:1], span_type="RETRIEVER")
 
     def rag(question: str) -> str:
         return f"{HOLIDAYS[:-1]}[hr]。" if question and retrieve() else ""
 
     rows = [{"inputs": {"question": "多少天？"}}]
-    found = mlflow.genai.evaluate(data=rows, predict_fn=rag, scorers=[faithfulness_scorer()])
+    found = mlflow().genai.evaluate(
+        data=rows, predict_fn=rag, scorers=[ours().faithfulness_scorer()]
+    )
     assert found.metrics["faithfulness/mean"] == 1.0
 
 
 def test_nothing_unscored_has_a_value() -> None:
-    scorer = faithfulness_scorer(rater(), lang="en")
+    scorer = ours().faithfulness_scorer(rater(), lang="en")
     codes = {"unscored": "UNSCORED", "abstained": "ABSTAINED", "empty": "NO_CLAIMS"}
     for name, rated in RATED.items():
         told = scorer(outputs={"answer": rated.answer, "contexts": [TEXT]})
@@ -85,7 +87,7 @@ def test_nothing_unscored_has_a_value() -> None:
 
 def test_a_model_is_the_source() -> None:
     with JudgeServer() as server:
-        scorer = faithfulness_scorer(Evaluator(server.config()))
+        scorer = ours().faithfulness_scorer(Evaluator(server.config()))
         assert (
             scorer(outputs={"answer": HOLIDAYS, "contexts": []}).source.source_type == "LLM_JUDGE"
         )

@@ -25,38 +25,40 @@ def shown(value: float) -> float | None:
 
 
 def test_a_batch() -> None:
-    found = ours.JudgeFaithfulness(rater()).batch_score(ROWS)
+    found = ours().JudgeFaithfulness(rater()).batch_score(ROWS)
     assert [shown(each.value) for each in found] == [each.score for each in RATED.values()]
     said = [(each.reason or "").split("\n")[0] for each in found]
     assert said == [each.says for each in RATED.values()]
 
 
 async def test_one_in_a_running_loop() -> None:
-    found = await ours.JudgeFaithfulness(rater(), "zh").ascore(**ROWS[4])
+    found = await ours().JudgeFaithfulness(rater(), "zh").ascore(**ROWS[4])
     assert (shown(found.value), found.reason) == (None, "无可度量：拒答")
-    metric = ours.SingleTurnJudgeFaithfulness(rater())
-    assert await metric.single_turn_ascore(ragas.SingleTurnSample(**ROWS[1])) == 0.5
+    metric = ours().SingleTurnJudgeFaithfulness(rater())
+    assert await metric.single_turn_ascore(ragas().SingleTurnSample(**ROWS[1])) == 0.5
 
 
 def test_evaluate_has_a_number_only_where_every_claim_has_a_verdict(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    dataset = ragas.EvaluationDataset([ragas.SingleTurnSample(**row) for row in ROWS])
-    metrics = [ours.SingleTurnJudgeFaithfulness(rater())]
+    dataset = ragas().EvaluationDataset([ragas().SingleTurnSample(**row) for row in ROWS])
+    metrics = [ours().SingleTurnJudgeFaithfulness(rater())]
     with caplog.at_level(logging.ERROR, logger="ragas"):
-        found = ragas.evaluate(dataset, metrics, show_progress=False)
+        found = ragas().evaluate(dataset, metrics, show_progress=False)
     column = [shown(row["judge_faithfulness"]) for row in found.scores]
     assert column == [1.0, 0.5, None, None, None, None]
     for name in ("unscored", "partly"):
         assert RATED[name].says in caplog.text
     with pytest.raises(JudgeError, match="has no verdict"):
-        ragas.evaluate(dataset, metrics, show_progress=False, raise_exceptions=True)
+        ragas().evaluate(dataset, metrics, show_progress=False, raise_exceptions=True)
 
 
 def test_a_dataset_without_contexts_is_refused_by_ragas() -> None:
-    dataset = ragas.EvaluationDataset([ragas.SingleTurnSample(user_input="?", response="Yes.")])
+    dataset = ragas().EvaluationDataset([ragas().SingleTurnSample(user_input="?", response="Yes.")])
     with pytest.raises(ValueError, match="retrieved_contexts"):
-        ragas.evaluate(dataset, [ours.SingleTurnJudgeFaithfulness(rater())], show_progress=False)
+        ragas().evaluate(
+            dataset, [ours().SingleTurnJudgeFaithfulness(rater())], show_progress=False
+        )
 
 
 def test_the_recipe() -> None:
