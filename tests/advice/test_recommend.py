@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import median as known_median
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.advice.recommend import (
@@ -462,6 +462,7 @@ SAMPLES = st.builds(
 )
 
 
+@settings(max_examples=30)
 @given(st.lists(SAMPLES, min_size=1, max_size=4))
 def test_any_samples_can_be_counted(samples: list[Sample]) -> None:
     found = profile(samples, {})

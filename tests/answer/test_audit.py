@@ -1,6 +1,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+import pytest
+
 from judge.answer.audit import audit
 from judge.records import (
     Chunk,
@@ -135,6 +137,7 @@ TALLIES: Final = {
 }
 
 
+@pytest.mark.no_cover
 def test_citations_that_people_have_judged() -> None:
     found = list(results(rows()))
     of = {

@@ -188,6 +188,7 @@ def answers(folder: Path, name: str = "requests-*.jsonl") -> list[str]:
     return lines
 
 
+@pytest.mark.no_cover
 def test_many_replies_of_no_use_do_not_keep_the_others_from_being_read(place: Path) -> None:
     write(place / "samples.jsonl", [line(str(i), f"Door {i} is open.") for i in range(27)])
     met = set[str]()

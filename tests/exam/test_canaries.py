@@ -294,6 +294,7 @@ def simulated(drawn: Random, item: Item, says: Labels, over: float) -> tuple[Exa
     return tuple(rows)
 
 
+@pytest.mark.no_cover
 def test_of_200_simulated_runs_the_bad_are_marked_and_the_good_are_not() -> None:
     rows: list[tuple[str, Labels, bool, float, float]] = [
         ("always full from half-way on", half(lambda *_: Support.FULL), False, 0.95, 1),

@@ -18,6 +18,7 @@ FEW = ("--limit", 1)
 README = Path(__file__).parents[2] / "judge" / "exam" / "README.md"
 
 
+@pytest.mark.no_cover
 def test_the_commands_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(

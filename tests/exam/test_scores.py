@@ -188,6 +188,7 @@ def test_who_says_the_same_of_all_is_fit_for_nothing() -> None:
     assert whole.binary.low > 0.96
 
 
+@pytest.mark.no_cover
 def test_what_it_does_not_see_is_named() -> None:
     calls_full = [row(CONTRADICTED, FULL, f"n{n}", category="negation") for n in range(6)]
     sees = [row(CONTRADICTED, CONTRADICTED, f"s{n}", category="roles") for n in range(6)]

@@ -3,6 +3,8 @@
 from functools import cache
 from random import Random
 
+import pytest
+
 from judge import Support, UnscoredReason
 from judge.exam import ExamReport, ExamRow, Items, read_items, sit
 from judge.exam.items import selected
@@ -24,6 +26,7 @@ def sat(choose: Choose, limit: int = 1, repeat: int = 1) -> ExamReport:
         return sit(server.config(), items(limit), repeat=repeat)
 
 
+@pytest.mark.no_cover
 def test_one_who_answers_from_gold_is_all_right_everywhere() -> None:
     report = sat(truth, limit=0)
     totals = report.totals

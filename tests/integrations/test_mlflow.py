@@ -26,6 +26,7 @@ def store(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mlflow().set_experiment("judge")
 
 
+@pytest.mark.no_cover
 def test_an_evaluation(capsys: pytest.CaptureFixture[str]) -> None:
     """The guide's, of which the mean is printed, and one of more answers."""
     guide = Path(__file__).parents[2] / "judge" / "integrations" / "README.md"

@@ -20,6 +20,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.no_cover
 def test_every_command_of_the_guide_runs(root: Path) -> None:
     # All in one test, for they stand on each other; so it takes more than a second.
     commands = [

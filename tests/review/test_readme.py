@@ -26,6 +26,7 @@ def fill_in(sheet: Path) -> None:
     write_sheet(sheet, rows, columns, "en")
 
 
+@pytest.mark.no_cover
 def test_every_command_and_the_python_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,6 +70,7 @@ def test_a_loss_of_every_pair_by_as_much_is_one() -> None:
     assert low < 0.0 <= high, "five signs cannot say"
 
 
+@pytest.mark.no_cover
 def test_sign_flips_are_scipys() -> None:
     rng = np.random.default_rng(5)
     # All signs, drawn ones, and the normal distribution of a sum of many.

@@ -189,6 +189,7 @@ def test_the_scale_of_the_weights_is_free() -> None:
     )
 
 
+@pytest.mark.no_cover
 def test_a_uniform_draw_is_as_ppi_python_says(ppi: ModuleType) -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)

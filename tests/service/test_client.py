@@ -35,6 +35,7 @@ def client(serving: Serving) -> JudgeClient:
     return JudgeClient(serving.url, token=TOKEN, every=0.05)
 
 
+@pytest.mark.no_cover
 async def test_results_are_those_of_the_local_api(serving: Serving) -> None:
     local = evaluate(read_samples(QUICKSTART))
     with client(serving) as http:

@@ -95,6 +95,7 @@ def test_a_pattern_that_takes_too_long_is_stopped() -> None:
         compile_pattern("(.*)*x").find("x" + "a" * 60_000)
 
 
+@pytest.mark.no_cover
 def test_a_pattern_is_not_charged_for_what_others_compute() -> None:
     # Over a second: a part of the limit for each thread, and more than that for all together.
     find = compile_pattern(r"(\[\d+\])*$").find

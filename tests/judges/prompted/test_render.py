@@ -1,6 +1,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
@@ -206,6 +207,7 @@ def test_no_material_breaks_the_structure(
     assert not re.search(r"<\||\[/INST]|<eos>", user)
 
 
+@pytest.mark.no_cover
 def test_rendering_a_long_text_is_linear() -> None:
     def rendered(text: str) -> None:
         render(asked([text], [text], query=text), PROMPT)

@@ -106,6 +106,7 @@ json_objects = st.dictionaries(
 prose = st.text(st.characters(exclude_characters='{}[]"<>', exclude_categories=["Cs"]), max_size=9)
 
 
+@pytest.mark.no_cover
 @settings(deadline=None)
 @given(st.lists(st.tuples(prose, json_objects, st.booleans()), min_size=1, max_size=4), prose)
 def test_whatever_json_there_is_comes_back(

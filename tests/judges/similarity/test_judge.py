@@ -327,6 +327,7 @@ async def test_others_get_their_turn_while_a_long_answer_is_judged() -> None:
     assert turns >= 10
 
 
+@pytest.mark.no_cover
 async def test_real_answers_are_told_apart() -> None:
     path = SHARED / "faithfulness" / "ragtruth_qa_dev.jsonl"
     if not path.exists():
@@ -505,6 +506,7 @@ LIMITED: list[tuple[list[str], str, int, tuple[int, int]]] = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("claims", "chunk", "limit", "judged"), LIMITED)
 async def test_what_is_beyond_the_limit_is_unscored(
     claims: Sequence[str], chunk: str, limit: int, judged: tuple[int, int]
