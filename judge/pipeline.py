@@ -9,7 +9,7 @@ from judge.answer.citations import find, positions
 from judge.answer.kinds import classify
 from judge.answer.parts import cited_parts
 from judge.answer.sentences import sentences_of
-from judge.checks.chunks import flag_chunks
+from judge.checks.chunks import flag_chunks, flag_gaps
 from judge.checks.injection import flag_orders
 from judge.checks.quotes import flag_quotes, verify
 from judge.checks.workload import flag_objections
@@ -79,6 +79,7 @@ def conclude(
     chunks = flag_chunks(sample, claims=bool(asked.ask))
     flags = (
         *chunks,
+        *flag_gaps(sample),
         *flag_orders(sample),
         *flag_quotes(outcomes),
         *flag_objections(asked, outcomes),

@@ -1,8 +1,13 @@
-"""Chunks: what of them keeps any judge from a fair verdict."""
+"""What of a sample keeps any judge from a fair verdict: its chunks, or sentences with gaps."""
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from judge.records import Flag, FlagName, Sample
+
+_MARKER: Final = re.compile(r"[\[【（(][^\[\]【】（）()\n]{1,80}[\]】）)]")
+"""What may be a citation, a number or an aside, and is no sentence that was left out."""
 
 
 def flag_chunks(sample: Sample, *, claims: bool) -> Iterator[Flag]:
@@ -13,3 +18,15 @@ def flag_chunks(sample: Sample, *, claims: bool) -> Iterator[Flag]:
     twice = {c.chunk_id for c in sample.chunks if texts.setdefault(c.chunk_id, c.text) != c.text}
     if twice:
         yield Flag(name=FlagName.AMBIGUOUS_CHUNK_ID, detail="; ".join(sorted(twice)))
+
+
+def flag_gaps(sample: Sample) -> Iterator[Flag]:
+    """A flag where words stand outside the sentences that an answer came with."""
+    edges = [(each.start, each.end) for each in sample.sentences or ()]
+    if sample.sentences is None:
+        return
+    starts, ends = [*(start for start, _ in edges), len(sample.answer)], [0, *(e for _, e in edges)]
+    gaps = (sample.answer[end:start] for end, start in zip(ends, starts, strict=True))
+    words = ["".join(_MARKER.sub("", gap).split()) for gap in gaps]
+    if count := sum(len(each) for each in words if any(map(str.isalpha, each))):
+        yield Flag(name=FlagName.UNJUDGED_TEXT, detail=str(count))

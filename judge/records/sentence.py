@@ -103,6 +103,11 @@ class FlagName(StrEnum):
     """The answer claims something and no chunk with text came with it: nothing can support it."""
     AMBIGUOUS_CHUNK_ID = "ambiguous_chunk_id"
     """Chunks of one id have different texts: a citation means them all."""
+    UNJUDGED_TEXT = "unjudged_text"
+    """Words of the answer stand outside the sentences that it came with, so many characters of it.
+
+    Nobody judged them.
+    """
     INJECTION_SUSPECTED = "injection_suspected"
     """Question, answer or chunks read like orders to a judge, or hold a model's control tokens."""
     CONTRADICTION_SUSPECTED = "contradiction_suspected"
@@ -138,4 +143,4 @@ class Flag(Record):
     """Index of the sentence; null where it concerns the whole sample."""
     detail: str = ""
     """For a mismatch, what is missing, in the sentence's own characters; of chunks, their ids;
-    several joined by `; `."""
+    several joined by `; `. Of words that nobody judged, their characters."""

@@ -1,4 +1,4 @@
-from judge.checks.chunks import flag_chunks
+from judge.checks.chunks import flag_chunks, flag_gaps
 from judge.records import Chunk, Flag, FlagName, Sample
 
 BARE = Flag(name=FlagName.NO_CHUNKS)
@@ -28,3 +28,20 @@ def test_chunks_that_keep_a_verdict_from_being_fair() -> None:
         chunks = tuple(Chunk(chunk_id=name, text=text) for name, text in listed)
         sample = Sample(qid="q", answer="It is.", chunks=chunks)
         assert list(flag_chunks(sample, claims=claims)) == flags, listed
+
+
+# Sentences of one answer, and the characters of words outside them.
+ANSWER = "Hi there. It opens at six [docA#1], and at 9. 周日不开门。 1. *"
+GAPS: list[tuple[list[object] | None, str]] = [
+    (None, ""),
+    (["Hi there.", "It opens at six [docA#1], and at 9.", "周日不开门。"], ""),
+    (["Hi there. It opens at six", ", and at 9. 周日不开门。"], ""),
+    ([[0, 9], [10, 45]], "9"),
+    (["It opens at six", "周日不开门。"], "16"),
+]
+
+
+def test_words_outside_the_given_sentences_are_counted() -> None:
+    for sentences, count in GAPS:
+        flags = list(flag_gaps(Sample(qid="q", answer=ANSWER, sentences=sentences)))
+        assert [each.detail for each in flags] == ([count] if count else []), sentences

@@ -89,6 +89,9 @@ def test_a_folder_that_is_somebody_elses_or_reads_like_an_option(
     assert judge("score", few, "-o", "./-x").code == 0
 
 
+FLAGGED = (FlagName.NO_CHUNKS, FlagName.AMBIGUOUS_CHUNK_ID, FlagName.UNJUDGED_TEXT)
+
+
 def test_chunks_that_are_missing_or_share_an_id_are_counted_and_told(tmp_path: Path) -> None:
     answer = "The canteen opens at seven."
     lines = [line("bare", answer, []), line("none", "I do not know.", []), line("fine", answer)]
@@ -96,17 +99,19 @@ def test_chunks_that_are_missing_or_share_an_id_are_counted_and_told(tmp_path: P
         {"chunk_id": "a", "text": text} for text in ("It opens at six.", "It opens at seven.")
     ]
     lines.append({"qid": "two", "answer": "食堂七点开门。", "chunks": chunks})
+    gaps: dict[str, JsonValue] = {"answer": f"{answer} {answer}", "sentences": [answer]}
+    lines.append({"qid": "gaps", "chunks": chunks[1:], **gaps})
     source = write(tmp_path / "in.jsonl", lines)
     for lang, told in (("en", "1 answer came without"), ("zh", "1 篇回答没有片段")):
         ran = judge("score", source, "-o", tmp_path / "run", "--force", "--lang", lang)
         assert (ran.code, told in ran.out) == (0, True)
-        for name in ("no_chunks", "ambiguous_chunk_id"):
+        for name in ("no_chunks", "ambiguous_chunk_id", "unjudged_text"):
             assert ran.out.count(name) == 1
     flags = json.loads((tmp_path / "run" / "summary.json").read_text())["flags"]
-    assert (flags["no_chunks"], flags["ambiguous_chunk_id"]) == (1, 1)
+    assert [flags[name] for name in ("no_chunks", "ambiguous_chunk_id", "unjudged_text")] == [1] * 3
     found = {each.qid: [flag.name for flag in each.flags] for each in results(tmp_path / "run")}
-    bare, two = found.pop("bare"), found.pop("two")
-    assert (bare, two) == ([FlagName.NO_CHUNKS], [FlagName.AMBIGUOUS_CHUNK_ID])
+    for qid, name in zip(("bare", "two", "gaps"), FLAGGED, strict=True):
+        assert found.pop(qid) == [name]
     assert not any(found.values())
 
 

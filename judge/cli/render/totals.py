@@ -50,7 +50,7 @@ _LISTS: Final = {
     (False, False): "unsupported",
 }
 """What a list is called: whether it looks so, and whether flags stand in it."""
-_CHUNKS: Final = (FlagName.NO_CHUNKS, FlagName.AMBIGUOUS_CHUNK_ID)
+_SAMPLES: Final = (FlagName.NO_CHUNKS, FlagName.AMBIGUOUS_CHUNK_ID, FlagName.UNJUDGED_TEXT)
 _LONGEST_DETAIL: Final = 500
 _WORST: Final = 5
 
@@ -112,7 +112,7 @@ class _Totals:
         related = summary.answer_relevance
         print_findings(summary, self._ended.findings, page, examples=wish.worst != 0)
         self._print_counts(self._failures(summary, self._own), column(page.lang))
-        self._print_chunks()
+        self._print_samples()
         if not wish.details:
             self._print_flagged()
         page.blank()
@@ -159,10 +159,10 @@ class _Totals:
                 for slip in slips(canaries, page.lang):
                     page.say(slip, 2, hang=4)
 
-    def _print_chunks(self) -> None:
-        """In how many answers the chunks themselves keep a verdict from being fair."""
+    def _print_samples(self) -> None:
+        """In how many answers the sample itself keeps a verdict from being fair."""
         say = words("totals", "finding", self._page.lang)
-        for name in _CHUNKS:
+        for name in _SAMPLES:
             if answers := self._summary.flags.get(name):
                 said = say(name.value, answers=counted("answer", answers, self._page.lang))
                 self._page.say(said, 2, hang=2)
@@ -170,7 +170,7 @@ class _Totals:
     def _print_flagged(self) -> None:
         """Flags that nothing else tells of, and how to list them."""
         say = words("totals", "finding", self._page.lang)
-        told = {*FIGURES, *_CHUNKS}
+        told = {*FIGURES, *_SAMPLES}
         flags = {name.value: n for name, n in self._summary.flags.items() if name not in told}
         if any(flags.values()):
             self._page.say(say("flagged", flags=listed(flags, "", self._page.lang)), 2, hang=2)
