@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, chosen, language
+from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, chosen, language, takes_groups
 from judge.cli.runs import (
     Held,
     How,
@@ -51,120 +51,160 @@ def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
         raise typer.Exit
 
 
-_SAMPLES: Final = typer.Argument(
-    None,
-    metavar="SAMPLES",
-    help="JSONL, JSON, CSV or a table; - for stdin. Several are compared.",
-)
-_KS: Final = typer.Option(
-    "1,3,5,10,20", "-k", metavar="K,…", help="Ranks to look at, whole numbers from 1."
-)
-_QRELS: Final = typer.Option(
-    None, metavar="FILE", help="TREC qrels, instead of SAMPLES; with --run."
-)
-_RUN: Final = typer.Option(
-    None,
-    metavar="[NAME=]FILE",
-    help="With --qrels a TREC run, else NAME=SAMPLES; repeated, the others are held against the "
-    "first.",
-)
-_GOLD: Final = typer.Option(
-    None, metavar="FILE", help="Take gold from these samples, by qid; other queries are left out."
-)
-_BY: Final = typer.Option(
-    None, metavar="KEY", help="Compare what differs in this key of the samples, as chunk_size."
-)
-_MEASURES: Final = typer.Option(
-    None, metavar="NAME,…", help="What to print where runs are compared, as recall@5,mrr."
-)
-_CHART: Final = typer.Option(False, "--chart", help="Print bars, too, where runs are compared.")
-_GAIN: Final = typer.Option("linear", help="DCG's gain: relevance, or 2^relevance - 1.")
-_BETA: Final = typer.Option(
-    None, metavar="X", help="Also F-beta at each k: recall counts X times as much as precision."
-)
-_WEIGHTS: Final = typer.Option(
-    None, metavar="NAME=X,…", help="Also one weighted mean, as of recall@5=2,mrr=1."
-)
-_CONDENSED: Final = typer.Option(
-    False,
-    "--condensed",
-    help="Also bpref, and measures of the rankings without what gold does not grade, 0 included.",
-)
-_LEVEL: Final = typer.Option(
-    None, metavar="X", help="Least relevance that counts as relevant [any above 0]."
-)
-_GOLD_MATCH: Final = typer.Option(
-    None, help="prefix: gold names documents; a chunk's id goes on with no letter or digit [exact]."
-)
-_NO_RELEVANT: Final = typer.Option("skip", help="A query with nothing relevant.")
-_NO_RANKING: Final = typer.Option("zero", help="A query for which nothing was ranked.")
-_WORST: Final = typer.Option(5, metavar="N", min=0, help="How long each list may be.")
-_ROWS: Final = typer.Option(
-    None, "-o", "--output", metavar="FILE", help="Each query's measures: .jsonl or .csv."
-)
-_USE: Final = typer.Option(
-    None,
-    metavar="<faq|documents|scholarly|knowledge_base|monitoring>",
-    help="Read the means, by rules of thumb: bands, and this use's targets.",
-)
-_BEFORE: Final = typer.Option(
-    None, metavar="FILE", help="Read the means beside those of an earlier --json."
-)
-_ANSWERS: Final = typer.Option(
-    None, metavar="RUN", help="Read the means beside what judge score said of the answers."
-)
-_UNDER: Final = typer.Option(
-    None, metavar="NAME=X", help="Exit 1 if a mean, as recall@5, is under X; may be repeated."
-)
-_OVER: Final = typer.Option(
-    None, metavar="NAME=X", help="Exit 1 if a mean of which less is better is over X, likewise."
-)
-_TARGETS: Final = typer.Option(
-    False, "--fail-targets", help="Exit 1 if a target of --use is missed."
-)
-_STRICT: Final = typer.Option(
-    False, "--strict-gate", help="Gate on the worse limit of the 95 % interval."
-)
-_LANG: Final = typer.Option(
-    None, metavar="<en|zh>", help="Language of the worst queries and the reading [en]."
-)
 _CATALOG: Final = typer.Option(
     False, "--list", callback=_list, is_eager=True, help="Print the table of all measures."
 )
 
 
+class _Files(NamedTuple):
+    """What is measured, beside files of samples."""
+
+    qrels: str | None = typer.Option(
+        None, metavar="FILE", help="TREC qrels, instead of SAMPLES; with --run."
+    )
+    run: list[str] | None = typer.Option(
+        None,
+        metavar="[NAME=]FILE",
+        help="With --qrels a TREC run, else NAME=SAMPLES; repeated, the others are held against "
+        "the first.",
+    )
+    gold: str | None = typer.Option(
+        None,
+        metavar="FILE",
+        help="Take gold from these samples, by qid; other queries are left out.",
+    )
+    by: str | None = typer.Option(
+        None, metavar="KEY", help="Compare what differs in this key of the samples, as chunk_size."
+    )
+
+
+class _Table(NamedTuple):
+    """How a comparison is shown."""
+
+    measures: str | None = typer.Option(
+        None, metavar="NAME,…", help="What to print where runs are compared, as recall@5,mrr."
+    )
+    chart: bool = typer.Option(False, "--chart", help="Print bars, too, where runs are compared.")
+
+
+class _Rules(NamedTuple):
+    """How a ranking is measured."""
+
+    gain: Literal["linear", "exp2"] = typer.Option(
+        "linear", help="DCG's gain: relevance, or 2^relevance - 1."
+    )
+    beta: float | None = typer.Option(
+        None, metavar="X", help="Also F-beta at each k: recall counts X times as much as precision."
+    )
+    weights: str | None = typer.Option(
+        None, metavar="NAME=X,…", help="Also one weighted mean, as of recall@5=2,mrr=1."
+    )
+    condensed: bool = typer.Option(
+        False,
+        "--condensed",
+        help="Also bpref, and measures of the rankings without what gold does not grade, 0 "
+        "included.",
+    )
+    relevance_level: float | None = typer.Option(
+        None, metavar="X", help="Least relevance that counts as relevant [any above 0]."
+    )
+    gold_match: Literal["exact", "prefix"] | None = typer.Option(
+        None,
+        help="prefix: gold names documents; a chunk's id goes on with no letter or digit [exact].",
+    )
+    no_relevant: Literal["skip", "zero"] = typer.Option(
+        "skip", help="A query with nothing relevant."
+    )
+    no_ranking: Literal["zero", "skip"] = typer.Option(
+        "zero", help="A query for which nothing was ranked."
+    )
+
+    def rules(self, k: str) -> "RankRules":
+        """The rules, of measures at these ranks."""
+        from judge.retrieval.records import RankRules  # noqa: PLC0415  heavy, and --help stays quick
+
+        given = self._asdict() | {"ks": cutoffs(k), "weights": {}}
+        level = number_within("--relevance-level", self.relevance_level, *_POSITIVE)
+        given |= {"relevance_level": level, "beta": number_within("--beta", self.beta, 0.01, 100)}
+        rules = RankRules.model_validate(given)
+        if self.weights is None:
+            return rules
+        return rules.model_copy(update={"weights": weights_of(self.weights, rules)})
+
+
+class _Reading(NamedTuple):
+    """What the means are read beside."""
+
+    use: str | None = typer.Option(
+        None,
+        metavar="<faq|documents|scholarly|knowledge_base|monitoring>",
+        help="Read the means, by rules of thumb: bands, and this use's targets.",
+    )
+    before: str | None = typer.Option(
+        None, metavar="FILE", help="Read the means beside those of an earlier --json."
+    )
+    answers: Path | None = typer.Option(
+        None, metavar="RUN", help="Read the means beside what judge score said of the answers."
+    )
+
+    def given(self) -> dict[str, object]:
+        """By option."""
+        return {"--before": self.before, "--answers": self.answers, "--use": self.use}
+
+
+class _Gating(NamedTuple):
+    """What fails."""
+
+    fail_under: list[str] | None = typer.Option(
+        None, metavar="NAME=X", help="Exit 1 if a mean, as recall@5, is under X; may be repeated."
+    )
+    fail_over: list[str] | None = typer.Option(
+        None, metavar="NAME=X", help="Exit 1 if a mean of which less is better is over X, likewise."
+    )
+    fail_targets: bool = typer.Option(
+        False, "--fail-targets", help="Exit 1 if a target of --use is missed."
+    )
+    strict_gate: bool = typer.Option(
+        False, "--strict-gate", help="Gate on the worse limit of the 95 % interval."
+    )
+
+    def held(self, rules: "RankRules", use: str | None) -> Held:
+        """What the means are held to."""
+        if self.fail_targets and use is None:
+            raise ConfigError("--fail-targets needs --use, whose targets it holds the means to")
+        asked: dict[Side, list[str]]
+        asked = {"least": self.fail_under or [], "most": self.fail_over or []}
+        targets = _use(use) if self.fail_targets else None
+        return held_to(rules, asked, targets, strict=self.strict_gate)
+
+
 @app.command()
+@takes_groups
 def retrieval(  # noqa: PLR0913  each is an option of the command line
-    samples: list[str] | None = _SAMPLES,
+    samples: list[str] | None = typer.Argument(
+        None,
+        metavar="SAMPLES",
+        help="JSONL, JSON, CSV or a table; - for stdin. Several are compared.",
+    ),
     *,
-    k: str = _KS,
-    qrels: str | None = _QRELS,
-    run: list[str] | None = _RUN,
-    gold: str | None = _GOLD,
-    by: str | None = _BY,
-    measures: str | None = _MEASURES,
-    chart: bool = _CHART,
-    gain: Literal["linear", "exp2"] = _GAIN,
-    beta: float | None = _BETA,
-    weights: str | None = _WEIGHTS,
-    condensed: bool = _CONDENSED,
-    relevance_level: float | None = _LEVEL,
-    gold_match: Literal["exact", "prefix"] | None = _GOLD_MATCH,
-    no_relevant: Literal["skip", "zero"] = _NO_RELEVANT,
-    no_ranking: Literal["zero", "skip"] = _NO_RANKING,
-    worst: int = _WORST,
+    k: str = typer.Option(
+        "1,3,5,10,20", "-k", metavar="K,…", help="Ranks to look at, whole numbers from 1."
+    ),
+    files: _Files,
+    table: _Table,
+    ruled: _Rules,
+    worst: int = typer.Option(5, metavar="N", min=0, help="How long each list may be."),
     as_json: bool = JSON,
-    rows: str | None = _ROWS,
+    rows: str | None = typer.Option(
+        None, "-o", "--output", metavar="FILE", help="Each query's measures: .jsonl or .csv."
+    ),
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
-    use: str | None = _USE,
-    before: str | None = _BEFORE,
-    answers: Path | None = _ANSWERS,
-    fail_under: list[str] | None = _UNDER,
-    fail_over: list[str] | None = _OVER,
-    fail_targets: bool = _TARGETS,
-    strict_gate: bool = _STRICT,
-    lang: str | None = _LANG,
+    beside: _Reading,
+    gating: _Gating,
+    lang: str | None = typer.Option(
+        None, metavar="<en|zh>", help="Language of the worst queries and the reading [en]."
+    ),
     catalog: bool = _CATALOG,  # noqa: ARG001  its callback has seen to it
 ) -> None:
     """Measure rankings against gold: hit, recall, precision, MRR, MAP, nDCG and more.
@@ -176,53 +216,30 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
 
     Example: judge retrieval samples.jsonl -k 1,5,10
     """
-    # Heavy, here and below, and --help stays quick without it.
-    from judge.reports.gate import gates_code  # noqa: PLC0415
-    from judge.retrieval.records import RankRules  # noqa: PLC0415
+    from judge.reports.gate import gates_code  # noqa: PLC0415  heavy, and --help stays quick
 
-    rules = RankRules(
-        ks=cutoffs(k),
-        gain=gain,
-        relevance_level=number_within("--relevance-level", relevance_level, *_POSITIVE),
-        gold_match=gold_match,
-        no_relevant=no_relevant,
-        no_ranking=no_ranking,
-        condensed=condensed,
-        beta=number_within("--beta", beta, 0.01, 100),
-    )
-    if weights is not None:
-        rules = rules.model_copy(update={"weights": weights_of(weights, rules)})
-    runs = _runs(samples or [], qrels, run or [], skip_bad_lines=skip_bad_lines)
-    if fail_targets and use is None:
-        raise ConfigError("--fail-targets needs --use, whose targets it holds the means to")
-    asked: dict[Side, list[str]] = {"least": fail_under or [], "most": fail_over or []}
-    gates = held_to(rules, asked, _use(use) if fail_targets else None, strict=strict_gate)
-    if gold is not None and (qrels is not None or by is not None):
+    rules = ruled.rules(k)
+    runs = _runs(samples or [], files.qrels, files.run or [], skip_bad_lines=skip_bad_lines)
+    gates = gating.held(rules, beside.use)
+    if files.gold is not None and (files.qrels is not None or files.by is not None):
         raise ConfigError("--gold is for files of samples, without --qrels and --by; leave it out")
-    if gold == PIPED:
+    if files.gold == PIPED:
         raise ConfigError("--gold -: gold is read beside the samples; save it, and name the file")
-    how = How(rules, worst, rows, max_line, skip_bad_lines, gold)
-    several = len(runs) > 1 or by is not None
-    read_by = None if fail_targets and (as_json or several) else use
+    how = How(rules, worst, rows, max_line, skip_bad_lines, files.gold)
+    several = len(runs) > 1 or files.by is not None
+    spoken_in = language(lang or "en")
+    if gating.fail_targets and (as_json or several):
+        beside = beside._replace(use=None)
     if several:
-        _refuse({"--use": read_by, "--before": before, "--answers": answers}, "is of one run")
-        view = _View(_names(measures, rules), chart, language(lang or "en"), as_json)
-        held = _compare(runs, qrels, by, how, gates, view)
+        _refuse(beside.given(), "is of one run")
+        held = _compare(runs, files, how, gates, table, spoken_in, as_json=as_json)
     else:
-        _refuse({"--measures": measures, "--chart": chart or None}, "is of several runs")
-        files = (qrels, runs[0].file)
-        reading = _reading(read_by, before, answers, lang, files, as_json=as_json)
-        held = _measure(*files, how, gates, reading, language(lang or "en"), as_json=as_json)
+        _refuse(
+            {"--measures": table.measures, "--chart": table.chart or None}, "is of several runs"
+        )
+        reading = _reading(beside, lang, (files.qrels, runs[0].file), as_json=as_json)
+        held = _measure(files.qrels, runs[0].file, how, gates, reading, spoken_in, as_json=as_json)
     raise typer.Exit(gates_code(held))
-
-
-class _View(NamedTuple):
-    """How a comparison is shown."""
-
-    measures: tuple[str, ...]
-    chart: bool
-    lang: "Lang"
-    as_json: bool
 
 
 def _refuse(options: Mapping[str, object], why: str) -> None:
@@ -254,12 +271,8 @@ def _names(asked: str | None, rules: "RankRules") -> tuple[str, ...]:
 
     known = mean_names(rules)
     if asked is None:
-        asked_for = {
-            *_HEADLINES,
-            *_INCOMPLETE,
-            "weighted",
-            *(() if rules.beta is None else (f"f{rules.beta:g}@",)),
-        }
+        beta = "" if rules.beta is None else f"f{rules.beta:g}@"
+        asked_for = {*_HEADLINES, *_INCOMPLETE, "weighted", beta}
         return tuple(name for name in known if "".join(name.partition("@")[:2]) in asked_for)
     names = tuple(dict.fromkeys(name.strip() for name in asked.replace("，", ",").split(",")))
     for name in names:
@@ -270,25 +283,33 @@ def _names(asked: str | None, rules: "RankRules") -> tuple[str, ...]:
 
 
 def _compare(
-    runs: Sequence[Run], qrels: str | None, by: str | None, how: How, gates: Held, view: _View
+    runs: Sequence[Run],
+    files: _Files,
+    how: How,
+    gates: Held,
+    table: _Table,
+    lang: "Lang",
+    *,
+    as_json: bool,
 ) -> "tuple[GateResult, ...]":
     """Print the runs side by side; returns what the gates say of each."""
-    if by is not None and qrels is not None:
+    names = _names(table.measures, how.rules)
+    if files.by is not None and files.qrels is not None:
         raise ConfigError("--by is a key of samples, and TREC files have none; leave it out")
     from judge.cli.render.comparison import print_compared  # noqa: PLC0415
 
-    report = compare(runs, qrels, by, how)
+    report = compare(runs, files.qrels, files.by, how)
     held = [gates.hold(run.report) for run in report.runs]
     gated = tuple(
         run.model_copy(update={"report": run.report.model_copy(update={"gates": results})})
         for run, results in zip(report.runs, held, strict=True)
     )
     report = report.model_copy(update={"runs": gated})
-    if view.as_json:
+    if as_json:
         say_json(report.model_dump_json())
     else:
-        with output(view.lang) as page:
-            print_compared(report, view.measures, page, chart=view.chart)
+        with output(lang) as page:
+            print_compared(report, names, page, chart=table.chart)
     return tuple(result for results in held for result in results)
 
 
@@ -329,34 +350,27 @@ def _use(given: str | None) -> "Use | None":
 
 
 def _reading(
-    use: str | None,
-    before: str | None,
-    answers: Path | None,
-    lang: str | None,
-    files: tuple[str | None, str],
-    *,
-    as_json: bool,
+    beside: _Reading, lang: str | None, files: tuple[str | None, str], *, as_json: bool
 ) -> "Reading | None":
-    given = {"--before": before, "--answers": answers, "--use": use}
-    options = [option for option, value in given.items() if value is not None]
+    options = [option for option, value in beside.given().items() if value is not None]
     spoken_in = language("en" if lang is None else lang)
     if not options and as_json and lang is not None:
         raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
     if not options:
         return None
-    if before == PIPED and PIPED in files:
+    if beside.before == PIPED and PIPED in files:
         raise ConfigError("--before - beside another -: standard input is one file; name the other")
     from judge.cli.render.ranking import Reading  # noqa: PLC0415
     from judge.files.runs import read_summary  # noqa: PLC0415
 
-    wanted = _use(use)
+    wanted = _use(beside.use)
     if as_json:
         raise ConfigError(f"{options[0]} and --json: a reading is for people; leave out one")
-    earlier = None if before is None else _earlier(before)
-    if answers is None:
+    earlier = None if beside.before is None else _earlier(beside.before)
+    if beside.answers is None:
         return Reading(wanted, earlier, lang=spoken_in)
-    summary = read_summary(answers)
-    elsewhere = _elsewhere(answers, files[1] if files[0] is None else None)
+    summary = read_summary(beside.answers)
+    elsewhere = _elsewhere(beside.answers, files[1] if files[0] is None else None)
     return Reading(wanted, earlier, summary, elsewhere, spoken_in)
 
 
