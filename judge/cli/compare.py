@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import JSON, chosen, language
+from judge.cli.options import JSON, chosen, language, takes_groups
 from judge.cli.rankings import compared as compared_rankings
 from judge.cli.rankings import read_rankings
 from judge.cli.terminal import output, say_json
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from judge.messages import Lang
     from judge.records.comparison import RunComparison
     from judge.reports.compare import Answers
+    from judge.reports.gate import Side
 
 VARIANT: Final = "variant"
 _APART: Final = (
@@ -28,47 +29,6 @@ _APART: Final = (
 _DETECT: Final = 0.02
 _LISTED: Final = 5
 _ON_PAGE: Final = 300
-
-_RUNS: Final = typer.Argument(
-    None,
-    metavar="RUN",
-    help="Run folders, or files of judge retrieval -o; the first is what others are held against.",
-)
-_BY: Final = typer.Option(
-    None,
-    "--by",
-    metavar="KEY",
-    help="Also by the values of this key of the samples. variant: within each run, by judge "
-    "perturb's variants.",
-)
-_TREND: Final = typer.Option(
-    None, metavar="FOLDER", help="All finished runs in a folder, in the order of their start."
-)
-_SCORES: Final = typer.Option(
-    None, metavar="NAME,…", help="Which scores, the headline first [all that were measured]."
-)
-_ACROSS: Final = typer.Option(
-    False, "--across-signatures", help="Compare runs that were judged in different ways, too."
-)
-_WORSE: Final = typer.Option(
-    None,
-    metavar="NAME=X",
-    help="Exit 1 if the last run is worse than the first by more than X: if the lower limit of the "
-    "loss's 95 % interval is above X; may be repeated.",
-)
-_DETECTED: Final = typer.Option(
-    None, metavar="X", help=f"Say how many answers it takes to see this difference [{_DETECT}]."
-)
-_WORST: Final = typer.Option(
-    None, metavar="N", min=0, help="How many changed answers to show [5; on a page 300]."
-)
-_PAGE: Final = typer.Option(
-    None, "-o", "--output", metavar="FILE", help="Also write all of it as an HTML page."
-)
-_MARKDOWN: Final = typer.Option(
-    None, metavar="FILE", help="Also write what is printed as Markdown, for a pull request."
-)
-_LANG: Final = typer.Option(None, metavar="<en|zh>", help="Language of what is printed [en].")
 
 
 class _Asked(NamedTuple):
@@ -82,21 +42,82 @@ class _Asked(NamedTuple):
     worst: int
 
 
+class _Options(NamedTuple):
+    """What is compared, and how."""
+
+    by: str | None = typer.Option(
+        None,
+        "--by",
+        metavar="KEY",
+        help="Also by the values of this key of the samples. variant: within each run, by judge "
+        "perturb's variants.",
+    )
+    trend: Path | None = typer.Option(
+        None, metavar="FOLDER", help="All finished runs in a folder, in the order of their start."
+    )
+    scores: str | None = typer.Option(
+        None, metavar="NAME,…", help="Which scores, the headline first [all that were measured]."
+    )
+    across_signatures: bool = typer.Option(
+        False, "--across-signatures", help="Compare runs that were judged in different ways, too."
+    )
+    fail_if_worse: list[str] | None = typer.Option(
+        None,
+        metavar="NAME=X",
+        help="Exit 1 if the last run is worse than the first by more than X: if the lower limit of "
+        "the loss's 95 % interval is above X; may be repeated.",
+    )
+    detect: float | None = typer.Option(
+        None, metavar="X", help=f"Say how many answers it takes to see this difference [{_DETECT}]."
+    )
+    worst: int | None = typer.Option(
+        None, metavar="N", min=0, help="How many changed answers to show [5; on a page 300]."
+    )
+
+    def asked(self, known: "Mapping[str, Side]", *, on_page: bool) -> "_Asked":
+        """The same, checked and filled in; `known` has the scores that there are."""
+        from judge.reports.gate import parse_loss  # noqa: PLC0415  heavy, and --help stays quick
+
+        if self.detect is not None and not 0 < self.detect <= 1:
+            what = f"--detect {self.detect!r}: give a difference above 0 and up to 1, as 0.02"
+            raise ConfigError(what)
+        return _Asked(
+            self.by,
+            tuple(dict.fromkeys(_chosen(self.scores, tuple(known)))),
+            self.across_signatures,
+            tuple(parse_loss(text, known) for text in self.fail_if_worse or []),
+            _DETECT if self.detect is None else self.detect,
+            (_ON_PAGE if on_page else _LISTED) if self.worst is None else self.worst,
+        )
+
+
+class _Written(NamedTuple):
+    """Where else it is told."""
+
+    page_file: Path | None = typer.Option(
+        None, "-o", "--output", metavar="FILE", help="Also write all of it as an HTML page."
+    )
+    markdown: Path | None = typer.Option(
+        None, metavar="FILE", help="Also write what is printed as Markdown, for a pull request."
+    )
+
+
 @app.command()
-def compare(  # noqa: PLR0913  each is an option of the command line
-    runs: list[Path] | None = _RUNS,
+@takes_groups
+def compare(
+    runs: list[Path] | None = typer.Argument(
+        None,
+        metavar="RUN",
+        help="Run folders, or files of judge retrieval -o; the first is what others are held "
+        "against.",
+    ),
     *,
-    by: str | None = _BY,
-    trend: Path | None = _TREND,
-    scores: str | None = _SCORES,
-    across_signatures: bool = _ACROSS,
-    fail_if_worse: list[str] | None = _WORSE,
-    detect: float | None = _DETECTED,
-    worst: int | None = _WORST,
-    page_file: Path | None = _PAGE,
-    markdown: Path | None = _MARKDOWN,
+    options: _Options,
+    written: _Written,
     as_json: bool = JSON,
-    lang: str | None = _LANG,
+    lang: str | None = typer.Option(
+        None, metavar="<en|zh>", help="Language of what is printed [en]."
+    ),
 ) -> None:
     """Tell whether another configuration is better, and where it became worse.
 
@@ -109,56 +130,38 @@ def compare(  # noqa: PLR0913  each is an option of the command line
     """
     # Heavy, here and below, and --help stays quick without it.
     from judge.files.runs import made_from  # noqa: PLC0415
-    from judge.reports.gate import GATED, gates_code, parse_loss  # noqa: PLC0415
+    from judge.reports.gate import GATED, gates_code  # noqa: PLC0415
 
-    if as_json and lang is not None and page_file is None and markdown is None:
+    if as_json and lang is not None and not any(written):
         raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
     spoken_in = language(lang or "en")
-    if by == VARIANT:
-        _refuse(
-            {"--trend": trend, "--scores": scores, "--fail-if-worse": fail_if_worse}
-            | {
-                "--across-signatures": across_signatures or None,
-                "--detect": detect,
-                "--worst": worst,
-                "-o": page_file,
-                "--markdown": markdown,
-            }
-        )
+    if options.by == VARIANT:
+        _refuse_beside_variants(options, written)
         _robustness(runs or [], spoken_in, as_json=as_json)
         return
     rankings = read_rankings(runs) if runs and all(each.is_file() for each in runs) else []
-    known = rankings[0].sides if rankings else GATED
-    asked = _Asked(
-        by,
-        tuple(dict.fromkeys(_chosen(scores, tuple(known)))),
-        across_signatures,
-        tuple(parse_loss(text, known) for text in fail_if_worse or []),
-        _detected(detect),
-        (_ON_PAGE if page_file else _LISTED) if worst is None else worst,
-    )
-    if rankings and (by, trend) != (None, None):
+    asked = options.asked(rankings[0].sides if rankings else GATED, on_page=bool(written.page_file))
+    if rankings and (options.by, options.trend) != (None, None):
         raise ConfigError("--by and --trend are of run folders; leave them out")
-    found, left_out = ([], {}) if rankings else _found(runs or [], trend)
+    found, left_out = ([], {}) if rankings else _found(runs or [], options.trend)
     sources = [path for run in found for path in made_from(run.folder)]
     sources += [Path(each.name) for each in rankings]
-    _check_outputs(page_file, markdown, sources)
+    _check_outputs(*written, sources)
     if rankings:
-        report = compared_rankings(
-            rankings, asked.scores, [name for name, _ in asked.worse], asked.detect, asked.worst
-        )
+        gated = [name for name, _ in asked.worse]
+        report = compared_rankings(rankings, asked.scores, gated, asked.detect, asked.worst)
     else:
         report = _compared(found, left_out, asked)
     report = _held(report, asked)
-    if page_file is not None:
-        _write(page_file, report, spoken_in)
-    most = _LISTED if worst is None else worst
+    if written.page_file is not None:
+        _write(written.page_file, report, spoken_in)
+    most = _LISTED if options.worst is None else options.worst
     if as_json:
         say_json(report.model_dump_json())
     else:
-        _print(report, most, spoken_in, page_file)
-    if markdown is not None:
-        _summarize(report, most, spoken_in, markdown)
+        _print(report, most, spoken_in, written.page_file)
+    if written.markdown is not None:
+        _summarize(report, most, spoken_in, written.markdown)
     untrusted = bool(report.gates) and any(run.untrusted for run in report.runs)
     raise typer.Exit(3 if untrusted else gates_code(report.gates))
 
@@ -196,22 +199,19 @@ def _check_outputs(page: Path | None, markdown: Path | None, sources: Sequence[P
         check_file("--markdown", markdown, spared=[*sources, *filter(None, [page])])
 
 
-def _detected(given: float | None) -> float:
-    if given is not None and not 0 < given <= 1:
-        raise ConfigError(f"--detect {given!r}: give a difference above 0 and up to 1, as 0.02")
-    return _DETECT if given is None else given
-
-
 def _chosen(names: str | None, known: tuple[str, ...]) -> Iterator[str]:
     for each in [] if names is None else names.replace("，", ",").split(","):
         yield chosen("--scores", each.strip(), known)
 
 
-def _refuse(options: Mapping[str, object]) -> None:
-    for option in (option for option, value in options.items() if value is not None):
-        raise ConfigError(
-            f"{option} and --by {VARIANT}, which looks within each run: leave out one"
-        )
+def _refuse_beside_variants(options: _Options, written: _Written) -> None:
+    given = options._replace(by=None)._asdict() | {"-o": written.page_file}
+    given["markdown"] = written.markdown
+    for name, value in given.items():
+        if value is not None and value is not False:
+            option = name if name == "-o" else f"--{name.replace('_', '-')}"
+            what = f"{option} and --by {VARIANT}, which looks within each run"
+            raise ConfigError(f"{what}: leave out one")
 
 
 def _found(folders: Sequence[Path], trend: Path | None) -> "tuple[list[Run], dict[str, str]]":
