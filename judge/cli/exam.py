@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import JSON, chosen, language, takes_settings
+from judge.cli.options import JSON, language, takes_groups, takes_settings
+from judge.cli.options import chosen as one_of
 from judge.cli.terminal import output, say, say_json
 from judge.errors import ConfigError
 from judge.messages import LANGS, Lang, Messages
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from judge.exam.records import ExamReport
     from judge.exam.sitting import Watch
     from judge.records import Interval
+    from judge.reports.gate import Gates
 
 commands = typer.Typer(invoke_without_command=True, subcommand_metavar="[add|show …]")
 app.add_typer(commands, name="exam")
@@ -38,17 +40,15 @@ _PAGE: Final = ".html"
 _LANG: Final = typer.Option("en", metavar="en|zh", help="Language of what is printed [en].")
 
 
-@commands.callback()
-@takes_settings
-def exam(  # noqa: PLR0913  each is an option of the command line
-    context: typer.Context,
-    *,
+class _Items(NamedTuple):
+    """Which items are sat, and how often."""
+
     items: list[str] | None = typer.Option(
         None,
         metavar="FILE",
         help="A golden set of your own in place of the items that ship; may be repeated, and exam "
         "names those that ship.",
-    ),
+    )
     repeat: int = typer.Option(
         1,
         metavar="K",
@@ -56,25 +56,61 @@ def exam(  # noqa: PLR0913  each is an option of the command line
         max=20,
         help="Ask K times, and tell what labels change with the order of the chunks and, by turns, "
         "with the seed; the first asking is graded.",
-    ),
+    )
     category: list[str] | None = typer.Option(
         None, metavar="NAME", help="Items of this category alone; may be repeated."
-    ),
+    )
     language_: str | None = typer.Option(
         None, "--language", metavar="en|zh", help="Items with an answer in this language alone."
-    ),
+    )
     limit: int | None = typer.Option(
         None, metavar="N", min=1, help="The first N items of each category and language."
-    ),
+    )
+
+    def read(self, max_line: float) -> "Items":
+        """Those that are meant."""
+        from judge.exam import read_items, selected  # noqa: PLC0415  heavy, and --help stays quick
+
+        wanted = None if self.language_ is None else one_of("--language", self.language_, LANGS)
+        whole = read_items(*(self.items or ()), max_line=max_line)
+        return selected(whole, self.category or (), wanted, self.limit or 0)
+
+
+class _Gating(NamedTuple):
+    """What fails."""
+
     fail_under: list[str] | None = typer.Option(
         None,
         metavar="NAME=X",
         help="Exit 1 if accuracy, binary, macro_f1, kappa, quotes or citations is under X; may be "
         "repeated.",
-    ),
+    )
     strict_gate: bool = typer.Option(
         False, "--strict-gate", help="Gate on the lower 95 % limit; macro_f1 and kappa have none."
-    ),
+    )
+
+    def gates(self) -> "Gates":
+        """What is held to what. Errors as of `Gates.read`."""
+        from judge.reports.gate import Gates  # noqa: PLC0415  heavy, and --help stays quick
+
+        gates = Gates.read({"least": self.fail_under or ()}, strict=self.strict_gate, names=_GATED)
+        for gate in gates.bounds:
+            if self.strict_gate and gate.name in _BARE:
+                what = f"--strict-gate: {gate.name} has no 95 % interval"
+                raise ConfigError(
+                    f"{what}; gate on accuracy or binary, or leave one of the two out"
+                )
+        return gates
+
+
+@commands.callback()
+@takes_settings
+@takes_groups
+def exam(  # noqa: PLR0913  each is an option of the command line
+    context: typer.Context,
+    *,
+    chosen: _Items,
+    gating: _Gating,
     against: Path | None = _AGAINST,
     out: Path | None = typer.Option(
         None,
@@ -101,27 +137,21 @@ def exam(  # noqa: PLR0913  each is an option of the command line
     if context.invoked_subcommand is not None:
         return
     # Heavy, and --help stays quick without them.
-    from judge.exam import compare, read_items, read_report, selected, sit  # noqa: PLC0415
+    from judge.exam import compare, read_report, sit  # noqa: PLC0415
     from judge.exam.comparison import check_common  # noqa: PLC0415
-    from judge.reports.gate import OVER_BUDGET, UNTRUSTED, Gates, gates_code  # noqa: PLC0415
+    from judge.reports.gate import OVER_BUDGET, UNTRUSTED, gates_code  # noqa: PLC0415
     from judge.review.folder import check_output  # noqa: PLC0415
 
     spoken_in = language(lang)
-    gates = Gates.read({"least": fail_under or ()}, strict=strict_gate, names=_GATED)
-    for gate in gates.bounds:
-        if strict_gate and gate.name in _BARE:
-            what = f"--strict-gate: {gate.name} has no 95 % interval"
-            raise ConfigError(f"{what}; gate on accuracy or binary, or leave one of the two out")
-    wanted = None if language_ is None else chosen("--language", language_, LANGS)
-    whole = read_items(*(items or ()), max_line=settings.max_line)
-    asked = selected(whole, category or (), wanted, limit or 0)
+    gates = gating.gates()
+    asked = chosen.read(settings.max_line)
     earlier = None if against is None else read_report(against)
     if earlier is not None:
         check_common(earlier, asked)
     if out is not None:
-        check_output(out, map(Path, [*(items or ()), *filter(None, [against])]), force=force)
+        check_output(out, map(Path, [*(chosen.items or ()), *filter(None, [against])]), force=force)
     with _bar(spoken_in) as watch:
-        report = sit(settings, asked, repeat=repeat, watch=watch)
+        report = sit(settings, asked, repeat=chosen.repeat, watch=watch)
     held = gates.hold_means(*_measured(report), what="in the exam")
     compared = None if earlier is None else compare(earlier, report)
     report = report.model_copy(update={"gates": held, "against": compared})
