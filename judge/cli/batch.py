@@ -3,15 +3,16 @@
 import asyncio
 import hashlib
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import takes_settings
+from judge.cli.options import takes_groups, takes_settings
 from judge.cli.terminal import say
 from judge.errors import ConfigError, InputError
 from judge.text.visible import clip, counted, flat
@@ -37,8 +38,18 @@ app.add_typer(batch, name="batch")
 _FOLDER: Final = typer.Argument(metavar="DIR", help="Batch folder.")
 
 
+class _Most(NamedTuple):
+    """What a file of requests holds at most."""
+
+    max_requests: int = typer.Option(
+        50_000, metavar="N", min=1, help="A file holds so many requests at most."
+    )
+    max_size: float = typer.Option(190, metavar="MB", min=0.001, help="A file is so large at most.")
+
+
 @batch.command()
 @takes_settings
+@takes_groups
 def write(
     source: Path = typer.Argument(
         metavar="SAMPLES", help="JSONL, JSON, CSV, Parquet, Arrow or XLSX; a folder or a pattern."
@@ -51,12 +62,7 @@ def write(
         "--probe/--no-probe",
         help="Ask the server what it takes, where no earlier run did [on].",
     ),
-    max_requests: int = typer.Option(
-        50_000, metavar="N", min=1, help="A file holds so many requests at most."
-    ),
-    max_size: float = typer.Option(
-        190, metavar="MB", min=0.001, help="A file is so large at most."
-    ),
+    most: _Most,
     settings: "Config",
 ) -> None:
     """Write the requests that the cache misses, as OpenAI's Batch API and vLLM read them.
@@ -74,12 +80,7 @@ def write(
     from judge.files.samples import check_samples  # noqa: PLC0415
     from judge.records.run import RunInput  # noqa: PLC0415
 
-    if not settings.asks_model:
-        raise ConfigError("only a language model is asked in batches; name one with --model")
-    if not settings.cache:
-        raise ConfigError("a batch fills the cache; leave out --no-cache")
-    if str(source) == "-":
-        raise ConfigError("a batch is read from a file, not standard input; name one")
+    _check(source, settings)
     limit = settings.max_line
     on_bad = (lambda _: None) if skip_bad_lines else None
     checked = check_samples(source, on_bad=on_bad, max_line=limit, mapping=settings.map)
@@ -91,9 +92,7 @@ def write(
     )
     # The other steps may be taken elsewhere, in another environment.
     cache = None if settings.cache_url else cache_folder(settings).absolute()
-    places = {"base_url": address(settings), "cache_dir": cache}
-    settings = settings.model_copy(update=places)
-    size = int(max_size * _MEGA)
+    settings = settings.model_copy(update={"base_url": address(settings), "cache_dir": cache})
 
     def settle() -> "dict[str, JsonValue]":
         takes = asyncio.run(settled(settings, ask=probe))
@@ -106,19 +105,34 @@ def write(
 
     with (
         BatchFolder.made(output, settings, made_from, settle) as folder,
-        folder.writer(requests=max_requests, size=size) as writer,
+        folder.writer(requests=most.max_requests, size=int(most.max_size * _MEGA)) as writer,
     ):
         filled = fill(folder, writer.add)
     say(*_progress(filled))
-    for file in writer.written:
+    _tell_written(writer.written, filled, output, source)
+
+
+def _tell_written(
+    written: "Sequence[RequestFile]", filled: "Filled", output: Path, source: Path
+) -> None:
+    for file in written:
         holds = f"{counted(file.requests, 'request')}, {file.size / _MEGA:.1f} MB"
         say(f"wrote {output / file.name}: {holds}")
-    if writer.written:
+    if written:
         say(f"next: judge batch send {output}, or have {output}/requests-*.jsonl answered")
     elif filled.asked:
         say(f"nothing to write: {counted(filled.asked, 'request')} of before may still be answered")
     else:
         say(f"nothing is left to ask: judge score {source} with the same settings")
+
+
+def _check(source: Path, settings: "Config") -> None:
+    if not settings.asks_model:
+        raise ConfigError("only a language model is asked in batches; name one with --model")
+    if not settings.cache:
+        raise ConfigError("a batch fills the cache; leave out --no-cache")
+    if str(source) == "-":
+        raise ConfigError("a batch is read from a file, not standard input; name one")
 
 
 @batch.command()

@@ -4,37 +4,44 @@ import asyncio
 import os
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
 from judge.cli.app import SIGNALLED, app
-from judge.cli.options import language, takes_settings
+from judge.cli.options import language, takes_groups, takes_settings
 from judge.errors import ConfigError, extra
 
 if TYPE_CHECKING:
     from judge.config import Config
 
 
+class _Most(NamedTuple):
+    """How much is taken in at once."""
+
+    queue: int = typer.Option(
+        256, min=0, metavar="N", help="Live requests that may wait; one more gets 429."
+    )
+    running: int = typer.Option(2, min=1, metavar="N", help="Batches judged at once.")
+    max_body: float = typer.Option(
+        16.0, min=0.001, metavar="MB", help="Of a request, batches aside."
+    )
+    max_batch: float = typer.Option(
+        4096.0, min=0.001, metavar="MB", help="Of a batch, packed or not."
+    )
+
+
 @app.command()
 @takes_settings
-def serve(  # noqa: PLR0913  each is an option of the command line
+@takes_groups
+def serve(
     *,
     host: str = typer.Option("127.0.0.1", help="Address; other than loopback only with tokens."),
     port: int = typer.Option(8080, min=0, max=65535, help="0: one that is free."),
     data: Path = typer.Option(
         Path("batches"), "--data", metavar="DIR", help="Where batches are kept, a run folder each."
     ),
-    queue: int = typer.Option(
-        256, min=0, metavar="N", help="Live requests that may wait; one more gets 429."
-    ),
-    running: int = typer.Option(2, min=1, metavar="N", help="Batches judged at once."),
-    max_body: float = typer.Option(
-        16.0, min=0.001, metavar="MB", help="Of a request, batches aside."
-    ),
-    max_batch: float = typer.Option(
-        4096.0, min=0.001, metavar="MB", help="Of a batch, packed or not."
-    ),
+    most: _Most,
     allow_host: list[str] | None = typer.Option(
         None, metavar="NAME", help="Another name it is asked under, as by a proxy; may be repeated."
     ),
@@ -80,7 +87,7 @@ def serve(  # noqa: PLR0913  each is an option of the command line
     def started(url: str) -> None:
         LOG.info("serving", extra={"told": {"url": url, "data": str(data)}})
 
-    limits = Limits(queue, running, max_body, max_batch)
+    limits = Limits(*most)
     ended = asyncio.run(served(settings, data, limits, address, started))
     if ended == signal.SIGINT:
         raise typer.Exit(SIGNALLED + ended)

@@ -133,8 +133,7 @@ def robustness(run: str, results: Iterable[SampleResult], rules: Rules) -> Robus
     """
     answers: defaultdict[str, dict[str, _Answer | LeftOut]] = defaultdict(dict)
     abstained: defaultdict[str, StreamedMeans] = defaultdict(lambda: StreamedMeans(["share"]))
-    told = _Told()
-    without = 0
+    told, without = _Told(), 0
     signatures: Counter[str] = Counter()
     for result in results:
         if (place := _place(result)) is None:

@@ -195,9 +195,8 @@ def align(said: Terms, passages: Passages, cosine: Floats, cited: Bools) -> Alig
     gain[meant] *= ~passages.has(said.number[hit[meant] - rows], window[meant])
     worth = np.bincount(owner * stride + window, gain, many * stride).astype(np.float64)
     alone, top = _best(worth.reshape(many, stride), passages)
-    windows = np.column_stack(
-        [_pick(alone, top), _pick(alone, np.where(cited, top, -np.inf)), alone]
-    )
+    top_cited = np.where(cited, top, -np.inf)
+    windows = np.column_stack([_pick(alone, top), _pick(alone, top_cited), alone])
     items = np.flatnonzero(said.items)
     # Which, and which item: what an item's hits are known by.
     slot = np.full(_WHICH * rows, -1)
@@ -222,7 +221,6 @@ def align(said: Terms, passages: Passages, cosine: Floats, cited: Bools) -> Alig
     cosines = np.column_stack([cosine.max(1), np.where(cited, cosine, 0.0).max(1), cosine])
     scattered = np.ones(rows, np.bool_)
     scattered[there[(column == 0) & (there < _RIVAL * rows)] % rows] = False
-    counts = passages.counts[readings]
     return Alignment(
         said=said,
         passages=passages,
@@ -231,7 +229,7 @@ def align(said: Terms, passages: Passages, cosine: Floats, cited: Bools) -> Alig
         items=items,
         held=codes(*_columns(hit[held], chunk[held], np.ones_like(citing), citing)),
         inside=codes(there, column),
-        missing=(counts[_OWN] == 0) & (counts[_MEANING] == 0) & ~said.borne,
+        missing=(passages.counts[readings[[_OWN, _MEANING]]] == 0).all(0) & ~said.borne,
         scattered=scattered & ~said.borne,
         borne=np.repeat(said.borne[items, None], windows.shape[1], axis=1),
     )
