@@ -59,8 +59,6 @@ def sample_from(
             found = f"is missing{hint}; found {keys_of(fields)}"
             step = f"; or name its path: {mapping_of(name)}" if mappable else ""
             raise InputError(found + step, field=name)
-    answers, chunks = (fields.get(used.get(name, "")) for name in ("answer", "chunks"))
-    _refuse_columns(answers, chunks, used.get("answer", ""))
     values = {name: FIELDS[name][0](fields[key], names.get(key, key)) for name, key in used.items()}
     values["qid"] = values.get("qid") or str(line)
     values["metadata"] = {
@@ -75,13 +73,16 @@ def sample_from(
         raise InputError(error.problem, field=place) from None
 
 
-def _refuse_columns(answers: JsonValue, chunks: JsonValue, field: str) -> None:
-    """A table that is held column by column is no row."""
-    inner = next(iter(chunks), None) if isinstance(chunks, list) else None
-    listed = isinstance(answers, list) and isinstance(inner, list)
-    if isinstance(answers, dict | list) and (listed or isinstance(chunks, dict)):
+def refuse_columns(fields: dict[str, JsonValue]) -> None:
+    """A table that is held column by column is no row: InputError."""
+    key = _first(fields, FIELDS["answer"][1]) or ""
+    answers, chunks = fields.get(key), fields.get(_first(fields, FIELDS["chunks"][1]) or "")
+    listed = isinstance(chunks, list) and isinstance(next(iter(chunks), None), list)
+    if (isinstance(answers, list) and listed) or (
+        isinstance(answers, dict) and isinstance(chunks, dict)
+    ):
         what = f"is a column of {len(answers)}, and no text; save the table by its rows"
-        raise InputError(f"{what}, as by pandas' to_json(orient='records')", field=field)
+        raise InputError(f"{what}, as by pandas' to_json(orient='records')", field=key)
 
 
 def _first(fields: dict[str, JsonValue], keys: tuple[str, ...]) -> str | None:

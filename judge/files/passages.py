@@ -17,7 +17,7 @@ _BROKEN: Final = re.compile(r"""\[\s*(?:["'{]|\w+\()""")
 """How a text begins that was a list once."""
 _NAME: Final = re.compile(r"(?=.*[\d./:_#-])[!-~]{1,200}")
 """An id, a file's name or an address: in ASCII, without a blank, and with such a sign."""
-_WORDS: Final = paths_of(["content", "text", "data.content", "_content", "parts"])
+_WORDS: Final = paths_of(["content", "text", "data.content", "_content", "parts", "value"])
 """Where a message has its text, or the parts of it."""
 _TEXTUAL: Final = frozenset({"text", "output_text", "input_text"})
 """The types of parts that are said, and not thought, called or shown."""
@@ -78,6 +78,9 @@ def values_of(fields: _Fields, shape: Shape, found: Mapping[str, tuple[str, obje
 
 
 def _text(value: object, field: str, path: str, shape: Shape) -> object:
+    if isinstance(value, list) and all(isinstance(each, str) for each in value) and value[1:]:
+        what = f"holds {len(value)} texts; name one"
+        raise InputError(f"{what}: {mapping_of(field).replace('PATH', f'{path}[0]')}", field=path)
     text = said(value)
     if field == "answer" and shape.packed and field not in shape.mapped and isinstance(text, str):
         inner = listed(text)
@@ -127,7 +130,9 @@ def _passages(value: object, path: str, shape: Shape) -> tuple[list[str], list[s
         note = f", parted at {shape.joined}" if len(parts) > 1 else ", as one text"
         value = parts if value.strip() else []
     items = [value] if isinstance(value, dict) else value
-    if not isinstance(items, list):
+    if isinstance(items, list):
+        items = [each for item in items for each in _unpacked(item, shape)]
+    else:
         what = "null" if items is None else repr(items)[:_SHOWN]
         raise InputError(f"is {what}; a list of texts or documents is needed", field=path)
     texts, place = list[str](), path
@@ -142,6 +147,21 @@ def _passages(value: object, path: str, shape: Shape) -> tuple[list[str], list[s
     if ids != numbers and ids and all(map(str.isdecimal, ids)):
         note = f", called by their {whence}"  # so that [1] is what is called 1, and not the first
     return texts, ids or numbers, place, note
+
+
+def _unpacked(item: object, shape: Shape) -> list[object]:
+    """What a tool said, which may be a list of documents as JSON, or the parts of a message."""
+    inner = listed(item) if isinstance(item, str) else item
+    if not isinstance(inner, list) or not inner:
+        return [item]
+    if isinstance(item, str):
+        return (
+            inner
+            if all(isinstance(e, dict) and first(e, shape.texts)[0] for e in inner)
+            else [item]
+        )
+    parts = [each for each in inner if isinstance(each, dict)]
+    return [said(parts)] if len(parts) == len(inner) else [item]
 
 
 def _refuse_names(items: list[Any], path: str, shape: Shape) -> None:
@@ -185,6 +205,8 @@ def _ids(items: list[Any], shape: Shape) -> tuple[list[str], str]:
 def _ordered(value: object, references: object, path: str, shape: Shape) -> object:
     """Passages with their ids, in the order in which citations count them."""
     if not isinstance(references, list) or not all(isinstance(each, str) for each in references):
+        return value
+    if path == shape.order and not all(map(_NAME.fullmatch, references)):
         return value
     if path == shape.order:
         what = "holds ids and no texts; add the texts as segments"

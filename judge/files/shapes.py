@@ -13,7 +13,15 @@ from uuid import UUID
 from pydantic import JsonValue
 
 from judge.errors import ConfigError, InputError
-from judge.files.fields import FIELDS, MAX_DEPTH, SCORE_NEEDS, keys_of, mapping_of, sample_from
+from judge.files.fields import (
+    FIELDS,
+    MAX_DEPTH,
+    SCORE_NEEDS,
+    keys_of,
+    mapping_of,
+    refuse_columns,
+    sample_from,
+)
 from judge.files.passages import Shape, Values, values_of
 from judge.files.paths import NOTHING, Paths, at, first, is_hollow, paths_of, unnumbered, within
 from judge.files.rows import table_fields
@@ -94,11 +102,13 @@ class Reader:
         if self._own or (
             not self._mapped and all(_gives(fields, name) for name in self._told_apart)
         ):
-            self._own = self._shape is None
             sample = self._read(fields, line)
+            # Rows without a passage do not say how those of others have theirs.
+            self._own = self._shape is None and (self._own or bool(sample.chunks))
             if self._tell is not None and (rival := _rival(fields, _RIVALS, sample.answer)):
                 self._say_once(f"answer from answer{rival}")
             return sample
+        refuse_columns(fields)
         wide = unnumbered(fields)
         shape = self._shape or self._recognised(wide)
         if shape is None:
@@ -149,6 +159,8 @@ class Reader:
             paths = shape.paths.get(name, ())
             places = " or ".join(path for path, _ in paths[:_PLACES])
             path, value = first(fields, paths)
+            if name == "gold_answer" and isinstance(value, list) and len(value) > 1:
+                continue  # of several nobody knows which, and the answer is judged without
             if path and (value is not None or name in self._needs):
                 found[name] = path, value
             elif name in self._mapped and self._shape is None:
@@ -240,8 +252,11 @@ def _is_marked(fields: _Fields, paths: Paths) -> bool:
 
 
 def _gives(fields: _Fields, name: str) -> bool:
-    """Whether a row has a field under one of our own names."""
+    """Whether a row has a field under one of our own names, and as we have it."""
     found = (fields.get(key) for key in FIELDS[name][1])
-    if name == "answer" and isinstance(fields.get("sentences"), list):
-        return True
-    return any(isinstance(v, str) if name == "answer" else v is not None for v in found)
+    if name == "answer":
+        return isinstance(fields.get("sentences"), list) or any(isinstance(v, str) for v in found)
+    value = next((v for v in found if v is not None), None)
+    if name == "chunks" and isinstance(value, list):
+        return not any(isinstance(each, dict) and each.get("text") is None for each in value)
+    return value is not None

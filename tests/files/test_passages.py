@@ -6,6 +6,8 @@ from pathlib import Path
 from judge import Sample
 from judge.files.samples import read_samples
 
+VALUE = {"type": "text", "text": {"value": "a", "annotations": []}}
+THREE = [("1", "t"), ("2", "u"), ("3", "[1]")]
 CHAT = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "a"}]
 CITED = [{"text": "One.", "citations": ["b", "z"]}, {"text": "三。", "citations": {"a": 0.5}}]
 RELEASED = {"references": ["a", "b"], "segments": {"b": "tb", "c": "tc", "a": {"segment": "ta"}}}
@@ -89,6 +91,26 @@ READ: list[tuple[dict[str, object], str, list[tuple[str, str]]]] = [
         {"input": "q", "output": [*CHAT], "metadata": {"contexts": ["t"]}, "traceId": 1},
         "a",
         [("1", "t")],
+    ),
+    (
+        {"messages": [{"role": "assistant", "content": [VALUE]}], "context": ["t"]},
+        "a",
+        [("1", "t")],
+    ),
+    # Of several references nobody knows which; of one everybody does.
+    ({"prediction": "a", "ground_truth": ["g", "h"], "docs": ["t"]}, "a", [("1", "t")]),
+    ({"prediction": ["a"], "ground_truth": ["g"], "docs": ["t"]}, "a", [("1", "t")]),
+    # Under our own names, too, documents may be others'.
+    ({"answer": "a", "contexts": [{"page_content": "t", "id": "x"}]}, "a", [("x", "t")]),
+    ({"response": {"role": "assistant", "content": "a"}, "chunks": ["t"]}, "a", [("1", "t")]),
+    ({"answer": "a", "retrieved": [{"id": "x", "text": "t"}]}, "a", [("x", "t")]),
+    # A tool says its documents as one JSON text, or in parts.
+    ({"answer": "a", "docs": ['[{"text": "t"}, {"content": "u"}]', "[1]"]}, "a", THREE),
+    ({"answer": "a", "docs": [[{"type": "text", "text": "t"}], "u", "[1]"]}, "a", THREE),
+    (
+        {"references": ["A text.", "Another."], "answer": [{"text": "X", "citations": [1]}]},
+        "X",
+        [("1", "A text."), ("2", "Another.")],
     ),
     # What Phoenix calls the reference is what was retrieved.
     (

@@ -318,6 +318,13 @@ WRONG: list[tuple[object, str, str]] = [
     ),
     ({"answer": "a", "notes": [{"body": "t"}]}, "chunks", "or name its path: judge score --map"),
     ({"Answer": "a", "contexts": ["t"]}, "answer", "'Answer', 'contexts'; or name its path: judge"),
+    (
+        {"result": ["a", "b"], "context": ["t"]},
+        "result",
+        "holds 2 texts; name one: judge score --map",
+    ),
+    ({"answer": "a", "context": [["t", "u"]]}, "context[0]", "is ['t', 'u']; a text or a document"),
+    ({"answer": "a", "chunks": [{"body": "t"}]}, "chunks[0]", "has no text, page_content, content"),
     ({"answer": "a", "docs": [{"body": "t"}]}, "docs[0]", "has no text, page_content, content"),
     (
         {"answer": "a", "docs": ["a.pdf", "b.pdf"]},
@@ -453,6 +460,13 @@ def test_a_row_that_has_our_own_names_is_read_by_them_whatever_stood_before(tmp_
     path.write_text(f"{json.dumps(first)}\n{json.dumps(own)}", encoding="utf-8")
     texts = [(each.chunks[0].text, each.metadata) for each in read_samples(path)]
     assert texts == [("first's", {}), ("own", {"context": "another's"})]
+
+
+def test_a_row_without_passages_does_not_say_how_others_have_theirs(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    rows = [{"answer": "a", "chunks": []}, {"answer": "b", "chunks": [{"content": "t"}]}]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert [[c.text for c in each.chunks] for each in read_samples(path)] == [[], ["t"]]
 
 
 def test_a_file_may_use_several_names_of_one_shape_and_each_is_said(tmp_path: Path) -> None:
