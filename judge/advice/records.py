@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from judge.messages import Lang
-from judge.records import Record
+from judge.records import Document, Record
 from judge.records.summary import Interval
 from judge.retrieval.records import DEEPEST
 
@@ -130,11 +130,9 @@ class FamilyAdvice(Record):
     """What takes them."""
 
 
-class Advice(Record):
+class Advice(Document):
     """Which measures fit, which do not, and why."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     lang: Lang
     """Language of the texts."""
     profile: Profile

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Final, Literal, Self
+from typing import IO, Final, Self
 
 from pydantic import Field, JsonValue, field_validator
 from pydantic_core import to_json
@@ -19,7 +19,7 @@ from judge.errors import InputError, RunError
 from judge.files.folder import hold
 from judge.files.runs import LOCK, parse
 from judge.files.tables import replacing, writing
-from judge.records import Record
+from judge.records import Document, Record
 from judge.records.run import RunInput
 
 RECORD: Final = "batch.json"
@@ -62,11 +62,9 @@ class RequestFile(Record):
     """Whether its replies are here: what has none then is to be asked again."""
 
 
-class BatchRecord(Record):
+class BatchRecord(Document):
     """What a batch folder was made from."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     config: dict[str, JsonValue]
     """All settings, without secrets."""
     input: RunInput

@@ -28,9 +28,9 @@ from functools import cache
 from itertools import islice, pairwise
 from math import comb, fsum
 from random import Random
-from typing import Final, Literal
+from typing import Final
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from judge.config import Config
 from judge.errors import ConfigError
@@ -46,7 +46,7 @@ from judge.records import (
     Call,
     CanarySlip,
     CanaryTotals,
-    Record,
+    Document,
     Sample,
     SampleResult,
     Support,
@@ -70,11 +70,9 @@ _CHANCE: Final = 1 / 1_000
 """Of marking its run, for all sentences and for the later half each."""
 
 
-class Canary(Record):
+class Canary(Document):
     """An item that was asked in a run: a line of `canaries.jsonl`."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     place: int
     """Which of those drawn, from 0, in the order of the run."""
     rows: tuple[ExamRow, ...]

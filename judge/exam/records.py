@@ -2,11 +2,12 @@
 
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from judge.messages import Lang
 from judge.records import (
     CitationStatus,
+    Document,
     GateResult,
     Interval,
     Record,
@@ -336,11 +337,9 @@ class ExamComparison(Record):
     """The sentences that turned wrong, then those that turned right."""
 
 
-class ExamReport(Record):
+class ExamReport(Document):
     """How good a judge is, by the items of an exam."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     items: str
     """Which items, and the hash of them: `exam-v1@…`, ` 40/320` behind it where only some were sat.
     Equal ones compare."""

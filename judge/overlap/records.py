@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from judge.records import Record
+from judge.records import Document, Record
 from judge.records.summary import Interval
 
 Language = Literal["zh", "ja", "ko", "unspaced", "other"]
@@ -84,11 +84,9 @@ class LowOverlap(Record):
     """Its beginning."""
 
 
-class OverlapReport(Record):
+class OverlapReport(Document):
     """Overlap over a file of answers. A null mean was measured on nothing; it is never 0."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     mean: dict[str, float | None]
     """Means over the measured answers by the names of `AnswerOverlap.scores`, but `sentence_bleu`,
     which has none. `bleu`, the corpus score and no mean, only where there is one `LanguageBleu`."""

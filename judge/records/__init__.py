@@ -30,6 +30,7 @@ from judge.records.run import RunRecord as RunRecord
 from judge.records.sample import MOST_CHARACTERS as MOST_CHARACTERS
 from judge.records.sample import MOST_SENTENCES as MOST_SENTENCES
 from judge.records.sample import Chunk as Chunk
+from judge.records.sample import Document as Document
 from judge.records.sample import GivenSentence as GivenSentence
 from judge.records.sample import Record as Record
 from judge.records.sample import Sample as Sample

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from judge.records.sample import Record
+from judge.records.sample import Document, Record
 from judge.records.summary import GateResult, Interval
 
 Side = Literal["least", "most"]
@@ -136,11 +136,9 @@ class RunLine(Record):
     """Means over all its answers, by score."""
 
 
-class RunComparison(Record):
+class RunComparison(Document):
     """What `judge compare --json` prints."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     runs: tuple[RunLine, ...]
     """In the order given, or of their start; the first is what the others are held against."""
     sides: dict[str, Side]

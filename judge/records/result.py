@@ -3,7 +3,6 @@
 import operator
 from enum import StrEnum
 from importlib import import_module
-from typing import Literal
 
 from pydantic import Field, JsonValue
 
@@ -12,7 +11,7 @@ from judge.records.correctness import Correctness
 from judge.records.exchange import Call
 from judge.records.quadrant import Quadrant
 from judge.records.relevance import AnswerRelevance
-from judge.records.sample import Record, Sample
+from judge.records.sample import Document, Sample
 from judge.records.sentence import Citation, Flag
 from judge.records.verdict import ClaimCounts, SentenceResult
 
@@ -58,11 +57,9 @@ class Scores(ClaimCounts):
     """Indexes of the sentences with `none`, `contradicted` or `partial`, fallen back or not."""
 
 
-class SampleResult(Record):
+class SampleResult(Document):
     """One line of `results.jsonl`."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout. The attribute bears an underscore: pydantic owns the bare name."""
     qid: str
     """Whose result this is."""
     status: Status

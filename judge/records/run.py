@@ -3,9 +3,9 @@
 import hashlib
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
-from judge.records.sample import Record
+from judge.records.sample import Document, Record
 
 
 class Rules(Record):
@@ -53,11 +53,9 @@ class RunInput(Record):
     scored."""
 
 
-class RunRecord(Record):
+class RunRecord(Document):
     """How a run was made, so that it can be told apart, resumed and made again."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     signature: str
     """How every number of the run is made, those of the next two aside."""
     correctness: str | None = None

@@ -4,7 +4,7 @@ import operator
 from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -60,6 +60,13 @@ class Record(BaseModel):
         serialize_by_alias=True,
         validate_by_name=True,
     )
+
+
+class Document(Record):
+    """A record that is a file, or a line of one, and says in which layout it is written."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    """Version of this layout. The attribute bears an underscore: pydantic owns the bare name."""
 
 
 class _ByHand(Record):

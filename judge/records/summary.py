@@ -10,7 +10,7 @@ from judge.records.correctness import CorrectnessStatus
 from judge.records.quadrant import QuadrantTable
 from judge.records.relevance import RelevanceStatus
 from judge.records.result import Status
-from judge.records.sample import Record
+from judge.records.sample import Document, Record
 from judge.records.sentence import CitationStatus, FlagName, SentenceKind
 from judge.records.verdict import Support, UnscoredReason
 from judge.signature import Signature
@@ -262,11 +262,9 @@ class CanaryTotals(Record):
     (`judge.exam.canaries`)."""
 
 
-class Summary(Record):
+class Summary(Document):
     """Corpus totals. A null score was measured on nothing; it is never 0."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     signatures: dict[str, int]
     """Answers by signature. More than one: the numbers are not comparable with each other."""
     answers: int

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from judge.records import GateResult, Interval, Record
+from judge.records import Document, GateResult, Interval, Record
 
 QueryStatus = Literal["measured", "no_gold", "no_relevant", "no_ranking"]
 """`no_gold`: nobody said what is relevant. `no_relevant`: somebody said that nothing is.
@@ -243,11 +243,9 @@ class ComparedRun(Record):
     """Their first qids."""
 
 
-class RunsReport(Record):
+class RunsReport(Document):
     """Rank measures of several runs over the same queries."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     test: Literal["paired_t"] = "paired_t"
     """Where the intervals and p come from."""
     rejected: int = 0

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import median
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from pydantic import Field
 
 from judge.errors import InputError
-from judge.records import Record, Sample
+from judge.records import Document, Record, Sample
 from judge.retrieval import Comparison, sample_query
 from judge.retrieval.records import Cutoff, RankRules, RunsReport
 from judge.review.agreement import krippendorff_alpha, weighted_kappa
@@ -87,11 +87,9 @@ class PooledSystem(Record):
     """Those of them that nobody graded."""
 
 
-class GoldReport(Record):
+class GoldReport(Document):
     """What came of the grades of a pool."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     draw: str
     """Name of the draw."""
     gold_from: int

@@ -8,16 +8,14 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
-
-from pydantic import Field
+from typing import Final, NamedTuple
 
 from judge.backends.hook import uniform
 from judge.errors import ConfigError, InputError, RunError
 from judge.files.runs import parse
 from judge.files.source import MAX_LINE, PIPED, spoken
 from judge.messages import Lang
-from judge.records import Record, Sample
+from judge.records import Document, Record, Sample
 from judge.retrieval import check_key
 from judge.retrieval.records import DEEPEST, Cutoff
 from judge.review.draws import deal, digest, hand_out, sheets_of
@@ -55,11 +53,9 @@ class PooledQuery(Record):
     """In the order of the sheet; empty where nothing is ranked."""
 
 
-class Pool(Record):
+class Pool(Document):
     """A draw for a gold set; reviewers do not see it."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     draw: str
     """Its name, with which review ids begin."""
     seed: int

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from judge.records import Record
+from judge.records import Document, Record
 from judge.records.sentence import CitationStatus, Flag, SentenceKind
 from judge.records.verdict import Outcome, Support
 
@@ -128,11 +128,9 @@ class DrawnSentence(_Row):
     """The flags of the sentence."""
 
 
-class Draw(Record):
+class Draw(Document):
     """`review/<draw>.json` of a run: a draw, with what its sheet does not show."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     draw: str = Field(pattern=r"^r[0-9a-f]{8}$")
     """The name of the draw, which is the first part of every `review_id`."""
     target: Target = "faithfulness"
@@ -266,11 +264,9 @@ class Disagreement(_Row):
     """What the judge gave as its reason."""
 
 
-class Agreement(Record):
+class Agreement(Document):
     """`agreement.json` of a run: how good the judge is, and the score with that accounted for."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     draw: str
     """The name of the draw that was labelled."""
     target: Target = "faithfulness"
@@ -383,15 +379,13 @@ class Flip(_GoldenSentence):
     """Whether they say that the chunks fully support it."""
 
 
-class Drift(Record):
+class Drift(Document):
     """A golden set judged again: what flipped since it was made, and whether by more than chance.
 
     The agreements are on the golden set, and of no run: it holds only what people agree on, and
     what was drawn for them holds more of the doubtful.
     """
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
     signatures_then: dict[str, int]
     """Labels by how the judge's verdicts were made when the set was."""
     signatures_now: dict[str, int]
