@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from judge.config import Config
     from judge.records import Summary
     from judge.review.draws import Drawn
-    from judge.review.records import Agreement, Draw, Drift, Flip, LostSentence
+    from judge.review.flips import Drift, Flip, LostSentence
+    from judge.review.records import Agreement, Draw
 
 commands = typer.Typer(
     no_args_is_help=True, help="Spot-check by people: draw, import, plan, promote, drift."
@@ -194,8 +195,8 @@ def drift(
     """
     # Heavy, and --help stays quick without them.
     from judge.reports.gate import FINE, GATE_FAILED, UNTRUSTED  # noqa: PLC0415
+    from judge.review.flips import unjudged, untrusted  # noqa: PLC0415
     from judge.review.folder import as_json, check_output, write_whole  # noqa: PLC0415
-    from judge.review.golden import unjudged, untrusted  # noqa: PLC0415
 
     if output is not None:
         check_output(output, [golden], force=force)

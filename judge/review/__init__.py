@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from judge.review.draws import Drawn as Drawn
     from judge.review.draws import draw as draw
+    from judge.review.flips import drift as drift
     from judge.review.golden import Golden as Golden
     from judge.review.golden import Promotion as Promotion
-    from judge.review.golden import drift as drift
     from judge.review.golden import promote as promote
     from judge.review.golden import read_golden as read_golden
     from judge.review.grades import GoldReport as GoldReport
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "draws": ("Drawn", "draw"),
-    "golden": ("Golden", "Promotion", "drift", "promote", "read_golden"),
+    "flips": ("drift",),
+    "golden": ("Golden", "Promotion", "promote", "read_golden"),
     "grades": ("GoldReport", "import_gold"),
     "hook": ("open_hook",),
     "labels": ("Imported", "import_labels"),

@@ -1,46 +1,33 @@
-"""A golden set: answers with the labels that people agree on, as samples to be judged again.
-
-Judged again, it tells which verdicts flipped, and whether by more than chance.
-"""
+"""A golden set: answers with the labels that people agree on, as samples to be judged again."""
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from pydantic import JsonValue, ValidationError
 
-from judge.config import Config
 from judge.errors import InputError, RunError
 from judge.files.documents import jsonl_rows
 from judge.files.fields import sample_from
 from judge.files.runs import made_from, origins
 from judge.files.samples import read_samples
 from judge.files.source import MAX_LINE, TextLines, open_source
-from judge.protocols import Judge
 from judge.records import (
-    SUPPORT_WEIGHT,
-    Excluded,
     Sample,
     SampleResult,
     SentenceResult,
     Support,
 )
-from judge.review.agreement import mcnemar
-from judge.review.census import NEVER_PARTIAL, own_verdict
+from judge.review.census import own_verdict
 from judge.review.folder import check_output, labelled_draws, write_whole
-from judge.review.records import Drift, Flip, GoldenLabel, Label, LostSentence
-from judge.scores.tally import MIN_UNSCORED
-from judge.signature import Signature
+from judge.review.records import GoldenLabel, Label
 
 KEY: Final = "labels"
 """The key of an answer that holds its labels."""
-_ORDER: Final = ("worse", "other", "better")
-
-_Scale = Literal["labels", "full_or_rest"]
 
 
 class Golden(NamedTuple):
@@ -56,27 +43,6 @@ class Disagreed(NamedTuple):
     review_id: str
     qid: str
     sentence: int
-
-
-class _Judged(NamedTuple):
-    """A golden label, and what has become of its sentence."""
-
-    qid: str
-    label: GoldenLabel
-    signature: str
-    """The signature of the result that its answer has now."""
-    sentence: SentenceResult | None
-    """None where no sentence begins and ends there any more."""
-
-    @property
-    def lost(self) -> bool:
-        """Whether the judge is not asked about the sentence any more."""
-        return self.sentence is None or isinstance(self.sentence.outcome, Excluded)
-
-    @property
-    def now(self) -> Support | None:
-        """What the judge says now."""
-        return _judged(self.sentence)
 
 
 @dataclass(slots=True)
@@ -142,30 +108,6 @@ def promote(
         raise RunError(f"{run}: {what}; judge review import {run} SHEET brings them")
     write_whole(output, golden_lines(found.golden))
     return found
-
-
-def drift(
-    golden: str | Path | Sequence[Golden],
-    config: Config | None = None,
-    *,
-    judge: Judge | None = None,
-) -> Drift:
-    """Judge a golden set again, and hold what is said now against what was said then.
-
-    Args:
-        golden: the set, or the file that `promote` wrote.
-        config: settings of the judge, as for `judge.evaluate`.
-        judge: another than the settings make.
-
-    Raises:
-        InputError: the file cannot be read, nothing in it is labelled, or a label is damaged.
-        JudgeError: as of `judge.evaluate`.
-    """
-    from judge.evaluator import evaluate  # noqa: PLC0415  loads all that judges
-
-    limit = MAX_LINE if config is None else config.max_line
-    answers = read_golden(golden, max_line=limit) if isinstance(golden, str | Path) else golden
-    return compare(answers, evaluate([each.sample for each in answers], config, judge=judge))
 
 
 def read_golden(path: str | Path, *, max_line: float = MAX_LINE) -> list[Golden]:
@@ -235,60 +177,6 @@ def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:
     return tuple(labels.values())
 
 
-def unjudged(found: Drift) -> float:
-    """The share of labels without a verdict now, of those that were asked about."""
-    return found.unscored_now / max(1, found.labels - len(found.lost))
-
-
-def untrusted(found: Drift, max_unscored: float) -> bool:
-    """Whether so many labels have no verdict now that nothing can be said of the rest."""
-    return found.unscored_now >= MIN_UNSCORED and unjudged(found) > max_unscored
-
-
-def compare(golden: Sequence[Golden], results: Iterable[SampleResult]) -> Drift:
-    """What the judge said when a golden set was made, beside what it says now.
-
-    A sentence is known by where it begins and ends in its answer. Without a verdict of the run's
-    own judge, then or now, it is counted and compared with nothing.
-    """
-    labels = list(_found(golden, results))
-    signatures = {s for each in labels for s in (each.label.signature, each.signature)}
-    bare = any(each.label.support is None for each in labels)
-    # A signature begins with what its verdicts name as their source.
-    bare = bare or not NEVER_PARTIAL.isdisjoint(Signature.parse(s).source for s in signatures)
-    scale: _Scale = "full_or_rest" if bare else "labels"
-    pairs = [pair for each in labels if (pair := _compared(each, scale))]
-    changes = Counter(pair.change for pair in pairs)
-    worse, better = changes["worse"], changes["better"]
-    right = sum(_right(pair, pair.then, scale) for pair in pairs)
-    flips = [pair for pair in pairs if pair.then != pair.now]
-    return Drift(
-        signatures_then=Counter(each.label.signature for each in labels),
-        signatures_now=Counter(each.signature for each in labels),
-        scale=scale,
-        labels=len(labels),
-        lost=tuple(
-            LostSentence(
-                qid=each.qid,
-                sentence=each.label.sentence,
-                text=each.label.text,
-                kind=each.sentence and each.sentence.kind,
-            )
-            for each in labels
-            if each.lost
-        ),
-        unscored_then=sum(each.label.judged is None for each in labels),
-        unscored_now=sum(each.now is None for each in labels if not each.lost),
-        compared=len(pairs),
-        agreement_then=right / len(pairs) if pairs else None,
-        agreement_now=(right + better - worse) / len(pairs) if pairs else None,
-        better=better,
-        worse=worse,
-        p=mcnemar(worse, better),
-        flips=tuple(sorted(flips, key=lambda flip: (_ORDER.index(flip.change), _gain(flip)))),
-    )
-
-
 def _add(
     found: Promotion,
     sample: Sample,
@@ -329,7 +217,7 @@ def agreed(sentence: SentenceResult, labels: Sequence[Label], signature: str) ->
         support=None if None in said else labels[0].support,
         supported=labels[0].supported,
         reviewers=len({label.reviewer for label in labels}),
-        judged=_judged(sentence),
+        judged=own_support(sentence),
         signature=signature,
     )
 
@@ -350,46 +238,7 @@ def _place(path: Path, qid: str, max_line: float) -> int | None:
     return None
 
 
-def _judged(sentence: SentenceResult | None) -> Support | None:
+def own_support(sentence: SentenceResult | None) -> Support | None:
     """What the run's own judge says of a sentence; None where it gave no verdict."""
     verdict = sentence and own_verdict(sentence.outcome)
     return verdict.support if verdict else None
-
-
-def _found(golden: Iterable[Golden], results: Iterable[SampleResult]) -> Iterator[_Judged]:
-    for each, result in zip(golden, results, strict=True):
-        sentences = {(sentence.start, sentence.end): sentence for sentence in result.sentences}
-        for label in each.labels:
-            sentence = sentences.get((label.start, label.end))
-            yield _Judged(result.qid, label, result.signature, sentence)
-
-
-def _right(label: GoldenLabel | Flip, said: Support, scale: _Scale) -> bool:
-    if scale == "labels":
-        return said is label.support
-    return (said is Support.FULL) == label.supported
-
-
-def _compared(found: _Judged, scale: _Scale) -> Flip | None:
-    """What was said then beside what is said now; None without a verdict both times."""
-    label, then, now = found.label, found.label.judged, found.now
-    if then is None or now is None:
-        return None
-    before, after = (_right(label, said, scale) for said in (then, now))
-    return Flip(
-        qid=found.qid,
-        sentence=label.sentence,
-        text=label.text,
-        change="other" if before == after else "better" if after else "worse",
-        then=then,
-        now=now,
-        support=label.support,
-        supported=label.supported,
-    )
-
-
-def _gain(flip: Flip) -> float:
-    """How much nearer to what people say its weight is now, -1 to 1."""
-    people = flip.support or (Support.FULL if flip.supported else Support.NONE)
-    then, now, wanted = (SUPPORT_WEIGHT.get(s, 0.0) for s in (flip.then, flip.now, people))
-    return abs(then - wanted) - abs(now - wanted)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from judge.records import Document, Record
-from judge.records.sentence import CitationStatus, Flag, SentenceKind
+from judge.records.sentence import CitationStatus, Flag
 from judge.records.verdict import Outcome, Support
 
 Target = Literal["faithfulness", "correctness_precision", "correctness_recall"]
@@ -344,77 +344,3 @@ class GoldenLabel(Record):
     """Support given only what it cites; null where it cites nothing, or nobody said."""
     citations: tuple[CitationStatus, ...] | None = None
     """What is true of each of its citations, in the order they stand; null where nobody said."""
-
-
-class _GoldenSentence(Record):
-    """A labelled sentence of a golden set."""
-
-    qid: str
-    """The answer that the sentence is part of."""
-    sentence: int
-    """Index of the sentence when it was labelled."""
-    text: str
-    """The sentence."""
-
-
-class LostSentence(_GoldenSentence):
-    """A labelled sentence that the judge is not asked about any more."""
-
-    kind: SentenceKind | None
-    """What it is taken for now; null where no sentence begins and ends there."""
-
-
-class Flip(_GoldenSentence):
-    """A labelled sentence of which the judge says something else now."""
-
-    change: Literal["worse", "other", "better"]
-    """From right to wrong, neither, or from wrong to right."""
-    then: Support
-    """What the judge said when the set was made."""
-    now: Support
-    """What the judge says now."""
-    support: Support | None
-    """What people say; null where one of them answered yes or no only."""
-    supported: bool
-    """Whether they say that the chunks fully support it."""
-
-
-class Drift(Document):
-    """A golden set judged again: what flipped since it was made, and whether by more than chance.
-
-    The agreements are on the golden set, and of no run: it holds only what people agree on, and
-    what was drawn for them holds more of the doubtful.
-    """
-
-    signatures_then: dict[str, int]
-    """Labels by how the judge's verdicts were made when the set was."""
-    signatures_now: dict[str, int]
-    """Labels by how they are made now."""
-    scale: Literal["labels", "full_or_rest"]
-    """What right is: the people's label; or `full` where they say so and no `full` elsewhere.
-
-    `full_or_rest` where any label is a bare yes or no, or a judge then or now is one that never
-    says `partial` (similarity, NLI).
-    """
-    labels: int
-    """Sentences in the golden set."""
-    lost: tuple[LostSentence, ...]
-    """Those that are no sentences of their own any more, or no claims."""
-    unscored_then: int
-    """Labels without a verdict of the run's own judge when the set was made."""
-    unscored_now: int
-    """Labels without one now, fallen back or not, those lost left out."""
-    compared: int
-    """Labels with a verdict both times: what all that follows is over."""
-    agreement_then: float | None
-    """Share of them that the judge had right; null where nothing was compared."""
-    agreement_now: float | None
-    """Share that it has right now."""
-    better: int
-    """Wrong then, right now."""
-    worse: int
-    """Right then, wrong now."""
-    p: float
-    """McNemar's exact two-sided p of `worse` against `better`, sentences taken as independent."""
-    flips: tuple[Flip, ...]
-    """Every other verdict than then, worst first."""

@@ -10,8 +10,9 @@ from pydantic import JsonValue
 
 from judge.files.folder import hold
 from judge.review.draws import take
+from judge.review.flips import Drift
 from judge.review.folder import write_draw, write_labels
-from judge.review.records import Agreement, Drift, Label
+from judge.review.records import Agreement, Label
 from judge.review.sheet import BLIND
 from tests.commands import judge, line, write
 from tests.drawn import label

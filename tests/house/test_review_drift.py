@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from judge.review.records import Drift
+from judge.review.flips import Drift
 from judge.review.sheet import BLIND, read_sheet, write_sheet
 from tests.asked import Asked
 from tests.commands import Ran, judge, line, write

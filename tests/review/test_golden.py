@@ -17,24 +17,10 @@ from judge.job import Job
 from judge.records import Chunk, JudgeOutcome, Sample, SentenceKind, Support, Verdict
 from judge.review import Promotion, promote
 from judge.review.draws import take
+from judge.review.flips import Drift, Flip, LostSentence, compare, unjudged, untrusted
 from judge.review.folder import write_draw, write_labels, write_whole
-from judge.review.golden import (
-    Golden,
-    compare,
-    golden_lines,
-    read_golden,
-    unjudged,
-    untrusted,
-)
-from judge.review.records import (
-    Draw,
-    DrawnSentence,
-    Drift,
-    Flip,
-    GoldenLabel,
-    Label,
-    LostSentence,
-)
+from judge.review.golden import Golden, golden_lines, read_golden
+from judge.review.records import Draw, DrawnSentence, GoldenLabel, Label
 from tests.commands import line
 from tests.commands import write as write_lines
 from tests.drawn import FAILED, fallen_back, label, verdict
