@@ -18,8 +18,9 @@ from judge.records import Sample, SampleResult
 from judge.review.census import Census, Tally, claims
 from judge.review.draws import Drawing, Picked, drawing_of, name_of, review_id, shown
 from judge.review.folder import fingerprint
+from judge.review.question import row_of
 from judge.review.records import Draw
-from judge.review.sheet import BLIND, append_rows, read_sheet, row_of
+from judge.review.sheet import BLIND, append_rows, read_sheet
 from judge.settings import REVIEW_TOKEN
 from judge.signature import Signature
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from judge.backends.hook import uniform
 from judge.review.census import Size
-from judge.review.sheet import parts_of
+from judge.review.question import parts_of
 from judge.review.strata import allocate
 
 

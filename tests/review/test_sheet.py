@@ -23,6 +23,7 @@ from judge.records import (
     Support,
     Verdict,
 )
+from judge.review.question import marked, ranked, row_of
 from judge.review.sheet import (
     OPEN,
     READ,
@@ -31,11 +32,8 @@ from judge.review.sheet import (
     choices,
     column_of,
     header,
-    marked,
-    ranked,
     read_label,
     read_sheet,
-    row_of,
     write_sheet,
 )
 from tests.commands import cramped
