@@ -127,10 +127,10 @@ async def compose(
     async with AsyncExitStack() as stack:
         if connection is None and config.asks_server:
             connection = await _connected(config, stack, pace)
-        if connection is None or config.model is None or not config.asks_model:
+        if connection is None or not config.asks_model:
             yield alone(config, await _second(config, connection, stack))
             return
-        first = await _asking(config, config.model, connection, stack, ask=ask, guarded=guarded)
+        first = await _asking(config, connection, stack, ask=ask, guarded=guarded)
         if not config.fallback:
             yield first
             return
@@ -216,13 +216,7 @@ async def _loaded(config: Config, stack: AsyncExitStack) -> Judge:
 
 
 async def _asking(
-    config: Config,
-    name: str,
-    connection: "Connection",
-    stack: AsyncExitStack,
-    *,
-    ask: bool,
-    guarded: bool,
+    config: Config, connection: "Connection", stack: AsyncExitStack, *, ask: bool, guarded: bool
 ) -> Judges:
     from judge.backends.openai import Budget, OpenAIModel, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall  # noqa: PLC0415
@@ -232,7 +226,7 @@ async def _asking(
 
     opened = open_store(config, strict=not guarded) if config.cache else None
     store = await stack.enter_async_context(opened) if opened else None
-    wanted = _wanted(config)
+    name, wanted = config.model or "", _wanted(config)
     if ask:
         settled = await settle(connection, name, REPLY_SCHEMA, store, wanted)
     else:

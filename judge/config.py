@@ -27,10 +27,10 @@ from judge.text.visible import clip
 
 LOCAL: Final = "local:"
 """Before the name of an embedding model that is loaded here, and not asked for of a server."""
-
+Endpoint = Literal["chat", "responses"]
+_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+_Effort = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,20}$")]
 _SHOWN: Final = 200
-_PRICED: Final = 1_000_000
-"""Tokens that a price is of."""
 
 _OURS: Final[dict[str, set[str]]] = {
     "chat": {"messages", "response_format", "max_tokens", "max_completion_tokens", "n"},
@@ -46,12 +46,6 @@ def _unpacked(given: object) -> object:
         return json.loads(given)
     except (ValueError, RecursionError):
         raise ValueError('is no JSON; give an object, such as {"name": "value"}') from None
-
-
-Endpoint = Literal["chat", "responses"]
-
-_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-_Effort = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,20}$")]
 
 
 def _paths(given: object) -> object:
@@ -208,10 +202,10 @@ class Config(Record):
         return self.max_tokens is not None or self.max_cost is not None
 
     def cost(self, prompt_tokens: int, reply_tokens: int) -> float | None:
-        """What so many tokens cost; null where there are no prices."""
+        """What so many tokens cost, by the prices of a million; null where there are none."""
         if self.input_price is None or self.output_price is None:
             return None
-        return (prompt_tokens * self.input_price + reply_tokens * self.output_price) / _PRICED
+        return (prompt_tokens * self.input_price + reply_tokens * self.output_price) / 1e6
 
     @property
     def asked_beside(self) -> dict[str, JsonValue]:
@@ -280,9 +274,7 @@ class Config(Record):
 
     @field_validator("extra_body")
     @classmethod
-    def _is_left_to_the_user(
-        cls, fields: dict[str, JsonValue] | None, info: ValidationInfo
-    ) -> object:
+    def _is_left_to_the_user(cls, fields: _Fields | None, info: ValidationInfo) -> object:
         ours = _OURS[info.data.get("endpoint", "chat")] | {"model", "stream"}
         if taken := sorted(ours.intersection(fields or ())):
             raise ValueError(f"judge itself sets {taken[0]!r}; leave it out")
@@ -324,15 +316,10 @@ class Config(Record):
             raise ValueError("no folder; leave it out, or name one")
         return path
 
-    @field_validator("base_url")
+    @field_validator("base_url", "cache_url")
     @classmethod
-    def _is_an_address(cls, url: str | None) -> str | None:
-        return None if url is None else checked_url(url)
-
-    @field_validator("cache_url")
-    @classmethod
-    def _is_a_server(cls, url: str | None) -> str | None:
-        return None if url is None else checked_url(url, "cache_url")
+    def _is_an_address(cls, url: str | None, field: ValidationInfo) -> str | None:
+        return None if url is None else checked_url(url, str(field.field_name))
 
     @model_validator(mode="after")
     def _has_a_model(self) -> Self:
@@ -370,20 +357,17 @@ class Config(Record):
 
     @model_validator(mode="after")
     def _has_one_model_here(self) -> Self:
-        if self.judge == "nli" and self.nli_model is None:
-            raise ConfigError("judge 'nli' needs a model: name one with --nli-model")
-        if self.judge == "span" and self.span_model is None:
-            raise ConfigError("judge 'span' needs a model: name one with --span-model")
+        for name, model in (("nli", self.nli_model), ("span", self.span_model)):
+            if self.judge == name and model is None:
+                raise ConfigError(f"judge {name!r} needs a model: name one with --{name}-model")
         if self.marks and self.require_quotes:
             raise ConfigError(
                 f"span_model {self.span_model!r} and require_quotes: a classifier of tokens quotes "
                 "nothing; leave one out"
             )
-        others = {"embedding_model": self.embedding_model}
-        if self.judge == "auto":
-            others |= {"model": self.model, "nli_model": self.nli_model}
-        for name, other in others.items():
-            if self.marks and other is not None:
+        others = ("embedding_model", *(("model", "nli_model") if self.judge == "auto" else ()))
+        for name in others if self.marks else ():
+            if (other := getattr(self, name)) is not None:
                 raise ConfigError(
                     f"span_model {self.span_model!r} and {name} {other!r}: one judges, not both; "
                     "leave one out"
@@ -404,13 +388,12 @@ class Config(Record):
             first = error.errors(include_url=False)[0]
             name = ".".join(map(str, first["loc"]))
             if first["type"] == "extra_forbidden":
-                known = ", ".join(cls.model_fields)
-                said = clip(repr(name), _SHOWN)
+                said, known = clip(repr(name), _SHOWN), ", ".join(cls.model_fields)
                 raise ConfigError(f"unknown setting {said}; there are: {known}") from None
-            value = first["input"]
             message = first["msg"].removeprefix("Value error, ")
             if first["type"] == "string_too_short":
                 message = "is empty; leave it out, or name one"
             if first["loc"][:1] == ("headers",):
                 raise ConfigError(f"setting headers: {message}") from None
-            raise ConfigError(f"setting {name} = {clip(repr(value), _SHOWN)}: {message}") from None
+            value = clip(repr(first["input"]), _SHOWN)
+            raise ConfigError(f"setting {name} = {value}: {message}") from None

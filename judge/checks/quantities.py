@@ -25,8 +25,6 @@ MERE: Final = Unit("", 1.0)
 """The unit of a mere number."""
 CLOCK: Final = Unit("clock", 1.0)
 """That of a time of day: minutes since midnight."""
-
-
 YEAR: Final = Unit("months", 12.0)
 
 
@@ -57,29 +55,23 @@ _HUNDREDTHS: Final = "百分之"
 # What evidence says without a figure: no claim is held to it, and a figure may be taken from it.
 _SAID: Final[dict[str, tuple[Reading, ...]]] = {
     "half": (Reading(50, PERCENT), Reading(0.5, MERE)),
-    "一半": (Reading(50, PERCENT),),
-    "a third": (Reading(100 / 3, PERCENT),),
-    "two thirds": (Reading(200 / 3, PERCENT),),
-    "a quarter": (Reading(25, PERCENT),),
-    "three quarters": (Reading(75, PERCENT),),
-    "a fifth": (Reading(20, PERCENT),),
-    "a tenth": (Reading(10, PERCENT),),
-    "a dozen": (Reading(12, MERE),),
-    "a hundred": (Reading(100, MERE),),
-    "a thousand": (Reading(1000, MERE),),
-    "a million": (Reading(1e6, MERE),),
-    "a billion": (Reading(1e9, MERE),),
+    **{
+        said: (Reading(value, unit),)
+        for unit, values in (
+            (PERCENT, {"一半": 50, "a third": 100 / 3, "two thirds": 200 / 3, "a quarter": 25}),
+            (PERCENT, {"three quarters": 75, "a fifth": 20, "a tenth": 10}),
+            (MERE, {"a dozen": 12, "a hundred": 100, "a thousand": 1e3, "a million": 1e6}),
+            (MERE, {"a billion": 1e9}),
+        )
+        for said, value in values.items()
+    },
 }
 CENTURY: Final = Unit("century", 1.0)
-_ORDINALS: Final = {
-    word: number
-    for words, first in (
-        ("first second third fourth fifth sixth seventh eighth ninth tenth eleventh", 1),
-        ("twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth", 12),
-        ("twentieth twenty-first", 20),
-    )
-    for number, word in enumerate(words.split(), first)
-}
+_NAMED: Final = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth"
+    " fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
+)
+_ORDINALS: Final = {word: number for number, word in enumerate(_NAMED.split(), 1)}
 _FIGURE: Final = "一二两三四五六七八九十\\d"
 _HAN_NUMBER: Final = f"(?<![{_FIGURE}百千])[{_FIGURE}]{{1,3}}(?![{_FIGURE}])"
 _LASTING: Final = "hour|day|week|month|year|mile"
@@ -101,9 +93,7 @@ _SPECIAL: Final = re.compile(
 )
 _SIGNS: Final = ("centur", "世纪", "分之", "半", "third", "quarter", "fifth", "tenth", "a half")
 """One of them stands in each of these: that is soon seen."""
-_PARTS: Final = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
 _HALVES: Final = {"half_year": (6, "个月"), "half_hour": (30, "分钟"), "half_month": (15, "天")}
-_COUNTS: Final = {"one": 1, "two": 2, "three": 3, "four": 4}
 # What a table says once of all its figures: `（亿元）`, `(in millions)`.
 _HEADER: Final = re.compile(
     r"[（(]\s?(?:单位\s?[:：]\s?)?(?P<han>[万亿百千]{1,2})(?P<unit>[^\W\d_]{0,3})\s?[)）]"
@@ -114,9 +104,8 @@ _HEADER: Final = re.compile(
 _SPOKEN: Final = re.compile(
     rf"(?<![a-z])(?:{'|'.join(_SAID).replace(' ', '[ -]')})(?![a-z])", re.IGNORECASE | re.ASCII
 )
-
 _PORTIONS: Final = frozenset(said.split()[-1] for said in _SAID)
-"""One of them stands in each of these: that is soon seen."""
+"""Likewise."""
 _LABEL: Final = re.compile(r"(?:[a-z][-‐–]?|[/#@_=&\\]|[a-z]\.|\d[.:])\Z", re.IGNORECASE)
 
 
@@ -176,7 +165,6 @@ _REACH: Final = 20
 """Characters before a number that say what it is."""
 _MEASURES: Final = frozenset(MEASURES)
 _MAN: Final = "人"
-
 _CLOSE: Final = 0.05
 """How far a plain round number may be from what it rounds, as a share, unless it says `about`."""
 
@@ -227,8 +215,7 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
     [(5000000.0, 'usd'), (5000.0, 'length'), (3.5, 'percent')]
     """
     known = dates(text) if dated is None else dated
-    clocks = times(text)
-    special = list(_special(text))
+    clocks, special = times(text), list(_special(text))
     others: Sequence[Date | Time | Quantity] = (*known, *clocks, *special)
     taken = frozenset(at for each in others for at in range(each.start, each.end))
     found: list[Quantity] = []
@@ -239,12 +226,15 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
     for place, (one, two) in enumerate(pairwise(tuple(found))):
         if not _RANGE.fullmatch(text, one.end, two.start):
             continue
-        # `10-20 km`: the first has the unit of the second.
+        # `10-20 km`, `10-20 million`: the first has the unit of the second, and its scale.
         if [reading.unit for reading in one.readings] == [MERE]:
             (value, _), units = one.readings[0], [each.unit for each in two.readings]
             shared = [Reading(value * unit.factor, unit) for unit in units if unit.kind]
-            if (scale := _scale_of(text, two)) > 1 and text[one.end - 1].isdecimal():
-                shared = [Reading(value * scale * unit.factor, unit) for unit in units]
+            written = _WRITTEN.search(text, two.start, two.end)
+            scale = _SCALE.match(text, written.end()) if written else None
+            if scale and scale[1].lower() in _SCALES and text[one.end - 1].isdecimal():
+                by = _SCALES[scale[1].lower()]
+                shared = [Reading(value * by * unit.factor, unit) for unit in units]
             found[place] = found[place]._replace(readings=(*shared, *one.readings))
         # `steps 1-3`: where the first is a mere label, the second is one too.
         if not one.certain and text[one.start].isdecimal():
@@ -275,8 +265,8 @@ def _meant(match: re.Match[str]) -> Iterator[Reading]:
         if whole := _first(match["whole"]):
             yield Reading(100 * _first(match["parts"]) / whole, PERCENT)
     elif match["part"]:
-        count, parts = _COUNTS[match["count"].lower()], _PARTS[match["part"].lower()]
-        yield Reading(100 * count / parts, PERCENT)
+        parts = _ORDINALS.get(match["part"].lower(), 4)  # of quarters
+        yield Reading(100 * _first(match["count"]) / parts, PERCENT)
     elif many := match["some"] or match["one"] or match["han_some"]:
         word = match["unit"] or match["few"] or match["han_few"] or match["han_unit"]
         value = 1.5 if match["one"] else _first(many) + 0.5
@@ -308,17 +298,13 @@ def _headed(found: Iterable[Quantity], text: str) -> list[Quantity]:
         scale = _first("一" + (head["han"] or head["han2"]))
         unit = unit_behind(head["unit"] or head["unit2"] or "", 0)
     units = unit.units if unit else (MERE,)
-    return [
-        each._replace(
-            readings=(
-                *each.readings,
-                *(Reading(each.readings[0].value * scale * unit.factor, unit) for unit in units),
-            )
-        )
-        if each.readings[0].unit == MERE
-        else each
-        for each in found
-    ]
+
+    def read(each: Quantity) -> Quantity:
+        (value, own), *_ = each.readings
+        more = (Reading(value * scale * unit.factor, unit) for unit in units if own == MERE)
+        return each._replace(readings=(*each.readings, *more))
+
+    return list(map(read, found))
 
 
 def counted(quantity: Quantity, text: str) -> str | None:
@@ -354,7 +340,9 @@ def _measured(number: Number, text: str) -> Quantity:
         before = Found((PERCENT,), start - len(_HUNDREDTHS))
     left, right = before.edge if before else start, behind.edge if behind else end
     said = text[max(0, left - _REACH) : left].rstrip()
-    cued = _is_cue(said)
+    # Most words tell nothing of a figure behind them.
+    word = said.rpartition(" ")[2]
+    cued = not word.isalpha() or (word.lower() if word.isascii() else word[-1]) in _CUES
     label = before is None and (
         (not text[start - 1 : start].isspace() and _LABEL.search(text[max(0, start - 2) : start]))
         or (cued and _NUMBERED.search(text[max(0, start - _REACH) : start]))
@@ -382,12 +370,6 @@ def _measured(number: Number, text: str) -> Quantity:
     )
 
 
-def _is_cue(before: str) -> bool:
-    """Whether what stands before a figure may tell of it: most words do not."""
-    word = before.rpartition(" ")[2]
-    return not word.isalpha() or (word.lower() if word.isascii() else word[-1]) in _CUES
-
-
 def _precision(written: str, value: float, scale: float) -> tuple[float, float]:
     """What one in the last written digit comes to, noughts at its end counted and left out."""
     match = _WRITTEN.match(written)
@@ -400,13 +382,6 @@ def _precision(written: str, value: float, scale: float) -> tuple[float, float]:
         step = scale * 10 ** -len(match[1])
         return step, step
     return scale, scale * _noughts(mantissa)
-
-
-def _scale_of(text: str, quantity: Quantity) -> float:
-    """What the word behind its digits multiplies them by: 1e6 for `22 million`."""
-    match = _WRITTEN.search(text, quantity.start, quantity.end)
-    scale = _SCALE.match(text, match.end()) if match else None
-    return _SCALES.get(scale[1].lower(), 1.0) if scale else 1.0
 
 
 def _noughts(value: float) -> float:

@@ -224,11 +224,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def parse(data: bytes, kind: type[_Record], place: str, step: str = _AGAIN) -> _Record:
-    """A record of a run folder's file.
-
-    Raises:
-        RunError: it is damaged; `place` says where it stands, `step` what to do.
-    """
+    """A record of a run folder's file; RunError where it is damaged, at this place, with a step."""
     try:
         return kind.model_validate_json(data)
     except ValidationError as error:
@@ -350,8 +346,7 @@ def questions(folder: Path) -> dict[str, int]:
 def has_bytes(path: Path, made_from: RunInput) -> bool:
     """Whether a file, or all of a folder or pattern, is byte for byte what a run was made from.
 
-    Raises:
-        OSError: it cannot be read.
+    OSError where it cannot be read.
     """
     digest = hashlib.sha256()
     try:
