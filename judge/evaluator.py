@@ -343,7 +343,11 @@ def evaluate(
     """
     # Not returned by the loop, for Python 3.11 writes out what that returns, and drops the text.
     results: list[SampleResult] = []
-    size = None if isinstance(samples, AsyncIterable) else rows_of(samples).size
+    size = (
+        None
+        if isinstance(samples, AsyncIterable)
+        else rows_of(samples, config.map if config else None).size
+    )
 
     async def collect() -> None:
         async for result in (evaluator or Evaluator(config, judge=judge)).evaluate(samples):

@@ -4,7 +4,7 @@ import codecs
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -27,16 +27,14 @@ Lines = Iterator[tuple[int, str]]
 _Fields = dict[str, JsonValue]
 _SHOWN: Final = 60
 """Characters of a line, in a message."""
-_AROUND: Final = (
+AROUND: Final = (
     *("data", "results", "examples", "rows", "samples", "records", "items", "instances"),
     *("entries", "test_cases", "testCases", "test_results"),
 )
 """Keys under which an object that is no row has the list of them."""
 _OURS: Final = frozenset(key for name in FIELDS if name != "qid" for key in FIELDS[name][1])
 """Keys of a row's own."""
-_OPEN: Final = re.compile(
-    rf'\{{\s*\n\s*"|\{{.*\{{\s*\n|\{{.*"(?:{"|".join(_AROUND)})"\s*:\s*\[.*\n'
-)
+_OPEN: Final = re.compile(rf'\{{\s*\n\s*"|\{{.*\{{\s*\n|\{{.*"(?:{"|".join(AROUND)})"\s*:\s*\[.*\n')
 """How a file begins with an object over many lines, and not with a line that was cut off."""
 
 
@@ -130,7 +128,7 @@ def document_rows(lines: TextLines, path: Path) -> Iterator[Row]:
             key = json.loads(written)
             keys.add(key)
             text.next_of(":")
-            if key in _AROUND and _OURS.isdisjoint(keys) and text.enters_objects():
+            if key in AROUND and _OURS.isdisjoint(keys) and text.enters_objects():
                 around = True
                 yield from _array(text, path)
             else:
@@ -142,9 +140,9 @@ def document_rows(lines: TextLines, path: Path) -> Iterator[Row]:
             yield made(number, one, path, partial(json_object, one))
 
 
-def wrapped(fields: _Fields) -> list[_Fields]:
+def wrapped(fields: Mapping[str, object]) -> list[_Fields]:
     """The rows in an object that is none, but has a list of them; else nothing."""
-    for key in _AROUND:
+    for key in AROUND:
         inner = fields.get(key)
         if isinstance(inner, list) and inner and _OURS.isdisjoint(fields):
             found = [each for each in inner if isinstance(each, dict)]

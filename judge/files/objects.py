@@ -11,7 +11,7 @@ from collections.abc import (
     Mapping,
     Sized,
 )
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from itertools import chain
 from os import PathLike
@@ -21,11 +21,13 @@ from judge.errors import InputError
 from judge.files.arrow import batch_rows
 from judge.files.columns import fields_of as json_fields
 from judge.files.columns import filled
+from judge.files.documents import AROUND
 from judge.files.fields import SCORE_NEEDS
 from judge.files.samples import Seen
 from judge.files.shapes import Reader, fields_of
 from judge.records import Sample
 
+_Mapping = Mapping[str, str] | None
 Samples = Iterable[Sample] | AsyncIterable[Sample]
 
 _BREATH: Final = 100
@@ -41,7 +43,7 @@ class Rows(NamedTuple):
     """How many; None where they can be read but once, and so nobody knows before."""
 
 
-def rows_of(given: Any) -> Rows:  # noqa: ANN401  each tool has its own
+def rows_of(given: Any, mapping: _Mapping = None) -> Rows:  # noqa: ANN401  each tool has its own
     """The rows in a sample, a mapping, a table, a data set, an object, or any number of these.
 
     InputError where it is none of them, such as the name of a file.
@@ -54,6 +56,8 @@ def rows_of(given: Any) -> Rows:  # noqa: ANN401  each tool has its own
         if splits:
             what = f"are several data sets; give one of them: [{splits[0]!r}]"
             raise InputError(what, field="samples")
+    if inner := _within(given, mapping):
+        given = inner
     if (read := _table(given)) is None:
         a_row = hasattr(given, "to_dict") and hasattr(given, "index")  # pandas' Series
         whole = isinstance(given, Sample | Mapping) or hasattr(given, "model_dump")
@@ -61,6 +65,20 @@ def rows_of(given: Any) -> Rows:  # noqa: ANN401  each tool has its own
             return Rows(partial(iter, (given,)), 1)
         read = partial(iter, given)
     return Rows(read, len(given) if isinstance(given, Sized) else None)
+
+
+def _within(given: Any, mapping: _Mapping) -> list[object]:  # noqa: ANN401  likewise
+    """What a tool's result or data set is around, such as test cases; nothing of what is a row."""
+    whole = isinstance(given, Mapping) or hasattr(given, "model_dump")
+    if isinstance(given, Sample) or (isinstance(given, Iterable) and not whole):
+        return []
+    get = given.get if isinstance(given, Mapping) else partial(getattr, given)
+    found = [inner for key in AROUND if isinstance(inner := get(key, None), list) and inner]
+    if not found or any(isinstance(each, str | int | float | list) for each in found[0]):
+        return []
+    with suppress(InputError):  # of what is no row of any kind
+        return [] if Reader(SCORE_NEEDS, mapping).knows(fields_of(given)) else found[0]
+    return found[0]
 
 
 class _TableRow(dict[str, Any]):
@@ -150,7 +168,7 @@ async def each(given: object, mapping: Mapping[str, str] | None = None) -> Async
             async for row in given:
                 yield desk.sample(row)
         return
-    rows = rows_of(given)
+    rows = rows_of(given, mapping)
     if rows.size is not None:
         await _check(rows, mapping)
     with closing(_Desk(mapping)) as desk:

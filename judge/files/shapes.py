@@ -26,6 +26,7 @@ from judge.files.passages import Shape, Values, values_of
 from judge.files.paths import NOTHING, Paths, at, first, is_hollow, paths_of, unnumbered, within
 from judge.files.rows import table_fields
 from judge.records import Sample
+from judge.text.visible import clip
 
 _METHODS: Final = ("model_dump", "to_dict", "isoformat", "tolist")
 """By which objects give what they hold."""
@@ -35,6 +36,8 @@ _NULLS: Final = frozenset({"NAType", "NaTType"})
 _SPOKEN: Final = ("query", "answer", "chunks", "gold_answer")
 _RIVALS: Final = ("response", "prediction", "generated_answer", "generation", "model_answer")
 """Keys that may hold the answer where our own holds another."""
+_SHOWN: Final = 60
+"""Characters of a value, in a message."""
 _PLACES: Final = 4
 """Paths that a message names."""
 _RULES: Final = ("joined", "order", "titled", "dumped", "packed")
@@ -124,8 +127,11 @@ class Reader:
 
     def knows(self, fields: _Fields) -> bool:
         """Whether an object has the keys of a row."""
+        wide = unnumbered(fields)
+        if self._mapped:
+            return any(first(wide, paths)[0] for paths in self._mapped.values())
         own = all(_gives(fields, name) for name in self._told_apart)
-        return own or self._recognised(unnumbered(fields)) is not None
+        return own or self._recognised(wide) is not None
 
     def _read(self, fields: _Fields, line: int, names: Mapping[str, str] = _OWN) -> Sample:
         mappable = self._needs >= SCORE_NEEDS
@@ -153,8 +159,9 @@ class Reader:
         found = {}
         for paths, kinds in shape.unless:
             path, value = first(fields, paths)
-            if value in kinds:
-                raise InputError(f"is {value!r}, which is no answer; leave it out", field=path)
+            if value in kinds or (path and value and not kinds):
+                what = f"is {clip(repr(value), _SHOWN)}, which is no answer; leave it out"
+                raise InputError(what, field=path)
         for name in FIELDS:
             paths = shape.paths.get(name, ())
             places = " or ".join(path for path, _ in paths[:_PLACES])

@@ -353,6 +353,11 @@ WRONG: list[tuple[object, str, str]] = [
         "is 'RETRIEVER', which is no answer",
     ),
     (
+        {"output": {"completion": ""}, "messages": [CHAT[0]], "error": {"message": "x" * 80}},
+        "error",
+        "is {'message': 'xxx",
+    ),
+    (
         {"inputs": {"query": "q"}, "outputs": {"documents": []}, "run_type": "retriever"},
         "run_type",
         "is 'retriever', which is no answer",
