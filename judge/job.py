@@ -14,7 +14,6 @@ from itertools import chain
 from pathlib import Path
 from selectors import DefaultSelector
 from socket import socketpair
-from types import TracebackType
 from typing import IO, Final, NamedTuple, Protocol
 
 from judge.config import Config
@@ -88,12 +87,7 @@ class Scorer(Protocol):
 
     async def __aenter__(self) -> object: ...
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    async def __aexit__(self, *_: object) -> None: ...
 
     def evaluate(self, samples: Samples) -> AsyncGenerator[SampleResult]:
         """One result for each, in order."""

@@ -112,23 +112,17 @@ class Statement:
 
     def shares(self) -> Iterator[float]:
         """What percentage of each other its figures are, within a sentence, and their changes."""
-        figures = [each for each in self.quantities if each.certain]
-        starts = [each.start for each in figures]
-        for start, end in self.cuts:
-            own = figures[bisect_left(starts, start) : bisect_left(starts, end)]
-            for one, two in combinations(own if len(own) <= _PAIRED else (), 2):
-                (a, unit), (b, other) = one.readings[0], two.readings[0]
-                if unit.kind in {other.kind, MERE.kind} or other == MERE:
-                    for x, y in ((a, b), (b, a)) if a > 0 and b > 0 else ():
-                        yield from (100 * x / y, 100 * abs(x - y) / y)
+        for one, two in self._pairs():
+            (a, unit), (b, other) = one.readings[0], two.readings[0]
+            if unit.kind in {other.kind, MERE.kind} or other == MERE:
+                for x, y in ((a, b), (b, a)) if a > 0 and b > 0 else ():
+                    yield from (100 * x / y, 100 * abs(x - y) / y)
 
     def sums(self) -> Iterator[tuple[Unit, float]]:
         """What the figures of a sentence that measure or count alike come to together."""
-        figures = [each for each in self.quantities if each.certain]
-        starts = [each.start for each in figures]
-        for start, end in self.cuts:
+        for figures in self._figures():
             alike: dict[Unit, list[float]] = {}
-            for each in figures[bisect_left(starts, start) : bisect_left(starts, end)]:
+            for each in figures:
                 alike.setdefault(each.readings[0].unit, []).append(each.readings[0].value)
             for unit, own in alike.items():
                 if 1 < len(own) <= _PAIRED:
@@ -136,14 +130,22 @@ class Statement:
 
     def gaps(self) -> Iterator[tuple[Quantity, Quantity, float]]:
         """Sentences that give two figures of one unit, and by how much they differ."""
+        for one, two in self._pairs():
+            (a, unit), (b, other) = one.readings[0], two.readings[0]
+            if unit == other or MERE in (unit, other):
+                yield one, two, abs(a - b)
+
+    def _figures(self) -> Iterator[list[Quantity]]:
+        """The figures of each sentence that are surely some."""
         figures = [each for each in self.quantities if each.certain]
         starts = [each.start for each in figures]
         for start, end in self.cuts:
-            own = figures[bisect_left(starts, start) : bisect_left(starts, end)]
-            for one, two in combinations(own if len(own) <= _PAIRED else (), 2):
-                (a, unit), (b, other) = one.readings[0], two.readings[0]
-                if unit == other or MERE in (unit, other):
-                    yield one, two, abs(a - b)
+            yield figures[bisect_left(starts, start) : bisect_left(starts, end)]
+
+    def _pairs(self) -> Iterator[tuple[Quantity, Quantity]]:
+        """Any two of a sentence, where that is no table."""
+        few = (figures for figures in self._figures() if len(figures) <= _PAIRED)
+        return (pair for figures in few for pair in combinations(figures, 2))
 
     def differs(self, quantity: Quantity) -> bool:
         """Whether one of its quantities is said to be a difference: `9 euros more`."""

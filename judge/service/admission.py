@@ -6,7 +6,6 @@ from asyncio import CancelledError, Future, get_running_loop
 from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import Final
 
 _RECENT: Final = 60.0
@@ -69,12 +68,7 @@ class Slots:
                 self.give_back()
             raise
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.leave()
 
     def wait(self, before: int) -> int:

@@ -12,7 +12,6 @@ import time
 from collections import Counter, deque
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Final
 
 from pydantic import Field
@@ -135,12 +134,7 @@ class Line:
                 self._say(LEAVE)
             raise
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._say(LEAVE)
 
 
