@@ -6,8 +6,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from judge.checks.contrasts import Pole, lexicon
-from judge.checks.marks import Mark, marks_of
+from judge.checks.contrasts import Mark, Pole, lexicon, marks_of
 from judge.checks.numbers import numbers
 from judge.text.fold import CJK, CJK_CHAR
 from judge.text.senses import Sense, rivals, senses

@@ -5,9 +5,22 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from judge.text.words import stem
+from judge.text.words import Words, stem
+
+_NOT_MEANT: Final = re.compile(r"May(?![^\W_])|No\.|[Bb]y \w{1,20}ing(?!\w)")
+"""The month, `No. 3`, and `by doing so`."""
+_LIMITS: Final = frozenset(("at-least", "at-most"))
+
+
+class Mark(NamedTuple):
+    """A word of grammar that governs others."""
+
+    name: str
+    """Its class in the table."""
+    start: int
+    end: int
 
 
 class Pole(NamedTuple):
@@ -122,6 +135,39 @@ def lexicon() -> Lexicon:
         symmetric=frozenset(map(stem, raw["symmetric"]["en"].split())),
         converse=converse,
     )
+
+
+def marks_of(text: str, said: Words) -> list[Mark]:
+    """The marks of a text, in reading order; `said` are its words."""
+    known = lexicon()
+    written = [
+        text[a:b].lower().replace("’", "'") for a, b in zip(said.starts, said.ends, strict=True)
+    ]
+    written = ["not" if each.endswith("n't") else each for each in written]
+    found = []
+    past = 0
+    for at, first in enumerate(written):
+        if at < past:
+            continue
+        for spelled, name in known.english.get(first, ()):
+            if written[at : at + len(spelled)] == spelled and not _NOT_MEANT.match(
+                text, said.starts[at]
+            ):
+                past = at + len(spelled)
+                found.append(Mark(name, said.starts[at], said.ends[past - 1]))
+                break
+    if not text.isascii():
+        # `不如` is one word.
+        poles = known.own_poles(text, compared=True)
+        whole = {at for place, _ in poles if len(place) > 1 for at in place}
+        read = (Mark(known.han_class[m[0]], *m.span()) for m in known.han.finditer(text))
+        found += [
+            mark
+            for mark in read
+            if (mark.start not in whole or mark.name in _LIMITS) and mark.name != "word"
+        ]
+        found.sort(key=lambda mark: mark.start)
+    return found
 
 
 def _scales(poles: dict[str, tuple[Pole, ...]]) -> dict[str, tuple[str, ...]]:
