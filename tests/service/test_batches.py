@@ -133,10 +133,12 @@ def test_a_batch_is_cancelled_and_purged_and_goes_on_when_put_again(
             for name in "ba":
                 serving.http.put(f"/v1/batches/{name}", content=data)
             serving.until("b", "running")
-            # Whose folder goes meanwhile has failed, and holds up nobody.
+            # Whose folder goes meanwhile has failed, and holds up nobody: as it ends, or, on a busy
+            # machine, as it begins.
             shutil.rmtree(serving.data / "b")
             broken = serving.until("b")
-            assert (broken["state"], broken["problem"]["type"][-3:]) == ("failed", "bug")
+            assert broken["state"] == "failed"
+            assert broken["problem"]["type"].endswith(("bug", "conflict"))
             assert str(serving.data) not in json.dumps(broken)
             assert serving.http.delete("/v1/batches/b?purge=true").status_code == 204
             found = serving.until("a")
