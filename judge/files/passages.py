@@ -40,6 +40,7 @@ class Shape(NamedTuple):
     titled: bool = False
     dumped: bool = False
     packed: bool = False
+    hint: str = ""
     mapped: frozenset[str] = frozenset()
     """The fields whose path a person named."""
 

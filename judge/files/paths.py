@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from pydantic import JsonValue
@@ -65,11 +66,16 @@ def evaluated(text: str) -> JsonValue:
     return value if repr(value) == text else text
 
 
+@lru_cache(maxsize=4)  # of one text a row, the first keys of many paths are asked
+def _opened(text: str) -> JsonValue:
+    return listed(text)
+
+
 def at(value: object, steps: Steps) -> object:
     """What stands at a path; `NOTHING` where it leads nowhere."""
     if not steps:
         return value
-    value = listed(value) if isinstance(value, str) else value
+    value = _opened(value) if isinstance(value, str) else value
     if isinstance(value, dict):
         # LangChain's own form of an object.
         inner = value.get("kwargs") if "lc" in value else None

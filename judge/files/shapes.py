@@ -34,13 +34,15 @@ _AS_TEXT: Final = (UUID, Decimal)
 _NULLS: Final = frozenset({"NAType", "NaTType"})
 """What pandas calls its own."""
 _SPOKEN: Final = ("query", "answer", "chunks", "gold_answer")
+_READ: Final = frozenset(FIELDS) - {"qid", "query"}
+"""Fields by which a row is one of ours, where none must be there."""
 _RIVALS: Final = ("response", "prediction", "generated_answer", "generation", "model_answer")
 """Keys that may hold the answer where our own holds another."""
 _SHOWN: Final = 60
 """Characters of a value, in a message."""
 _PLACES: Final = 4
 """Paths that a message names."""
-_RULES: Final = ("joined", "order", "titled", "dumped", "packed")
+_RULES: Final = ("joined", "order", "titled", "dumped", "packed", "hint")
 
 _OWN: Final[Mapping[str, str]] = {}
 _Fields = dict[str, JsonValue]
@@ -103,7 +105,9 @@ class Reader:
     def sample(self, fields: _Fields, line: int) -> Sample:
         """The sample in a row; errors as of `sample_from`."""
         if self._own or (
-            not self._mapped and all(_gives(fields, name) for name in self._told_apart)
+            not self._mapped
+            and self._told_apart
+            and all(_gives(fields, name) for name in self._told_apart)
         ):
             sample = self._read(fields, line)
             # Rows without a passage do not say how those of others have theirs.
@@ -139,7 +143,10 @@ class Reader:
 
     def _recognised(self, fields: _Fields) -> Shape | None:
         """The shape of a row; null where it has none and nothing is mapped."""
-        missing = {name for name in self._told_apart if not _gives(fields, name)}
+        asked = self._told_apart
+        if not asked and not any(_gives(fields, name) for name in _READ):
+            asked = SCORE_NEEDS
+        missing = {name for name in asked if not _gives(fields, name)}
         if missing:
             for shape in _table():
                 had = missing <= SCORE_NEEDS | shape.paths.keys()
@@ -160,8 +167,8 @@ class Reader:
         for paths, kinds in shape.unless:
             path, value = first(fields, paths)
             if value in kinds or (path and value and not kinds):
-                what = f"is {clip(repr(value), _SHOWN)}, which is no answer; leave it out"
-                raise InputError(what, field=path)
+                what = f"is {clip(repr(value), _SHOWN)}, which is no answer"
+                raise InputError(f"{what}; leave it out (--skip-bad-lines)", field=path)
         for name in FIELDS:
             paths = shape.paths.get(name, ())
             places = " or ".join(path for path, _ in paths[:_PLACES])
@@ -178,7 +185,9 @@ class Reader:
             elif name in self._needs and not _gives(fields, name):
                 place = f": {shape.name} has it as {places}" if places else ""
                 what = f"is missing{place}; found {keys_of(fields)}"
-                raise InputError(f"{what}; or name its path: {mapping_of(name)}", field=name)
+                first_try = f"{shape.hint}, " if name == "chunks" and shape.hint else ""
+                what = f"{what}; {first_try}or name its path: {mapping_of(name)}"
+                raise InputError(what, field=name)
         return found
 
     def _say(self, fields: _Fields, shape: Shape, read: Values) -> None:

@@ -15,6 +15,12 @@ def test_the_fixture() -> None:
         assert said in ran.out
 
 
+def test_the_rows_of_another_tool() -> None:
+    ran = judge("recommend", FIXTURES / "shapes" / "deepeval_array.json")
+    assert "judge: read as deepeval" in ran.err
+    assert "with a gold answer: 100%" in ran.out
+
+
 def test_json_is_one_object() -> None:
     ran = judge("recommend", SPARSE, "--json", "--corpus-size", 10_000)
     assert ran.code == 0

@@ -316,6 +316,7 @@ WRONG: list[tuple[object, str, str]] = [
         "segments",
         "has no text of 'd1'",
     ),
+    ({"response": "a", "source_id": 1}, "chunks", "join source_info.jsonl by source_id, or name"),
     ({"answer": "a", "notes": [{"body": "t"}]}, "chunks", "or name its path: judge score --map"),
     ({"Answer": "a", "contexts": ["t"]}, "answer", "'Answer', 'contexts'; or name its path: judge"),
     (
