@@ -9,6 +9,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from judge.errors import InputError
+from judge.files.paths import listed
 from judge.records import MOST_CHARACTERS, Chunk, Sample
 from judge.records.sample import unfit
 
@@ -26,6 +27,8 @@ _OBJECT: Final = re.compile(
 """How a document of LangChain's or Haystack's begins, where str() was made of it."""
 _SHOWN: Final = 40
 """Characters of a value, in a message."""
+_LOOSE: Final = "ground_truth"
+"""Under which others have a reference answer, and others a list of anything."""
 _OWN: Final[Mapping[str, str]] = {}
 _KEYS: Final = 8
 """Keys that a message names."""
@@ -52,6 +55,8 @@ def sample_from(
         InputError: a field is missing or of the wrong type; `field` names it.
     """
     used = {name: key for name, (_, keys) in FIELDS.items() if (key := _first(fields, keys))}
+    if used.get("gold_answer") == _LOOSE and not _is_prose(fields[_LOOSE]):
+        del used["gold_answer"]
     for name in sorted(needs, key=lambda name: (name not in {"answer", "chunks"}, name)):
         if name not in used and not (name == "answer" and "sentences" in used):
             also = ", ".join(FIELDS[name][1][1:])
@@ -71,6 +76,10 @@ def sample_from(
     except InputError as error:  # of the sentences, whose place this is
         place = error.field.replace("sentences", names.get("sentences", "sentences"), 1)
         raise InputError(error.problem, field=place) from None
+
+
+def _is_prose(value: JsonValue) -> bool:
+    return isinstance(value, str) and isinstance(listed(value), str)
 
 
 def refuse_columns(fields: dict[str, JsonValue]) -> None:
@@ -194,7 +203,7 @@ FIELDS: Final[dict[str, tuple[Callable[[JsonValue, str], object], tuple[str, ...
     "sentences": (_writable, ("sentences",)),
     "chunks": (_chunks, ("chunks", "contexts", "retrieved_contexts")),
     "retrieved": (_ids, ("retrieved",)),
-    "gold_answer": (_answer, ("gold_answer", "reference")),
+    "gold_answer": (_answer, ("gold_answer", "reference", _LOOSE)),
     "gold_evidence": (_ids, ("gold_evidence",)),
     "relevance": (_relevance, ("relevance", "rel_map")),
 }

@@ -100,6 +100,7 @@ READ: list[tuple[dict[str, object], str, list[tuple[str, str]]]] = [
     # Of several references nobody knows which; of one everybody does.
     ({"prediction": "a", "ground_truth": ["g", "h"], "docs": ["t"]}, "a", [("1", "t")]),
     ({"prediction": ["a"], "ground_truth": ["g"], "docs": ["t"]}, "a", [("1", "t")]),
+    ({"answer": "a", "contexts": ["t"], "ground_truth": ["g"]}, "a", [("1", "t")]),
     # Under our own names, too, documents may be others'.
     ({"answer": "a", "contexts": [{"page_content": "t", "id": "x"}]}, "a", [("x", "t")]),
     ({"response": {"role": "assistant", "content": "a"}, "chunks": ["t"]}, "a", [("1", "t")]),
@@ -172,3 +173,12 @@ def test_what_could_be_read_otherwise_is_said(tmp_path: Path) -> None:
         told: list[str] = []
         assert len(list(read_samples(path, told=told.append))) == 2
         assert [each[-len(says) :] for each in told] == [says] * bool(says)
+
+
+def test_a_reference_of_another_name_is_one_where_it_is_a_text() -> None:
+    row = {"answer": "a", "contexts": ["t"]}
+    truths: list[object] = ["九点", "['九点']", ["九点"], None, {"text": "九点"}]
+    found = [Sample.of(row | {"ground_truth": each}) for each in truths]
+    assert [each.gold_answer for each in found] == ["九点", None, None, None, None]
+    assert [each.metadata for each in found] == [{}, *({"ground_truth": e} for e in truths[1:])]
+    assert Sample.of(row | {"ground_truth": "x", "reference": "y"}).gold_answer == "y"
