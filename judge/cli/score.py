@@ -265,8 +265,10 @@ def _cluster(where: _Engine, others: Mapping[str, object]) -> "type[ClusterJob] 
     away = chosen("--engine", where.engine, ("local", "ray")) == "ray"
     own: Mapping[str, object] = {"--address": where.address, "--replicas": where.replicas}
     for name in filter((others if away else own).get, others if away else own):
-        step = "has no place beside" if away else "is of a cluster: add"
-        raise ConfigError(f"{name}: {step} --engine ray, or leave it out")
+        step = (
+            "has no place beside --engine ray;" if away else "is of a cluster: add --engine ray, or"
+        )
+        raise ConfigError(f"{name}: {step} leave it out")
     if not away:
         return None
     with extra("ray", "--engine ray"):

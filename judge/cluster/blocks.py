@@ -2,11 +2,13 @@
 
 import hashlib
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
 from typing import IO, Final, cast
+from urllib.parse import quote, unquote, urlsplit
 
 from pyarrow import ArrowException
 from pyarrow.fs import FileSelector, FileSystem, FileType
@@ -24,22 +26,26 @@ _TASK: Final = 16 << 20
 """Bytes that one process reads: in the time that another takes to start."""
 _PIECE: Final = 4 << 20
 """Bytes in one request to an object store."""
+_OPTIONS: Final = re.compile(r"\?(?=\w+=)")
+"""What begins options of an address; any other question mark stands for a character."""
+_MEANT: Final = "%/:@!$&'()*+,;=~?"
+"""Characters that an address has for itself."""
 
 
 class Source:
     """A file wherever Arrow reads: what `read_samples` needs of a path.
 
     Args:
-        address: an absolute path, or `s3://…`.
+        address: an absolute path, or an address such as `s3://…`, its odd characters escaped.
         size: in bytes, where known.
     """
 
     def __init__(self, address: str, size: int | None = None) -> None:
         self.address, self.size = address, size
-        self.name = address.rpartition("/")[2]
+        self.name = str(self).rpartition("/")[2]
 
     def __str__(self) -> str:
-        return self.address
+        return unquote(shown(self.address)) if "://" in self.address else self.address
 
     @property
     def has_lines(self) -> bool:
@@ -62,27 +68,36 @@ def sources(given: str) -> list[Source]:
     """
     if "://" not in given:
         return [Source(str(each), _size(each)) for each in input_files(Path(given).absolute())]
-    parts = given.split("/")
+    address = quote(given, _MEANT) if _OPTIONS.search(given) else quote(given, _MEANT[:-1])
+    if "@" in urlsplit(address).netloc and urlsplit(address).password:
+        raise InputError("an address with keys in it is not taken; set them in the environment")
+    plain, mark, options = address.partition("?")
     try:
-        system, path = FileSystem.from_uri(given)
-        begin, pattern = given.removesuffix(path), ""
+        system, path = FileSystem.from_uri(address)
+        begin, pattern = unquote(plain).rstrip("/").removesuffix(path.rstrip("/")), ""
         found = system.get_file_info(path)
-        if found.type is FileType.NotFound and not WILD.isdisjoint(given):
+        if found.type is FileType.NotFound and not WILD.isdisjoint(path):
+            parts = path.split("/")
             fixed = next(i for i, part in enumerate(parts) if not WILD.isdisjoint(part))
-            pattern, path = path, "/".join(parts[:fixed]).removeprefix(begin)
+            pattern, path = path, "/".join(parts[:fixed])
             found = system.get_file_info(path)
         if found.type is FileType.File:
-            return [Source(given, found.size)]
+            return [Source(address, found.size)]
         if found.type is FileType.NotFound:
-            raise InputError("no such file or folder; check the path", path=given)
+            raise InputError("no such file or folder; check the path", path=shown(given))
         every = system.get_file_info(FileSelector(path, recursive=True))
     except (OSError, ArrowException) as error:
-        raise InputError(f"cannot be read: {error}; check it", path=given) from None
+        raise InputError(f"cannot be read: {error}; check it", path=shown(given)) from None
     sizes = {each.path: each.size for each in every if each.type is FileType.File}
     names = meant(sizes, pattern)
     if not names:
-        raise none_in(given, folder=not pattern)
-    return [Source(begin + each, sizes[each]) for each in names]
+        raise none_in(shown(given), folder=not pattern)
+    return [Source(f"{begin}{quote(each)}{mark}{options}", sizes[each]) for each in names]
+
+
+def shown(address: str) -> str:
+    """An address without its options, which may be nobody else's to read."""
+    return _OPTIONS.split(address, maxsplit=1)[0]
 
 
 def _size(path: Path) -> int | None:

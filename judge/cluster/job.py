@@ -3,11 +3,13 @@
 import asyncio
 import hashlib
 import logging
+import os
 import pickle
 import secrets
 import time
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,15 +18,16 @@ import ray.data
 from ray.data.expressions import col
 
 from judge.cluster.actors import Plan, Row, Scorer, added_up, checked, cpus, portable, read
-from judge.cluster.blocks import Source, sources, tasks
+from judge.cluster.blocks import Source, shown, sources, tasks
 from judge.cluster.permits import keep_pace
-from judge.cluster.session import connected, ticking
+from judge.cluster.session import connected, free, ticking
 from judge.config import Config
-from judge.errors import InputError, JudgeError, WorkerLost
+from judge.errors import InputError, JudgeError, RunError, WorkerLost
 from judge.evaluator import Evaluator
 from judge.files.folder import RunFolder
+from judge.files.inputs import is_many, would_hold
 from judge.files.rows import FORMS
-from judge.files.runs import REJECTS, SHARDS, results_in, shards
+from judge.files.runs import REJECTS, SAMPLES, SHARDS, results_in, shards
 from judge.files.source import PIPED, is_fifo
 from judge.job import Watcher, now, priced, record_of
 from judge.records import SampleResult, Summary
@@ -84,6 +87,7 @@ class ClusterJob:
         gates: Gates | None = None,
     ) -> None:
         self._source, self._folder = source, folder.absolute()
+        self._shown = shown(source)
         self._config = config
         self._address, self._replicas = address, replicas
         self._force, self._skip = force, skip_bad_lines
@@ -100,11 +104,14 @@ class ClusterJob:
             raise InputError("--engine ray reads files, each of them twice; save it to one")
         settings = portable(self._config).model_dump_json()
         files = sources(self._source)
+        self._refuse_within(files)
         plain = len(files) == 1 and files[0].has_lines and "://" not in files[0].address
         with (
             RunFolder(self._folder, force=self._force, sharded=True) as folder,
-            connected(self._address),
+            ExitStack() as held,
         ):
+            with ticking(watcher, "connecting to Ray"):
+                held.enter_context(connected(self._address))
             replicas = self._replicas or self._usual()
             plan = Plan(
                 settings,
@@ -115,7 +122,7 @@ class ClusterJob:
                 session=secrets.token_hex(8),
                 paced=self._config.asks_server and replicas > 1,
             )
-            with ticking(watcher, "checking the input"):
+            with ticking(watcher, lambda: ", ".join(filter(None, ("checking the input", free())))):
                 found, scored = self._check(files, plan)
             record = asyncio.run(self._record(scored))
             folder.begin(record)
@@ -132,7 +139,7 @@ class ClusterJob:
             rest = [each for each in found if each.name not in tally.names]
             ceiling, rpm, tpm = replicas * at_once(self._config), self._config.rpm, self._config.tpm
             keeper = keep_pace(plan.session, ceiling, rpm, tpm) if plan.paced else None
-            with ticking(watcher):
+            with ticking(watcher, lambda: "" if tally.answers > resumed else free()):
                 for row in _scored(plan, files, rest, replicas):
                     tally.add(row)
             del keeper
@@ -156,13 +163,29 @@ class ClusterJob:
         folder.finish(summary, record.model_copy(update=whole))
         return summary
 
+    def _refuse_within(self, files: list[Source]) -> None:
+        """Raise RunError where what is read would be the run's own, now or the next time."""
+        if "://" in self._source:
+            return
+        folder = os.path.realpath(self._folder)
+        for each in files:
+            if Path(os.path.realpath(each.address)).is_relative_to(folder):
+                raise RunError(f"{each}: stands in the run's own folder; name another -o")
+        path = Path(self._source).absolute()
+        if is_many(path) and any(
+            would_hold(path, self._folder / name, (f"0{ending}",))
+            for name, ending in ((SHARDS, ".jsonl"), (REJECTS, ".jsonl"), (SAMPLES, ".jsonl.gz"))
+        ):
+            told = "is read whole, and the run would stand in it; name an -o elsewhere"
+            raise RunError(f"{self._source}: {told}")
+
     def _usual(self) -> int:
         return 1 if self._config.asks_server else max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def _check(self, files: list[Source], plan: Plan) -> tuple[list[_Found], RunInput]:
         """Read the whole input before the folder is touched: so a bad input costs nothing."""
         rows = ray.data.from_items(
-            [{"file": number, "path": str(each)} for number, each in enumerate(files)],
+            [{"file": number, "path": each.address} for number, each in enumerate(files)],
             override_num_blocks=tasks(files),
         )
         rows = rows.map_batches(checked, fn_kwargs={"plan": plan}, batch_size=1)
@@ -182,17 +205,18 @@ class ClusterJob:
         if not samples:
             first = next((row["first"] for row in every if row["first"]), None)
             told = f"all {rejected} lines are bad; the first: {_raised(first)}" if first else ""
-            raise InputError(told or f"holds no sample; {FORMS}", path=self._source)
+            raise InputError(told or f"holds no sample; {FORMS}", path=self._shown)
         if twice := list(_doubled(seen, samples)):
             raise InputError(
-                f"{', '.join(map(repr, sorted(twice)[:_NAMED]))} stand more than once"
+                f"{', '.join(map(repr, sorted(twice)[:_NAMED]))} "
+                f"{'stands' if len(twice) == 1 else 'stand'} more than once"
                 f"{', and others do' if len(twice) > _NAMED else ''}; make each qid unique",
-                path=self._source,
+                path=self._shown,
                 field="qid",
             )
         digest = hashlib.sha256("".join(each.name for each in found).encode()).hexdigest()
         scored = RunInput(
-            path=self._source if "://" in self._source else str(Path(self._source).absolute()),
+            path=self._shown if "://" in self._source else str(Path(self._source).absolute()),
             sha256=digest if plan.copied else every[-1]["sha256"],
             samples=samples,
             rejected=rejected,
@@ -279,7 +303,7 @@ def _scored(plan: Plan, files: list[Source], rest: list[_Found], replicas: int) 
     for number in numbers:
         mine = [each for each in rest if each.file == number]
         starts = {"names": [each.name for each in mine], "starts": [each.start for each in mine]}
-        rows.append({"file": number, "path": str(files[number]), **starts})
+        rows.append({"file": number, "path": files[number].address, **starts})
     count = tasks([files[number] for number in numbers])
     given = ray.data.from_items(rows, override_num_blocks=count)
     # One block of ours is one of Ray's, else an actor would be handed all of a file at once.

@@ -2,11 +2,14 @@
 
 import logging
 import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -24,16 +27,25 @@ os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
 _HERE: Final = "127.0.0.1"
 _PATIENCE: Final = 10.0
 """Seconds in which a cluster must be heard of."""
+_HELLO: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+"""How HTTP/2 begins, and Ray's gRPC."""
+_GUARD: Final = "import sys; sys.stdin.buffer.read() or sys.stderr.write(sys.argv[1])"
+_ENDED: Final = (
+    "judge: ended before its time: it was killed, or Ray, its head or this machine's part of it, "
+    "is gone; the same command goes on from what is done\n"
+)
+_AUTH: Final = "RAY_AUTH_MODE"
+_GUARDED: Final = "token"
 
 
 @contextmanager
-def ticking(watcher: Watcher, what: str = "") -> Iterator[None]:
+def ticking(watcher: Watcher, what: str | Callable[[], str] = "") -> Iterator[None]:
     """The watcher is told, on a thread, that time goes by, and what is done meanwhile."""
     done = threading.Event()
 
     def tick() -> None:
         while not done.wait(BEAT):
-            watcher.waiting(what)
+            watcher.waiting(what() if callable(what) else what)
 
     ticker = threading.Thread(target=tick, daemon=True)
     ticker.start()
@@ -41,7 +53,18 @@ def ticking(watcher: Watcher, what: str = "") -> Iterator[None]:
         yield
     finally:
         done.set()
-        ticker.join()
+        ticker.join(2 * BEAT)  # it may ask a cluster that is gone
+
+
+def free() -> str:
+    """How many processors are free, for somebody who waits for one; nothing where enough are."""
+    try:
+        left, every = (
+            each.get("CPU", 0.0) for each in (ray.available_resources(), ray.cluster_resources())
+        )
+    except (RayError, RuntimeError):  # it may be gone
+        return ""
+    return f"{left:g} of {every:g} CPUs of the cluster free" if left < 1 else ""
 
 
 @contextmanager
@@ -56,16 +79,23 @@ def connected(address: str | None) -> Iterator[None]:
     if address == "local":
         here = {"num_cpus": cores(), "include_dashboard": False, "_node_ip_address": _HERE}
     host, _, port = address.rpartition(":")
-    with _quiet():
+    chosen = _AUTH in os.environ
+    with _quiet(), ExitStack() as held:
         try:
-            if host and port.isdecimal() and "//" not in host:  # Ray would try for minutes
-                socket.create_connection((host, int(port)), _PATIENCE).close()
-            with _unseen():
+            if host and port.isdecimal() and "//" not in host:
+                _greet(host, int(port))
+            held.enter_context(_guarded())
+            with _unseen(), _own_ends():
                 ray.init(address, log_to_driver=False, logging_level="ERROR", **here)
         except (OSError, ValueError, RuntimeError) as error:
-            told = f"--address {address}: {error}; start Ray there, or leave it out"
+            step = (
+                "" if here or chosen else f" or, where it asks for a token, set {_AUTH}={_GUARDED}"
+            )
+            told = f"--address {address}: {error}; start Ray there{step}, or leave it out"
             raise ConfigError(told) from None
         try:
+            if not (here or chosen):
+                _agree(address)
             yield
         except RayTaskError:
             raise  # a mistake of ours
@@ -74,6 +104,48 @@ def connected(address: str | None) -> Iterator[None]:
             raise WorkerLost(f"Ray: {why}; the same command goes on from there") from None
         finally:
             ray.shutdown()
+
+
+def _greet(host: str, port: int) -> None:
+    """Raise OSError where nobody is heard who speaks as Ray does: it would try for ever."""
+    with socket.create_connection((host, port), _PATIENCE) as line:
+        line.sendall(_HELLO)
+        line.recv(1)
+
+
+@contextmanager
+def _guarded() -> Iterator[None]:
+    """A process says what happened where Ray ends this one without a word, which it does."""
+    words = (sys.executable, "-I", "-S", "-c", _GUARD, _ENDED)
+    with subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True) as guard:  # noqa: S603  our own
+        try:
+            yield
+        finally:
+            guard.communicate(b"all is well")
+
+
+def _agree(address: str) -> None:
+    """Raise ConfigError where Ray sends a token that it found to a cluster that asks for none.
+
+    There its workers could read nothing of this process's, and be waited for without end.
+    """
+    if os.environ.get(_AUTH) != _GUARDED:
+        return
+    asked = ray.remote(os.getenv).options(num_cpus=0).remote(_AUTH)
+    if ray.get(asked) != _GUARDED:
+        told = f"asks for no token, and there is one in this user's ~/.ray; set {_AUTH}=disabled"
+        raise ConfigError(f"--address {address}: {told}")
+
+
+@contextmanager
+def _own_ends() -> Iterator[None]:
+    """SIGTERM stays as it is heard: Ray ends the process without a word."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

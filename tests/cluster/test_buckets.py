@@ -5,7 +5,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
@@ -34,7 +34,7 @@ class _Door(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         address = urlsplit(self.path)
-        key = address.path.removeprefix("/bucket").lstrip("/")
+        key = unquote(address.path).removeprefix("/bucket").lstrip("/")
         files, wanted = self.server.files, self.headers.get("Range", "")
         if not key:
             prefix = parse_qs(address.query).get("prefix", [""])[0]
@@ -67,7 +67,7 @@ class _Door(BaseHTTPRequestHandler):
 def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
     rows = [line(f"q{number}", "It opens at seven.") for number in range(700)]
     text = write(tmp_path / "rows.jsonl", rows).read_bytes()
-    with Bucket({"a/1.jsonl": text, "a/b/2.jsonl": text, "a/notes.md": b"-"}) as server:
+    with Bucket({"a/1.jsonl": text, "a/b c/第%20 2.jsonl": text, "a/notes.md": b"-"}) as server:
         Thread(target=server.serve_forever).start()
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
         for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "DEFAULT_REGION"):
@@ -77,13 +77,19 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
 
 
 def test_files_of_an_object_store_are_read_in_large_pieces(bucket: Bucket) -> None:
-    names = ["s3://bucket/a/1.jsonl", "s3://bucket/a/b/2.jsonl"]
+    names = ["s3://bucket/a/1.jsonl", "s3://bucket/a/b c/第%20 2.jsonl"]
     assert [str(each) for each in sources("s3://bucket/a")] == names
     assert [str(each) for each in sources("s3://bucket/a/*.jsonl")] == names[:1]
-    (source,) = sources(names[1])
+    (source,) = sources("s3://bucket/a/b c/第%2520 ?.jsonl")
+    assert str(source) == names[1]
     read = list(blocks(source, 0, max_line=1e6, skip=False, named=True))
     assert [len(each.samples) for each in read] == [500, 200]
     assert len(bucket.ranges) <= 2, "each is a request that takes its time, and is paid for"
-    for missing in ("s3://bucket/none", "s3://bucket/a/*.csv"):
-        with pytest.raises(InputError, match="s3://bucket/"):
-            sources(missing)
+    for given, says in {
+        "s3://bucket/none": "^s3://bucket/none: no such",
+        "s3://bucket/a/*.csv": r"^s3://bucket/a/\*\.csv: no file there",
+        "s3://bucket/a?geheim=1": "^s3://bucket/a: cannot be read",
+        "s3://key:geheim@bucket/a": "^an address with keys in it is not taken",
+    }.items():
+        with pytest.raises(InputError, match=says):
+            sources(given)

@@ -114,6 +114,14 @@ def test_bad_lines_and_doubled_qids_are_told_before_anything_is_scored(place: Pa
     assert ran.code == 2
     assert "'q18', 'q19' stand more than once; make each qid unique" in ran.err
     assert not (place / "run").exists()
+    # What would be read again the next time, or replaced.
+    assert (
+        "is read whole, and the run would stand in it"
+        in judge("score", "many", "-o", "many/run", *_ONE).err
+    )
+    inside = judge("score", "many/a.jsonl", "-o", "many", *_ONE)
+    assert (inside.code, inside.out) == (2, "")
+    assert "a.jsonl: stands in the run's own folder; name another -o" in inside.err
 
 
 def test_whoever_dies_nothing_is_lost_or_paid_for_twice_and_all_keep_one_pace(place: Path) -> None:
@@ -155,6 +163,8 @@ def test_whoever_dies_nothing_is_lost_or_paid_for_twice_and_all_keep_one_pace(pl
             if number == signal.SIGINT:
                 assert (process.returncode, len(said)) == (130, 1), said
                 assert said[0].startswith("judge: interrupted; 0 of 60 answers are kept")
+            else:
+                assert said[-1].startswith("judge: ended before its time: it was killed, or Ray")
         until_then.upto(1000)
         came.clear()
         ran = judge(*words, *_RAY, "--rpm", 1200)
