@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from typing import Final, Self
 
 BAR: Final = "|"
@@ -23,6 +22,8 @@ def release(package: str) -> str:
     Raises:
         PackageNotFoundError: it is not installed.
     """
+    from importlib.metadata import version  # noqa: PLC0415  --help stays quick
+
     return version(package)
 
 

@@ -1,13 +1,12 @@
 """`judge batch`: a provider's batches, at half the price, fill the cache."""
 
-import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import typer
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from judge.batch.folder import BatchFolder, RequestFile
     from judge.config import Config
 
+_Found = TypeVar("_Found")
 _MEGA: Final = 1_000_000
 _LISTED: Final = 5
 """Troubles that are told of; the rest is counted."""
@@ -95,7 +95,7 @@ def write(
     settings = settings.model_copy(update={"base_url": address(settings), "cache_dir": cache})
 
     def settle() -> "dict[str, JsonValue]":
-        takes = asyncio.run(settled(settings, ask=probe))
+        takes = _awaited(settled(settings, ask=probe))
         if settings.repeat > 1 and not takes["seed"]:
             raise ConfigError(
                 f"repeat {settings.repeat}: {settings.model} takes no seed, and a repeat would be "
@@ -160,7 +160,7 @@ def send(folder: Path = _FOLDER) -> None:
 
     with _held(folder) as there:
         new = any(not file.batch and not file.answered for file in there.record.files)
-        asyncio.run(run(there))
+        _awaited(run(there))
     say(f"next: judge batch status {folder}" if new else "nothing to send")
 
 
@@ -180,7 +180,9 @@ def status(
     from judge.batch.folder import OVER  # noqa: PLC0415  heavy, and --help stays quick
 
     async def run(there: "BatchFolder") -> None:
-        from judge.compose import open_provider  # noqa: PLC0415  likewise
+        from asyncio import sleep  # noqa: PLC0415  likewise
+
+        from judge.compose import open_provider  # noqa: PLC0415
 
         async with open_provider(_settings(there)) as provider:
             while True:
@@ -196,10 +198,10 @@ def status(
                 if not wait or all(file.state in OVER for file in sent):
                     return
                 say(*map(_state, sent))
-                await asyncio.sleep(every)
+                await sleep(every)
 
     with _held(folder) as there:
-        asyncio.run(run(there))
+        _awaited(run(there))
     files = there.record.files
     say(*map(_state, files))
     if any(file.state in OVER and not file.answered for file in files):
@@ -241,7 +243,7 @@ def fetch(folder: Path = _FOLDER) -> None:
         return came, over
 
     with _held(folder) as there:
-        came, over = asyncio.run(run(there))
+        came, over = _awaited(run(there))
     say(f"fetched {counted(came, 'file')}")
     _tell(odd)
     say(f"next: judge batch {'read' if over else 'status'} {folder}")
@@ -287,6 +289,12 @@ def read(
         say(f"next: judge batch write {source} -o {folder}, which asks for those once more")
     else:
         say(f"nothing is left to ask: judge score {source} with the same settings")
+
+
+def _awaited(work: Coroutine[None, None, _Found]) -> _Found:
+    from asyncio import run  # noqa: PLC0415  heavy, and --help stays quick
+
+    return run(work)
 
 
 def _held(folder: Path) -> "AbstractContextManager[BatchFolder]":

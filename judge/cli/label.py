@@ -1,6 +1,5 @@
 """`judge label`: a page on this machine to label a drawn sample on."""
 
-import asyncio
 import logging
 import threading
 import webbrowser
@@ -51,7 +50,9 @@ def label(
     with extra("service", "the page"):
         from judge.service.label import made_ready  # noqa: PLC0415  heavy, and an extra
         from judge.service.server import serve_labels  # noqa: PLC0415
-    from judge.review.worksheet import draws_for  # noqa: PLC0415  heavy, and --help stays quick
+    import asyncio  # noqa: PLC0415  heavy, and --help stays quick
+
+    from judge.review.worksheet import draws_for  # noqa: PLC0415  likewise
 
     reviewer = " ".join(reviewer.split())
     if len(reviewer) > _LONGEST or not reviewer.isprintable():

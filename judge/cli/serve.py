@@ -1,6 +1,5 @@
 """`judge serve`: the HTTP service."""
 
-import asyncio
 import os
 import signal
 from pathlib import Path
@@ -71,6 +70,8 @@ def serve(
             "give it to judge score"
         )
     # Heavy, and an extra: --help stays quick without them.
+    import asyncio  # noqa: PLC0415
+
     with extra("service", "the service"):
         from judge.service.live import Limits  # noqa: PLC0415
         from judge.service.logs import LOG, log_json  # noqa: PLC0415

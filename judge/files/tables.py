@@ -10,7 +10,6 @@ import io
 import json
 import os
 import re
-import secrets
 import shutil
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -152,7 +151,7 @@ def replacing(
         Path(os.path.realpath(path)) if follow else path
     )  # of a ring of links, as far as it comes
     # Two that write at once do not write into each other's, and nobody can plant a link there.
-    part = real.with_name(f"{real.name}.{secrets.token_hex(8)}.part")
+    part = real.with_name(f"{real.name}.{os.urandom(8).hex()}.part")
     try:
         with writing(path, step):
             if real.exists() and not real.is_file():
