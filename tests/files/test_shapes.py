@@ -349,6 +349,21 @@ WRONG: list[tuple[object, str, str]] = [
         "is 'RERANKER', which is no answer; leave it out",
     ),
     (
+        {"input": {"context": ["t"]}, "output": "t", "startTime": 1, "name": "format_docs"},
+        "name",
+        "is 'format_docs', which is no answer",
+    ),
+    (
+        {"inputs": {"context": ["t"]}, "outputs": {"output": "t"}, "parent_run_id": "r"},
+        "parent_run_id",
+        "is 'r', which is no answer",
+    ),
+    (
+        {"input.value": '{"context": ["t"]}', "output.value": "t", "span_kind": "CHAIN"},
+        "chunks",
+        "join the retriever's span of the trace, as Phoenix' get_qa_with_reference does, or name",
+    ),
+    (
         {"input": "q", "output": ["t"], "timestamp": 1, "type": "RETRIEVER"},
         "type",
         "is 'RETRIEVER', which is no answer",
