@@ -94,9 +94,9 @@ def children() -> list[int]:
 
 @pytest.mark.no_cover
 async def test_whoever_is_asked_says_the_same_and_a_worker_that_is_killed_is_told() -> None:
-    # Three seconds, for one answer is waited for until its deadline.
+    # Six seconds, for one answer is waited for until its deadline, which all others must keep.
     with JudgeServer(worse) as server:
-        config = server.config(deadline=3)
+        config = server.config(deadline=6)
         both = Evaluator(config), Evaluator(config.model_copy(update={"workers": 2}))
         async with both[0], both[1]:
             one, two = await asyncio.gather(*map(scored, both))

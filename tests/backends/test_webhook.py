@@ -132,8 +132,8 @@ REFUSALS: list[tuple[Reply, float, str, int]] = [
     ],
     (Reply(304), 5.0, "HTTP 304, and redirects are not followed", 1),
     (Reply(500), 5.0, "HTTP 500", 2),
-    (HANG, 0.4, "no answer in time", 2),
-    (TRICKLE, 0.4, "no answer in time", 2),
+    (HANG, 1.0, "no answer in time", 2),
+    (TRICKLE, 1.0, "no answer in time", 2),
     (BREAK, 5.0, "the connection broke off", 2),
 ]
 

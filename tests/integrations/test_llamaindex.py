@@ -46,8 +46,11 @@ async def test_a_batch_of_responses() -> None:
 
 def test_what_is_missing_is_named() -> None:
     judge = ours().JudgeFaithfulness(rater())
-    for response, contexts, named in ((None, [TEXT], "answer"), ("Yes.", None, "chunks")):
-        with pytest.raises(InputError, match=f"field '{named}': is missing"):
+    for response, contexts, said in (
+        (None, [TEXT], "field 'answer': is null"),
+        ("Yes.", None, "field 'contexts': is null"),
+    ):
+        with pytest.raises(InputError, match=said):
             judge.evaluate("?", response, contexts)
     assert judge.get_prompts() == {}
 
