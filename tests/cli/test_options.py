@@ -1,10 +1,12 @@
 import re
+from inspect import signature
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from judge.cli.app import main
-from judge.cli.options import SETTINGS, chosen, language, takes_settings
+from judge.cli.options import SETTINGS, chosen, language, takes_groups, takes_settings
 from judge.config import Config
 from judge.errors import ConfigError
 from judge.messages import LANGS
@@ -49,6 +51,23 @@ def test_an_option_wins_over_the_file_it_stands_beside(
     options = {"model": "b", "fallback": True, "require_quotes": False}
     config = made(tmp_path, monkeypatch, config=tmp_path / "mine.toml", **options)
     assert config == Config(model="b", prior=0.5)
+
+
+class Shown(NamedTuple):
+    lang: str = "en"
+    worst: int = 5
+
+
+def test_a_group_of_options_stands_where_it_is_taken() -> None:
+    got: list[tuple[str, Shown, bool]] = []
+
+    @takes_groups
+    def command(source: str, *, shown: Shown, force: bool = False) -> None:
+        got.append((source, shown, force))
+
+    command(source="a", lang="zh", worst=0, force=True)
+    assert got == [("a", Shown("zh", 0), True)]
+    assert list(signature(command).parameters) == ["source", "lang", "worst", "force"]
 
 
 def test_every_option_is_a_setting_and_its_help_states_the_default() -> None:
