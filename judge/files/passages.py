@@ -61,16 +61,17 @@ def values_of(fields: _Fields, shape: Shape, found: Mapping[str, tuple[str, obje
     values: dict[str, Any] = {name: value for name, (_, value) in found.items()}
     names = {name: path for name, (path, _) in found.items()}
     notes = dict[str, str]()
+    order = _named(fields.get(shape.order)) if shape.order else None
     if "chunks" in found:
         path, value = found["chunks"]
         if shape.order:
-            value = _ordered(value, fields.get(shape.order), path, shape)
+            value = _ordered(value, order, path, shape)
         texts, ids, names["chunks"], notes["chunks"] = _passages(value, path, shape)
         both = zip(ids, texts, strict=True)
         values["chunks"] = [{"chunk_id": each, "text": text} for each, text in both]
     said = values.get("answer")
     if isinstance(said, list) and (shape.order or any(map(_cites, said))):
-        values["sentences"] = _counted(values.pop("answer"), fields.get(shape.order), shape)
+        values["sentences"] = _counted(values.pop("answer"), order, shape)
         names["sentences"] = names["answer"]
     for name in ("answer", "query", "gold_answer"):
         if name in values:
@@ -203,6 +204,13 @@ def _ids(items: list[Any], shape: Shape) -> tuple[list[str], str]:
     return [], ""
 
 
+def _named(references: object) -> object:
+    """References of which each is a text, where they are ids."""
+    if isinstance(references, list) and all(isinstance(e, str | int) for e in references):
+        return [str(each) for each in references]
+    return references
+
+
 def _ordered(value: object, references: object, path: str, shape: Shape) -> object:
     """Passages with their ids, in the order in which citations count them."""
     if not isinstance(references, list) or not all(isinstance(each, str) for each in references):
@@ -237,6 +245,8 @@ def _counted(sentences: list[Any], references: object, shape: Shape) -> list[Any
             cited = next(
                 (each for _, steps in shape.ids if (each := at(cited, steps)) is not NOTHING), cited
             )
+        if isinstance(cited, float) and cited.is_integer():
+            cited = int(cited)
         if isinstance(cited, str) and cited.isdecimal() and cited not in references:
             cited = int(cited)
         return (

@@ -128,12 +128,12 @@ READ: list[tuple[dict[str, object], str, list[tuple[str, str]]]] = [
     ),
     (
         {
-            "references": ["a", "b"],
-            "candidates": [{"docid": d, "doc": {"segment": f"t{d}"}} for d in "ba"],
-            "answer": [{"text": "X", "citations": ["1", {"docid": "a", "support": "full"}]}],
+            "references": [12, 13],
+            "candidates": [{"docid": d, "doc": {"segment": f"t{d}"}} for d in (13, 12)],
+            "answer": [{"text": "X", "citations": ["1", 1.0, {"docid": "12", "support": "full"}]}],
         },
         "X",
-        [("a", "ta"), ("b", "tb")],
+        [("12", "t12"), ("13", "t13")],
     ),
 ]
 
@@ -143,7 +143,11 @@ def test_what_each_shape_is_read_as() -> None:
         sample = Sample.of(row)
         assert (sample.answer, [(c.chunk_id, c.text) for c in sample.chunks]) == (answer, chunks)
     ((cited,),) = ([each.citations for each in sample.sentences or ()],)
-    assert cited == (1, "a")  # places may be texts, and citations bear what a person said of them
+    assert cited == (
+        1,
+        1,
+        "12",
+    )  # places may be texts, and citations bear what a person said of them
 
 
 # What is said of a row besides, where people should look.
