@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.files.fields import keys_of, mapping_of
+from judge.files.fields import MAX_DEPTH, keys_of, mapping_of
 from judge.files.paths import NOTHING, Paths, at, first, listed, paths_of
 
 _SHOWN: Final = 60
@@ -19,7 +19,7 @@ _NAME: Final = re.compile(r"(?=.*[\d./:_#-])[!-~]{1,200}")
 """An id, a file's name or an address: in ASCII, without a blank, and with such a sign."""
 _WORDS: Final = paths_of(["content", "text", "data.content", "_content", "parts", "value"])
 """Where a message has its text, or the parts of it."""
-_TEXTUAL: Final = frozenset({"text", "output_text", "input_text"})
+_TEXTUAL: Final = ("text", "output_text", "input_text")
 """The types of parts that are said, and not thought, called or shown."""
 
 _Fields = dict[str, JsonValue]
@@ -83,13 +83,13 @@ def _text(value: object, field: str, path: str, shape: Shape) -> object:
     if isinstance(value, list) and all(isinstance(each, str) for each in value) and value[1:]:
         what = f"holds {len(value)} texts; name one"
         raise InputError(f"{what}: {mapping_of(field).replace('PATH', f'{path}[0]')}", field=path)
-    text = said(value)
+    text = _said(value, path)
     if field == "answer" and shape.packed and field not in shape.mapped and isinstance(text, str):
         inner = listed(text)
         if isinstance(inner, dict) or (
             isinstance(inner, list) and isinstance(next(iter(inner), None), dict)
         ):
-            text = said(inner)
+            text = _said(inner, path)
     if text is None:
         raise InputError("is null; text is needed", field=path)
     if isinstance(text, dict):
@@ -98,15 +98,17 @@ def _text(value: object, field: str, path: str, shape: Shape) -> object:
     return text
 
 
-def said(value: object) -> object:
+def _said(value: object, where: str, depth: int = 0) -> object:
     """The text of a message, or of its parts; what is neither, as it is."""
+    if depth > MAX_DEPTH:
+        raise InputError(f"is nested over {MAX_DEPTH} deep; flatten it", field=where)
     if isinstance(value, dict):
         path, inner = first(value, _WORDS)
-        return said(inner) if path else value
+        return _said(inner, where, depth + 1) if path else value
     if not isinstance(value, list):
         return value
     told = [each for each in value if not isinstance(each, dict) or _is_part(each)]
-    parts = [text for each in told if isinstance(text := said(each), str)]
+    parts = [t for each in told if isinstance(t := _said(each, where, depth + 1), str)]
     return "".join(parts) if parts or not value else value
 
 
@@ -133,7 +135,7 @@ def _passages(value: object, path: str, shape: Shape) -> tuple[list[str], list[s
         value = parts if value.strip() else []
     items = [value] if isinstance(value, dict) else value
     if isinstance(items, list):
-        items = [each for item in items for each in _unpacked(item, shape)]
+        items = [each for item in items for each in _unpacked(item, path, shape)]
     else:
         what = "null" if items is None else repr(items)[:_SHOWN]
         raise InputError(f"is {what}; a list of texts or documents is needed", field=path)
@@ -151,7 +153,7 @@ def _passages(value: object, path: str, shape: Shape) -> tuple[list[str], list[s
     return texts, ids or numbers, place, note
 
 
-def _unpacked(item: object, shape: Shape) -> list[object]:
+def _unpacked(item: object, where: str, shape: Shape) -> list[object]:
     """What a tool said, which may be a list of documents as JSON, or the parts of a message."""
     inner = listed(item) if isinstance(item, str) else item
     if not isinstance(inner, list) or not inner:
@@ -163,7 +165,7 @@ def _unpacked(item: object, shape: Shape) -> list[object]:
             else [item]
         )
     parts = [each for each in inner if isinstance(each, dict)]
-    return [said(parts)] if len(parts) == len(inner) else [item]
+    return [_said(parts, where)] if len(parts) == len(inner) else [item]
 
 
 def _refuse_names(items: list[Any], path: str, shape: Shape) -> None:

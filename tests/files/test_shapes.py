@@ -220,6 +220,9 @@ async def test_the_same_answers_have_the_same_results_through_every_shape() -> N
 
 
 CHAT = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "a"}]
+DEEP: dict[str, object] = {"content": "a"}
+for _ in range(200):
+    DEEP = {"content": DEEP}
 MESSAGE = {"type": "message", "content": [{"type": "output_text", "text": "a"}]}
 WRONG: list[tuple[object, str, str]] = [
     (
@@ -324,6 +327,9 @@ WRONG: list[tuple[object, str, str]] = [
         "result",
         "holds 2 texts; name one: judge score --map",
     ),
+    ({"result": DEEP, "context": ["t"]}, "result", "is nested over 100 deep; flatten it"),
+    ({"result": "a", "context": [[DEEP]]}, "context", "is nested over 100 deep; flatten it"),
+    ({"result": [{"type": {}}], "context": ["t"]}, "result", "is a list, [{'type': {}}]; text is"),
     ({"answer": "a", "context": [["t", "u"]]}, "context[0]", "is ['t', 'u']; a text or a document"),
     ({"answer": "a", "chunks": [{"body": "t"}]}, "chunks[0]", "has no text, page_content, content"),
     ({"answer": "a", "docs": [{"body": "t"}]}, "docs[0]", "has no text, page_content, content"),
