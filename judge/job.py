@@ -137,6 +137,8 @@ class Job:
         self._end: Callable[[], object] | None = None
         """Ends what is under way, soon; null before the first answer and behind the last."""
 
+    rejects: Final = REJECTED
+
     def stop(self, why: BaseException) -> bool:
         """Begin no more answers, and raise this once those under way are done, or `GRACE` is over.
 

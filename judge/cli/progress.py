@@ -16,6 +16,7 @@ from judge.cli.render.totals import PLAIN, Ended, Wish, print_totals
 from judge.cli.terminal import output
 from judge.config import Config
 from judge.errors import JudgeUnavailable, WorkerLost
+from judge.files.runs import REJECTED
 from judge.job import Watcher
 from judge.messages import Lang
 from judge.records import SampleResult, Summary
@@ -32,6 +33,10 @@ _WHOLE: Final = 10
 
 class Task(Protocol):
     """A `Job`, here or on a cluster."""
+
+    @property
+    def rejects(self) -> str:
+        """What of the run folder holds the bad lines."""
 
     def stop(self, why: BaseException) -> bool:
         """As of `Job`; so is the other."""
@@ -61,7 +66,7 @@ def score_into(
         failures.add(result)
         reports.add(result)
 
-    progress = Progress(also=keep)
+    progress = Progress(also=keep, rejects=job.rejects)
     try:
         with progress, stopping(job.stop):
             summary = job.run(progress)
@@ -90,10 +95,11 @@ class Progress:
         self,
         *,
         also: Callable[[SampleResult], None],
+        rejects: str = REJECTED,
         console: Console | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._also = also
+        self._also, self._rejects = also, rejects
         self._console = console or Console(stderr=True)
         self._clock = clock
         self._bar = Bar(
@@ -127,7 +133,7 @@ class Progress:
         self._began = self._spoke = self._clock()
         if record.input.rejected and not again:
             lines = plural(record.input.rejected, "line")
-            self.say(f"{record.input.rejected} bad {lines} left out; see rejected.jsonl")
+            self.say(f"{record.input.rejected} bad {lines} left out; see {self._rejects}")
         if again and self._done > kept:
             self._done = kept
         elif kept:

@@ -8,6 +8,7 @@ import os
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
+from socket import gethostname
 from typing import Any, Final, NamedTuple
 
 from ray import get_actor
@@ -17,7 +18,13 @@ from judge.cluster.blocks import Block, Source, blocks
 from judge.cluster.permits import SharedPace
 from judge.cluster.shards import Door, Shard
 from judge.config import Config
-from judge.errors import ConfigError, JudgeError
+from judge.errors import (
+    ConfigError,
+    JudgeError,
+    JudgeUnavailable,
+    JudgeUnhealthy,
+    RunError,
+)
 from judge.evaluator import Evaluator
 from judge.files.tables import writing
 from judge.records import SampleResult
@@ -26,6 +33,7 @@ from judge.scores.totals import Totals
 Row = dict[str, Any]
 """Of a Ray dataset."""
 HEADERS: Final = "JUDGE_HEADERS"
+_ENVIRONMENT: Final = "the environment in which Ray was started there"
 _ASKING: Final = 0.1
 _COMPUTING: Final = 0.9
 _SHARED: Final = (
@@ -135,9 +143,12 @@ def read(batch: Row, plan: Plan) -> Iterator[Row]:
     found = {"name": "", "start": 0, "block": b"", "error": b""}
     try:
         for block in _blocks(plan, row):
-            if (name := block.name) in starts:
-                start = int(starts[name])
-                yield _batch(found | {"name": name, "start": start, "block": pickle.dumps(block)})
+            if (start := starts.pop(name := block.name, None)) is not None:
+                mine = {"name": name, "start": int(start), "block": pickle.dumps(block)}
+                yield _batch(found | mine)
+        if starts:
+            told = "changed while it was scored; leave it alone, and score it again"
+            raise RunError(f"{Source(row['path'])}: {told}")
     except JudgeError as error:  # the file was there as it was checked
         yield _batch(found | {"error": pickle.dumps(error)})
 
@@ -223,5 +234,12 @@ class Scorer(Holder):
             scored["totals"] = _totals(results, int(row["start"]), self.plan.config)
             scored["crashed"] = [block.samples[index].qid for index in shard.lost]
         except JudgeError as found:
-            scored["error"] = pickle.dumps(found)
+            scored["error"] = pickle.dumps(_placed(found))
         return scored
+
+
+def _placed(error: JudgeError) -> JudgeError:
+    """With where it came up, for whoever has set at home what it asks for."""
+    if isinstance(error, JudgeUnhealthy) or not isinstance(error, ConfigError | JudgeUnavailable):
+        return error
+    return type(error)(f"{error} (told by {gethostname()}: what counts is {_ENVIRONMENT})")

@@ -93,6 +93,8 @@ class ClusterJob:
         self._force, self._skip = force, skip_bad_lines
         self._gates = gates or Gates()
 
+    rejects: Final = f"{REJECTS}/"
+
     def stop(self, _: BaseException) -> bool:
         """As of `Job`; a shard that was begun is gone on with, so nothing need be waited for."""
         return False
@@ -154,8 +156,9 @@ class ClusterJob:
             raise WorkerLost(f"{what}; the same command goes on from there")
         if crashed:
             named = ", ".join(map(repr, crashed[:_NAMED]))
-            told = "%d answers were set aside, for workers died of each of them: %s; see %s"
-            _LOG.warning(told, len(crashed), named, self._folder / REJECTS)
+            were = "answer was" if len(crashed) == 1 else "answers were"
+            told = "%d %s set aside, for workers died of each by itself: %s; see %s"
+            _LOG.warning(told, len(crashed), were, named, self._folder / REJECTS)
         scored = given.model_copy(update={"samples": tally.answers, "crashed": len(crashed)})
         summary = self._gates.hold(priced(tally.totals.summary(), self._config))
         seconds = round(time.monotonic() - clock, 3)

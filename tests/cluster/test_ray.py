@@ -81,6 +81,7 @@ def test_a_folder_of_files_gives_the_totals_of_one_file(place: Path) -> None:
     words = ("score", "many", "-o", "there", "--skip-bad-lines")
     ran = judge(*words, *_RAY)
     assert ran.code == 0, ran.err
+    assert "judge: 1 bad line left out; see rejected/" in ran.err
     assert read_summary(place / "there") == read_summary(place / "here")
     assert [each.qid for each in results(place / "there")] == [f"q{each}" for each in range(60)]
     (path,) = (place / "there" / "rejected").iterdir()

@@ -15,7 +15,7 @@ from judge.cluster.actors import Plan, Scorer, checked, read
 from judge.cluster.blocks import Block
 from judge.cluster.shards import Door, Shard
 from judge.config import Config
-from judge.errors import RunError
+from judge.errors import ConfigError, RunError
 from judge.evaluator import Evaluator
 from judge.files.objects import each as each_of
 from judge.files.samples import read_samples
@@ -71,11 +71,11 @@ def test_a_row_that_workers_die_of_is_set_aside_by_name(tmp_path: Path) -> None:
     assert len(list((tmp_path / "results").iterdir())) == 1  # nothing else is left there
 
 
-def _scorer(place: Path) -> tuple[Scorer, dict[str, object]]:
+def _scorer(place: Path, **settings: str) -> tuple[Scorer, dict[str, object]]:
     """An actor, and a block for it."""
     write(place / "rows.jsonl", _rows(3))
     plan = Plan(
-        Config().model_dump_json(),
+        Config.model_validate(settings).model_dump_json(),
         str(place / "run"),
         skip=False,
         named=False,
@@ -87,6 +87,17 @@ def _scorer(place: Path) -> tuple[Scorer, dict[str, object]]:
     (*_, found) = (each["name"][0] for each in checked(given, plan) if each["name"][0])
     (row,) = read(given | {"names": [[found]], "starts": [[0]]}, plan)
     return Scorer(plan), _only(row)
+
+
+async def test_an_environment_that_lacks_something_is_named(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / "run" / "results").mkdir(parents=True)
+    scorer, row = _scorer(place, cache_url=f"unix://{place}/nobody", model="m", base_url="http://a")
+    monkeypatch.setattr("judge.cluster.actors.gethostname", lambda: "node-7")
+    error = pickle.loads((await scorer(row))["error"])  # noqa: S301
+    assert isinstance(error, ConfigError)
+    assert "(told by node-7: what counts is the environment" in str(error)
 
 
 def _only(batch: dict[str, list[object]]) -> dict[str, object]:
@@ -113,7 +124,11 @@ async def test_what_a_machine_does_not_have_is_told(place: Path) -> None:
     assert isinstance(error, RunError)
     assert f"{place}/run: cannot be written (No such file or directory)" in str(error)
     assert "on a disk that all share" in str(error)
-    given = {"file": [0], "path": ["gone.jsonl"], "names": [["x"]], "starts": [[0]]}
-    (found,) = read(given, scorer.plan)
-    passed = await scorer(_only(found))
-    assert "gone.jsonl: no such file" in str(pickle.loads(passed["error"]))  # noqa: S301
+    for name, says in {
+        "gone.jsonl": "gone.jsonl: no such file",
+        "rows.jsonl": "rows.jsonl: changed while it was scored; leave it alone",
+    }.items():
+        given = {"file": [0], "path": [name], "names": [["x"]], "starts": [[0]]}
+        (found,) = read(given, scorer.plan)
+        passed = await scorer(_only(found))
+        assert says in str(pickle.loads(passed["error"]))  # noqa: S301
