@@ -31,7 +31,7 @@ from judge.files.source import (
 )
 from judge.text.visible import plural
 
-_DELIMITERS: Final = ",;\t"
+_DELIMITERS: Final = ",;\t|"
 _NUMBERED_CHUNK: Final = re.compile(r"chunk_([1-9][0-9]{0,8})")
 _LISTS: Final = frozenset(
     key

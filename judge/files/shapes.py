@@ -183,7 +183,8 @@ class Reader:
             elif name == "answer" and "sentences" in self._mapped:
                 continue
             elif name in self._needs and not _gives(fields, name):
-                place = f": {shape.name} has it as {places}" if places else ""
+                like = " (as the first row was read)" if self._shape else ""
+                place = f": {shape.name}{like} has it as {places}" if places else like
                 what = f"is missing{place}; found {keys_of(fields)}"
                 first_try = f"{shape.hint}, " if name == "chunks" and shape.hint else ""
                 what = f"{what}; {first_try}or name its path: {mapping_of(name)}"

@@ -82,6 +82,7 @@ def test_the_name_or_the_first_line_tells_the_format(tmp_path: Path) -> None:
         "a.TSV": "qid\tanswer\tchunk_1\r\nq\t答\tc\r\n",
         "jsonl": '\n{"qid": "q", "answer": "答", "chunks": ["c"]}',
         "csv": "qid;answer;chunk_1\nq;答;c",
+        "piped": "qid|answer|chunk_1\nq|答|c",
     }
     for name, text in texts.items():
         plain = written(tmp_path, text, name)

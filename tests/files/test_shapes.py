@@ -489,6 +489,16 @@ def test_a_row_that_has_our_own_names_is_read_by_them_whatever_stood_before(tmp_
     assert texts == [("first's", {}), ("own", {"context": "another's"})]
 
 
+def test_a_row_of_another_shape_than_the_first_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    rows = [{"result": "a", "context": ["t"]}, {"actual_output": "b", "retrieval_context": ["t"]}]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"line 2.*LangChain \(as the first row was read\) has it as"
+    ):
+        list(read_samples(path))
+
+
 def test_a_row_without_passages_does_not_say_how_others_have_theirs(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     rows = [{"answer": "a", "chunks": []}, {"answer": "b", "chunks": [{"content": "t"}]}]
