@@ -41,6 +41,12 @@ class Prompt:
         """As it stands in signatures: name, version, and the first digits of the hash."""
         return f"{self.name}-{self.version}@{self.sha256[:_SHOWN]}"
 
+    @property
+    def texts(self) -> dict[str, str]:
+        """Its three texts by name."""
+        user, again = self.user.template, self.again.template
+        return {"system": self.system, "user": user, "again": again}
+
 
 def prompts_folder() -> Path:
     """The folder of pinned prompts, in a wheel and in an editable install alike."""

@@ -8,18 +8,15 @@ from contextlib import contextmanager
 from io import BufferedWriter, RawIOBase, TextIOWrapper
 from typing import TYPE_CHECKING, Final, cast
 
-from rich import box
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from judge.errors import RunError
 from judge.messages import Lang, Messages
 from judge.text.fold import CJK
 from judge.text.visible import escaped, visible
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
     from typing_extensions import Buffer  # collections.abc has it from 3.12 on
 
 _STDERR: Final = 2
@@ -41,21 +38,21 @@ _PIECE: Final = re.compile(
 class Page:
     """What is said on a console, line by line."""
 
-    def __init__(self, console: Console, lang: Lang = "en") -> None:
+    def __init__(self, console: "Console", lang: Lang = "en") -> None:
         self.console = console
         self.lang: Lang = lang
         self.speaks_utf = console.encoding.lower().startswith("utf")
 
-    def say(self, text: Text | str, indent: int = 0, hang: int = 0, style: str = "") -> None:
+    def say(self, text: "Text | str", indent: int = 0, hang: int = 0, style: str = "") -> None:
         """Say a text in lines that fit; arguments as of `wrap`. `style` is of a plain string."""
-        whole = Text(text, style=style) if isinstance(text, str) else text
+        whole = _styled(text, style) if isinstance(text, str) else text
         self.whole(wrap(whole, self.console.width, indent, hang))
 
     def copied(self, text: str, style: str = "") -> None:
         """Say what people copy, such as a command or a signature: it is not broken into lines."""
-        self.whole(Text(visible(text), style=style))
+        self.whole(_styled(visible(text), style))
 
-    def whole(self, line: Text) -> None:
+    def whole(self, line: "Text") -> None:
         """Print a line as wide as it is: a narrow terminal breaks it, and nothing is cut."""
         self.console.print(line, soft_wrap=True)
 
@@ -63,17 +60,17 @@ class Page:
         """Leave a line free."""
         self.console.print()
 
-    def table(self, table: Table) -> None:
+    def table(self, table: "Table") -> None:
         """Print a table as wide as it is."""
         for line in self.rows(table):
             self.whole(line)
 
-    def rows(self, table: Table) -> Iterator[Text]:
+    def rows(self, table: "Table") -> "Iterator[Text]":
         """The lines of a table, without the spaces that rich fills them up with."""
         wide = self.console.options.update(width=_WIDEST_TABLE)
         options = wide.update(width=self.console.measure(table, options=wide).maximum)
         for line in self.console.render_lines(table, options, pad=False):
-            text = Text.assemble(*((segment.text, segment.style or "") for segment in line))
+            text = _styled("").assemble(*((each.text, each.style or "") for each in line))
             text.rstrip()
             yield text
 
@@ -148,6 +145,8 @@ def patient(name: str, number: int) -> None:
 @contextmanager
 def output(lang: Lang = "en") -> Iterator[Page]:
     """A page on standard output."""
+    from rich.console import Console  # noqa: PLC0415  heavy, and --help stays quick
+
     console = Console(highlight=False)
     if console.width < _LEAST_TERMINAL:  # an emulator that does not know its size says 0
         console.width = 80
@@ -182,8 +181,11 @@ def words(room: str, group: str, lang: Lang) -> Callable[..., str]:
     return lambda key, **values: texts(f"{group}.{key}", lang, **values)
 
 
-def figures(*headers: str, title: str | None = None) -> Table:
+def figures(*headers: str, title: str | None = None) -> "Table":
     """A table whose first column names the rows, and the others hold figures."""
+    from rich import box  # noqa: PLC0415  likewise heavy
+    from rich.table import Table  # noqa: PLC0415
+
     table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
     table.title_justify, table.title_style = "left", "bold"
     if title is not None:
@@ -203,7 +205,7 @@ def between(low: float, high: float) -> str:
     return f"{number(low)}–{number(high)}"
 
 
-def wrap(text: Text, width: int, indent: int = 0, hang: int = 0) -> Text:
+def wrap(text: "Text", width: int, indent: int = 0, hang: int = 0) -> "Text":
     """Break a text into lines; control characters in it are made visible.
 
     Args:
@@ -217,7 +219,7 @@ def wrap(text: Text, width: int, indent: int = 0, hang: int = 0) -> Text:
     shown.expand_tabs(_TAB)
     # All cuts at once: one slice after the other would copy a long text for each of its lines.
     cuts = [c for line in _lines(shown.plain, max(_LEAST_LINE, width - indent), hang) for c in line]
-    broken = Text()
+    broken = _styled("")
     for number, line in enumerate(shown.divide(cuts)[1::2]):
         line.rstrip()
         broken.append("\n" if number else "")
@@ -226,8 +228,16 @@ def wrap(text: Text, width: int, indent: int = 0, hang: int = 0) -> Text:
     return broken
 
 
+def _styled(text: str, style: str = "") -> "Text":
+    from rich.text import Text  # noqa: PLC0415  likewise heavy
+
+    return Text(text, style=style)
+
+
 def _lines(plain: str, width: int, hang: int) -> Iterator[tuple[int, int]]:
     """Where each line begins and ends."""
+    from rich.cells import cell_len  # noqa: PLC0415  likewise heavy
+
     hanging = max(_LEAST_LINE, width - hang)
     start = end = column = 0
     for piece in _PIECE.finditer(plain):
@@ -253,6 +263,8 @@ def _lines(plain: str, width: int, hang: int) -> Iterator[tuple[int, int]]:
 
 def _folds(word: str, room: int, then: int) -> Iterator[int]:
     """Where a word wider than a line is cut: `room` columns are left here, `then` on the next."""
+    from rich.cells import cell_len  # noqa: PLC0415  likewise heavy
+
     if word.isspace():
         return
     column = 0

@@ -102,7 +102,7 @@ def test_help_of_all_commands_loads_nothing_heavy() -> None:
         "        main([*words, '--help'])\n"
         "ask()\n"
         # Of these typer itself asks for the first and the last, to read options.
-        "assert not {'pydantic', 'asyncio', 'importlib.metadata'} & set(sys.modules)\n"
+        "assert not {'pydantic', 'rich', 'asyncio', 'importlib.metadata'} & set(sys.modules)\n"
         "for command in app.registered_commands:\n"
         "    ask(command.name or command.callback.__name__)\n"
         "heavy = {'asyncio', 'numpy', 'nltk', 'sacrebleu', 'sqlite3'}\n"
