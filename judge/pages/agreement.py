@@ -112,6 +112,11 @@ class Words:
         """The words for a missing figure; `why` is a key of `unmeasured`."""
         return self("unmeasured.because", why=self(f"unmeasured.{why}"))
 
+    def score(self, score: CorrectedScore) -> str:
+        """What a score is, and what it is a mean over."""
+        counted = "strict" if score.name.endswith("_strict") else "halves"
+        return self(f"score.{counted}_{score.average}")
+
     def difference(self, score: CorrectedScore) -> str:
         """How far the judge's score is off."""
         if score.raw is None:
