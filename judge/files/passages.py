@@ -148,8 +148,9 @@ def _passages(value: object, path: str, shape: Shape) -> tuple[list[str], list[s
     _refuse_names(items, path, shape)
     numbers = [str(number + 1) for number in range(len(texts))]
     ids, whence = ([], "") if shape.titled and not shape.order else _ids(items, shape)
-    if ids != numbers and ids and all(map(str.isdecimal, ids)):
-        note = f", called by their {whence}"  # so that [1] is what is called 1, and not the first
+    if not shape.order and ids != numbers and not set(ids).isdisjoint(numbers):
+        # [1] would be what is called 1, and not the first, which nearly all prompts mean by it.
+        ids, note = [], f", numbered, for their {whence} would be taken for places"
     return texts, ids or numbers, place, note
 
 

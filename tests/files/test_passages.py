@@ -105,6 +105,8 @@ READ: list[tuple[dict[str, object], str, list[tuple[str, str]]]] = [
     ({"answer": "a", "contexts": [{"page_content": "t", "id": "x"}]}, "a", [("x", "t")]),
     ({"response": {"role": "assistant", "content": "a"}, "chunks": ["t"]}, "a", [("1", "t")]),
     ({"answer": "a", "retrieved": [{"id": "x", "text": "t"}]}, "a", [("x", "t")]),
+    ({"answer": "a", "document": "a.pdf", "chunks": [{"content": "t"}]}, "a", [("1", "t")]),
+    ({"answer": "a", "passage": "A text."}, "a", [("1", "A text.")]),
     # A tool says its documents as one JSON text, or in parts.
     ({"answer": "a", "docs": ['[{"text": "t"}, {"content": "u"}]', "[1]"]}, "a", THREE),
     ({"answer": "a", "docs": [[{"type": "text", "text": "t"}], "u", "[1]"]}, "a", THREE),
@@ -155,7 +157,7 @@ NOTED: list[tuple[dict[str, object], str]] = [
     ({"result": "a", "context": "t"}, "answer from result, chunks from context, as one text"),
     (
         {"result": "a", "context": [{"id": 0, "text": "t"}, {"id": 1, "text": "u"}]},
-        "chunks from context[].text, called by their id",
+        "chunks from context[].text, numbered, for their id would be taken for places",
     ),
     ({"result": "a", "context": [{"id": 1, "text": "t"}]}, "chunks from context[].text"),
     (
