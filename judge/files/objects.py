@@ -1,6 +1,7 @@
 """Samples that a program has at hand: rows, tables and objects of other tools."""
 
 import asyncio
+import logging
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -30,6 +31,7 @@ from judge.records import Sample
 _Mapping = Mapping[str, str] | None
 Samples = Iterable[Sample] | AsyncIterable[Sample]
 
+_LOG: Final = logging.getLogger("judge")
 _BREATH: Final = 100
 """Rows that are checked before others have their turn."""
 
@@ -117,9 +119,12 @@ class _Desk:
     """Makes samples of rows, one after the other; a sample is let through as it is."""
 
     def __init__(
-        self, mapping: Mapping[str, str] | None = None, needs: Collection[str] = SCORE_NEEDS
+        self,
+        mapping: _Mapping = None,
+        needs: Collection[str] = SCORE_NEEDS,
+        told: Callable[[str], object] | None = _LOG.info,
     ) -> None:
-        self._reader = Reader(needs, mapping)
+        self._reader = Reader(needs, mapping, told)
         self._seen: Seen | None = None
         self._number = 0
 
@@ -154,7 +159,8 @@ def samples_in(given: object, needs: Collection[str]) -> Iterator[Sample]:
 async def each(given: object, mapping: Mapping[str, str] | None = None) -> AsyncGenerator[Sample]:
     """Every sample in what is given, in order; what can be read both ways, the way that waits.
 
-    What has a length is checked to its end before the first is handed on, as a file is.
+    What has a length is checked to its end before the first is handed on, as a file is. As what
+    another tool's rows are read is logged.
 
     Args:
         given: as of `rows_of`, or what gives such rows in its own time.
@@ -171,7 +177,8 @@ async def each(given: object, mapping: Mapping[str, str] | None = None) -> Async
     rows = rows_of(given, mapping)
     if rows.size is not None:
         await _check(rows, mapping)
-    with closing(_Desk(mapping)) as desk:
+    told = _LOG.info if rows.size is None else None  # once is enough
+    with closing(_Desk(mapping, told=told)) as desk:
         for row in rows.read():
             yield desk.sample(row)
 

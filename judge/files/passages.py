@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pydantic import JsonValue
@@ -169,11 +169,17 @@ def _unpacked(item: object, where: str, shape: Shape) -> list[object]:
     return [_said(parts, where)] if len(parts) == len(inner) else [item]
 
 
+def name_among(items: Sequence[object]) -> str:
+    """The first of the items, where all are ids, names of files or addresses; else empty."""
+    names = [each for each in items if isinstance(each, str) and _NAME.fullmatch(each)]
+    return names[0][:_SHOWN] if names and len(names) == len(items) else ""
+
+
 def _refuse_names(items: list[Any], path: str, shape: Shape) -> None:
     """Ids and addresses are no texts to judge by."""
-    names = [each for each in items if isinstance(each, str) and _NAME.fullmatch(each)]
-    if names and len(names) == len(items) and "chunks" not in shape.mapped:
-        what = f"holds names and no texts: {names[0][:_SHOWN]!r}"
+    name = "" if "chunks" in shape.mapped else name_among(items)
+    if name:
+        what = f"holds names and no texts: {name!r}"
         raise InputError(f"{what}; name the path of the texts: {mapping_of('chunks')}", field=path)
 
 

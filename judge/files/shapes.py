@@ -22,7 +22,7 @@ from judge.files.fields import (
     refuse_columns,
     sample_from,
 )
-from judge.files.passages import Shape, Values, values_of
+from judge.files.passages import Shape, Values, name_among, values_of
 from judge.files.paths import NOTHING, Paths, at, first, is_hollow, paths_of, unnumbered, within
 from judge.files.rows import table_fields
 from judge.records import Sample
@@ -110,10 +110,9 @@ class Reader:
             and all(_gives(fields, name) for name in self._told_apart)
         ):
             sample = self._read(fields, line)
+            self._say_of_own(fields, sample)
             # Rows without a passage do not say how those of others have theirs.
             self._own = self._shape is None and (self._own or bool(sample.chunks))
-            if self._tell is not None and (rival := _rival(fields, _RIVALS, sample.answer)):
-                self._say_once(f"answer from answer{rival}")
             return sample
         refuse_columns(fields)
         wide = unnumbered(fields)
@@ -203,6 +202,14 @@ class Reader:
             f"{name} from {names[name]}{notes.get(name, '')}" for name in _SPOKEN if name in names
         )
         self._say_once(f"read as {shape.name}: {', '.join(places)}")
+
+    def _say_of_own(self, fields: _Fields, sample: Sample) -> None:
+        if self._tell is None or not self._needs >= SCORE_NEEDS:
+            return
+        if rival := _rival(fields, _RIVALS, sample.answer):
+            self._say_once(f"answer from answer{rival}")
+        if not self._own and (name := name_among([each.text for each in sample.chunks])):
+            self._say_once(f"chunks hold names and no texts, such as {name!r} (--map chunks=PATH)")
 
     def _say_once(self, said: str) -> None:
         if self._tell is not None and said not in self._told:

@@ -199,3 +199,12 @@ def test_what_else_is_measured_takes_frames_too() -> None:
     assert recommend_measures(rows).profile.samples == 1
     with pytest.raises(InputError, match="row 1, field 'answer': is missing"):
         measure_overlap(rows.drop(columns="answer"))
+
+
+def test_how_rows_are_read_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    rows = [{"result": "a", "context": ["t"]}] * 2
+    with caplog.at_level("INFO", logger="judge"):
+        evaluate(rows)
+        evaluate(iter(rows))
+    said = "read as LangChain: answer from result, chunks from context"
+    assert [each.getMessage() for each in caplog.records] == [said, said]

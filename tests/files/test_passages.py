@@ -169,6 +169,10 @@ NOTED: list[tuple[dict[str, object], str]] = [
         "answer from answer, not from response (--map answer=response)",
     ),
     ({"answer": "a", "response": "a", "contexts": ["t"]}, ""),
+    (
+        {"answer": "a", "contexts": ["a.pdf", "b.pdf"]},
+        "chunks hold names and no texts, such as 'a.pdf' (--map chunks=PATH)",
+    ),
 ]
 
 
