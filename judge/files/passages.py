@@ -66,7 +66,8 @@ def values_of(fields: _Fields, shape: Shape, found: Mapping[str, tuple[str, obje
         path, value = found["chunks"]
         if shape.order:
             value = _ordered(value, order, path, shape)
-        texts, ids, names["chunks"], notes["chunks"] = _passages(value, path, shape)
+        owners = _owners(fields, path, shape)
+        texts, ids, names["chunks"], notes["chunks"] = _passages(value, path, owners, shape)
         both = zip(ids, texts, strict=True)
         values["chunks"] = [{"chunk_id": each, "text": text} for each, text in both]
     said = values.get("answer")
@@ -121,7 +122,17 @@ def _cites(sentence: object) -> bool:
     return isinstance(sentence, dict) and "citations" in sentence and "type" not in sentence
 
 
-def _passages(value: object, path: str, shape: Shape) -> tuple[list[str], list[str], str, str]:
+def _owners(fields: _Fields, path: str, shape: Shape) -> list[Any]:
+    """Of a path such as `docs[].body` the objects with these texts, for they have the ids."""
+    steps = next((steps for each, steps in shape.paths["chunks"] if each == path), ())
+    lists = [n for n, step in enumerate(steps) if step is None or isinstance(step, tuple)]
+    found = at(fields, steps[: lists[-1] + 1]) if lists else None
+    return found if isinstance(found, list) else []
+
+
+def _passages(
+    value: object, path: str, owners: list[Any], shape: Shape
+) -> tuple[list[str], list[str], str, str]:
     """The texts in a value, their ids, where they stand, and what to say of them."""
     value, note = listed(value) if isinstance(value, str) else value, ""
     if isinstance(value, dict) and shape.dumped and not first(value, shape.texts)[0]:
@@ -147,7 +158,8 @@ def _passages(value: object, path: str, shape: Shape) -> tuple[list[str], list[s
         texts.append(text)
     _refuse_names(items, path, shape)
     numbers = [str(number + 1) for number in range(len(texts))]
-    ids, whence = ([], "") if shape.titled and not shape.order else _ids(items, shape)
+    named = owners if len(owners) == len(items) else items
+    ids, whence = ([], "") if shape.titled and not shape.order else _ids(named, shape)
     if not shape.order and ids != numbers and not set(ids).isdisjoint(numbers):
         # [1] would be what is called 1, and not the first, which nearly all prompts mean by it.
         ids, note = [], f", numbered, for their {whence} would be taken for places"

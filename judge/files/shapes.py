@@ -126,6 +126,7 @@ class Reader:
         rest = {key: value for key, value in wide.items() if not within(key, used)}
         sample = self._read(rest | values.fields, line, values.names)
         self._shape = shape
+        self._say_of_thoughts(sample)
         return sample
 
     def knows(self, fields: _Fields) -> bool:
@@ -206,10 +207,17 @@ class Reader:
     def _say_of_own(self, fields: _Fields, sample: Sample) -> None:
         if self._tell is None or not self._needs >= SCORE_NEEDS:
             return
+        self._say_of_thoughts(sample)
         if rival := _rival(fields, _RIVALS, sample.answer):
             self._say_once(f"answer from answer{rival}")
         if not self._own and (name := name_among([each.text for each in sample.chunks])):
             self._say_once(f"chunks hold names and no texts, such as {name!r} (--map chunks=PATH)")
+
+    def _say_of_thoughts(self, sample: Sample) -> None:
+        if "</think>" in sample.answer:
+            self._say_once(
+                "answers hold <think>: a model's thoughts are judged as said; cut them out"
+            )
 
     def _say_once(self, said: str) -> None:
         if self._tell is not None and said not in self._told:

@@ -170,6 +170,10 @@ NOTED: list[tuple[dict[str, object], str]] = [
     ),
     ({"answer": "a", "response": "a", "contexts": ["t"]}, ""),
     (
+        {"answer": "<think>so</think> a", "contexts": ["t"]},
+        "answers hold <think>: a model's thoughts are judged as said; cut them out",
+    ),
+    (
         {"answer": "a", "contexts": ["a.pdf", "b.pdf"]},
         "chunks hold names and no texts, such as 'a.pdf' (--map chunks=PATH)",
     ),
@@ -192,3 +196,21 @@ def test_a_reference_of_another_name_is_one_where_it_is_a_text() -> None:
     assert [each.gold_answer for each in found] == ["九点", None, None, None, None]
     assert [each.metadata for each in found] == [{}, *({"ground_truth": e} for e in truths[1:])]
     assert Sample.of(row | {"ground_truth": "x", "reference": "y"}).gold_answer == "y"
+
+
+def test_texts_that_a_path_leads_to_keep_the_ids_of_their_documents() -> None:
+    docs = [{"id": "a1", "in": {"body": "t"}}, {"id": "b2", "in": {"body": "u"}}]
+    for given, path in (
+        ({"docs": docs}, "docs[].in.body"),
+        (
+            {"log": [{"id": "q", "as": "user"}, *({"as": "tool"} | d for d in docs)]},
+            "log[as=tool].in.body",
+        ),
+        ({"hits": [{"docs": docs}]}, "hits[].docs[].in.body"),
+        ({"hits": [{"docs": docs}]}, "hits[0].docs[].in.body"),
+    ):
+        row = {"answer": "It is so [b2].", **given}
+        ids = [each.chunk_id for each in Sample.of(row, map={"chunks": path}).chunks]
+        assert ids == ["a1", "b2"], path
+    plain = Sample.of({"answer": "a", "docs": ["t", "u"]}, map={"chunks": "docs[]"})
+    assert [each.chunk_id for each in plain.chunks] == ["1", "2"]
