@@ -120,8 +120,7 @@ class Evaluator:
     def correctness_signature(self) -> str | None:
         """How the numbers of correctness are made; None where it is not asked for.
 
-        Raises:
-            ConfigError: as of `signature`.
+        Errors as of `signature`.
         """
         return self._known[1]
 
