@@ -10,7 +10,7 @@ import ray.data
 from judge.cluster.actors import Holder, Row, config_of, cpus, portable
 from judge.cluster.permits import SharedPace, keep_pace
 from judge.config import Config
-from judge.errors import InputError
+from judge.errors import ConfigError, InputError
 from judge.files.columns import fields_of
 from judge.files.fields import SCORE_NEEDS
 from judge.files.shapes import Reader
@@ -47,8 +47,10 @@ def evaluate_dataset(
         replicas: actors that score.
 
     Raises:
-        ConfigError: the settings hold what no cluster can keep to.
+        ConfigError: the settings hold what no cluster can keep to, or nobody is to score.
     """
+    if replicas < 1:
+        raise ConfigError(f"replicas {replicas}: at least one must score")
     config = portable(config or Config())
     keeper = None
     if config.asks_server and replicas > 1:

@@ -74,6 +74,7 @@ def connected(address: str | None) -> Iterator[None]:
         with _quiet():
             yield
         return
+    named = f"--address {address}" if address else f"RAY_ADDRESS {os.environ.get('RAY_ADDRESS')}"
     address = address or os.environ.get("RAY_ADDRESS") or "local"
     here: dict[str, object] = {}
     if address == "local":
@@ -88,14 +89,16 @@ def connected(address: str | None) -> Iterator[None]:
             with _unseen(), _own_ends():
                 ray.init(address, log_to_driver=False, logging_level="ERROR", **here)
         except (OSError, ValueError, RuntimeError) as error:
-            step = (
-                "" if here or chosen else f" or, where it asks for a token, set {_AUTH}={_GUARDED}"
-            )
-            told = f"--address {address}: {error}; start Ray there{step}, or leave it out"
+            step = "" if chosen else f", set {_AUTH}={_GUARDED} where it asks for a token"
+            told = f"{named}: {error}; start Ray there{step}, or leave it out"
+            if here:
+                told = (
+                    f"Ray cannot be started here: {error}; RAY_TMPDIR names another folder for it"
+                )
             raise ConfigError(told) from None
         try:
             if not (here or chosen):
-                _agree(address)
+                _agree(named)
             yield
         except RayTaskError:
             raise  # a mistake of ours
@@ -124,7 +127,7 @@ def _guarded() -> Iterator[None]:
             guard.communicate(b"all is well")
 
 
-def _agree(address: str) -> None:
+def _agree(named: str) -> None:
     """Raise ConfigError where Ray sends a token that it found to a cluster that asks for none.
 
     There its workers could read nothing of this process's, and be waited for without end.
@@ -134,7 +137,7 @@ def _agree(address: str) -> None:
     asked = ray.remote(os.getenv).options(num_cpus=0).remote(_AUTH)
     if ray.get(asked) != _GUARDED:
         told = f"asks for no token, and there is one in this user's ~/.ray; set {_AUTH}=disabled"
-        raise ConfigError(f"--address {address}: {told}")
+        raise ConfigError(f"{named}: {told}")
 
 
 @contextmanager

@@ -234,3 +234,5 @@ def test_a_dataset_takes_no_settings_that_replicas_cannot_keep_to() -> None:
         with pytest.raises(ConfigError) as told:
             evaluate_dataset(rows, config)
         assert "geheim" not in str(told.value)
+    with pytest.raises(ConfigError, match="replicas 0: at least one"):
+        evaluate_dataset(rows, replicas=0)
