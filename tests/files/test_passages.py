@@ -123,6 +123,7 @@ READ: list[tuple[dict[str, object], str, list[tuple[str, str]]]] = [
     ),
     ({"问题": "q", "回答": "a", "检索结果": ["t"], "参考答案": "g"}, "a", [("1", "t")]),
     ({"answer": "gold", "prediction": "a", "passages": ["t"]}, "a", [("1", "t")]),
+    ({"answer": "gold", "prediction": "a", "context": ["t"]}, "a", [("1", "t")]),
     (
         {"answer": "a", "sources": [{"content": "t", "url": "u"}], "sources_url": None},
         "a",
