@@ -15,7 +15,7 @@ from typing import Final
 
 import ray
 import ray.data
-from ray.exceptions import RayError, RayTaskError
+from ray.exceptions import RayError, RayTaskError, UserCodeException
 
 from judge.errors import ConfigError, WorkerLost
 from judge.job import BEAT, Watcher
@@ -88,22 +88,22 @@ def connected(address: str | None) -> Iterator[None]:
             held.enter_context(_guarded())
             with _unseen(), _own_ends():
                 ray.init(address, log_to_driver=False, logging_level="ERROR", **here)
-        except (OSError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError, RayError) as error:
             step = "" if chosen else f", set {_AUTH}={_GUARDED} where it asks for a token"
-            told = f"{named}: {error}; start Ray there{step}, or leave it out"
+            why = str(error).partition(". ")[0]
+            told = f"{named}: {why}; start Ray there{step}, or leave it out"
             if here:
-                told = (
-                    f"Ray cannot be started here: {error}; RAY_TMPDIR names another folder for it"
-                )
+                told = f"Ray cannot be started here: {why}; RAY_TMPDIR names another folder for it"
             raise ConfigError(told) from None
         try:
-            if not (here or chosen):
+            if not here:
                 _agree(named)
             yield
-        except RayTaskError:
-            raise  # a mistake of ours
         except RayError as error:
-            why = str(error).partition("\n")[0]
+            met = error.cause if isinstance(error, RayTaskError) else error
+            if not isinstance(met, RayError) or isinstance(met, UserCodeException):
+                raise  # a mistake of ours
+            why = str(met).partition("\n")[0]
             raise WorkerLost(f"Ray: {why}; the same command goes on from there") from None
         finally:
             ray.shutdown()
@@ -136,7 +136,7 @@ def _agree(named: str) -> None:
         return
     asked = ray.remote(os.getenv).options(num_cpus=0).remote(_AUTH)
     if ray.get(asked) != _GUARDED:
-        told = f"asks for no token, and there is one in this user's ~/.ray; set {_AUTH}=disabled"
+        told = f"asks for no token, and this user sends one; set {_AUTH}=disabled"
         raise ConfigError(f"{named}: {told}")
 
 

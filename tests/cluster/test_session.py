@@ -10,10 +10,17 @@ import pytest
 pytest.importorskip("ray.data")
 import ray
 import ray.data
+from ray.exceptions import (
+    ActorDiedError,
+    AuthenticationError,
+    OwnerDiedError,
+    RayTaskError,
+    UserCodeException,
+)
 
 from judge.cluster import session
 from judge.cluster.session import connected
-from judge.errors import ConfigError
+from judge.errors import ConfigError, WorkerLost
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")
 
@@ -38,6 +45,8 @@ class _Ray:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if address == "auto":
             os.environ["RAY_AUTH_MODE"] = "token"
+        if address == "local":
+            raise AuthenticationError("No token was found. To make one, see elsewhere.")
 
     def is_initialized(self) -> bool:
         return False
@@ -54,14 +63,24 @@ class _Ray:
     def shutdown(self) -> None: ...
 
 
-def test_ray_takes_no_signals_and_sends_no_token_that_nobody_asked_for(
+def test_ray_is_kept_in_its_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(session, "ray", _Ray())
-    monkeypatch.setenv("RAY_AUTH_MODE", "token")
-    with connected("auto"):  # its user's will
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    with connected("near"):
         assert signal.getsignal(signal.SIGTERM) is before
-    monkeypatch.delenv("RAY_AUTH_MODE")
     with pytest.raises(ConfigError, match="set RAY_AUTH_MODE=disabled"), connected("auto"):
         pass
+    with pytest.raises(ConfigError, match="cannot be started here: No token was found; RAY_TMPDIR"):
+        connected("local").__enter__()
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    for error, kind in {
+        RayTaskError("read", "", OwnerDiedError("", None, "")): WorkerLost,
+        RayTaskError("read", "", KeyError("ours")): RayTaskError,
+        RayTaskError("read", "", UserCodeException()): RayTaskError,
+        ActorDiedError(): WorkerLost,
+    }.items():
+        with pytest.raises(kind), connected("near"):
+            raise error
