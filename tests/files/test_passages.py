@@ -69,6 +69,17 @@ READ: list[tuple[dict[str, object], str, list[tuple[str, str]]]] = [
     ),
     # The answer stands beside what was said before; thoughts are none of it.
     ({"messages": [*CHAT, CHAT[0]], "output": "b", "context": ["t"]}, "b", [("1", "t")]),
+    (
+        {"conversations": [{"from": "human", "value": "q"}, {"from": "gpt", "value": "a"}]}
+        | {"context": ["t"]},
+        "a",
+        [("1", "t")],
+    ),
+    (
+        {"contents": [{"role": "model", "parts": [{"text": "a"}]}], "context": ["t"]},
+        "a",
+        [("1", "t")],
+    ),
     ({"messages": CHAT, "response": "b", "context": ["t"]}, "b", [("1", "t")]),
     (
         {
