@@ -25,7 +25,7 @@ def export(
         None, metavar="FILE", help="Write CSV, which spreadsheets open; - for standard output."
     ),
     parquet: str | None = typer.Option(
-        None, metavar="FILE", help="Write Parquet, which takes pip install 'judge[data]'."
+        None, metavar="FILE", help="Write Parquet; it takes pip install '.[data]'."
     ),
     json: str | None = typer.Option(
         None, metavar="FILE", help="Write a JSON array, or lines where FILE ends in .jsonl; - too."
@@ -48,7 +48,7 @@ def export(
     from judge.files.tables import BOM, csv_lines, json_lines, replacing  # noqa: PLC0415
     from judge.reports.rows import COLUMNS, rows_of  # noqa: PLC0415
     from judge.review.folder import check_output, write_whole  # noqa: PLC0415
-    from judge.text.visible import escaped  # noqa: PLC0415
+    from judge.text.visible import escaped, plural  # noqa: PLC0415
 
     named = {"csv": csv, "parquet": parquet, "json": json}
     given = [(form, name) for form, name in named.items() if name]
@@ -66,10 +66,10 @@ def export(
                 written += 1
                 yield row
 
-    bare = name.lower().removesuffix(".gz")
-    if form == "parquet" and bare != name.lower():
+    packed = name.lower().endswith(".gz")
+    if form == "parquet" and packed:
         raise ConfigError(f"--parquet {name!r}: Parquet is packed by itself; name it .parquet")
-    array = not bare.endswith((".jsonl", ".ndjson"))
+    array = not name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
     is_csv = form == "csv"
     texts = csv_lines(list(COLUMNS[of]), rows()) if is_csv else json_lines(rows(), array=array)
     if name == PIPED:
@@ -83,4 +83,4 @@ def export(
             write_parquet(part, COLUMNS[of], rows())
     else:
         write_whole(path, chain([BOM], texts) if is_csv else texts, f"--{form}")
-    say(f"written to {path} ({written:,} rows)")
+    say(f"written to {path} ({written:,} {plural(written, 'row')})")
