@@ -315,7 +315,7 @@ def _unreadable(error: Exception, path: Path) -> InputError:
 
 def _refuse_binary(head: bytes, path: Path) -> None:
     if head.startswith(_UTF16):
-        message = "is UTF-16; convert it, for example: iconv -f UTF-16 -t UTF-8"
+        message = "is UTF-16; convert it: save it as CSV UTF-8, or iconv -f UTF-16 -t UTF-8"
         raise InputError(message, path=str(path))
     if b"\0" in head:
         message = "is a binary file; text is needed (a spreadsheet: save it as CSV)"
