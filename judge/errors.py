@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+_LONGEST = 200
+"""Characters of another's message in one of ours."""
+
+
 class JudgeError(Exception):
     """Anything `judge` raises on purpose; the message names the value and the next step."""
 
@@ -38,10 +42,15 @@ def extra(name: str, what: str, instead: str = "") -> "Iterator[None]":
     """Around imports: where a package is missing, ConfigError names the extra that brings it."""
     try:
         yield
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise ConfigError(
             f"{what} needs {error.name}, which is not installed; {instead}{install(name)}"
         ) from None
+    except ImportError as error:  # it is there, and something that it needs is not
+        why = " ".join(str(error).split())[:_LONGEST]
+        raise ConfigError(
+            f"{what} needs a package that cannot be loaded ({why}); mend it, or {instead}{install(name)}"
+        ) from error
 
 
 def install(name: str) -> str:

@@ -2,8 +2,10 @@ import copy
 import pickle
 import re
 
+import pytest
+
 from judge import errors
-from judge.errors import InputError, JudgeError
+from judge.errors import ConfigError, InputError, JudgeError, extra
 
 
 def test_the_tree_at_the_top_is_the_tree() -> None:
@@ -41,3 +43,15 @@ def test_an_input_error_survives_copying_and_another_process() -> None:
     for other in (copy.copy(error), pickle.loads(pickle.dumps(error))):  # noqa: S301  our own
         assert str(other) == str(error)
         assert (other.problem, other.path, other.line, other.field) == ("bad", "a.csv", 3, "q")
+
+
+def test_an_extra_says_whether_it_is_missing_or_broken() -> None:
+    broken = ImportError("libx.so: cannot open\nshared object file")
+    for error, says in (
+        (ModuleNotFoundError(name="x"), "XLSX needs x, which is not installed; run pip"),
+        (broken, "cannot be loaded (libx.so: cannot open shared object file); mend it, or run pip"),
+    ):
+        with pytest.raises(ConfigError) as caught, extra("xlsx", "XLSX"):
+            raise error
+        assert says in str(caught.value)
+        assert "\n" not in str(caught.value)

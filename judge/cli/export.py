@@ -12,6 +12,7 @@ from judge.cli.app import app
 from judge.cli.options import RUN, chosen
 from judge.cli.terminal import say
 from judge.errors import ConfigError
+from judge.files.source import PIPED
 
 if TYPE_CHECKING:
     from judge.reports.rows import Cell
@@ -44,17 +45,12 @@ def export(
     """
     from judge.files.arrow import write_parquet  # noqa: PLC0415  heavy, and --help stays quick
     from judge.files.runs import finished_run, made_from  # noqa: PLC0415  likewise
-    from judge.files.source import PIPED  # noqa: PLC0415
     from judge.files.tables import BOM, csv_lines, json_lines, replacing  # noqa: PLC0415
     from judge.reports.rows import COLUMNS, rows_of  # noqa: PLC0415
     from judge.review.folder import check_output, write_whole  # noqa: PLC0415
     from judge.text.visible import escaped, plural  # noqa: PLC0415
 
-    named = {"csv": csv, "parquet": parquet, "json": json}
-    given = [(form, name) for form, name in named.items() if name]
-    if len(given) != 1 or given[0] == ("parquet", PIPED):
-        raise ConfigError("name one file to write: --csv FILE, --parquet FILE or --json FILE")
-    ((form, name),) = given
+    form, name = _asked({"csv": csv, "parquet": parquet, "json": json})
     of = chosen("--level", level, tuple(COLUMNS))
     found, _ = finished_run(run)
     written = 0
@@ -66,9 +62,6 @@ def export(
                 written += 1
                 yield row
 
-    packed = name.lower().endswith(".gz")
-    if form == "parquet" and packed:
-        raise ConfigError(f"--parquet {name!r}: Parquet is packed by itself; name it .parquet")
     array = not name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
     is_csv = form == "csv"
     texts = csv_lines(list(COLUMNS[of]), rows()) if is_csv else json_lines(rows(), array=array)
@@ -84,3 +77,14 @@ def export(
     else:
         write_whole(path, chain([BOM], texts) if is_csv else texts, f"--{form}")
     say(f"written to {path} ({written:,} {plural(written, 'row')})")
+
+
+def _asked(named: dict[str, str | None]) -> tuple[str, str]:
+    """The one form that is asked for, and its file."""
+    given = [(form, name) for form, name in named.items() if name]
+    if len(given) != 1 or given[0] == ("parquet", PIPED):
+        raise ConfigError("name one file to write: --csv FILE, --parquet FILE or --json FILE")
+    ((form, name),) = given
+    if form == "parquet" and name.lower().endswith(".gz"):
+        raise ConfigError(f"--parquet {name!r}: Parquet is packed by itself; name it .parquet")
+    return form, name

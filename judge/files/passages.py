@@ -48,7 +48,7 @@ class Shape(NamedTuple):
 class Values(NamedTuple):
     """What was read of a row."""
 
-    fields: _Fields
+    fields: dict[str, Any]
     """Under our names."""
     names: dict[str, str]
     """Where each of them stood."""
@@ -156,7 +156,6 @@ def _passages(
         text, where = _passage(item, one, shape)
         place = f"{path.removesuffix('[]')}[].{where}" if where and number == 0 else place
         texts.append(text)
-    _refuse_names(items, path, shape)
     numbers = [str(number + 1) for number in range(len(texts))]
     named = owners if len(owners) == len(items) else items
     ids, whence = ([], "") if shape.titled and not shape.order else _ids(named, shape)
@@ -187,10 +186,10 @@ def name_among(items: Sequence[object]) -> str:
     return names[0][:_SHOWN] if names and len(names) == len(items) else ""
 
 
-def _refuse_names(items: list[Any], path: str, shape: Shape) -> None:
-    """Ids and addresses are no texts to judge by."""
-    name = "" if "chunks" in shape.mapped else name_among(items)
-    if name:
+def refuse_names(values: Values, path: str) -> None:
+    """Ids and addresses, which stood at a path, are no texts to judge by."""
+    name = name_among([each["text"] for each in values.fields["chunks"]])
+    if name and values.names["chunks"] == path:
         what = f"holds names and no texts: {name!r}"
         raise InputError(f"{what}; name the path of the texts: {mapping_of('chunks')}", field=path)
 

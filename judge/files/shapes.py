@@ -22,7 +22,7 @@ from judge.files.fields import (
     refuse_columns,
     sample_from,
 )
-from judge.files.passages import Shape, Values, name_among, values_of
+from judge.files.passages import Shape, Values, name_among, refuse_names, values_of
 from judge.files.paths import NOTHING, Paths, at, first, is_hollow, paths_of, unnumbered, within
 from judge.files.rows import table_fields
 from judge.records import Sample
@@ -36,7 +36,10 @@ _NULLS: Final = frozenset({"NAType", "NaTType"})
 _SPOKEN: Final = ("query", "answer", "chunks", "gold_answer")
 _READ: Final = frozenset(FIELDS) - {"qid", "query"}
 """Fields by which a row is one of ours, where none must be there."""
-_RIVALS: Final = ("response", "prediction", "generated_answer", "generation", "model_answer")
+_RIVALS: Final = (
+    *("response", "prediction", "generated_answer", "generation", "model_answer", "model_output"),
+    *("predicted_answer", "model_response"),
+)
 """Keys that may hold the answer where our own holds another."""
 _SHOWN: Final = 60
 """Characters of a value, in a message."""
@@ -101,6 +104,7 @@ class Reader:
         self._told: set[str] = set()
         self._shape: Shape | None = None
         self._own = False
+        self._answer = ""
 
     def sample(self, fields: _Fields, line: int) -> Sample:
         """The sample in a row; errors as of `sample_from`."""
@@ -121,11 +125,16 @@ class Reader:
             return self._read(fields, line)
         found = self._found(wide, shape)
         values = values_of(wide, shape, found)
-        self._say(wide, shape, values)
+        if self._shape is None and "chunks" in found and "chunks" not in self._mapped:
+            refuse_names(values, found["chunks"][0])  # of a later row it is a short text
+        rival = self._rival_of(wide, shape, values)
+        self._say(shape, values, rival)
         used = [path for path, _ in found.values()]
         rest = {key: value for key, value in wide.items() if not within(key, used)}
         sample = self._read(rest | values.fields, line, values.names)
         self._shape = shape
+        # What stands beside it may be the reference, and is never the answer of another row.
+        self._answer = values.names["answer"] if rival else self._answer
         self._say_of_thoughts(sample)
         return sample
 
@@ -171,7 +180,11 @@ class Reader:
                 raise InputError(f"{what}; leave it out (--skip-bad-lines)", field=path)
         for name in FIELDS:
             paths = shape.paths.get(name, ())
-            places = " or ".join(path for path, _ in paths[:_PLACES])
+            if kept := self._answer if name == "answer" else "":
+                paths = tuple(each for each in paths if each[0] == kept)
+            ours = FIELDS[name][1]
+            named = sorted((path for path, _ in paths), key=lambda path: path not in ours)
+            places = " or ".join(named[:_PLACES])
             path, value = first(fields, paths)
             if name == "gold_answer" and isinstance(value, list) and len(value) > 1:
                 continue  # of several nobody knows which, and the answer is judged without
@@ -182,7 +195,7 @@ class Reader:
                 raise InputError(f"{what}; name another path: {mapping_of(name)}", field=name)
             elif name == "answer" and "sentences" in self._mapped:
                 continue
-            elif name in self._needs and not _gives(fields, name):
+            elif name in self._needs and (kept or not _gives(fields, name)):
                 like = " (as the first row was read)" if self._shape else ""
                 place = f": {shape.name}{like} has it as {places}" if places else like
                 what = f"is missing{place}; found {keys_of(fields)}"
@@ -191,14 +204,16 @@ class Reader:
                 raise InputError(what, field=name)
         return found
 
-    def _say(self, fields: _Fields, shape: Shape, read: Values) -> None:
-        if self._tell is None:
-            return
-        names, notes = read.names, read.notes
-        if "answer" in names and "answer" not in self._mapped:
-            used = tuple(names.values())
-            keys = [each for each, _ in shape.paths["answer"] if not within(each, used)]
-            notes["answer"] = _rival(fields, keys, read.fields.get("answer"))
+    def _rival_of(self, fields: _Fields, shape: Shape, read: Values) -> str:
+        """What to say of another text that may be the answer, where nobody named its path."""
+        if "answer" not in read.names or "answer" in self._mapped:
+            return ""
+        used = tuple(read.names.values())
+        keys = [each for each, _ in shape.paths["answer"] if not within(each, used)]
+        return _rival(fields, keys, read.fields.get("answer"))
+
+    def _say(self, shape: Shape, read: Values, rival: str) -> None:
+        names, notes = read.names, read.notes | {"answer": rival}
         places = (
             f"{name} from {names[name]}{notes.get(name, '')}" for name in _SPOKEN if name in names
         )

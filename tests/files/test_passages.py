@@ -180,6 +180,10 @@ NOTED: list[tuple[dict[str, object], str]] = [
         {"answer": "gold", "response": "a", "contexts": ["t"]},
         "answer from answer, not from response (--map answer=response)",
     ),
+    (
+        {"answer": "gold", "predicted_answer": "a", "contexts": ["t"]},
+        "answer from answer, not from predicted_answer (--map answer=predicted_answer)",
+    ),
     ({"answer": "a", "response": "a", "contexts": ["t"]}, ""),
     (
         {"answer": "<think>so</think> a", "contexts": ["t"]},

@@ -273,7 +273,7 @@ WRONG: list[tuple[object, str, str]] = [
     (
         {"query": "q", "source_documents": ["t"]},
         "answer",
-        "is missing: a plain row has it as generated_answer or",
+        "is missing: a plain row has it as answer or response or",
     ),
     (
         {"input": "q", "actual_output": "a"},
@@ -497,6 +497,31 @@ def test_a_row_of_another_shape_than_the_first_says_so(tmp_path: Path) -> None:
         InputError, match=r"line 2.*LangChain \(as the first row was read\) has it as"
     ):
         list(read_samples(path))
+
+
+def test_a_reference_beside_an_answer_is_not_the_answer_of_a_row_without_one(
+    tmp_path: Path,
+) -> None:
+    row: dict[str, str | None] = {"context": "so it is", "answer": "gold", "prediction": "a"}
+    for name, says in (
+        ("rows.jsonl", "line 3, field 'prediction': is null; text is needed"),
+        ("rows.csv", r"line 3, field 'answer': is missing: .* has it as prediction; found"),
+    ):
+        path = tmp_path / name
+        rows = [row, row | {"prediction": None}]
+        lines = ["", *map(json.dumps, rows)]
+        if name.endswith("csv"):
+            lines = [",".join(row), *(",".join(each[k] or "" for k in row) for each in rows)]
+        path.write_text("\n".join(lines), encoding="utf-8")
+        with pytest.raises(InputError, match=says):
+            list(read_samples(path))
+
+
+def test_a_short_text_of_a_later_row_is_no_name(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    rows = [{"answer": "a", "context": text} for text in ("so it is", "N/A")]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert [each.chunks[0].text for each in read_samples(path)] == ["so it is", "N/A"]
 
 
 def test_a_row_without_passages_does_not_say_how_others_have_theirs(tmp_path: Path) -> None:
