@@ -49,7 +49,8 @@ def extra(name: str, what: str, instead: str = "") -> "Iterator[None]":
     except ImportError as error:  # it is there, and something that it needs is not
         why = " ".join(str(error).split())[:_LONGEST]
         raise ConfigError(
-            f"{what} needs a package that cannot be loaded ({why}); mend it, or {instead}{install(name)}"
+            f"{what} needs a package that cannot be loaded ({why}); mend it, or "
+            f"{instead}{install(name)}"
         ) from error
 
 
