@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -199,7 +200,7 @@ def _parent(pid: int) -> int:
 
 
 def test_a_dataset_is_scored_in_a_pipeline(place: Path) -> None:  # noqa: ARG001
-    rows = _rows(0, 20)
+    rows = _rows(0, 24)
     for row in rows:
         row["said"] = row.pop("answer")
     rows[7]["said"] = None
@@ -208,17 +209,18 @@ def test_a_dataset_is_scored_in_a_pipeline(place: Path) -> None:  # noqa: ARG001
     def script(request: Asked) -> Answer:
         if not request.is_probe:
             came.append(time.monotonic())
-        return too_many("1") if not request.is_probe and request.number == 3 else right(request)
+        return too_many("3") if not request.is_probe and request.number == 3 else right(request)
 
     with JudgeServer(script) as server:
-        config = server.config(map={"answer": "said"}, rpm=1200, attempts=3)
+        config = server.config(map={"answer": "said"}, rpm=600, attempts=3)
         given = ray.data.from_items(rows, override_num_blocks=2)
         scored = evaluate_dataset(given, config, replicas=2).take_all()
-        # 20 a second, however many replicas ask.
-        assert came[-1] - came[0] >= (len(came) - 1) / 20 - 0.1
-        # Nor does any while one was told to wait: but for those that were out.
-        assert sum(came[3] < each < came[3] + 0.95 for each in came) <= 8
-        expected = evaluate([each for each in rows if each["said"]], config)
+        # 10 a second, however many replicas ask.
+        assert came[-1] - came[0] >= (len(came) - 1) / 10 - 0.1
+        # Nor does any while one was told to wait, as soon as a busy machine has told them.
+        assert max(after - before for before, after in pairwise(came)) > 1.5
+        unpaced = config.model_copy(update={"rpm": None})
+        expected = evaluate([each for each in rows if each["said"]], unpaced)
     assert sorted(each["qid"] for each in scored) == sorted(str(each["qid"]) for each in rows)
     by_qid = {each["qid"]: each for each in scored}
     bad = by_qid.pop("q7")
