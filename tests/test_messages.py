@@ -5,6 +5,7 @@ from string import Formatter
 
 import pytest
 
+from judge.errors import install
 from judge.messages import LANGS, Messages
 
 ROOMS = sorted(
@@ -57,6 +58,9 @@ def test_one_of_something_is_told_in_the_singular() -> None:
     assert Messages.of("gold")("import.graded", "en", **one) == said
 
 
+_BROKEN = "x 需要的软件包无法加载（y）；请修复它，或在 judge 的源码目录中运行 pip install '.[z]'"
+
+
 def test_failures_are_looked_up_in_the_words_of_the_code() -> None:
     """Else an error that somebody words anew would be told in English."""
     code = "".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
@@ -71,6 +75,7 @@ def test_failures_are_looked_up_in_the_words_of_the_code() -> None:
     for text, told in (
         ("it holds no JSON", "其中没有 JSON"),
         ("timeout: no time was left to ask", "超时：没有时间再提问"),
+        (f"x needs a package that cannot be loaded (y); mend it, or {install('z')}", _BROKEN),
         ("nobody said this", "nobody said this"),
     ):
         assert (texts.translate(text, "en"), texts.translate(text, "zh")) == (text, told)
