@@ -200,7 +200,7 @@ def _parent(pid: int) -> int:
 
 
 def test_a_dataset_is_scored_in_a_pipeline(place: Path) -> None:  # noqa: ARG001
-    rows = _rows(0, 24)
+    rows = _rows(0, 30)
     for row in rows:
         row["said"] = row.pop("answer")
     rows[7]["said"] = None
