@@ -120,7 +120,7 @@ def document_rows(lines: TextLines, path: Path) -> Iterator[Row]:
     """
     text = _Text(lines, path, "the JSON document")
     while text.next_of("{", keep="{", last=True):
-        number, around, parts, keys = text.line, False, list[str](), set[str]()
+        number, around, parts, keys, size = text.line, False, list[str](), set[str](), 0
         text.next_of("{")
         sign = text.next_of('"}', keep='"')
         while sign == '"':
@@ -132,7 +132,11 @@ def document_rows(lines: TextLines, path: Path) -> Iterator[Row]:
                 around = True
                 yield from _array(text, path)
             else:
-                parts.append(f"{written}: {text.value()}")
+                value = text.value()
+                if not around:
+                    parts.append(f"{written}: {value}")
+                    size += len(parts[-1])
+                    text.check(size, number)
             if (sign := text.next_of(",}")) == ",":
                 sign = text.next_of('"', keep='"')
         if not around:
@@ -203,22 +207,28 @@ class _Text:
         self._take(match.end(1))
         return True
 
+    def check(self, size: int, number: int) -> None:
+        """Raise InputError where an object, which began on this line, has more than a line may."""
+        longest = self._lines.longest
+        if size > longest:
+            problem = f"an object is longer than {longest / MEGA:g} MB; {ALLOW_MORE}"
+            raise InputError(problem, path=str(self._path), line=number)
+
     def value(self, number: int = 0) -> str:
         """The text of the value that begins here; `number` is its line, where it is known."""
         self._skip_blanks()
-        number, longest = number or self.line, self._lines.longest
+        number = number or self.line
         while True:
             try:
                 end, problem = _PLAIN.raw_decode(self._text, self._place)[1], ""
             except (ValueError, RecursionError) as error:
                 end, problem = len(self._text), f"bad JSON: {error}; mend the file"
-            if end - self._place > longest:
-                problem = f"an object is longer than {longest / MEGA:g} MB; {ALLOW_MORE}"
-            elif not problem and end < len(self._text):
+            self.check(end - self._place, number)
+            if not problem and end < len(self._text):
                 return self._take(end)
-            elif self._more():
+            if self._more():
                 continue
-            elif not problem:  # behind it the file ends
+            if not problem:  # behind it the file ends
                 return self._take(len(self._text))
             raise InputError(problem, path=str(self._path), line=number)
 

@@ -72,6 +72,7 @@ DOCUMENTS: list[tuple[str, list[str] | str]] = [
     ('{\n"a": tru}', "line 2: bad JSON: Expecting value"),
     ('{\n"a": 1,\n"a": 2}', "line 1: the key 'a' stands twice in an object; keep one"),
     (f'{{"data": [\n{GOOD},\n{{"answer": "{"x" * 9_000}"}}]}}', "line 3: an object is longer"),
+    (json.dumps(dict.fromkeys(map(str, range(900)), 1), indent=1), "line 1: an object is longer"),
     # A line that was cut off is a line.
     (f"{{\n{GOOD}", "line 1: is one JSON document over many lines"),
     (f'{{"answer": "a", "chunks": [\n{GOOD}', "line 1: bad JSON: Expecting value"),
