@@ -18,6 +18,7 @@ from judge.cli.app import main
 from judge.files.runs import read_results
 from judge.records import SampleResult
 
+GOLDEN = Path(__file__).resolve().parent / "golden"
 CHUNKS = ("The canteen opens at seven and closes at three, from Monday to Friday, all year round.",)
 
 
@@ -101,3 +102,19 @@ def write(path: Path, lines: Iterable[Mapping[str, JsonValue]]) -> Path:
 def results(run: Path) -> list[SampleResult]:
     """Those of a run, in order."""
     return list(read_results(run))
+
+
+class Golden:
+    """Compares a text with a file of `tests/golden/`, or writes it anew for `--update-golden`."""
+
+    def __init__(self, *, update: bool) -> None:
+        self._update = update
+
+    def check(self, name: str, text: str) -> None:
+        """Fail unless `text` is what `<name>.txt` holds; lines lose their trailing blanks."""
+        path = GOLDEN / f"{name}.txt"
+        text = "".join(f"{each.rstrip()}\n" for each in text.splitlines())
+        if self._update:
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"{path.name} is missing: pytest --update-golden writes it"
+        assert text == path.read_text(encoding="utf-8"), f"{path.name} differs: --update-golden"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.commands import Golden
 from tests.redis_server import BINARY, RedisServer
 from tests.server import JudgeServer
 
@@ -24,6 +25,16 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # the usual number of examples: every run of every session draws others.
 settings.register_profile("house", deadline=None, max_examples=30)
 settings.load_profile("house")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write tests/golden/ anew")
+
+
+@pytest.fixture
+def golden(pytestconfig: pytest.Config) -> Golden:
+    """The texts that are held in `tests/golden/`."""
+    return Golden(update=pytestconfig.getoption("--update-golden"))
 
 
 @pytest.fixture

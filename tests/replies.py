@@ -175,6 +175,26 @@ def apt(asked: Asked) -> Answer:
     return Says(packed(listed))
 
 
+def mixed(asked: Asked) -> Answer:
+    """One of six verdicts for each sentence, by a checksum of its words.
+
+    They are the four labels, a `full` whose quote is in no chunk, and no verdict at all.
+    """
+    if asked.is_about_question or not asked.ids:
+        return right(asked)
+    listed: list[Mapping[str, JsonValue]] = []
+    for sentence in asked.ids:
+        kind = crc32(asked.sentences[sentence].encode()) % 8
+        if kind < len(_LABELS):
+            listed.append(verdict(asked, sentence, _LABELS[kind]))
+        elif kind == len(_LABELS):
+            listed.append(verdict(asked, sentence, "full", "words that are in no chunk at all"))
+    return Says(packed(listed))
+
+
+_LABELS: Final = ("full", "full", "full", "partial", "none", "contradicted")
+
+
 # Scripts made of scripts.
 
 

@@ -1,0 +1,119 @@
+"""What each command prints on the fixtures, held in `tests/golden/<command>.<language>.txt`.
+
+A row of `SESSIONS` is a session in an empty folder that holds the fixtures: its commands run one
+after the other, and the file keeps each command, its exit code, and what it wrote to standard
+output and standard error. A command whose texts exist in two languages has `{lang}` in its line.
+
+    pytest tests/cli/test_golden.py --update-golden
+
+writes the files anew. Read their diff before you commit it.
+"""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.commands import Golden, judge
+from tests.replies import mixed
+from tests.reviewed import fill
+from tests.server import JudgeServer
+
+FIXTURES: Final = Path(__file__).resolve().parents[2] / "fixtures"
+MODEL: Final = "--model tiny --base-url {server} --no-cache"
+SESSIONS: Final = {
+    "score": (
+        "score fixtures/quickstart.jsonl -o run --details --lang {lang}",
+        "score fixtures/cells.jsonl -o cells --correctness --details --lang {lang}",
+        f"score fixtures/quickstart.jsonl -o model --details --lang {{lang}} {MODEL}",
+        "score fixtures/quickstart.jsonl -o gate --lang {lang} --fail-under faithfulness=0.9",
+        f"score fixtures/quickstart.jsonl --dry-run {MODEL}",
+        "score fixtures/broken.jsonl -o broken",
+        "score fixtures/broken.jsonl -o skipped --skip-bad-lines",
+    ),
+    "show": (
+        f"! score fixtures/quickstart.jsonl -o model {MODEL}",
+        "! score fixtures/quickstart.jsonl -o run",
+        "show run --lang {lang}",
+        "show run zh-warranty-number --lang {lang}",
+        "show model en-leave-partial --lang {lang}",
+        "show model --support unscored --lang {lang}",
+        "show run --support none --lang {lang}",
+        "show run --worst 3 --lang {lang}",
+        "show run nobody --lang {lang}",
+    ),
+    "compare": (
+        f"! score fixtures/quickstart.jsonl -o model {MODEL}",
+        "! score fixtures/quickstart.jsonl -o run",
+        "compare run model --across-signatures --lang {lang}",
+    ),
+    "review": (
+        "! score fixtures/quickstart.jsonl -o run",
+        "review draw run -n 12 -o sheet.csv",
+        "fill sheet.csv full",
+        "review import run sheet.csv --lang {lang}",
+    ),
+    "retrieval": (
+        "retrieval fixtures/retrieval.jsonl",
+        "retrieval --qrels fixtures/trec.qrels --run fixtures/trec.run",
+    ),
+    "overlap": ("overlap fixtures/overlap.jsonl",),
+    "recommend": (
+        "recommend fixtures/recommend_sparse.jsonl",
+        "recommend fixtures/recommend_imbalanced.jsonl",
+    ),
+    "exam": ("exam --limit 1 --category number --category negation",),
+    "doctor": ("doctor", "doctor --model tiny --base-url {server}"),
+    "cache": (
+        "cache stats",
+        "! score fixtures/quickstart.jsonl -o model --model tiny --base-url {server}",
+        "cache stats",
+        "cache clear --yes",
+    ),
+    "prompts": ("prompts list", "prompts verify"),
+    "perturb": ("perturb fixtures/quickstart.jsonl -o variants.jsonl",),
+    "batch": ("batch write fixtures/quickstart.jsonl -o batch --model tiny --no-probe",),
+}
+ROWS: Final = [
+    (name, lang)
+    for name, commands in SESSIONS.items()
+    for lang in (("en", "zh") if "{lang}" in "".join(commands) else ("en",))
+]
+MASKS: Final = (
+    (re.compile(r"(?:similarity:lexical|llm:tiny)\S*\|judge:\S+"), "SIGNATURE"),
+    (re.compile(r"\br[0-9a-f]{8}\b"), "DRAW"),
+    (re.compile(r"\b\d+(?:\.\d+)? (?=GB)"), "N "),
+    (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d UTC"), "TIME"),
+    (re.compile(r"\b\d+(?:\.\d+)? (?=s\b|seconds\b|秒)"), "N "),
+)
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(("name", "lang"), ROWS)
+def test_what_a_command_prints(
+    name: str, lang: str, place: Path, golden: Golden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A line that names a folder would break elsewhere on a machine whose folders have longer names.
+    monkeypatch.setenv("COLUMNS", "200" if name in {"cache", "doctor"} else "80")
+    shutil.copytree(FIXTURES, place / "fixtures")
+    written = []
+    with JudgeServer(mixed) as server:
+        for line in SESSIONS[name]:
+            hidden, command = line.startswith("! "), line.removeprefix("! ").replace("{lang}", lang)
+            words = shlex.split(command.replace("{server}", server.base_url))
+            if words[0] == "fill":
+                fill(Path(words[1]), words[2])
+                continue
+            ran = judge(*words)
+            if not hidden:
+                shown = command.replace("{server}", "URL")
+                written.append(f"$ judge {shown}\n{ran.out}{ran.err}exit {ran.code}\n")
+        text = "\n".join(written).replace(server.base_url, "URL")
+    text = text.replace(server.base_url.removeprefix("http://").removesuffix("/v1"), "HOST")
+    text = text.replace(str(place), "FOLDER")
+    for pattern, instead in MASKS:
+        text = pattern.sub(instead, text)
+    golden.check(f"{name}.{lang}", text)
