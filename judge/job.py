@@ -109,7 +109,7 @@ class Job:
     What `gates` say of the totals stands in them.
     """
 
-    def __init__(  # noqa: PLR0913  each is a choice of the command line
+    def __init__(
         self,
         source: Path | IO[bytes],
         folder: Path,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from judge.records import Chunk, JudgeRequest, Sentence, SentenceKind
 
 
-def request(  # noqa: PLR0913 (a table row says what it is about by name)
+def request(
     sentences: Sequence[str],
     chunks: Sequence[str] = (),
     cites: Mapping[int, tuple[int, ...]] | None = None,

@@ -106,7 +106,7 @@ class _Gating(NamedTuple):
 @commands.callback()
 @takes_settings
 @takes_groups
-def exam(  # noqa: PLR0913  each is an option of the command line
+def exam(
     context: typer.Context,
     *,
     chosen: _Items,

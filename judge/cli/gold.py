@@ -26,7 +26,7 @@ _FORCE: Final = typer.Option(False, "--force", help="Replace files that are ther
 
 
 @commands.command()
-def draw(  # noqa: PLR0913  each is an option of the command line
+def draw(
     samples: list[str] = typer.Argument(
         metavar="SAMPLES",
         help="JSONL or CSV: the first file has the queries; each further one is a system to pool.",
@@ -83,7 +83,7 @@ def draw(  # noqa: PLR0913  each is an option of the command line
 
 
 @commands.command("import")
-def import_(  # noqa: PLR0913  likewise
+def import_(
     drawn: Path = typer.Argument(metavar="DRAW", help="The .draw.json beside the sheet."),
     sheets: list[Path] = typer.Argument(metavar="SHEET...", help="CSV or XLSX, graded."),
     out: Path = typer.Option(

@@ -18,7 +18,7 @@ _NEEDS: Final = ("query", "chunks")
 
 
 @app.command()
-def perturb(  # noqa: PLR0913  each is an option of the command line
+def perturb(
     samples: str = SAMPLES,
     out: str = typer.Option(
         ..., "-o", "--output", metavar="FILE", help="Where the variants go: JSON lines."

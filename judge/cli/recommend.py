@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @app.command()
-def recommend(  # noqa: PLR0913  each is an option of the command line
+def recommend(
     samples: str = SAMPLES,
     *,
     # All are texts, numbers too: what is wrong is told in a line of ours and not in typer's four.

@@ -180,7 +180,7 @@ class _Gating(NamedTuple):
 
 @app.command()
 @takes_groups
-def retrieval(  # noqa: PLR0913  each is an option of the command line
+def retrieval(
     samples: list[str] | None = typer.Argument(
         None,
         metavar="SAMPLES",

@@ -45,7 +45,7 @@ _FORCE: Final = typer.Option(False, "--force", help="Replace the file that -o na
 
 
 @commands.command()
-def draw(  # noqa: PLR0913  each is an option of the command line
+def draw(
     run: Path = RUN,
     size: int = typer.Option(60, "-n", "--size", min=1, help="Sentences (or answers) to draw."),
     output: Path = typer.Option(

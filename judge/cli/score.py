@@ -158,7 +158,7 @@ _LANG: Final = typer.Option(
 @app.command()
 @takes_settings
 @takes_groups
-def score(  # noqa: PLR0913  each is an option of the command line
+def score(
     source: str = _SAMPLES,
     output: str | None = _OUTPUT,
     *,

@@ -61,7 +61,7 @@ _CELL: Final = typer.Option(
 
 
 @app.command()
-def show(  # noqa: PLR0913  each is an option of the command line
+def show(
     run: Path = RUN,
     qid: str | None = typer.Argument(
         None, metavar="[QID]", help="Which answer; the worst where left out."

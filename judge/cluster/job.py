@@ -74,7 +74,7 @@ class ClusterJob:
         force: as of `Job`; so are the next two.
     """
 
-    def __init__(  # noqa: PLR0913  each is a choice of the command line
+    def __init__(
         self,
         source: str,
         folder: Path,

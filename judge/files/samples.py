@@ -59,7 +59,7 @@ class Checked(NamedTuple):
     sha256: str
 
 
-def read_samples(  # noqa: PLR0913  each is a choice of a caller's
+def read_samples(
     path: str | Path,
     *,
     needs: Collection[str] = SCORE_NEEDS,

@@ -57,7 +57,7 @@ class Drawn(NamedTuple):
     """The other half of correctness, in the same sheets."""
 
 
-def draw(  # noqa: PLR0913  each is a choice of who draws
+def draw(
     run: str | Path,
     sheet: str | Path = "review.csv",
     *,

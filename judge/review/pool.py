@@ -86,7 +86,7 @@ class DrawnPool(NamedTuple):
     """One for each reviewer."""
 
 
-def draw_gold(  # noqa: PLR0913  each is a choice of who draws
+def draw_gold(
     samples: str,
     sheet: str | Path = "gold.csv",
     *,

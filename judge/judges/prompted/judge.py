@@ -106,7 +106,7 @@ class PromptedJudge:
         ConfigError: `sentences_per_call` is under 1.
     """
 
-    def __init__(  # noqa: PLR0913  each is a choice of who composes
+    def __init__(
         self,
         model: Model,
         prompt: Prompt,

@@ -95,7 +95,7 @@ def answer(
     )
 
 
-def printed(  # noqa: PLR0913  each is a way to print
+def printed(
     *results: SampleResult,
     gates: Sequence[str] = (),
     strict: bool = False,
