@@ -2,7 +2,6 @@
 
 import errno
 import hashlib
-import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -50,10 +49,6 @@ OWN: Final = (
 )
 """What a new run discards, in this order. The record goes last: without it, nobody would know whose
 the other files are. What people said, in `review/`, stays."""
-
-_SEAL: Final = re.compile(rb',\s*"checksum"\s*:\s*"([0-9a-f]{16})"\s*\}\s*\Z')
-_SEAL_ROOM: Final = 80
-"""Bytes at a line's end in which its checksum is looked for, blanks of other writers included."""
 
 _Record = TypeVar("_Record", bound=Record)
 _AGAIN: Final = "score again with --force"
@@ -107,8 +102,8 @@ def read_summary(folder: str | Path) -> Summary:
 def read_results(folder: str | Path) -> Iterator[SampleResult]:
     """The results of a run in input order; those so far, where it is unfinished.
 
-    `RunError` where there are none, or a line is damaged, or was changed after it was written; at
-    the end, where whole lines were lost or added.
+    `RunError` where there are none, or a line is damaged; at the end, where whole lines were lost
+    or added.
     """
     folder = Path(folder)
     try:
@@ -147,34 +142,17 @@ def shards(folder: Path) -> list[Path]:
 
 
 def line_of(result: SampleResult) -> bytes:
-    """A result as `results.jsonl` holds it: its record and, as last key, a checksum of the record.
-
-    The checksum shows accidents and casual editing. It proves nothing against somebody who computes
-    it anew, for it needs no secret.
-    """
-    record = result.model_dump_json().encode()
-    return b'%s,"checksum":"%s"}\n' % (record[:-1], _checksum(record))
+    """A result as a line of `results.jsonl`, which `SampleResult.model_validate_json` reads."""
+    return result.model_dump_json().encode() + b"\n"
 
 
 def results_in(lines: Iterable[bytes]) -> Iterator[SampleResult | str]:
-    """The results on these lines; of the first that holds none, a text says why, and none follows.
-
-    Older versions of judge wrote no checksums: lines without one may stand before all others.
-    """
-    sealed = False
+    """The results on these lines; for the first damaged one a text that says why, and no more."""
     for number, line in enumerate(lines, 1):
-        problem, record = "", line
-        if seal := _SEAL.search(line, len(line) - _SEAL_ROOM):
-            sealed, record = True, line[: seal.start()] + b"}"
-            if _checksum(record) != seal[1]:
-                problem = "was changed after it was written"
-        elif not line.endswith(b"\n"):
-            problem = "is cut off"
-        elif sealed:
-            problem = "is damaged: it bears no checksum"
+        problem = "" if line.endswith(b"\n") else "is cut off"
         if not problem:
             try:
-                yield SampleResult.model_validate_json(record)
+                yield SampleResult.model_validate_json(line)
                 continue
             except ValidationError as error:
                 problem = f"is {_damage(error)}"
@@ -191,10 +169,6 @@ def misplaced(number: int, result: SampleResult, sample: Sample | None) -> str |
     if not is_of(result, sample):
         return f"line {number} is of another answer than that of qid {sample.qid}"
     return None
-
-
-def _checksum(record: bytes) -> bytes:
-    return hashlib.sha256(record).hexdigest()[:16].encode()
 
 
 def whole_lines(file: IO[bytes]) -> Iterator[bytes]:

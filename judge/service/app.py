@@ -22,7 +22,7 @@ from judge.files.documents import json_object
 from judge.files.fields import SCORE_NEEDS, sample_from
 from judge.files.runs import line_of
 from judge.messages import Lang
-from judge.records import Sample
+from judge.records import Sample, SampleResult
 from judge.retrieval import measure_retrieval
 from judge.retrieval.records import RankingReport, RankRules
 from judge.service.collection import Found
@@ -38,7 +38,7 @@ from judge.service.review import router as review
 from judge.service.site import router as site
 from judge.service.site import views
 from judge.service.tokens import Names, Tokens
-from judge.service.wire import ResultLine, Told
+from judge.service.wire import Told
 from judge.text.visible import clip
 
 _Result = TypeVar("_Result")
@@ -82,7 +82,7 @@ api: Final = APIRouter(prefix="/v1", responses=problems(400, 401, 403))
 
 @api.post(
     "/evaluations",
-    response_model=ResultLine,
+    response_model=SampleResult,
     responses=problems(408, 413, 415, 422, 429, 503, 504),
     openapi_extra=EVALUATION,
 )

@@ -13,7 +13,7 @@ from judge.errors import (
     JudgeUnhealthy,
     RunError,
 )
-from judge.records import Record, SampleResult, Summary
+from judge.records import Record, Summary
 from judge.records.run import RunRecord
 from judge.reports.gate import Gates
 from judge.review.records import Agreement
@@ -156,13 +156,6 @@ class BatchStatus(Told):
     """Whether labels of people were imported."""
     problem: ProblemDetails | None = None
     """Why it has failed."""
-
-
-class ResultLine(SampleResult):
-    """A line of `results.jsonl`: a result, and what shows that it was not changed since."""
-
-    checksum: str
-    """Of all that stands before it."""
 
 
 class BatchList(Told):

@@ -137,7 +137,7 @@ def test_a_damaged_run_is_gone_on_with_and_says_so_in_a_line(tmp_path: Path, few
         assert (ran.code, ran.out.splitlines()[2:]) == (0, first.out.splitlines()[2:])
         assert (run / "results.jsonl").read_bytes() == b"".join(lines)
         (told,) = [each for each in ran.err.splitlines() if "taking up" not in each]
-        assert told.startswith(f"judge: {run}/results.jsonl.part: line 3 was changed after it was")
+        assert told.startswith(f"judge: {run}/results.jsonl.part: line 3 is damaged, or of another")
         assert told.endswith("made again")  # nothing was paid for
 
 
