@@ -1,14 +1,13 @@
-"""How the house is built: `python tests/bench/house.py [FOLDER …]`, this checkout unless given.
+"""How the package is built: `python tests/bench/house.py [FOLDER …]`, this checkout unless given.
 
-A room is a folder or a module that stands in `judge/` itself; a floor is a layer of the import
-contract. An arrow leads from a room to one that it imports. A circle is a set of modules, or of
-rooms, each of which leads back to itself by way of the others; imports for type checking alone are
-left out.
+A room is a folder of `judge/`, or a module that is in no folder. A floor is a layer of the import
+contract. An arrow leads from a room to a room that it imports. A circle is a set of modules, or of
+rooms, that import each other; imports for type checking alone are left out. Each folder named has
+a column: the totals, then the lines and files of each room of `judge/` and of `tests/`.
 """
 
 import sys
 import tomllib
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -19,8 +18,15 @@ PACKAGE: Final = "judge"
 Graph = Mapping[str, set[str]]
 
 
+class Size(NamedTuple):
+    """Lines and files of Python."""
+
+    lines: int
+    files: int
+
+
 class House(NamedTuple):
-    """What is counted, in the order in which it is printed."""
+    """What is counted of a checkout, in the order in which it is printed."""
 
     lines: int
     files: int
@@ -37,31 +43,28 @@ class House(NamedTuple):
 
 def survey(folder: Path) -> House:
     """Count a checkout."""
-    sizes = _sizes(folder / PACKAGE)
-    rooms: Counter[str] = Counter()
-    for path, lines in sizes.items():
-        rooms[path.relative_to(folder / PACKAGE).parts[0].removesuffix(".py")] += lines
-    del rooms["__init__"]
+    rooms = rooms_of(folder / PACKAGE)
     modules = _imports(folder)
     between: dict[str, set[str]] = {}
     for module, imported in modules.items():
         targets = {_room(name) for name in imported} - {_room(module), ""}
         if _room(module):
             between.setdefault(_room(module), set()).update(targets)
-    largest, most = rooms.most_common(1)[0]
-    tests = _sizes(folder / "tests")
+    largest = max(rooms, key=lambda room: rooms[room].lines)
+    lines = sum(size.lines for size in rooms.values())
+    tests = rooms_of(folder / "tests").values()
     return House(
-        lines=sum(sizes.values()),
-        files=len(sizes),
+        lines=lines,
+        files=sum(size.files for size in rooms.values()),
         rooms=len(rooms),
         largest=largest,
-        share=most / sum(sizes.values()),
+        share=rooms[largest].lines / lines,
         floors=_floors(folder),
         arrows=sum(map(len, between.values())),
         circles_of_modules=circles(modules),
         circles_of_rooms=circles(between),
-        test_lines=sum(tests.values()),
-        test_files=len(tests),
+        test_lines=sum(size.lines for size in tests),
+        test_files=sum(size.files for size in tests),
     )
 
 
@@ -96,8 +99,14 @@ def _room(module: str) -> str:
     return [*module.split("."), ""][1]
 
 
-def _sizes(folder: Path) -> dict[Path, int]:
-    return {path: len(path.read_bytes().splitlines()) for path in folder.rglob("*.py")}
+def rooms_of(folder: Path) -> dict[str, Size]:
+    """Count each room of a package."""
+    rooms: dict[str, Size] = {}
+    for path in sorted(folder.rglob("*.py")):
+        room = path.relative_to(folder).parts[0].removesuffix(".py")
+        lines, files = rooms.get(room, Size(0, 0))
+        rooms[room] = Size(lines + len(path.read_bytes().splitlines()), files + 1)
+    return rooms
 
 
 def _floors(folder: Path) -> int:
@@ -114,7 +123,13 @@ def main(folders: list[str]) -> None:
     for field in House._fields:
         values = [getattr(house, field) for house in houses]
         shown = [f"{value:.1%}" if isinstance(value, float) else str(value) for value in values]
-        print(f"{field.replace('_', ' '):<20}", *(f"{value:>12}" for value in shown))
+        print(f"{field.replace('_', ' '):<24}", *(f"{value:>14}" for value in shown))
+    for package in (PACKAGE, "tests"):
+        columns = [rooms_of(path / package) for path in paths]
+        print(f"\n{package + '/':<24}", *(f"{'lines':>8} files" for _ in columns))
+        for room in sorted({room for column in columns for room in column}):
+            sizes = [column.get(room, Size(0, 0)) for column in columns]
+            print(f"{room:<24}", *(f"{size.lines:>8} {size.files:>5}" for size in sizes))
 
 
 if __name__ == "__main__":
