@@ -7,7 +7,6 @@ from judge.answer.citations import find
 from judge.answer.kinds import classify
 from judge.answer.sentences import split
 from judge.checks.quotes import flag_quotes, verify
-from judge.checks.workload import flag_objections
 from judge.pipeline import ask, asked, request, sign
 from judge.protocols import Judge
 from judge.records import (
@@ -130,5 +129,5 @@ async def _held(judge: Judge, request: JudgeRequest, rules: Rules, turn: Turn) -
 
 def _checked(judgment: Judgment, request: JudgeRequest, rules: Rules) -> Judgment:
     outcomes = verify(judgment.outcomes, request.chunks, rules)
-    flags = (*flag_quotes(outcomes), *flag_objections(request, outcomes), *judgment.flags)
+    flags = (*flag_quotes(outcomes), *judgment.flags)
     return judgment.model_copy(update={"outcomes": outcomes, "flags": flags})

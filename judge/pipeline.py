@@ -12,7 +12,6 @@ from judge.answer.sentences import sentences_of
 from judge.checks.chunks import flag_chunks, flag_gaps
 from judge.checks.injection import flag_orders
 from judge.checks.quotes import flag_quotes, verify
-from judge.checks.workload import flag_objections
 from judge.protocols import Judge
 from judge.records import (
     MOST_SENTENCES,
@@ -82,7 +81,6 @@ def conclude(
         *flag_gaps(sample),
         *flag_orders(sample),
         *flag_quotes(outcomes),
-        *flag_objections(asked, outcomes),
     )
     return aggregate(
         sample,

@@ -205,15 +205,6 @@ async def test_a_result_names_the_model_that_gave_its_verdicts() -> None:
         assert (await scored(answer, judge)).signature == now
 
 
-async def test_a_full_whose_quote_lacks_its_number_keeps_its_label_and_is_flagged() -> None:
-    text = "Employees get 25 days of paid leave [hr#1]."
-    judge = FakeJudge({text: verdict(Support.FULL, "hr#1", quote="get 15 days of paid leave")})
-    result = await scored(text, judge)
-    (flag,) = result.flags
-    assert (flag.name.value, flag.sentence, flag.detail) == ("mismatch:number", 0, "25 days")
-    assert result.scores.faithfulness == 1
-
-
 async def test_a_slow_pattern_of_the_reader_s_own_holds_up_nobody() -> None:
     # It takes some tens of milliseconds, of the second that it may take.
     answer = f"It opens at seven [1]. {'a' * 25}!"

@@ -1,12 +1,13 @@
-"""Mismatches: figures, dates, units and names of a `full` that its evidence does not have."""
+"""Mismatches: what a `full` of an offline judge says, and the chunks do not."""
 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
+from judge.checks.contradictions import contradiction
 from judge.checks.figures import Match
 from judge.checks.grounds import Grounds
 from judge.checks.names import Amid, Name
@@ -14,7 +15,7 @@ from judge.checks.places import COUNT
 from judge.checks.quantities import Quantity, counted
 from judge.checks.quotes import repeats
 from judge.checks.statement import Statement, read
-from judge.records import FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
+from judge.records import JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.words import blank_markup
 
 _MOST: Final = 200
@@ -43,17 +44,75 @@ _LABEL: Final = re.compile(
 )
 
 
+EDITION: Final = "5"
+"""Bumped with every change that finds another mismatch, one of a word list too."""
+_COMMA: Final = re.compile(r",(?<=\d,)(?=\d)")
+_CUT: Final = re.compile(r"(?:,(?<=\d,)[ ]?|([.])(?<=\d\.)[ ])(?=\d)")
+_DIGITS: Final = re.compile(r"\d{2,}(?:\.\d+)?|\d\.\d+")
+
+MismatchKind = Literal["number", "unit", "date", "name", "contradiction"]
+
+
 class Mismatch(NamedTuple):
     """What one `full` says and its evidence does not."""
 
-    name: FlagName
-    """One of `mismatch:number`, `:unit`, `:date` and `:name`."""
+    kind: MismatchKind
     sentence: int
     """Its index in the answer."""
     said: str
     """The words of the claim."""
     instead: str | None
     """What the nearest sentence of the evidence has in its place; None where it merely lacks it."""
+
+    @property
+    def support(self) -> Support:
+        """The label of the sentence with this mismatch.
+
+        A name that the evidence merely lacks may stand in a heading that nobody handed in.
+        """
+        if self.instead is not None:
+            return Support.CONTRADICTED
+        return Support.FULL if self.kind == "name" else Support.NONE
+
+
+def mismatches(
+    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome], shelf: "Shelf | None" = None
+) -> dict[int, Mismatch]:
+    """The weightiest mismatch of each `full` that has one, by sentence.
+
+    `shelf` is what was read of the request before.
+    """
+    shelf = shelf or Shelf(request)
+    lacking: Iterable[Mismatch] = differences(request, outcomes, shelf)
+    if any(each.kind in ("number", "unit") for each in lacking):
+        texts = [(_CUT.sub(r"\1", text), _COMMA.sub("", text)) for text in shelf.texts]
+        lacking = [
+            each
+            for each in lacking
+            if each.kind not in ("number", "unit")
+            or not any(_cut(each.said, *text) for text in texts)
+        ]
+    found: dict[int, Mismatch] = {}
+    order = (Support.CONTRADICTED, Support.NONE, Support.FULL)
+    for each in (*_contradictions(shelf, outcomes), *lacking):
+        best = found.get(each.sentence)
+        if best is None or order.index(each.support) < order.index(best.support):
+            found[each.sentence] = each
+    return found
+
+
+def _cut(said: str, joined: str, plain: str) -> bool:
+    """Whether a text has a figure only in pieces: `3, 800`, where it was cut into words."""
+    digits = _DIGITS.search(_COMMA.sub("", said))
+    return digits is not None and digits[0] in joined and digits[0] not in plain
+
+
+def _contradictions(shelf: "Shelf", outcomes: Mapping[int, JudgeOutcome]) -> Iterator[Mismatch]:
+    for index, outcome in shelf.unrepeated(outcomes):
+        claim, quotes = shelf.bare(index), [each.quote for each in outcome.evidence]
+        # What is said as near elsewhere may bear it out.
+        if contradiction(claim, quotes) and (found := contradiction(claim, shelf.texts)):
+            yield Mismatch("contradiction", index, found.said, found.instead)
 
 
 def differences(
@@ -85,11 +144,8 @@ def _unlabelled(text: str) -> str:
     return _LABEL.sub(lambda match: " " * len(match.group()), text)
 
 
-_Difference = tuple[FlagName, str, str | None]
-_LACKING: Final = {
-    Match.MISSING: FlagName.MISMATCH_NUMBER,
-    Match.OTHER_UNIT: FlagName.MISMATCH_UNIT,
-}
+_Difference = tuple[MismatchKind, str, str | None]
+_LACKING: Final[dict[Match, MismatchKind]] = {Match.MISSING: "number", Match.OTHER_UNIT: "unit"}
 
 
 class Shelf:
@@ -198,15 +254,15 @@ class _Names:
 
 
 def _compare(said: Statement, grounds: Grounds, names: _Names) -> Iterator[_Difference]:
-    """The flag, what the claim says and what stands there instead, by kind in reading order."""
+    """The kind, what the claim says and what stands there instead, by kind in reading order."""
     yield from _figures(said, grounds)
     text = said.text
     for date in said.dates[:_MOST]:
         written = text[date.start : date.end].rstrip(".")
         if date.certain and not grounds.dated(date):
-            yield FlagName.MISMATCH_DATE, written, grounds.instead(said, date)
+            yield "date", written, grounds.instead(said, date)
         elif date.certain and (other := grounds.misplaced(said, date)):
-            yield FlagName.MISMATCH_DATE, written, other
+            yield "date", written, other
     # `Celsius` is part of a quantity.
     taken = {place for each in said.quantities for place in range(each.start, each.end)}
     lost = [
@@ -216,7 +272,7 @@ def _compare(said: Statement, grounds: Grounds, names: _Names) -> Iterator[_Diff
     ]
     instead = grounds.other_name(said, lost[0]) if len(lost) == 1 else None
     for name in lost:
-        yield FlagName.MISMATCH_NAME, name.written, instead
+        yield "name", name.written, instead
 
 
 def _figures(said: Statement, grounds: Grounds) -> Iterator[_Difference]:
@@ -229,7 +285,7 @@ def _figures(said: Statement, grounds: Grounds) -> Iterator[_Difference]:
                 continue
             yield _LACKING[match], written, grounds.instead(said, each)
         elif other := grounds.otherwise(said, each) or grounds.misplaced(said, each):
-            yield FlagName.MISMATCH_NUMBER, written, other
+            yield "number", written, other
 
 
 def _is_figure(quantity: Quantity, said: Statement, grounds: Grounds) -> bool:

@@ -122,7 +122,7 @@ class Reports:
             where = dict(at)
             if (found := lines.get(entry.qid)) and (file := _within(Path(found.path))):
                 where = {"file": file, "line": str(found.line)}
-            told = sentence_lines(entry.sentence, entry.flags, self._lang)
+            told = sentence_lines(entry.sentence, self._lang)
             yield annotation("warning", "\n".join(told), {**where, "title": entry.qid})
 
 

@@ -25,11 +25,9 @@ _WORDS: Final = (
 )
 _SUPPORTS: Final = "full, partial, none, contradicted, no_claim, unscored"
 _FLAGS: Final = (
-    "mismatch (any of them), unverified_quote, conflicting_evidence, unjudged_evidence, "
-    "flipped, unchecked_claims, conflicting_gold, alternatives, beside_question, no_chunks, "
-    "ambiguous_chunk_id, unjudged_text, "
-    "injection_suspected, contradiction_suspected, "
-    "mismatch:number, mismatch:date, mismatch:unit, mismatch:name"
+    "unverified_quote, conflicting_evidence, unjudged_evidence, flipped, conflicting_gold, "
+    "alternatives, beside_question, no_chunks, ambiguous_chunk_id, unjudged_text, "
+    "injection_suspected"
 )
 _LISTED: Final = 20
 _UNPLACED: Final = (

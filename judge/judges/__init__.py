@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Final
 
-from judge.checks.objections import Objection
+from judge.checks.mismatch import Mismatch
 from judge.messages import Lang, Messages, language_of
-from judge.records import Support, Verdict
+from judge.records import Verdict
 
 _COMMA: Final[dict[Lang, str]] = {"en": ", ", "zh": "、"}
 
@@ -16,10 +16,8 @@ def reason(key: str, sentence: str, words: Iterable[str] = (), **fields: str) ->
     return Messages.of("judges")(key, lang, words=_COMMA[lang].join(words), **fields)
 
 
-def overruled(full: Verdict, claim: str, found: Objection) -> Verdict:
+def overruled(full: Verdict, claim: str, found: Mismatch) -> Verdict:
     """What becomes of a `full` that no language model gave, by what was found against it."""
-    if found.support is Support.FULL:
-        return full
     why = (
         reason("missing", claim, [found.said])
         if found.instead is None

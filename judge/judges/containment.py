@@ -3,14 +3,14 @@
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache, cached_property
 from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
 from judge.checks.alternatives import among, listed, offered
 from judge.checks.contradictions import denies
-from judge.checks.objections import Objection, objections
+from judge.checks.mismatch import Mismatch, mismatches
 from judge.judges import overruled, reason
 from judge.protocols import Judge
 from judge.records import Evidence, JudgeRequest, Judgment, Support, Verdict
@@ -223,14 +223,14 @@ class ContainmentJudge:
 def _compared(request: JudgeRequest, judgment: Judgment) -> Judgment:
     """What the inner judge said, where neither yes, no nor containment says otherwise."""
     other = _Other(request)
-    against = objections(request, judgment.outcomes)
+    against = mismatches(request, judgment.outcomes)
     outcomes = dict(judgment.outcomes)
     for index, outcome in judgment.outcomes.items():
         if isinstance(outcome, Verdict):
             claim = _Text(request.claim(index))
             outcomes[index] = _read(
                 claim, other, outcome, first=index == request.ask[0]
-            ) or _checked(claim, other, outcome, against.get(index, []))
+            ) or _checked(claim, other, outcome, against.get(index))
     return judgment.model_copy(update={"outcomes": outcomes})
 
 
@@ -258,14 +258,15 @@ def _read(claim: _Text, held: _Other, verdict: Verdict, *, first: bool) -> Verdi
     return _refused(verdict, reason(why, claim.text)) if why else None
 
 
-def _checked(claim: _Text, held: _Other, verdict: Verdict, against: Sequence[Objection]) -> Verdict:
+def _checked(claim: _Text, held: _Other, verdict: Verdict, against: Mismatch | None) -> Verdict:
     """The verdict; a `full` that something speaks against as `none` or `contradicted`."""
     if verdict.support is not Support.FULL:
         return verdict
     if against:
-        # A short text has no heading: what it lacks it lacks.
-        found = overruled(verdict, claim.text, against[0])
-        return _refused(verdict, against[0].said) if found is verdict else found
+        # A short text has no heading: a name that it lacks is missing.
+        if against.support is Support.FULL:
+            return _refused(verdict, against.said)
+        return overruled(verdict, claim.text, against)
     lacking = _lacking(claim, held)
     return _refused(verdict, lacking) if lacking else verdict
 

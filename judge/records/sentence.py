@@ -85,8 +85,6 @@ class FlagName(StrEnum):
     FLIPPED = "flipped"
     """Asked again, by another seed or with the chunks in another order, the judge said otherwise.
     """
-    UNCHECKED_CLAIMS = "unchecked_claims"
-    """So many of all claims, the last, were not held against evidence by code: too much work."""
     CONFLICTING_GOLD = "conflicting_gold"
     """Gold evidence names no relevant chunk, and `gold_answer` claims something all the same.
 
@@ -110,28 +108,6 @@ class FlagName(StrEnum):
     """
     INJECTION_SUSPECTED = "injection_suspected"
     """Question, answer or chunks read like orders to a judge, or hold a model's control tokens."""
-    CONTRADICTION_SUSPECTED = "contradiction_suspected"
-    """A `full` whose evidence says otherwise of the same thing: `not`, `must`, `more`."""
-    MISMATCH_NUMBER = "mismatch:number"
-    """A `full` whose evidence lacks a number of the sentence, and no rounding explains it.
-
-    Never looked at: times of day, ordinals and fractions in words, `twice`, numbers of versions,
-    `one`, a mere number below 13 unless the evidence counts the same thing, and a value within the
-    rounding of one that stands there. Only a `full` is; a `partial` is not.
-    """
-    MISMATCH_DATE = "mismatch:date"
-    """A `full` whose evidence lacks a date of the sentence, or gives one that does not hold it.
-
-    Never looked at: decades and centuries.
-    """
-    MISMATCH_UNIT = "mismatch:unit"
-    """A `full` whose evidence gives a number of the sentence with another unit."""
-    MISMATCH_NAME = "mismatch:name"
-    """A `full` with a name that neither the chunks of its evidence nor the question mention.
-
-    Never looked at: Chinese names of people and companies, and a single word at the start of a
-    sentence unless answer or chunks have it amid one with a capital, and never without.
-    """
 
 
 class Flag(Record):
@@ -142,5 +118,4 @@ class Flag(Record):
     sentence: int | None = None
     """Index of the sentence; null where it concerns the whole sample."""
     detail: str = ""
-    """For a mismatch, what is missing, in the sentence's own characters; of chunks, their ids;
-    several joined by `; `. Of words that nobody judged, their characters."""
+    """Of chunks, their ids, joined by `; `. Of words that nobody judged, their characters."""

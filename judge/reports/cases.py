@@ -8,7 +8,7 @@ from tempfile import TemporaryFile
 from typing import IO, Final, Literal, NamedTuple
 
 from judge.messages import Lang, Messages
-from judge.records import Flag, SampleResult, SentenceResult, Support, Unscored, Verdict
+from judge.records import SampleResult, SentenceResult, Support, Unscored, Verdict
 from judge.text.visible import clip, flat
 
 _LONGEST: Final = 1_000
@@ -65,26 +65,26 @@ def case_of(result: SampleResult, least: float = 1.0, lang: Lang = "en") -> Case
     if named:
         told = say("case.first", lang, told=told, text=clip(flat(named[0].text), _TITLE))
     listed = [*wrong, *open_] if kind == "failure" else [*open_, *wrong]
-    lines = [line for each in listed[:_MOST] for line in sentence_lines(each, result.flags, lang)]
+    lines = [line for each in listed[:_MOST] for line in sentence_lines(each, lang)]
     if len(listed) > _MOST:
         lines.append(say("case.more", lang, count=len(listed) - _MOST))
     return Case(kind, told, tuple(lines))
 
 
-def sentence_lines(sentence: SentenceResult, flags: Iterable[Flag], lang: Lang) -> Iterator[str]:
-    """A sentence with its label; below it why, what it lacks, and the quote that says otherwise."""
+def sentence_lines(sentence: SentenceResult, lang: Lang) -> Iterator[str]:
+    """A sentence with its label; below it why, and the quote that says otherwise."""
     say, outcome, failure = Messages.of("cases"), sentence.outcome, _failure(sentence)
     looks = Messages.of("looks")
     verdict = outcome if isinstance(outcome, Verdict) and failure is None else None
     label = looks(f"label.{verdict.support.value if verdict else 'unscored'}", lang)
     text = clip(flat(sentence.text), _LONGEST)
     yield say("case.sentence", lang, label=label, number=sentence.index + 1, text=text)
-    reasons = [flag.detail for flag in flags if flag.sentence == sentence.index]
+    reasons: list[str] = []
     if failure is not None:
         reason = looks(f"unscored.{failure.reason.value}", lang)
         reasons = [say("case.quote", lang, chunk=reason, quote=failure.detail)]
     elif verdict:
-        reasons = [verdict.reason, *reasons]
+        reasons = [verdict.reason]
         if verdict.support in _QUOTED:
             reasons += [
                 say("case.quote", lang, chunk=each.chunk_id, quote=each.quote)

@@ -18,8 +18,7 @@ SUPPORTS: Final = (*(each.value for each in Support), _UNSCORED)
 """Labels of sentences, and what has none of the run's own judge."""
 STATUSES: Final = (*(each.value for each in Status), *(each.value for each in CitationStatus))
 """What became of an answer, and of a citation: no word is both."""
-FLAGS: Final = ("mismatch", *(each.value for each in FlagName))
-"""Flags; `mismatch` is any of those that begin with it."""
+FLAGS: Final = tuple(each.value for each in FlagName)
 
 
 class Filter(NamedTuple):
@@ -53,12 +52,9 @@ class Filter(NamedTuple):
             # The other flags of a comparison are of the reference, not of the chunks.
             offers = (flag for flag in compared if flag.name is FlagName.ALTERNATIVES)
             flags = (*result.flags, *offers)
-            borne = {flag.sentence for flag in flags if self._names(flag.name)}
+            borne = {flag.sentence for flag in flags if flag.name == self.flag}
             if None not in borne:  # what concerns the whole answer concerns each sentence
                 meant.append({index for index in borne if index is not None})
         if self.cited:
             meant.append({c.sentence for c in result.citations if c.status in self.cited})
         return sorted(set.intersection(*meant)) if meant else None
-
-    def _names(self, flag: FlagName) -> bool:
-        return flag.value == self.flag or flag.value.startswith(f"{self.flag}:")

@@ -41,7 +41,6 @@ COLUMNS: Final[Mapping[Level, Mapping[str, type[str | float]]]] = {
         "reference_support": str,
         "citations": str,
         "flags": str,
-        "missing": str,
         "signature": str,
     },
     "answers": {
@@ -89,10 +88,9 @@ def to_rows(results: Iterable[SampleResult], level: Level = "sentences") -> list
     """One row per sentence, excluded ones too, with the scores of its answer beside it.
 
     Every row has the same keys. `support`, `source`, `score` and `quote` are None where there is
-    no verdict; `unscored` and `detail` say why. `flags` and `citations` join theirs with a space;
-    `missing` holds what the evidence lacks, in the sentence's own characters. `reference_support`
-    is how far the reference supports the sentence, by the run's own judge: None where it was not
-    compared, or not judged.
+    no verdict; `unscored` and `detail` say why. `flags` and `citations` join theirs with a space.
+    `reference_support` is how far the reference supports the sentence, by the run's own judge: None
+    where it was not compared, or not judged.
 
     At the level of `answers` one row per answer: its scores, the bounds between which failures
     leave them (`_low`, `_high`), the counts behind them, and its metadata as JSON; `support_…` are
@@ -180,7 +178,6 @@ def _sentences(result: SampleResult) -> Iterator[dict[str, Cell]]:
             "reference_support": compared.get(sentence.index),
             "citations": " ".join(citations[sentence.index]),
             "flags": " ".join(flag.name.value for flag in own),
-            "missing": "; ".join(flag.detail for flag in own if flag.detail),
             "signature": result.signature,
         }
 

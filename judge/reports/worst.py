@@ -10,7 +10,6 @@ from judge.records import (
     Citation,
     CitationStatus,
     Flag,
-    FlagName,
     Outcome,
     SampleResult,
     SentenceResult,
@@ -20,14 +19,13 @@ from judge.records import (
     Verdict,
 )
 
-FindingName = Literal["invented", "contradicted", "partial", "figures", "citations"]
-"""What may be wrong: with a claim, with its figures, with citations."""
+FindingName = Literal["invented", "contradicted", "partial", "citations"]
+"""What may be wrong: with a claim, or with citations."""
 
-_ORDER: Final = {Support.CONTRADICTED: 0, Support.NONE: 2, Support.PARTIAL: 3}
-_MISMATCHED: Final = 1
-_FLAGGED: Final = 4
+_ORDER: Final = {Support.CONTRADICTED: 0, Support.NONE: 1, Support.PARTIAL: 2}
+_FLAGGED: Final = 3
 """Only its quote is in doubt, or another chunk says otherwise: nothing speaks against the label."""
-_STAND_IN: Final = 5
+_STAND_IN: Final = 4
 _UNJUDGED: Final = 10
 _SHARE: Final = 3
 _NAMED: Final[dict[Support, FindingName]] = {
@@ -35,13 +33,6 @@ _NAMED: Final[dict[Support, FindingName]] = {
     Support.NONE: "invented",
     Support.PARTIAL: "partial",
 }
-_MISMATCHES: Final = {
-    FlagName.MISMATCH_NUMBER,
-    FlagName.MISMATCH_DATE,
-    FlagName.MISMATCH_UNIT,
-    FlagName.MISMATCH_NAME,
-}
-FIGURES: Final = _MISMATCHES - {FlagName.MISMATCH_NAME}
 _BAD: Final = (CitationStatus.DANGLING, CitationStatus.UNSUPPORTED)
 """Worst first."""
 
@@ -81,10 +72,10 @@ _Ranked = tuple[int, float, int, Entry]
 class Worst:
     """Keeps the `size` worst sentences of a stream, in memory that does not grow with it.
 
-    The run's own verdicts before those of a fallback; contradicted, then a number, date, unit or
-    name that the evidence lacks, then none, partial, other flags; among equals the least probable,
-    then the first. Where there is enough else, supported sentences that are flagged get a third of
-    the places: a flag is seen soon, and hides nothing that is worse.
+    The run's own verdicts before those of a fallback; contradicted, then none, partial, flagged;
+    among equals the least probable, then the first. Where there is enough else, supported sentences
+    that are flagged get a third of the places: a flag is seen soon, and hides nothing that is
+    worse.
     """
 
     def __init__(self, size: int) -> None:
@@ -119,8 +110,6 @@ def _rank(entry: Entry) -> int:
     if not isinstance(outcome, Verdict):
         return _UNJUDGED
     rank = _ORDER.get(outcome.support, _FLAGGED)
-    if any(flag.name in _MISMATCHES for flag in entry.flags):
-        rank = min(rank, _MISMATCHED)
     return rank + (_STAND_IN if outcome.fallback_from else 0)
 
 
@@ -160,11 +149,9 @@ class Findings:
 def _findings(entry: Entry) -> Iterator[tuple[FindingName, int, float]]:
     """What is wrong with a sentence, how often, and how probable it is all the same."""
     outcome = entry.sentence.outcome
-    if isinstance(outcome, Verdict) and outcome.fallback_from is None:
-        if name := _NAMED.get(outcome.support):
-            yield name, 1, entry.score
-        elif any(flag.name in FIGURES for flag in entry.flags):
-            yield "figures", 1, entry.score
+    own = outcome if isinstance(outcome, Verdict) and outcome.fallback_from is None else None
+    if own and (name := _NAMED.get(own.support)):
+        yield name, 1, entry.score
     if bad := [_BAD.index(each.status) for each in entry.citations if each.status in _BAD]:
         yield "citations", len(bad), min(bad)
 

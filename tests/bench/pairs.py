@@ -8,10 +8,8 @@ the rows that went wrong, does not go with it. Intervals are Wilson's, 95 %.
 
     caught    the wrong sentence is judged, and not `full`
     labelled  its verdict is the one that the row gives: `contradicted` or `none`
-    seen      it is caught or flagged
     apart     it is caught, and the right one is `full`
     alarms    the right sentence is not `full`
-    or flags  it is not `full`, or flagged
 
 `trap` rows have a right sentence alone: its figures, negations and names look other than they are.
 """
@@ -54,7 +52,6 @@ class Judged(NamedTuple):
 
     support: Support | None
     """None where it was not judged."""
-    flagged: bool
 
     @property
     def full(self) -> bool:
@@ -80,11 +77,6 @@ class Outcome(NamedTuple):
         return self.wrong is not None and self.wrong.support is self.pair.truth
 
     @property
-    def seen(self) -> bool:
-        """Whether anything about the wrong sentence makes one look."""
-        return self.caught or (self.wrong is not None and self.wrong.flagged)
-
-    @property
     def apart(self) -> bool:
         """Whether the two are told apart: a doubt about both finds no error."""
         return self.caught and not self.alarm
@@ -94,22 +86,13 @@ class Outcome(NamedTuple):
         """Whether the right sentence is not called so."""
         return not self.right.full
 
-    @property
-    def alarm_or_flag(self) -> bool:
-        """Whether anything about the right sentence makes one look."""
-        return self.alarm or self.right.flagged
-
 
 OF_WRONG: Final[dict[str, Callable[[Outcome], bool]]] = {
     "caught": lambda each: each.caught,
     "labelled": lambda each: each.labelled,
-    "seen": lambda each: each.seen,
     "apart": lambda each: each.apart,
 }
-OF_RIGHT: Final[dict[str, Callable[[Outcome], bool]]] = {
-    "alarms": lambda each: each.alarm,
-    "or flags": lambda each: each.alarm_or_flag,
-}
+OF_RIGHT: Final[dict[str, Callable[[Outcome], bool]]] = {"alarms": lambda each: each.alarm}
 
 
 def pairs(half: Half | None = None) -> Iterator[Pair]:
@@ -148,11 +131,11 @@ def _judged(result: SampleResult) -> Judged:
     supports = [
         each.outcome.support for each in result.sentences if isinstance(each.outcome, Verdict)
     ]
-    return Judged(max(supports, key=order.index, default=None), bool(result.flags))
+    return Judged(max(supports, key=order.index, default=None))
 
 
 def count(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
-    """How many were caught, labelled, seen, and so on, of how many."""
+    """How many were caught, labelled, and so on, of how many."""
     pairs_of = [each for each in outcomes if each.wrong is not None]
     return {
         **{name: (sum(map(holds, pairs_of)), len(pairs_of)) for name, holds in OF_WRONG.items()},
@@ -192,9 +175,9 @@ def main() -> None:
     _rows("all", outcomes)
     if given.missed:
         for each in outcomes:
-            if each.wrong is not None and not each.seen:
+            if each.wrong is not None and not each.caught:
                 print(f"passed  {each.pair.id}: {each.pair.wrong}  <<  {each.pair.chunk}")
-            if each.alarm_or_flag:
+            if each.alarm:
                 print(f"alarm   {each.pair.id}: {each.pair.right}  <<  {each.pair.chunk}")
 
 

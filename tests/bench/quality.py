@@ -104,8 +104,7 @@ async def answers(data: Iterable[Row]) -> Table:
     """The answers of some rows, and what the whole offline path says of their claims.
 
     `kinds`: of the error that a person put in; `lowest`: the lowest score of a claim, 1 without
-    claims; `alarmed`: how many claims are not full, and `raised` whether any is; `mismatched`:
-    whether it bears a flag that tells of a mismatch.
+    claims; `alarmed`: how many claims are not full, and `raised` whether any is.
     """
     judge = offline(Config())
     told = []
@@ -124,10 +123,9 @@ async def answers(data: Iterable[Row]) -> Table:
                 len(found),
                 alarmed,
                 alarmed > 0,
-                any(flag.name.startswith("mismatch") for flag in result.flags),
             )
         )
-    names = "groups,labels,sources,kinds,lengths,lowest,claims,alarmed,raised,mismatched"
+    names = "groups,labels,sources,kinds,lengths,lowest,claims,alarmed,raised"
     return table(told, names)
 
 
@@ -237,16 +235,10 @@ async def whole_answers(sheet: Sheet, name: str) -> None:
         total = int(said.claims.sum())
         sheet.add("false alarms, sentences", drawn.ratio(said.alarmed, said.claims), total)
         sheet.add("false alarms, answers", drawn.share(said.raised), n)
-        sheet.add("answers with a mismatch flag", drawn.share(said.mismatched), n)
         return
     silent = int((said.claims == 0).sum())
     sheet.put("share supported", float(labels.mean()), n=n, note=f"{silent} without claims")
     sheet.add("balanced accuracy", drawn.balanced(~said.raised, labels), n)
-    either = drawn.balanced(~(said.raised | said.mismatched), labels)
-    sheet.add("balanced accuracy, mismatch flags too", either, n)
-    for title, these in (("supported", labels), ("unsupported", ~labels)):
-        flagged = drawn.share(said.mismatched, these)
-        sheet.add(f"{title} answers with a mismatch flag", flagged, int(these.sum()))
     caught = drawn.share(said.raised, ~labels)
     sheet.add("sensitivity (unsupported caught)", caught, int((~labels).sum()))
     sheet.add(
@@ -284,13 +276,9 @@ async def human_errors(sheet: Sheet) -> None:
     sheet.begin("bump", f"{about}, in {len(set(after.groups.tolist()))} groups")
     lowered, lifted = after.lowest < before.lowest, after.lowest > before.lowest
     told = (1.0 + lowered - lifted) / 2
-    new = after.mismatched & ~before.mismatched
     sheet.add("caught", drawn.share(after.raised), n)
     sheet.add("called unsupported before the error", drawn.share(before.raised), n)
     sheet.add("net caught", drawn.share(after.raised.astype(float) - before.raised), n)
-    sheet.add("mismatch flag", drawn.share(after.mismatched), n)
-    sheet.add("caught or mismatch flag", drawn.share(after.raised | after.mismatched), n)
-    sheet.add("mismatch flag before the error", drawn.share(before.mismatched), n)
     sheet.add("mean of the lowest score", drawn.share(after.lowest), n)
     parts = {
         "": np.ones(n, np.bool_),
@@ -302,8 +290,6 @@ async def human_errors(sheet: Sheet) -> None:
         many = int(these.sum())
         sheet.add(f"told apart{title}", drawn.share(told, these), many, ties)
         sheet.add(f"caught{title or ' (all)'}", drawn.share(after.raised, these), many)
-        sheet.add(f"new mismatch flag{title}", drawn.share(new, these), many)
-        sheet.add(f"lowered or newly flagged{title}", drawn.share(lowered | new, these), many)
 
 
 async def splitter(sheet: Sheet) -> None:

@@ -50,7 +50,7 @@ def asked(
 def flags(text: str, outcome: JudgeOutcome, **asking: Unpack[Asking]) -> list[tuple[str, str]]:
     found: dict[str, dict[str, None]] = {}
     for each in differences(asked(text, **asking), {0: outcome}):
-        found.setdefault(each.name.removeprefix("mismatch:"), {})[each.said] = None
+        found.setdefault(each.kind, {})[each.said] = None
     return [(name, "; ".join(said)) for name, said in found.items()]
 
 
@@ -275,7 +275,7 @@ def test_a_difference_says_what_stands_in_its_place() -> None:
     found = {}
     for text, _ in INSTEAD:
         (each,) = differences(asked(text, chunks=(SHOP,)), {0: quoted(SHOP, SHOP)})
-        found[text] = (each.name.value.removeprefix("mismatch:"), each.said, each.instead)
+        found[text] = (each.kind, each.said, each.instead)
     assert found == dict(INSTEAD)
 
 

@@ -178,7 +178,7 @@ def test_what_cannot_be_shown(placed: Path) -> None:
         ([placed, "retrieved-abstained", "--cell", "retrieved", "-n", "2"], "without a QID"),
         ([placed, "--skip", "1"], "go with --cell"),
         ([placed, "--support", "bad"], "--support 'bad': give one of full, partial, none, contr"),
-        ([placed, "--flag", ""], "--flag '': give one of mismatch, unverified_quote, "),
+        ([placed, "--flag", ""], "--flag '': give one of unverified_quote, "),
         ([placed, "--status", "nix"], "one of abstained, no_claims, unscored, scored, valid, "),
         ([placed, "--worst", "2", "-n", "3"], "--worst N says how many itself"),
         ([placed, "no-such-qid", "--support", "none"], "no answer 'no-such-qid'"),
@@ -208,8 +208,6 @@ LISTS: list[tuple[str, Callable[[SampleResult], int]]] = [
     ("--status scored", lambda r: r.status == "scored"),
     ("--status valid", lambda r: len({c.sentence for c in r.citations if c.status == "valid"})),
     ("--flag injection_suspected", lambda r: bool(general(r))),
-    ("--flag mismatch:number", lambda r: len(flagged(r, "mismatch:number"))),
-    ("--flag mismatch", lambda r: len(flagged(r, "mismatch:"))),
     (
         "--support none --flag injection_suspected",
         lambda r: general(r) and sum(has(s, "support", "none") for s in r.sentences),

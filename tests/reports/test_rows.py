@@ -75,7 +75,7 @@ CELLS: list[dict[str, object]] = [
     | {"unscored": None, "quote": None, "source": None},
     {"text": "一", "start": 2, "end": 3, "judged": True, "support": "full"}
     | {"cited_support": "partial", "source": "llm", "score": None, "unscored": None}
-    | {"chunk_id": "a", "quote": "十元", "verified": True, "missing": ""}
+    | {"chunk_id": "a", "quote": "十元", "verified": True}
     | {"citations": "[1]=valid 【2】=dangling", "flags": "conflicting_evidence unverified_quote"},
     {"judged": True, "support": None, "unscored": "timeout", "detail": "after 60 s"},
     {"support": "none", "source": "similarity", "score": 0.2, "unscored": "timeout"}
@@ -86,11 +86,10 @@ CELLS: list[dict[str, object]] = [
 def test_what_stands_in_a_row() -> None:
     for row, cells in zip(to_rows([result()]), CELLS, strict=True):
         assert {name: row[name] for name in cells} == cells
-    flag = Flag(name=FlagName.MISMATCH_NUMBER, sentence=1, detail="9.9 billion")
+    flag = Flag(name=FlagName.FLIPPED, sentence=1)
     made = result()
     row = to_rows([made.model_copy(update={"flags": (*made.flags, flag)})])[1]
-    assert row["flags"] == "conflicting_evidence unverified_quote mismatch:number"
-    assert row["missing"] == "9.9 billion"
+    assert row["flags"] == "conflicting_evidence unverified_quote flipped"
 
 
 def test_correctness_stands_beside_faithfulness_and_support_by_the_reference_by_its_sentence() -> (

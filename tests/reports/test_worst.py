@@ -80,7 +80,7 @@ def test_the_worst_answer_has_the_lowest_faithfulness_then_the_most_unsupported(
     assert worst_answer([answer("says nothing")]) is None
     assert worst_answer([]) is None
     one, two = answer("a", said("full")), answer("b", said("full"))
-    assert worst_answer([one, flagged(two, FlagName.MISMATCH_NUMBER, 0)]) is not one
+    assert worst_answer([one, flagged(two, FlagName.UNVERIFIED_QUOTE, 0)]) is not one
 
 
 def flagged(result: SampleResult, name: FlagName, sentence: int) -> SampleResult:
@@ -88,26 +88,20 @@ def flagged(result: SampleResult, name: FlagName, sentence: int) -> SampleResult
     return result.model_copy(update={"flags": (*result.flags, flag)})
 
 
-def test_a_mismatch_comes_behind_a_contradiction_and_any_other_flag_last() -> None:
-    plain = answer("a", said("full"), said("none"), said("contradicted"), said("full"))
-    result = flagged(plain, FlagName.MISMATCH_DATE, 0)
-    assert texts(5, flagged(result, FlagName.UNVERIFIED_QUOTE, 3)) == ["a2", "a0", "a1", "a3"]
-
-
 def test_flagged_sentences_take_a_third_of_the_places_and_what_is_left() -> None:
     plain = answer("a", *[said("full")] * 4, *[said("none", 0.1)] * 4)
     result = plain
     for index in range(4):
-        result = flagged(result, FlagName.MISMATCH_NUMBER, index)
-    assert texts(3, result) == ["a0", "a4", "a5"]
-    assert texts(6, result) == ["a0", "a1", "a4", "a5", "a6", "a7"]
-    assert texts(7, result) == ["a0", "a1", "a2", "a4", "a5", "a6", "a7"]
+        result = flagged(result, FlagName.UNVERIFIED_QUOTE, index)
+    assert texts(3, result) == ["a4", "a5", "a0"]
+    assert texts(6, result) == ["a4", "a5", "a6", "a7", "a0", "a1"]
+    assert texts(7, result) == ["a4", "a5", "a6", "a7", "a0", "a1", "a2"]
     assert texts(1, result) == ["a4"]
     worst = Worst(2)
     worst.add(result)
     assert [flag.name for flag in worst.sentences()[0].flags] == []
-    worst.add(flagged(answer("b", said("contradicted")), FlagName.MISMATCH_NAME, 0))
-    assert [flag.name for flag in worst.sentences()[0].flags] == [FlagName.MISMATCH_NAME]
+    worst.add(flagged(answer("b", said("contradicted")), FlagName.UNVERIFIED_QUOTE, 0))
+    assert [flag.name for flag in worst.sentences()[0].flags] == [FlagName.UNVERIFIED_QUOTE]
 
 
 def test_the_first_failure_of_each_reason_is_kept_fallen_back_or_not() -> None:

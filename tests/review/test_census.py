@@ -105,7 +105,7 @@ def test_claims_by_hand(results: list[SampleResult]) -> None:
     # A flag of the sample is no sentence's.
     flags = (
         Flag(name=FlagName.INJECTION_SUSPECTED),
-        Flag(name=FlagName.MISMATCH_NUMBER, sentence=1),
+        Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=1),
     )
     result = results[0].model_copy(update={"flags": flags})
     assert [claim.stratum for claim in claims(result)] == [SUPPORTED, DOUBTED]

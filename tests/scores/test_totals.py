@@ -345,7 +345,7 @@ def test_flags_of_both_ways_are_counted() -> None:
     flagged = found.model_copy(update={"correctness": found.correctness.model_copy(update=both)})
     made = totals(flagged, found)
     assert made.flags[FlagName.UNVERIFIED_QUOTE] == 3
-    assert made.flags[FlagName.MISMATCH_NUMBER] == 0
+    assert made.flags[FlagName.INJECTION_SUSPECTED] == 0
 
 
 def placed(gold: Iterable[Quadrant | Flag | None], names: str = "q{}") -> QuadrantTable | None:

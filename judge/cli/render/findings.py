@@ -92,9 +92,7 @@ def _told(name: FindingName, found: Finding, summary: Summary, page: Page) -> st
 
 def _grounds(name: FindingName, entry: Entry, page: Page) -> Iterator[Text]:
     """What makes an example one: the words or the quote that disagree."""
-    if name == "figures":
-        yield from flag_lines(entry.flags, page)
-    elif name == "citations":
+    if name == "citations":
         bad = [each for each in entry.citations if each.status in BAD]
         first = min(bad, key=lambda each: each.status != CitationStatus.DANGLING)
         yield citation_line(first, page)

@@ -33,7 +33,7 @@ from judge.reports.headline import (
     relevance_headlines,
     support_headlines,
 )
-from judge.reports.worst import FIGURES, Entry, Example, Finding, FindingName
+from judge.reports.worst import Entry, Example, Finding, FindingName
 from judge.signature import Signature
 from judge.text.visible import clip, flat
 
@@ -170,8 +170,7 @@ class _Totals:
     def _print_flagged(self) -> None:
         """Flags that nothing else tells of, and how to list them."""
         say = words("totals", "finding", self._page.lang)
-        told = {*FIGURES, *_SAMPLES}
-        flags = {name.value: n for name, n in self._summary.flags.items() if name not in told}
+        flags = {name.value: n for name, n in self._summary.flags.items() if name not in _SAMPLES}
         if any(flags.values()):
             self._page.say(say("flagged", flags=listed(flags, "", self._page.lang)), 2, hang=2)
 

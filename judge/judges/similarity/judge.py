@@ -9,8 +9,7 @@ from typing import Final
 import numpy as np
 
 from judge.checks.equivalents import equivalents
-from judge.checks.mismatch import Shelf
-from judge.checks.objections import EDITION, flags, objections
+from judge.checks.mismatch import EDITION, Shelf, mismatches
 from judge.errors import ConfigError
 from judge.judges import overruled, reason
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
@@ -285,17 +284,15 @@ class SimilarityJudge:
     def _checked(
         self, request: JudgeRequest, outcomes: Mapping[int, Verdict], shelf: Shelf
     ) -> Judgment:
-        """Every `full` overruled that something decisive is found against; the rest flagged."""
+        """The outcomes, every `full` overruled that a mismatch speaks against."""
         asked = {index: outcomes[index] for index in request.ask if index in outcomes}
-        against = objections(request, asked, shelf)
-        for index, (first, *_) in against.items():
-            changed = overruled(asked[index], request.sentences[index].text, first)
-            if changed is not asked[index]:
-                score = round(expit(self._least - _DOUBT + self._shift), 6)
-                asked[index] = changed.model_copy(update={"score": score})
-        left = {i: own for i, own in against.items() if asked[i].support is Support.FULL}
-        whole = {i: asked.get(i, _UNREAD) for i in request.ask}
-        return Judgment(outcomes=whole, flags=flags(left))
+        score = round(expit(self._least - _DOUBT + self._shift), 6)
+        for index, found in mismatches(request, asked, shelf).items():
+            if found.support is Support.FULL:
+                continue
+            changed = overruled(asked[index], request.sentences[index].text, found)
+            asked[index] = changed.model_copy(update={"score": score})
+        return Judgment(outcomes={i: asked.get(i, _UNREAD) for i in request.ask})
 
     def _alone(self, weighed: _Weighed) -> float:
         """What a sentence tells its neighbours; where nothing of it was found, nothing good."""

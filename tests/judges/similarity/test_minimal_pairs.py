@@ -12,9 +12,7 @@ HALVES = ("learn", "held")
 # Of 172 wrong and 250 right sentences in either language; what improves a figure moves it here.
 CAUGHT = {"en": 153, "zh": 148}
 APART = {"en": 150, "zh": 143}
-SEEN = {"en": 155, "zh": 148}
 ALARMS = {"en": 13, "zh": 18}
-ALARMS_OR_FLAGS = {"en": 13, "zh": 18}
 
 
 @cache
@@ -29,9 +27,7 @@ def test_no_fewer_errors_are_found_and_no_more_alarms_raised(lang: str) -> None:
     assert (figures["caught"][1], figures["alarms"][1]) == (172, 250)
     assert figures["caught"][0] >= CAUGHT[lang]
     assert figures["apart"][0] >= APART[lang]
-    assert figures["seen"][0] >= SEEN[lang]
     assert figures["alarms"][0] <= ALARMS[lang]
-    assert figures["or flags"][0] <= ALARMS_OR_FLAGS[lang]
 
 
 @pytest.mark.no_cover
