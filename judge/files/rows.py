@@ -1,5 +1,6 @@
 """A file's rows, of JSON or CSV: the fields of each, or what is wrong with it."""
 
+import csv
 import json
 import re
 from collections.abc import Iterator
@@ -21,7 +22,6 @@ from judge.files.source import (
     CLIPPED,
     MAX_LINE,
     PEEK,
-    CsvError,
     LongLine,
     TextLines,
     check_encoding,
@@ -132,7 +132,7 @@ def csv_rows(lines: Lines, path: Path, max_line: float = MAX_LINE) -> Iterator[R
     reader = csv_reader(chain([first], tape), max(_DELIMITERS, key=first.count))
     try:
         header = [name.strip() for name in next(reader, [])]
-    except CsvError as error:
+    except csv.Error as error:
         raise _bad_csv(error).at(str(path), 1) from None
     if tape.ran_over:
         raise long.at(str(path), 1)
@@ -143,7 +143,7 @@ def csv_rows(lines: Lines, path: Path, max_line: float = MAX_LINE) -> Iterator[R
         bad, cells = None, None
         try:
             cells = next(reader, None)
-        except CsvError as error:
+        except csv.Error as error:
             bad = _bad_csv(error)
         if bad is None and cells is None:
             return

@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import importlib.util
 import io
 import re
 import shutil
@@ -12,7 +11,6 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import IO, TYPE_CHECKING, Final, Protocol, Self, cast
 
 from judge.errors import ConfigError, InputError, RunError
@@ -44,6 +42,8 @@ _OLE: Final = b"\xd0\xcf\x11\xe0"
 _ADDRESS: Final = re.compile(r"\w{2,}:/[^/]")
 """As `Path` writes one; what reads addresses keeps both strokes."""
 _BUFFER: Final = 1 << 18
+_LONGEST_CELL: Final = 2**31 - 1
+"""Characters of a CSV cell. Records have a limit of their own, and the module's is 128 KiB."""
 _ESCAPED: Final = 0xDC00
 """What Python adds to a byte that it could not decode."""
 
@@ -330,26 +330,7 @@ def csv_reader(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
     """The records of a CSV, strictly read, with cells of any length.
 
     Raises:
-        CsvError: on the next record, where that one is none.
+        csv.Error: on the next record, where that one is none.
     """
-    records: Iterator[list[str]] = _CSV.reader(lines, delimiter=delimiter, strict=True)
-    return records
-
-
-def _own_csv() -> ModuleType:
-    """A copy of what stands behind `csv`, for its limit on a cell is one for the whole process.
-
-    That limit, 128 KiB, is under one long answer, and not ours to lift for others.
-    """
-    spec = importlib.util.find_spec("_csv")
-    if spec is None or spec.loader is None:  # another Python than CPython
-        return csv
-    own = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(own)
-    own.field_size_limit(2**31 - 1)
-    return own
-
-
-_CSV: Final = _own_csv()
-CsvError: Final[type[Exception]] = _CSV.Error
-"""What is wrong with a record of `csv_reader`."""
+    csv.field_size_limit(_LONGEST_CELL)
+    return csv.reader(lines, delimiter=delimiter, strict=True)

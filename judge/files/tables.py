@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from judge.errors import ConfigError, InputError, RunError
-from judge.files.source import PIPED, CsvError, csv_reader, standard_input
+from judge.files.source import PIPED, csv_reader, standard_input
 from judge.messages import Lang, Messages
 from judge.text.visible import plural, visible
 
@@ -302,7 +302,7 @@ def csv_rows(
                 message = f"row {number}: {under}; "
                 raise InputError(message + "quote cells that hold the delimiter", path=str(path))
             yield number, cells
-    except CsvError as error:
+    except csv.Error as error:
         hint = "close the quotation mark that opens here, or save the sheet again"
         message = f"row {number + 1}: bad CSV ({error}); {hint}"
         raise InputError(message, path=str(path)) from None
@@ -312,7 +312,7 @@ def _recognised(text: str, delimiter: str, known: Callable[[str], bool]) -> int:
     try:
         rows = csv_reader(io.StringIO(text, newline=""), delimiter)
         return sum(map(known, next((row for row in rows if any(map(str.strip, row))), [])))
-    except CsvError:
+    except csv.Error:
         return 0  # this delimiter makes no sense of it; if none does, the reading says why
 
 

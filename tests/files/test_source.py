@@ -11,10 +11,8 @@ import pytest
 
 from judge.errors import ConfigError, InputError, RunError
 from judge.files.source import (
-    CsvError,
     TextLines,
     check_encoding,
-    csv_reader,
     open_source,
     placed,
     presentable,
@@ -139,14 +137,6 @@ def test_what_is_no_file_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is a pipe.*standard input"):
         read(Path(f"/dev/fd/{end}"))
     os.close(end)
-
-
-def test_a_bad_record_is_not_the_last() -> None:
-    reader = csv_reader(["a,b\n", '"c"d,e\n', "f,g\n"], ",")
-    assert next(reader) == ["a", "b"]
-    with pytest.raises(CsvError):
-        next(reader)
-    assert list(reader) == [["f", "g"]]
 
 
 def test_a_file_is_read_where_it_is(tmp_path: Path) -> None:
