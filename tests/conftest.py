@@ -44,7 +44,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "JUDGE_MODEL", "JUDGE_REVIEW_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "remembered"))
     yield tmp_path
     # `judge --debug` says more until the next command, and a test may be none.
     logging.getLogger("judge").setLevel(logging.NOTSET)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import CONFIG, SETTINGS, TRUST, takes_settings
+from judge.cli.options import CONFIG, SETTINGS, takes_settings
 from judge.cli.terminal import say
 from judge.errors import ConfigError, InputError
 from judge.text.visible import clip, counted, flat, visible
@@ -43,8 +43,6 @@ def stats(
     cache_dir: _CacheDir = None,
     cache_url: _CacheUrl = None,
     config: Annotated[Path | None, CONFIG] = None,
-    *,
-    trust_config: Annotated[bool, TRUST] = False,
 ) -> None:
     """Count what is kept, by the signature of the judge that made it.
 
@@ -53,7 +51,7 @@ def stats(
     from judge.backends.store.cache import open_keeper  # noqa: PLC0415  heavy, and --help stays quick
     from judge.judges.cached import contents  # noqa: PLC0415  likewise
 
-    settings = _settings(cache_dir, cache_url, config, trust=trust_config)
+    settings = _settings(cache_dir, cache_url, config)
     if not _kept(settings):
         return
     with closing(open_keeper(settings)) as store:
@@ -115,7 +113,6 @@ def clear(
     cache_url: _CacheUrl = None,
     config: Annotated[Path | None, CONFIG] = None,
     *,
-    trust_config: Annotated[bool, TRUST] = False,
     yes: bool = typer.Option(False, "--yes", help="Do not ask first."),
 ) -> None:
     """Remove every verdict that is kept; the next run pays for them again.
@@ -125,7 +122,7 @@ def clear(
     from judge.backends.store import empty  # noqa: PLC0415  heavy, and --help stays quick
     from judge.backends.store.cache import open_keeper  # noqa: PLC0415  likewise
 
-    settings = _settings(cache_dir, cache_url, config, trust=trust_config)
+    settings = _settings(cache_dir, cache_url, config)
     if not _kept(settings):
         return
     place = _place(settings)
@@ -144,13 +141,13 @@ def clear(
     say(f"removed {what} from {place}")
 
 
-def _settings(folder: Path | None, url: str | None, file: Path | None, *, trust: bool) -> "Config":
+def _settings(folder: Path | None, url: str | None, file: Path | None) -> "Config":
     from judge.settings import load_config  # noqa: PLC0415  heavy, and --help stays quick
 
     # Which judge would judge, and whether its model is named, is nothing to the cache.
     named = {"judge": "similarity", "cache_dir": folder, "cache_url": url}
     given = {name: value for name, value in named.items() if value is not None}
-    return load_config(given, file, trust=trust)
+    return load_config(given, file)
 
 
 def _place(settings: "Config") -> Path | str:

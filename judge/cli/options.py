@@ -154,12 +154,8 @@ _DEBUG: Final = typer.Option(
 CONFIG: Final = typer.Option(
     "--config", metavar="FILE", help="File of settings [judge.toml, where there is one]."
 )
-TRUST: Final = typer.Option(
-    "--trust-config", help="Trust judge.toml till it changes: server, pattern, folders, models."
-)
 _BESIDE: Final = {
     "config": Annotated[Path | None, CONFIG],
-    "trust_config": Annotated[bool, TRUST],
     "debug": Annotated[bool, _DEBUG],
 }
 
@@ -177,10 +173,10 @@ def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
         from judge.settings import load_config  # noqa: PLC0415  heavy, and --help stays quick
 
         given = {name: options.pop(name) for name in names}
-        file, trust = options.pop("config"), options.pop("trust_config")
+        file = options.pop("config")
         del options["debug"]  # its callback has seen to it
         given = {name: value for name, value in given.items() if value not in (None, [])}
-        command(**options, settings=load_config(given, file, trust=bool(trust)))
+        command(**options, settings=load_config(given, file))
 
     own = [each for name, each in taken.items() if name != "settings"]
     added = [

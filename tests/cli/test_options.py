@@ -25,7 +25,7 @@ def made(tmp: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> Confi
     def command(*, settings: Config) -> None:
         got.append(settings)
 
-    left_out = dict.fromkeys((*SETTINGS, "config", "trust_config", "debug"))
+    left_out = dict.fromkeys((*SETTINGS, "config", "debug"))
     command(**{**left_out, **options})
     return got[0]
 

@@ -1,5 +1,6 @@
 """The cache of verdicts that settings name: a folder, or a Redis server."""
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,6 @@ from judge.backends.store.keeper import Keeper
 from judge.backends.store.lease import SharedStore
 from judge.config import Config
 from judge.errors import ConfigError, extra
-from judge.settings import home_folder, in_home
 
 if TYPE_CHECKING:
     from judge.backends.store.redis import RedisStore
@@ -42,9 +42,11 @@ def _server(url: str, config: Config) -> "RedisStore":
 
 def cache_folder(config: Config) -> Path:
     """Where verdicts are kept: as set, else in the user's cache folder (XDG)."""
-    place = config.cache_dir or home_folder("XDG_CACHE_HOME", "~/.cache") / "judge"
-    folder = in_home(place)
-    if folder is None:
+    usual = Path(os.environ.get("XDG_CACHE_HOME", ""))  # a relative one does not count
+    place = config.cache_dir or (usual if usual.is_absolute() else Path("~/.cache")) / "judge"
+    homeless = os.environ.get("HOME") == "" and place.parts[0] == "~"  # it would mean /
+    folder = place if homeless else Path(os.path.expanduser(place))  # noqa: PTH111  it never raises
+    if folder.parts[0].startswith("~"):
         message = f"cache {place}: there is no such home folder; name another: --cache-dir"
         raise ConfigError(message)
     return folder
