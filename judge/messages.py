@@ -1,9 +1,8 @@
 """All that is said to people in two languages: one table of texts for each room."""
 
-import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import files
 from string import Formatter
 from typing import Final, Literal, get_args
@@ -69,30 +68,9 @@ class Messages:
         """The keys, in the order of the file."""
         return iter(self._texts)
 
-    def translate(self, text: str, lang: Lang) -> str:
-        """What this room says in English, in that language, figures within likewise; else as it is.
-
-        For errors, which are made where nobody knows who will read them.
-        """
-        for key, pattern in self._said.items() if lang != "en" else ():
-            if found := pattern.fullmatch(text):
-                parts = found.groupdict().items()
-                return self(key, lang, **{name: self.translate(part, lang) for name, part in parts})
-        return text
-
-    @cached_property
-    def _said(self) -> dict[str, re.Pattern[str]]:
-        """By key, what the English text may read filled in."""
-        return {key: re.compile(_pattern(self.template(key, "en")), re.DOTALL) for key in self}
-
     def template(self, key: str, lang: Lang) -> str:
         """The text under `key` in one language, not filled in."""
         return self._texts[key][lang]
-
-
-def _pattern(template: str) -> str:
-    parts = ((re.escape(text), name) for text, name, _, _ in Formatter().parse(template))
-    return "".join(text + (f"(?P<{name}>.+?)" if name else "") for text, name in parts)
 
 
 def _entries(table: Mapping[str, object], *above: str) -> Iterable[tuple[str, dict[Lang, str]]]:

@@ -5,7 +5,6 @@ from string import Formatter
 
 import pytest
 
-from judge.errors import install
 from judge.messages import LANGS, Messages
 
 ROOMS = sorted(
@@ -56,29 +55,6 @@ def test_one_of_something_is_told_in_the_singular() -> None:
     one = {"rows": 1, "queries": 1, "graded": 1, "counts": "a 1"}
     said = "1 of 1 chunk graded, for 1 query: a 1"
     assert Messages.of("gold")("import.graded", "en", **one) == said
-
-
-_BROKEN = "x 需要的软件包无法加载（y）；请修复它，或在 judge 的源码目录中运行 pip install '.[z]'"
-
-
-def test_failures_are_looked_up_in_the_words_of_the_code() -> None:
-    """Else an error that somebody words anew would be told in English."""
-    code = "".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
-    code = re.sub(r'"\s*\n\s*f?"', "", code)  # a text over several lines
-    texts = Messages.of("failures")
-    parts = (
-        re.split(r"\{\w+\}|in the environment|[;:,()?]", texts.template(key, "en")) for key in texts
-    )
-    said = {part.strip() for each in parts for part in each}
-    put_together = {"and can this model chat", "and can this model embed"}
-    assert {part for part in said if len(part) > 8 and part not in code} == put_together
-    for text, told in (
-        ("it holds no JSON", "其中没有 JSON"),
-        ("timeout: no time was left to ask", "超时：没有时间再提问"),
-        (f"x needs a package that cannot be loaded (y); mend it, or {install('z')}", _BROKEN),
-        ("nobody said this", "nobody said this"),
-    ):
-        assert (texts.translate(text, "en"), texts.translate(text, "zh")) == (text, told)
 
 
 def test_a_text_is_filled_in_and_a_missing_figure_is_no_text() -> None:

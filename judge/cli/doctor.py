@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from judge.doctor import Recipe
     from judge.messages import Lang
 
-_REASONS: Final = {"error", "detail", "why"}
-"""Among the values of a finding, what code says that knows English alone."""
 _MARKS: Final = {"passed": "✓", "failed": "✗", "skipped": "–"}
 
 
@@ -54,10 +52,7 @@ def doctor(
     def told(finding: Finding) -> str:
         name = texts(f"name.{finding.name}", spoken_in)
         state = texts(f"state.{finding.state}", spoken_in)
-        values = dict(finding.values)
-        for what in _REASONS & values.keys():
-            values[what] = Messages.of("failures").translate(str(values[what]), spoken_in)
-        said = texts(f"said.{finding.text}", spoken_in, **values)
+        said = texts(f"said.{finding.text}", spoken_in, **finding.values)
         mark = _MARKS[finding.state]
         return texts("line", spoken_in, mark=mark, name=name, state=state, said=said)
 
