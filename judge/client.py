@@ -1,4 +1,4 @@
-"""The service's other end: answers, batches and reviews over HTTP, with the records of the package.
+"""The service's other end: answers and batches over HTTP, with the records of the package.
 
 What is asked is written once, as steps that either client takes, with or without an event loop.
 """
@@ -22,9 +22,8 @@ from pydantic import ValidationError
 from judge.address import checked_url
 from judge.errors import ConfigError, InputError, JudgeError, JudgeUnavailable, RunError
 from judge.files.runs import results_in
-from judge.files.tables import replacing
 from judge.records import Sample, SampleResult
-from judge.service.wire import OPEN, BatchStatus, Findings, Options, ProblemDetails
+from judge.service.wire import OPEN, BatchStatus, Options, ProblemDetails
 from judge.settings import CLIENT_TOKEN
 
 _Result = TypeVar("_Result")
@@ -39,7 +38,6 @@ _FIRST: Final = 0.2
 _LONGEST: Final = 10.0
 """Seconds between two attempts, doubled from the first."""
 _PIECE: Final = 1 << 20
-_XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 class _Ask(NamedTuple):
@@ -102,10 +100,6 @@ def _readable(path: Path) -> Path:
     except OSError as error:
         raise InputError(f"{error.strerror}; check the path", path=str(path)) from None
     return path
-
-
-def _media(sheet: Path) -> str:
-    return _XLSX if sheet.suffix.lower() == ".xlsx" else "text/csv"
 
 
 class _Calls:
@@ -221,34 +215,6 @@ class _Calls:
                 return list(_sound(answer.content.splitlines(keepends=True)))
             yield self._every
 
-    def draw(
-        self,
-        /,
-        batch: str,
-        sheet: str | Path = "review.csv",
-        *,
-        force: bool = False,
-        **choices: Any,  # noqa: ANN401
-    ) -> _Steps[None]:
-        """Draw verdicts into a sheet, CSV or XLSX; choices as of `judge.review.draw`."""
-        place = Path(sheet)
-        if place.exists() and not force:
-            raise RunError(f"{place}: stands there already; name another, or say force")
-        path, headers = f"/v1/batches/{batch}/draws", {"Accept": _media(place)}
-        answer = yield from self._asked("POST", path, params=choices, headers=headers)
-        with replacing(place) as part:
-            part.write_bytes(answer.content)
-
-    def import_labels(
-        self, batch: str, sheet: str | Path, *, replace: bool = False
-    ) -> _Steps[Findings]:
-        """Read a filled-in sheet: what the labels say of the judge."""
-        filled = _readable(Path(sheet))
-        path, headers = f"/v1/batches/{batch}/labels", {"Content-Type": _media(filled)}
-        choices = {"replace": replace}
-        answer = yield from self._asked("POST", path, filled, params=choices, headers=headers)
-        return Findings.model_validate_json(answer.content)
-
 
 def _blocking(
     steps: Callable[Concatenate[_Calls, _Given], _Steps[_Result]],
@@ -273,7 +239,7 @@ def _awaited(
 
 
 class JudgeClient(AbstractContextManager["JudgeClient"]):
-    """A service, as `judge.evaluate` and `judge.review` are the package; a context manager."""
+    """A service, as `judge.evaluate` is the package; a context manager."""
 
     def __init__(self, url: str, **choices: Any) -> None:  # noqa: ANN401  those of `_Calls`
         self._calls = _Calls(url, **choices)
@@ -313,8 +279,6 @@ class JudgeClient(AbstractContextManager["JudgeClient"]):
     submit = _blocking(_Calls.submit)
     status = _blocking(_Calls.status)
     wait = _blocking(_Calls.wait)
-    draw = _blocking(_Calls.draw)
-    import_labels = _blocking(_Calls.import_labels)
 
     def evaluate(self, samples: Iterable[Sample], *, at_once: int = 16) -> list[SampleResult]:
         """Score `samples`, so many at once, and wait for all results."""
@@ -364,8 +328,6 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
     submit = _awaited(_Calls.submit)
     status = _awaited(_Calls.status)
     wait = _awaited(_Calls.wait)
-    draw = _awaited(_Calls.draw)
-    import_labels = _awaited(_Calls.import_labels)
 
     async def evaluate(
         self, samples: Iterable[Sample], *, at_once: int = 16

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import (
@@ -22,23 +22,19 @@ from judge.files.documents import json_object
 from judge.files.fields import SCORE_NEEDS, sample_from
 from judge.files.runs import line_of
 from judge.messages import Lang
-from judge.records import Sample, SampleResult
-from judge.retrieval import measure_retrieval
-from judge.retrieval.records import RankingReport, RankRules
+from judge.records import SampleResult
 from judge.service.collection import Found
 from judge.service.collection import router as collection
-from judge.service.docs import EVALUATION, RANKING, described, page, problems
+from judge.service.docs import EVALUATION, described, page, problems
 from judge.service.door import GONE, Door
 from judge.service.label import router as label
 from judge.service.live import Service, body_of, service_of
 from judge.service.logs import LOG
 from judge.service.metrics import MEDIA, Metrics
 from judge.service.problems import TEXTS, Problem, problem_of, told, unquoted
-from judge.service.review import router as review
 from judge.service.site import router as site
 from judge.service.site import views
 from judge.service.tokens import Names, Tokens
-from judge.service.wire import Told
 from judge.text.visible import clip
 
 _Result = TypeVar("_Result")
@@ -104,46 +100,6 @@ async def evaluate(request: Request) -> Response:
     return Response(line_of(result), headers=headers, media_type="application/json")
 
 
-class Ranked(Told):
-    """What is to be measured."""
-
-    samples: list[dict[str, JsonValue]]
-    """Samples as elsewhere: `retrieved` or the order of `chunks`, and gold."""
-    rules: RankRules = RankRules()
-    """How."""
-
-
-@api.post(
-    "/retrieval",
-    response_model=RankingReport,
-    responses=problems(408, 413, 415, 422),
-    openapi_extra=RANKING,
-)
-async def retrieval(request: Request) -> Response:
-    """Whether retrieval found the evidence: measures of samples that name gold."""
-    fields = json_of(await body_of(request))
-    try:
-        asked = Ranked.model_validate(fields)
-    except ValidationError as error:
-        raise _invalid(error.errors(include_url=False, include_input=False), 0) from None
-    seen: set[str] = set()
-
-    def samples() -> list[Sample]:
-        found = []
-        for number, each in enumerate(asked.samples, 1):
-            try:
-                found.append(sample_from(each, line=number, needs=()))
-            except InputError as error:
-                raise error.at("", number) from None
-            if found[-1].qid in seen:
-                raise InputError("stands twice; make each qid unique", line=number, field="qid")
-            seen.add(found[-1].qid)
-        return found
-
-    report = await asyncio.to_thread(lambda: measure_retrieval(samples(), asked.rules))
-    return Response(report.model_dump_json(), media_type="application/json")
-
-
 plain: Final = APIRouter(responses=problems(403))
 
 
@@ -202,7 +158,7 @@ def _invalid(errors: Any, skip: int) -> Problem:  # noqa: ANN401  pydantic's own
     return Problem("wrong-field", said, field=place, **values)
 
 
-_STATUSES: Final[dict[int, str]] = {404: "not-found", 405: "wrong-method", 406: "not-acceptable"}
+_STATUSES: Final[dict[int, str]] = {404: "not-found", 405: "wrong-method"}
 
 
 async def _troubled(request: Request, error: Exception) -> Response:
@@ -248,7 +204,7 @@ def application(service: Service, tokens: Tokens, names: Names, lang: Lang = "en
     """The whole application, its door in front."""
     app = _empty()
     app.state.service = service
-    for router in (api, collection, review, views, plain, site):
+    for router in (api, collection, views, plain, site):
         app.include_router(router)
     app.include_router(label, prefix="/v1/batches/{id}", dependencies=[Depends(_labelled)])
     return Door(app, tokens, names, service.metrics, lang)

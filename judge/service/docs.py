@@ -80,7 +80,6 @@ def _body(media: str, schema: Mapping[str, Any], example: object) -> dict[str, A
 
 
 _LINES: Final = "\n".join(json.dumps(_SAMPLE | {"qid": each}) for each in ("q1", "q2")) + "\n"
-_GOLD: Final = _SAMPLE | {"retrieved": ["a", "b"], "gold_evidence": ["a"]}
 EVALUATION: Final = _body("application/json", SAMPLE, _SAMPLE) | {
     "parameters": [
         {
@@ -96,34 +95,9 @@ BATCH["requestBody"]["content"] |= {
     "text/csv": {"schema": _TEXT},
     "application/gzip": {"schema": {"type": "string", "format": "binary"}},
 }
-RANKING: Final = _body(
-    "application/json",
-    {
-        "type": "object",
-        "required": ["samples"],
-        "properties": {
-            "samples": {"type": "array", "items": {"type": "object"}},
-            "rules": {
-                "type": "object",
-                "properties": {"ks": {"type": "array", "items": {"type": "integer", "minimum": 1}}},
-            },
-        },
-    },
-    {"samples": [_GOLD], "rules": {"ks": [1, 3]}},
-)
-LABELS: Final = _body("text/csv", _TEXT, "review_id,human_support\nr0123abcd-1,yes\n")
-LABELS["requestBody"]["content"] |= {"application/json": {"schema": {"type": "object"}}}
 NDJSON: Final[dict[str, Any]] = {
     "description": "A JSON object a line",
     "content": {"application/x-ndjson": {"schema": _TEXT}},
-}
-SHEET: Final[dict[str, Any]] = {
-    "content": {
-        "text/csv": {"schema": _TEXT},
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": {
-            "schema": {"type": "string", "format": "binary"}
-        },
-    }
 }
 
 

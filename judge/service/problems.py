@@ -30,7 +30,6 @@ KINDS: Final[Mapping[str, int]] = {
     "wrong-host": 403,
     "not-found": 404,
     "wrong-method": 405,
-    "not-acceptable": 406,
     "too-slow": 408,
     "conflict": 409,
     "too-large": 413,

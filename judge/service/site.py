@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from typing import Annotated, Any, Final
 
@@ -15,17 +16,24 @@ from starlette.responses import (
     StreamingResponse,
 )
 
+from judge import review
 from judge.files.runs import PAGE
 from judge.messages import Lang
+from judge.pages.agreement import page as agreement_page
 from judge.pages.batches import page
 from judge.pages.report import report as written
+from judge.records import Summary
+from judge.review.records import Agreement
+from judge.review.targets import samples_of
+from judge.service.batches import Batch
 from judge.service.body import read
 from judge.service.collection import Found
 from judge.service.docs import problems
 from judge.service.label import HEADERS
+from judge.service.live import body_of
 from judge.service.logins import Logins
 from judge.service.problems import Problem
-from judge.service.wire import Told
+from judge.service.wire import Findings, Told
 
 _MOST: Final = 0.01
 
@@ -110,6 +118,36 @@ async def report(batch: Found, lang: _Spoken) -> Response:
 
     pieces = await asyncio.to_thread(begun)
     return StreamingResponse(pieces, headers=HEADERS, media_type="text/html; charset=utf-8")
+
+
+@views.post(
+    "/batches/{id}/labels",
+    response_model=Findings,
+    responses=problems(404, 408, 409, 413, 415, 422),
+)
+async def labels(request: Request, batch: Found, lang: _Spoken) -> Response:
+    """Import what people labelled last on the page of the batch; there is no body.
+
+    The answer says how good the judge is, and the corrected score.
+    """
+    if await body_of(request):
+        raise Problem("wrong-form", "details.no-sheet")
+    found = await asyncio.to_thread(_imported, batch, lang)
+    return Response(found.model_dump_json(), media_type="application/json")
+
+
+def _imported(batch: Batch, lang: Lang) -> Findings:
+    run = batch.folder
+
+    def page_of(agreement: Agreement, summary: Summary) -> str:
+        return agreement_page(agreement, summary, lang, partial(samples_of, run, agreement.target))
+
+    if not (sheets := review.worksheets(run)):
+        raise Problem("conflict", "details.nobody-labelled")
+    made = review.import_labels(run, sheets, page=page_of)
+    others = tuple(each.agreement for each in made.others)
+    noted = made.noted + sum(each.noted for each in made.others)
+    return Findings(agreement=made.agreement, others=others, noted=noted)
 
 
 @views.get(

@@ -49,7 +49,7 @@ class ProblemDetails(Told):
     field: str | None = None
     """The field that is wrong, such as `chunks[2].text`."""
     line: int | None = Field(default=None, ge=1)
-    """The line of the body that is wrong, or the row of a sheet."""
+    """The line of the body that is wrong."""
 
     def error(self) -> JudgeError:
         """The error that the package itself would have raised."""
@@ -176,10 +176,3 @@ class Findings(Told):
     """Likewise of the other half of correctness."""
     noted: int
     """Rows with a note and no label; they count as blank."""
-
-
-class Sheet(Told):
-    """A sheet as rows."""
-
-    rows: tuple[dict[str, str], ...]
-    """Cells by column; people fill in `human_support`, and may `human_note` and `reviewer`."""

@@ -86,10 +86,6 @@ REFUSED: list[tuple[str, str, object, int, str, str]] = [
     ("GET", "/v1/batches/none/results?after=-1", b"", 404, "not-found", "none"),
     ("GET", "/v1/evaluations", b"", 405, "wrong-method", "GET"),
     ("GET", "/nothing", b"", 404, "not-found", "GET"),
-    ("POST", "/v1/retrieval", {"samples": 1}, 422, "wrong-field", "samples"),
-    ("POST", "/v1/retrieval", {"samples": [{"answer": 1}]}, 422, "wrong-field", "a number, 1"),
-    ("POST", "/v1/retrieval", {"samples": [{"qid": 1}, {"qid": 1}]}, 422, "wrong-field", "twice"),
-    ("POST", "/v1/retrieval", {"samples": []}, 422, "wrong-field", "no sample"),
 ]
 
 
@@ -154,17 +150,6 @@ def test_other_names_and_pages_of_elsewhere_are_refused(serving: Serving) -> Non
     ):
         answer = serving.http.get("/healthz", headers=headers)
         assert answer.status_code == status, headers
-
-
-def test_rank_measures_of_samples(serving: Serving) -> None:
-    samples = [
-        {"qid": "q1", "retrieved": ["a", "b"], "gold_evidence": ["b"]},
-        {"qid": "q2", "retrieved": ["c", "d"], "gold_evidence": ["c"]},
-    ]
-    body = {"samples": samples, "rules": {"ks": [1]}}
-    report = serving.http.post("/v1/retrieval", json=body).json()
-    # By hand: hits at 1 are 0 and 1; reciprocal ranks 1/2 and 1.
-    assert (report["mean"]["hit@1"], report["mean"]["mrr"]) == (0.5, 0.75)
 
 
 def test_operators_see_that_it_lives_and_what_it_does(serving: Serving) -> None:

@@ -47,7 +47,7 @@ async def test_results_are_those_of_the_local_api(serving: Serving) -> None:
         assert found == local
 
 
-async def test_a_batch_from_sending_to_labels(serving: Serving, tmp_path: Path) -> None:
+async def test_a_batch_from_sending_to_results(serving: Serving) -> None:
     seen: list[BatchStatus] = []
     local = evaluate(read_samples(QUICKSTART))
     with client(serving) as http:
@@ -57,21 +57,11 @@ async def test_a_batch_from_sending_to_labels(serving: Serving, tmp_path: Path) 
         assert seen[-1] == status
         assert list(http.results(sent.id)) == local
         assert list(http.results(sent.id, after=14)) == local[14:]
-        sheet = tmp_path / "review.csv"
-        http.draw(sent.id, sheet, size=4)
-        with pytest.raises(RunError, match="stands there already"):
-            http.draw(sent.id, sheet)
-        with pytest.raises(InputError, match="no row has a label"):
-            http.import_labels(sent.id, sheet)
     async with AsyncJudgeClient(serving.url, token=TOKEN, every=0.05) as http:
         again = await http.submit(QUICKSTART, batch=sent.id, fail_under=("faithfulness=0.5",))
         assert (again.id, again.state) == (sent.id, "finished")
         assert (await http.wait(sent.id)).summary == status.summary
         assert [each async for each in http.results(sent.id)] == local
-        book = tmp_path / "review.xlsx"
-        await http.draw(sent.id, book, size=4)
-        with pytest.raises(InputError, match="no row has a label"):
-            await http.import_labels(sent.id, book)
 
 
 def test_errors_are_those_of_the_local_api(serving: Serving, tmp_path: Path) -> None:
@@ -186,7 +176,5 @@ def test_a_users_mistake_is_an_error_of_judge_and_nothing_is_sent(tmp_path: Path
     with JudgeClient("http://127.0.0.1:1", patience=0.0) as http:
         with pytest.raises(InputError, match=r"missing\.jsonl: No such file"):
             http.submit(tmp_path / "missing.jsonl")
-        with pytest.raises(InputError, match=r"review\.csv: No such file"):
-            http.import_labels("a", tmp_path / "review.csv")
         with pytest.raises(ConfigError, match="option nonsense: Extra inputs"):
             http.submit(QUICKSTART, nonsense=1)

@@ -37,14 +37,11 @@ def test_the_lines_of_the_guide_run_as_they_stand(tmp_path: Path) -> None:
                 text=True,
             )
             said.append(ran.stdout)
-        one, sent, status, followed, listed, drawn, refused, ranked = said
+        one, sent, status, followed, listed = said
         assert json.loads(one)["scores"]["faithfulness"] == 0
         assert json.loads(sent)["name"] == json.loads(status)["name"] == "Quickstart"
         assert len(followed.splitlines()) == 16
         assert [each["id"] for each in json.loads(listed)["batches"]] == ["nightly"]
-        assert (drawn, (tmp_path / "review.csv").stat().st_size > 1000) == ("", True)
-        assert "no row has a label" in json.loads(refused)["detail"]
-        assert json.loads(ranked)["mean"]["mrr"] == 0.5
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.chdir(tmp_path):
             exec(python.replace(SAID, serving.url), {})  # noqa: S102  our own guide
