@@ -77,8 +77,6 @@ class Batch:
     task: asyncio.Task[None] | None = None
     process: WorkerProcess | None = None
     _totals: dict[str, object] = field(default_factory=dict)
-    news: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set, and another put in its place, whenever something has changed."""
 
     @property
     def state(self) -> State:
@@ -98,11 +96,6 @@ class Batch:
     def open(self) -> bool:
         """Whether something is still to come."""
         return self.state in OPEN
-
-    def tell(self) -> None:
-        """Wake whoever waits for news."""
-        news, self.news = self.news, asyncio.Event()
-        news.set()
 
     def status(self, *, whole: bool = True) -> BatchStatus:
         """How it stands; reads the folder. `whole`: with its totals."""
@@ -312,7 +305,6 @@ class Batches:
             with suppress(FileNotFoundError):  # somebody else has removed it
                 batch.folder.rename(gone)
             await asyncio.to_thread(shutil.rmtree, gone, ignore_errors=True)
-        batch.tell()
 
     async def drain(self) -> None:
         """Stop all workers in order; what they had not done is done after the next start."""
@@ -334,7 +326,6 @@ class Batches:
             batch.process = self._process(batch)
             batch.task = asyncio.create_task(self._judge(batch, batch.process))
             batch.task.add_done_callback(partial(self._ended, batch))
-            batch.tell()
             busy += 1
 
     def _ended(self, batch: Batch, done: asyncio.Task[None]) -> None:
@@ -344,7 +335,6 @@ class Batches:
             with suppress(OSError, RunError):  # its folder may be gone
                 batch.write("failed", Problem("bug", "details.broke-off").details())
         LOG.info("batch %s", batch.state, extra={"told": {"batch": batch.id}})
-        batch.tell()
         self._fill()
 
     async def _judge(self, batch: Batch, process: WorkerProcess) -> None:
@@ -377,7 +367,6 @@ class Batches:
         batch.failures.update(report.failed)
         self._metrics.spent("batch", report.spent)
         self._metrics.failed("batch", report.failed)
-        batch.tell()
 
 
 def _order(batch: Batch) -> tuple[str, str]:

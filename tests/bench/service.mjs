@@ -17,7 +17,12 @@ async function call(path, options = {}) {
 const body = Readable.toWeb(createReadStream(samples));
 const sent = await call("/v1/batches?name=node", { method: "POST", body, duplex: "half" });
 const place = sent.headers.get("location");
-const results = await call(`${place}/results?follow=true`);
+let batch;
+do {
+  await new Promise((done) => setTimeout(done, 200));
+  batch = await (await call(place)).json();
+} while (["queued", "checking", "running"].includes(batch.state));
+const results = await call(`${place}/results`);
 let read = 0;
 let faithful = 0;
 for await (const line of createInterface({ input: Readable.fromWeb(results.body) })) {
@@ -25,6 +30,5 @@ for await (const line of createInterface({ input: Readable.fromWeb(results.body)
   read += 1;
   faithful += scores.faithfulness === 1;
 }
-const batch = await (await call(place)).json();
 console.log(`node: ${batch.state}, ${read} results read, ${faithful} answers wholly faithful`);
 process.exitCode = batch.state === "finished" && read === batch.done ? 0 : 1;

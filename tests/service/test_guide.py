@@ -37,10 +37,12 @@ def test_the_lines_of_the_guide_run_as_they_stand(tmp_path: Path) -> None:
                 text=True,
             )
             said.append(ran.stdout)
-        one, sent, status, followed, listed = said
+            if "nightly?" in command:
+                serving.until("nightly")
+        one, sent, status, read, listed = said
         assert json.loads(one)["scores"]["faithfulness"] == 0
         assert json.loads(sent)["name"] == json.loads(status)["name"] == "Quickstart"
-        assert len(followed.splitlines()) == 16
+        assert len(read.splitlines()) == 16
         assert [each["id"] for each in json.loads(listed)["batches"]] == ["nightly"]
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.chdir(tmp_path):
