@@ -9,21 +9,19 @@ import typer
 
 from judge import review
 from judge.cli.app import app
-from judge.cli.options import RUN, named_reviewers, takes_settings
+from judge.cli.options import RUN, named_reviewers
 from judge.cli.terminal import number, output, say, words
 from judge.errors import InputError
 from judge.messages import Lang, Messages
 from judge.text.visible import clip, counted, flat
 
 if TYPE_CHECKING:
-    from judge.config import Config
     from judge.records import Summary
     from judge.review.draws import Drawn
-    from judge.review.flips import Drift, Flip, LostSentence
     from judge.review.records import Agreement, Draw
 
 commands = typer.Typer(
-    no_args_is_help=True, help="Spot-check by people: draw, import, plan, promote, drift."
+    no_args_is_help=True, help="Spot-check by people: draw, import, plan, promote."
 )
 app.add_typer(commands, name="review")
 
@@ -165,56 +163,6 @@ def promote(
     )
 
 
-@commands.command()
-@takes_settings
-def drift(
-    golden: Path = typer.Argument(metavar="GOLDEN", help="What judge review promote made."),
-    output: Path | None = typer.Option(
-        None, "-o", "--output", metavar="FILE", help="Keep what is found, as JSON."
-    ),
-    *,
-    fail_worse: float | None = typer.Option(
-        None,
-        metavar="ALPHA",
-        min=0,
-        max=1,
-        help="Exit 1 if more sentences got worse than better, and p is under ALPHA.",
-    ),
-    force: bool = _FORCE,
-    settings: "Config",
-) -> None:
-    """Judge a golden set again: which verdicts flipped, and whether by more than chance.
-
-    Takes the settings of `judge score`. What the judge said when the set was made and what it says
-    now is held against what people say; p is McNemar's, exact, two-sided.
-
-    Exit codes: 0 fine; 1 the --fail-worse gate failed; 3 too many labels have no verdict now (three
-    at least, and over --max-unscored), or the gate found nothing to compare.
-
-    Example: judge review drift golden.jsonl --model gpt-4.1-mini --fail-worse 0.05
-    """
-    # Heavy, and --help stays quick without them.
-    from judge.reports.gate import FINE, GATE_FAILED, UNTRUSTED  # noqa: PLC0415
-    from judge.review.flips import unjudged, untrusted  # noqa: PLC0415
-    from judge.review.folder import as_json, check_output, write_whole  # noqa: PLC0415
-
-    if output is not None:
-        check_output(output, [golden], force=force)
-    answers = review.read_golden(golden, max_line=settings.max_line)
-    found = review.drift(answers, settings)
-    unhealthy = untrusted(found, settings.max_unscored)
-    say(*_drifted(found, len(answers)))
-    if unhealthy:
-        say("", f"untrusted: {100 * unjudged(found):.1f} % of the labels have no verdict now")
-    if output is not None:
-        write_whole(output, [as_json(found)])
-        say("", f"written to {output}")
-    if unhealthy or (fail_worse is not None and not found.compared):
-        raise typer.Exit(UNTRUSTED)
-    failed = fail_worse is not None and found.worse > found.better and found.p < fail_worse
-    raise typer.Exit(GATE_FAILED if failed else FINE)
-
-
 @commands.command("import")
 def import_(
     run: Path = RUN,
@@ -308,33 +256,3 @@ def _drawn(draw: "Draw", lang: Lang) -> Iterator[str]:
 
 def _named(names: Iterable[str], lang: Lang) -> str:
     return " + ".join(map(words("review", "stratum", lang), names))
-
-
-def _drifted(drift: "Drift", answers: int) -> Iterable[str]:
-    right = {"labels": "label for label", "full_or_rest": "full support against the rest"}
-    yield f"{counted(drift.labels, 'label')} on {counted(answers, 'answer')}, {right[drift.scale]}"
-    for name, signatures in (("then", drift.signatures_then), ("now", drift.signatures_now)):
-        for signature, count in signatures.items():
-            several = f" ({counted(count, 'label')})" if len(signatures) > 1 else ""
-            yield f"{name:<12}{flat(signature)}{several}"
-    if drift.unscored_then or drift.unscored_now:
-        yield f"no verdict  {drift.unscored_then:,} then, {drift.unscored_now:,} now"
-    yield f"compared    {counted(drift.compared, 'label')}"
-    then, now = drift.agreement_then, drift.agreement_now
-    if then is not None and now is not None:
-        yield f"right       {100 * then:.1f} % then, {100 * now:.1f} % now"
-    others = len(drift.flips) - drift.better - drift.worse
-    counts = f"{drift.worse:,} worse, {drift.better:,} better, {others:,} other"
-    yield f"flipped     {counts}; McNemar's exact p = {drift.p:.3g}"
-    for flip in drift.flips:
-        people = flip.support or ("supported" if flip.supported else "not supported")
-        yield from _listed(flip.change, flip, f"{flip.then} → {flip.now}, people: {people}")
-    for lost in drift.lost:
-        why = f"counts as {lost.kind} now" if lost.kind else "is no sentence of its own now"
-        yield from _listed("lost", lost, why)
-
-
-def _listed(what: str, each: "Flip | LostSentence", why: str) -> Iterable[str]:
-    yield ""
-    yield flat(f"{what}: {each.qid}, sentence {each.sentence + 1}: {why}")
-    yield f"  {clip(flat(each.text), _WIDTH)}"

@@ -6,7 +6,6 @@ What `judge review` and `judge gold` do, as functions:
     import_labels(run, ["review.csv"]).agreement  # how good the judge is
     plan(run, 0.03).total                         # labels for ± .03
     promote(run, "golden.jsonl")                  # what people agree on
-    drift("golden.jsonl", Config(model="gpt-5"))  # judged again: what flipped
     draw_gold("samples.jsonl", "gold.csv")        # people grade chunks
     import_gold("gold.draw.json", ["gold.csv"], "gold.jsonl")  # a gold set for retrieval
 
@@ -20,7 +19,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from judge.review.draws import Drawn as Drawn
     from judge.review.draws import draw as draw
-    from judge.review.flips import drift as drift
     from judge.review.golden import Golden as Golden
     from judge.review.golden import Promotion as Promotion
     from judge.review.golden import promote as promote
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "draws": ("Drawn", "draw"),
-    "flips": ("drift",),
     "golden": ("Golden", "Promotion", "promote", "read_golden"),
     "grades": ("GoldReport", "import_gold"),
     "hook": ("open_hook",),

@@ -6,11 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from pydantic import JsonValue
 
 from judge.files.folder import hold
 from judge.review.draws import take
-from judge.review.flips import Drift
 from judge.review.folder import write_draw, write_labels
 from judge.review.records import Agreement, Label
 from judge.review.sheet import BLIND
@@ -194,7 +192,6 @@ def test_a_run_being_written_is_left_alone(run: Path, tmp_path: Path) -> None:
 
 FIRST = "The canteen opens at seven."
 SECOND = "Visitors pay twenty euros."
-SIMILAR = "similarity:lexical-v1"
 
 
 @pytest.fixture(autouse=True)
@@ -220,23 +217,6 @@ def reviewed(tmp_path: Path) -> Path:
     ]
     write_labels(tmp_path / "run", draw.draw, labels)
     return tmp_path / "run"
-
-
-def labelled(
-    start: int, text: str, judged: str | None = "full", **more: JsonValue
-) -> dict[str, JsonValue]:
-    label: dict[str, JsonValue] = {
-        "sentence": 0,
-        "start": start,
-        "end": start + len(text),
-        "text": text,
-        "support": "full",
-        "supported": True,
-        "reviewers": 1,
-        "judged": judged,
-        "signature": SIMILAR,
-    }
-    return label | more
 
 
 def test_what_is_agreed_is_written_and_the_rest_is_named(reviewed: Path, tmp_path: Path) -> None:
@@ -277,79 +257,3 @@ def test_what_is_left_out_is_counted(reviewed: Path, tmp_path: Path) -> None:
         f"left out: labels of earlier results, draws {old.draw}",
         "1 sentence disagreed on",
     ]
-
-
-def test_what_flipped_is_told_worst_first(tmp_path: Path) -> None:
-    # The similarity judge says full of the first and none of the second.
-    answer = f"{FIRST} {SECOND} What does it cost?"
-    labels = [
-        labelled(0, FIRST, "none", support="partial", supported=False),
-        labelled(28, SECOND, sentence=1),
-        labelled(55, "What does it cost?", sentence=2),
-    ]
-    other = line("b", FIRST) | {"labels": [labelled(0, FIRST, None), labelled(4, "canteen\x1b")]}
-    other["answer"] = "The canteen\x1b opens at seven."
-    other["labels"] = [labelled(4, "canteen\x1b")]
-    write(tmp_path / "golden.jsonl", [line("a\x1b[1m", answer) | {"labels": list(labels)}, other])
-    ran = judge("review", "drift", "golden.jsonl", "-o", "drift.json")
-    assert (ran.code, ran.err) == (0, "")
-    lines = ran.out.splitlines()
-    assert lines[0] == "4 labels on 2 answers, full support against the rest"
-    assert lines[1] == f"then        {SIMILAR}"
-    assert lines[2].startswith(f"now         {SIMILAR}|")
-    assert lines[3:] == [
-        "compared    2 labels",
-        "right       100.0 % then, 0.0 % now",
-        "flipped     2 worse, 0 better, 0 other; McNemar's exact p = 0.5",
-        "",
-        "worse: a␛[1m, sentence 2: full → none, people: full",
-        f"  {SECOND}",
-        "",
-        "worse: a␛[1m, sentence 1: none → full, people: partial",
-        f"  {FIRST}",
-        "",
-        "lost: a␛[1m, sentence 3: counts as question now",
-        "  What does it cost?",
-        "",
-        "lost: b, sentence 1: is no sentence of its own now",
-        "  canteen␛",
-        "",
-        "written to drift.json",
-    ]
-    kept = Drift.model_validate_json((tmp_path / "drift.json").read_bytes())
-    assert (kept.worse, kept.p, kept.scale) == (2, 0.5, "full_or_rest")
-
-
-def test_the_gate(tmp_path: Path) -> None:
-    # Two worse and none better: p = 2 · ½² = .5.
-    answer = f"{SECOND} {SECOND}"
-    labels: list[JsonValue] = [labelled(0, SECOND), labelled(27, SECOND)]
-    write(tmp_path / "golden.jsonl", [line("a", answer) | {"labels": labels}])
-    assert judge("review", "drift", "golden.jsonl").code == 0
-    for alpha, code in {"0.5": 0, "0.51": 1, "1.01": 2, "much": 2}.items():
-        assert judge("review", "drift", "golden.jsonl", "--fail-worse", alpha).code == code
-
-
-def test_a_gate_on_nothing_is_no_pass(tmp_path: Path) -> None:
-    write(tmp_path / "golden.jsonl", [line("a", SECOND) | {"labels": [labelled(0, SECOND, None)]}])
-    ran = judge("review", "drift", "golden.jsonl")
-    assert ran.code == 0
-    assert "no verdict  1 then, 0 now\ncompared    0 labels\nflipped     0 worse" in ran.out
-    assert judge("review", "drift", "golden.jsonl", "--fail-worse", 0.05).code == 3
-
-
-def test_the_report_takes_no_other_file_s_place(tmp_path: Path) -> None:
-    source = write(
-        tmp_path / "golden.jsonl", [line("a", SECOND) | {"labels": [labelled(0, SECOND)]}]
-    )
-    (tmp_path / "there.json").write_text("mine")
-    (tmp_path / "folder").mkdir()
-    for words in (
-        ("-o", "there.json"),
-        ("-o", "golden.jsonl", "--force"),
-        ("-o", "folder", "--force"),
-    ):
-        ran = judge("review", "drift", source, *words)
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert (tmp_path / "there.json").read_text() == "mine"
-    assert judge("review", "drift", source, "-o", "there.json", "--force").code == 0

@@ -1,5 +1,4 @@
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -7,17 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from judge import evaluate, review
 from judge.backends.fake import FakeJudge
 from judge.config import Config
 from judge.errors import InputError, RunError
 from judge.evaluator import Evaluator
 from judge.files.samples import read_samples
 from judge.job import Job
-from judge.records import Chunk, JudgeOutcome, Sample, SentenceKind, Support, Verdict
+from judge.records import Chunk, JudgeOutcome, Sample, Support
 from judge.review import Promotion, promote
 from judge.review.draws import take
-from judge.review.flips import Drift, Flip, LostSentence, compare, unjudged, untrusted
 from judge.review.folder import write_draw, write_labels, write_whole
 from judge.review.golden import Golden, golden_lines, read_golden
 from judge.review.records import Draw, DrawnSentence, GoldenLabel, Label
@@ -27,7 +24,6 @@ from tests.drawn import FAILED, fallen_back, label, verdict
 from tests.reviewed import Quiet
 
 FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
-CONTRADICTED, NO_CLAIM = Support.CONTRADICTED, Support.NO_CLAIM
 LLM = "llm:m@host|t:0"
 ANSWER = "七点开门。 It closes at three."
 LABEL = GoldenLabel(
@@ -287,168 +283,3 @@ def test_promote_writes_the_set_and_no_more(run: Path, tmp_path: Path) -> None:
         promote(run, tmp_path / "golden.jsonl")
     with pytest.raises(RunError, match="made from"):
         promote(run, run / "results.jsonl", force=True)
-
-
-def text_of(number: int) -> str:
-    return f"Room {number} opens at seven."
-
-
-Row = tuple[Support | None, Support | JudgeOutcome, Support | bool]
-"""What the judge said, what it says now, what people say: a label, or a bare yes or no."""
-
-
-def golden_of(rows: Sequence[Row], signature: str = LLM) -> Golden:
-    """One answer with a sentence for each row."""
-    answer, labels = "", []
-    for number, (then, _, people) in enumerate(rows):
-        text = text_of(number)
-        changes = {
-            "sentence": number,
-            "start": len(answer),
-            "end": len(answer) + len(text),
-            "text": text,
-            "support": people if isinstance(people, Support) else None,
-            "supported": people in (True, FULL),
-            "judged": then,
-            "signature": signature,
-        }
-        labels.append(LABEL.model_copy(update=changes))
-        answer += f"{text} "
-    return Golden(Sample(qid="问题", answer=answer), tuple(labels))
-
-
-def drift(rows: Sequence[Row], *, then: str = LLM, now: str = LLM) -> Drift:
-    golden = golden_of(rows, then)
-    said: Mapping[str, JudgeOutcome] = {
-        text_of(number): verdict(now.value) if isinstance(now, Support) else now
-        for number, (_, now, _) in enumerate(rows)
-    }
-    return compare([golden], evaluate([golden.sample], judge=FakeJudge(said, signature=now)))
-
-
-def test_better_and_worse_by_hand() -> None:
-    same: list[Row] = [(FULL, FULL, FULL), (NONE, NONE, FULL), (PARTIAL, PARTIAL, PARTIAL)]
-    up: list[Row] = [(FULL, NONE, NONE)]
-    down: list[Row] = [(FULL, NONE, FULL)]
-    table: list[tuple[list[Row], tuple[int, int, float, float | None, float | None]]] = [
-        # Better, worse, p, right then, right now.
-        (same, (0, 0, 1.0, 2 / 3, 2 / 3)),
-        # 2 · ½⁶
-        (up * 6 + same[:1] * 6, (6, 0, 0.03125, 0.5, 1.0)),
-        # 2 · (C(6, 0) + C(6, 1)) / 2⁶ = 14 / 64
-        (up + down * 5 + [(NONE, NONE, NONE)] * 4, (1, 5, 0.21875, 0.9, 0.5)),
-        ([(None, FULL, FULL)], (0, 0, 1, None, None)),
-    ]
-    for rows, (better, worse, p, then, now) in table:
-        found = drift(rows)
-        assert (found.better, found.worse, found.scale) == (better, worse, "labels")
-        assert found.p == pytest.approx(p, abs=1e-12)
-        assert (found.agreement_then, found.agreement_now) == (then, now)
-        assert len(found.flips) == better + worse
-        assert (found.labels, found.lost) == (len(rows), ())
-
-
-def test_the_worst_flip_comes_first() -> None:
-    rows: list[Row] = [
-        (NONE, FULL, FULL),  # better
-        (NONE, PARTIAL, PARTIAL),  # better, by half
-        (NONE, CONTRADICTED, FULL),  # wrong as before
-        (FULL, PARTIAL, FULL),  # worse, by half
-        (NONE, FULL, NONE),  # worse
-        (PARTIAL, FULL, NONE),  # more wrong than before
-    ]
-    found = drift(rows)
-    assert [flip.sentence for flip in found.flips] == [4, 3, 5, 2, 1, 0]
-    changes = "worse worse other other better better"
-    assert " ".join(flip.change for flip in found.flips) == changes
-    assert found.flips[0] == Flip(
-        qid="问题",
-        sentence=4,
-        text="Room 4 opens at seven.",
-        change="worse",
-        then=NONE,
-        now=FULL,
-        support=NONE,
-        supported=False,
-    )
-    # Two against two.
-    assert (found.better, found.worse, found.p) == (2, 2, 1.0)
-    assert (found.agreement_then, found.agreement_now) == (2 / 6, 2 / 6)
-
-
-def test_one_bare_answer_makes_it_full_against_rest() -> None:
-    rows: list[Row] = [(NONE, PARTIAL, PARTIAL), (FULL, PARTIAL, NONE), (PARTIAL, NONE, NONE)]
-    assert (drift(rows).better, drift(rows).scale) == (2, "labels")
-    found = drift([*rows, (FULL, NONE, True), (NO_CLAIM, FULL, False)])
-    assert found.scale == "full_or_rest"
-    changes = {flip.sentence: flip.change for flip in found.flips}
-    assert changes == {0: "other", 1: "better", 2: "other", 3: "worse", 4: "worse"}
-    assert (found.better, found.worse, found.p) == (1, 2, 1.0)
-    # Right then: all but 1; right now: 0, 1 and 2.
-    assert (found.agreement_then, found.agreement_now) == (4 / 5, 3 / 5)
-    assert (found.flips[0].support, found.flips[0].supported) == (None, True)
-    # So does a judge that never says partial.
-    similar = "similarity:lexical|t:0.87"
-    table = [
-        (LLM, LLM, "labels"),
-        (LLM, f"{LLM}|fallback:{similar}", "labels"),
-        ("mine", "yours", "labels"),
-        (similar, LLM, "full_or_rest"),
-        (LLM, similar, "full_or_rest"),
-        (LLM, "nli:folder|t:0.5", "full_or_rest"),
-    ]
-    for then, now, scale in table:
-        found = drift([(FULL, NONE, PARTIAL)], then=then, now=now)
-        assert found.scale == scale, (then, now)
-        assert (found.signatures_then, found.signatures_now) == ({then: 1}, {now: 1})
-
-
-def test_no_verdict_is_no_flip() -> None:
-    rows: list[Row] = [
-        (FULL, FAILED, FULL),
-        (FULL, fallen_back("none"), FULL),
-        (None, FULL, FULL),
-        (None, FAILED, FULL),
-        (FULL, FULL, FULL),
-    ]
-    found = drift(rows)
-    assert (found.labels, found.compared, found.flips) == (5, 1, ())
-    assert (found.unscored_then, found.unscored_now) == (2, 3)
-    assert (found.agreement_then, found.agreement_now, found.p) == (1.0, 1.0, 1.0)
-
-
-def test_a_sentence_is_known_by_where_it_stands() -> None:
-    answer = "It opens at seven. It opens at seven. Is it large? 周末不营业。"
-    said: dict[str, JudgeOutcome] = {
-        "It opens at seven.": verdict("none"),
-        "周末不营业。": verdict("full"),
-    }
-    # The splitter of then: the first two as one, the question taken for a claim, 周末 the seventh.
-    places = [(0, 0, 37), (1, 38, 50), (6, 51, 57), (9, 19, 37)]
-    (full,) = golden_of([(FULL, FULL, FULL)]).labels
-    labels = tuple(
-        full.model_copy(update={"sentence": k, "start": a, "end": b, "text": answer[a:b]})
-        for k, a, b in places
-    )
-    sample = Sample(qid="q", answer=answer)
-    results = evaluate([sample], judge=FakeJudge(said, signature=LLM))
-    found = compare([Golden(sample, labels)], results)
-    assert found.lost == (
-        LostSentence(qid="q", sentence=0, text=answer[:37], kind=None),
-        LostSentence(qid="q", sentence=1, text="Is it large?", kind=SentenceKind.QUESTION),
-    )
-    assert (found.labels, found.compared, found.unscored_now) == (4, 2, 0)
-    assert [(flip.sentence, flip.change) for flip in found.flips] == [(9, "worse")]
-
-
-def test_a_file_is_judged_again(tmp_path: Path) -> None:
-    golden = golden_of([(FULL, NONE, NONE), (None, FAILED, True), *[(FULL, FAILED, FULL)] * 3])
-    path = write(tmp_path / "golden.jsonl", golden)
-    said: dict[str, Verdict] = {text_of(0): verdict("none")}
-    judge = FakeJudge(said | {text_of(n): FAILED for n in range(1, 5)})
-    found = review.drift(path, judge=judge)
-    assert found == review.drift([golden], judge=judge)
-    assert [path.name for path in tmp_path.iterdir()] == ["golden.jsonl"]
-    assert (found.labels, found.compared, found.unscored_now) == (5, 1, 4)
-    assert (unjudged(found), untrusted(found, 0.8), untrusted(found, 0.7)) == (0.8, False, True)
-    assert not untrusted(found.model_copy(update={"unscored_now": 2}), 0.0)

@@ -10,7 +10,6 @@ import pytest
 from judge import review
 from judge.cli.app import main
 from judge.review.sheet import BLIND, GRADED, READ, READ_GRADES, read_sheet, write_sheet
-from tests.server import JudgeServer
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "judge" / "review" / "README.md").read_text(encoding="utf-8")
@@ -34,28 +33,24 @@ def test_every_command_and_the_python_run(
     shutil.copy(ROOT / "fixtures" / "correctness.jsonl", tmp_path / "references.jsonl")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-readme")
-    with JudgeServer() as server:
-        for language, block in BLOCKS:
-            if language == "python":
-                exec(compile(block, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102
-                continue
-            for command in block.splitlines():
-                words = shlex.split(command)
-                assert words[0] == "judge"
-                url = server.base_url if "--model" in words else ""
-                monkeypatch.setenv("OPENAI_BASE_URL", url)
-                with pytest.raises(SystemExit) as stopped:
-                    main(words[1:])
-                assert not stopped.value.code, (command, capsys.readouterr().err)
-                if words[2:3] == ["draw"]:
-                    fill_in(tmp_path / words[words.index("-o") + 1])
+    for language, block in BLOCKS:
+        if language == "python":
+            exec(compile(block, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102
+            continue
+        for command in block.splitlines():
+            words = shlex.split(command)
+            assert words[0] == "judge"
+            with pytest.raises(SystemExit) as stopped:
+                main(words[1:])
+            assert not stopped.value.code, (command, capsys.readouterr().err)
+            if words[2:3] == ["draw"]:
+                fill_in(tmp_path / words[words.index("-o") + 1])
     assert (tmp_path / "again.csv").exists()
     assert {language for language, _ in BLOCKS} == {"bash", "python"}
 
 
 def test_what_the_commands_do_is_a_function() -> None:
-    functions = {"draw", "drift", "import_labels", "open_hook", "plan", "promote", "read_golden"}
+    functions = {"draw", "import_labels", "open_hook", "plan", "promote", "read_golden"}
     functions |= {"draw_gold", "import_gold", "worksheets"}
     records = {"Drawn", "Golden", "Imported", "Plan", "Promotion", "Quota"}
     records |= {"DrawnPool", "GoldReport", "System"}
