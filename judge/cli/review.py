@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from judge.review.draws import Drawn
     from judge.review.records import Agreement, Draw
 
-commands = typer.Typer(
-    no_args_is_help=True, help="Spot-check by people: draw, import, plan, promote."
-)
+commands = typer.Typer(no_args_is_help=True, help="Spot-check by people: draw, import, promote.")
 app.add_typer(commands, name="review")
 
 By = Literal["sentence", "answer"]
@@ -79,44 +77,6 @@ def draw(
         force=force,
     )
     say(*_told(made, run, lang))
-
-
-@commands.command()
-def plan(
-    run: Path = RUN,
-    width: float = typer.Option(
-        0.03, min=0.001, max=0.5, help="Half the 95 % interval: 0.03 is ±0.03."
-    ),
-    *,
-    target: For = _FOR,
-    by: By = _BY,
-    lang: Lang = typer.Option("en", "--lang", help="Language of what is printed."),
-) -> None:
-    """Say how many labels the corrected score needs to be known to ± WIDTH.
-
-    Example: judge review plan runs/today --width 0.03
-    """
-    from judge.review.targets import TARGETS  # noqa: PLC0415  heavy, and --help stays quick
-
-    halves = TARGETS[target]
-    plans = {half: review.plan(run, width, by, half) for half in halves}
-    tell = words("review", "plan", lang)
-    for half, found in plans.items():
-        spread = tell(f"{'learnt' if found.learnt else 'poor'}_{by}", count=found.learnt)
-        of = tell(half) if len(halves) > 1 else ""
-        say(
-            tell(by, total=found.total, width=width, half=of, spread=spread),
-            *(
-                tell("stratum", **each._asdict() | {"names": _named(each.names, lang)})
-                for each in found.quotas
-            ),
-        )
-    # A draw gives each half as much.
-    total = len(halves) * max(found.total for found in plans.values())
-    options = f" --for {target}" * (len(halves) > 1) + " --by answer" * (by == "answer")
-    say(tell("next", run=run, total=total, options=options))
-    if any(found.learnt for found in plans.values()):
-        say(tell("again"))
 
 
 @commands.command()

@@ -4,7 +4,6 @@ What `judge review` and `judge gold` do, as functions:
 
     draw(run, "review.csv", size=60)              # people fill in the sheet
     import_labels(run, ["review.csv"]).agreement  # how good the judge is
-    plan(run, 0.03).total                         # labels for ± .03
     promote(run, "golden.jsonl")                  # what people agree on
     draw_gold("samples.jsonl", "gold.csv")        # people grade chunks
     import_gold("gold.draw.json", ["gold.csv"], "gold.jsonl")  # a gold set for retrieval
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from judge.review.labels import import_labels as import_labels
     from judge.review.pool import DrawnPool as DrawnPool
     from judge.review.pool import draw_gold as draw_gold
-    from judge.review.quotas import Plan as Plan
-    from judge.review.quotas import Quota as Quota
-    from judge.review.quotas import plan as plan
     from judge.review.systems import System as System
     from judge.review.worksheet import worksheets as worksheets
 
@@ -43,7 +39,6 @@ _NAMES = {
     "hook": ("open_hook",),
     "labels": ("Imported", "import_labels"),
     "pool": ("DrawnPool", "draw_gold"),
-    "quotas": ("Plan", "Quota", "plan"),
     "systems": ("System",),
     "worksheet": ("worksheets",),
 }

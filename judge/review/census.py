@@ -41,23 +41,11 @@ SPREAD: Final[Mapping[StratumName, float]] = {
 }
 """The standard deviation of a judge's error that is expected before anybody has looked: .2 is four
 errors in a hundred, .45 three in ten. It steers how many are drawn, and biases nothing."""
-WORST: Final[Mapping[StratumName, float]] = {
-    StratumName.SUPPORTED: 0.32,
-    StratumName.SUPPORTED_DOUBTFUL: 0.47,
-    StratumName.PARTIAL: 0.45,
-    StratumName.UNSUPPORTED_DOUBTFUL: 0.49,
-    StratumName.UNSUPPORTED: 0.49,
-    StratumName.UNSCORED: 0.45,
-}
-"""The largest spread of a judge of `tests/bench/review.py`, simulated or beside people: a plan
-counts on it before anybody has looked."""
 NEVER_PARTIAL: Final = frozenset({"similarity", "nli", "span"})
 """Sources of verdicts that never say `partial`; they are compared as full against the rest."""
 
 _CANCELLED: Final = 0.5
 """By how much the spread of an answer is smaller: errors within an answer partly cancel."""
-_ALIKE: Final = 0.2
-"""Correlation of the errors within an answer; over m claims they shrink by √((1 + .2(m - 1))/m)."""
 _NEAR: Final = 1.0
 """The distance from the threshold that is doubtful, in log odds: .71 to .95 where it is .87."""
 _EDGE: Final = 1e-9
@@ -183,18 +171,6 @@ class Census:
         return {
             name: Size(tally.units, tally.macro[0], SPREAD[name] * shrunk)
             for name, tally in self.tallies.items()
-        }
-
-    def worst(self) -> dict[StratumName, float]:
-        """The spread of a poor judge's error, by stratum, of a sentence or of the mean answer."""
-        lengths = {
-            name: tally.micro[0] / tally.units
-            for name, tally in self.tallies.items()
-            if tally.units
-        }
-        return {
-            name: WORST[name] * math.sqrt((1 + _ALIKE * (length - 1)) / length)
-            for name, length in lengths.items()
         }
 
     def _add(self, qid: str, unit: Sequence[Claim], part: float) -> None:

@@ -11,9 +11,8 @@ import random
 import statistics
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
 from pathlib import Path
-from typing import Final, NamedTuple, get_args
+from typing import Final, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -38,7 +37,6 @@ from judge.review.census import By, Census, Tally, claims
 from judge.review.corrected import corrected_scores
 from judge.review.draws import Picked, divide, drawn_sentences
 from judge.review.folder import by_row
-from judge.review.quotas import plan_for
 from judge.review.records import Draw, Label, Stratum, StratumName
 from judge.scores.totals import summarize
 from tests.bench import labelled
@@ -330,18 +328,6 @@ def simulate(judge: str, size: int, by: By, seeds: int) -> None:
     )
 
 
-def planned(judge: str, by: By, wanted: float, seeds: int) -> None:
-    """Print the labels of a plan made before any, and the width that they get."""
-    population = simulated(JUDGES[judge], 800, 5000, 0)
-    size = plan_for(census_of(population, by, 0, 0), wanted).total
-    found = draws(population, summarize(population.results), by, size, range(seeds))
-    halves = sorted((each.high - each.low) / 2 for each in found)
-    print(
-        f"{judge:5} plan ±{wanted} {by:9} {size:4} labels get ±{statistics.fmean(halves):.3f}, "
-        f"nine in ten at most ±{halves[int(0.9 * len(halves))]:.3f}"
-    )
-
-
 def off(found: Sequence[Found], truth: float) -> list[Found]:
     """How far each of them lies from the truth."""
     return [Found(*(number - truth for number in each)) for each in found]
@@ -400,8 +386,6 @@ def main() -> None:
         for size in (200, 60):
             simulate(judge, size, "sentence", seeds)
         simulate(judge, 60, "answer", seeds)
-        for by, wanted in product(get_args(By), (0.05, 0.03)):
-            planned(judge, by, wanted, min(seeds, _DRAWS))
     if DATA.is_dir():
         for judge in ("gpt-3.5-turbo-0613", "gpt-4-0613"):
             real(judge, 100, seeds)

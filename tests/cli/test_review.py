@@ -97,10 +97,6 @@ def test_a_second_draw_comes_filled_in(run: Path, tmp_path: Path) -> None:
     judge("review", "draw", run, "-n", 12, "-o", first)
     fill(first, "none")
     assert judge("review", "import", run, first).code == 0
-    plan = judge("review", "plan", run, "--width", 0.05)
-    assert "sentences for ±0.05" in plan.out
-    assert f"judge review draw {run} -n" in plan.out
-    assert "spread learnt from 12 labelled sentences" in plan.out
     ran = judge("review", "draw", run, "-n", 24, "-o", second)
     assert "filled in with earlier labels: 12" in ran.out
     assert sum(row["human_support"] == "none" for row in cells(second)) == 12

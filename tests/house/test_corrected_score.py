@@ -13,14 +13,12 @@ import pytest
 
 from judge.records import Summary, Support
 from judge.review.census import By
-from judge.review.quotas import plan_for
 from judge.scores.totals import summarize
 from tests.bench.review import (
     JUDGES,
     Found,
     People,
     Population,
-    census_of,
     draws,
     share_held,
     simulated,
@@ -83,15 +81,6 @@ def test_strata_are_worth_more_labels_than_a_uniform_draw_has(trial: Trial) -> N
     assert statistics.stdev(each.corrected for each in trial.found) < statistics.stdev(
         each.corrected for each in trial.uniform
     )
-
-
-@pytest.mark.parametrize("judge", ["good", "poor"])
-@pytest.mark.parametrize("by", ["sentence", "answer"])
-def test_a_plan_before_labels_gets_the_width_that_was_asked_for(judge: str, by: By) -> None:
-    run = simulated(JUDGES[judge], answers=150, sentences=900, seed=1)
-    size = plan_for(census_of(run, by, 0, 0), 0.05).total
-    found = draws(run, summarize(run.results), by, size, range(6))
-    assert width(found) / 2 <= 0.05
 
 
 def test_whole_answers_hold_the_truth_too(population: Population) -> None:

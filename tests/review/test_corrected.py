@@ -1,21 +1,11 @@
 import math
-from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from judge.errors import RunError
 from judge.records import GateResult, Outcome
-from judge.review import plan
-from judge.review.census import Size
 from judge.review.corrected import Name, corrected_scores, units_of
-from judge.review.draws import take
-from judge.review.folder import by_row, write_draw, write_labels
-from judge.review.quotas import needed
-from judge.review.records import CorrectedScore, Draw, Label, StratumName
-from judge.review.strata import allocate
+from judge.review.folder import by_row
+from judge.review.records import CorrectedScore, Draw, Label
 from tests.drawn import (
     FAILED,
     NO_SUMMARY,
@@ -27,7 +17,6 @@ from tests.drawn import (
     sums,
     verdict,
 )
-from tests.reviewed import score as scored
 
 
 def corrected(drawn: Draw, labels: list[Label], name: Name = "faithfulness") -> CorrectedScore:
@@ -226,93 +215,3 @@ def test_no_pooled_score_where_long_answers_were_hardly_drawn() -> None:
         labels = by_row([label(each, "full") for each in rows])
         scores = corrected_scores(drawn, labels, NO_SUMMARY, ["faithfulness"])
         assert [score.average for score in scores] == averages
-
-
-def test_plans_by_hand(tmp_path: Path) -> None:
-    run = scored(tmp_path, [["supported"]] * 100)
-    found = plan(run, 0.1)
-    # s = .32 of a poor judge: n0 = (1.96 · .32 / .1)² = 39.34; 39.34 / (1 + 39.34/100) = 28.2
-    assert (found.total, found.learnt) == (29, 0)
-    assert [quota.names for quota in found.quotas] == [(StratumName.SUPPORTED,)]
-    # A finer interval needs more, and never more than there are.
-    totals = [plan(run, reach).total for reach in (0.2, 0.1, 0.05, 0.001)]
-    assert totals == sorted(totals)
-    assert totals[-1] == 100
-    (tmp_path / "none").mkdir()
-    with pytest.raises(RunError, match="nothing to review"):
-        plan(scored(tmp_path / "none", [[]]), 0.1)
-
-
-def test_labels_teach_the_spread(tmp_path: Path) -> None:
-    run = scored(tmp_path, [["supported"]] * 100)
-    drawn = take(run, size=40).draw
-    write_draw(run, drawn)
-    labels = [label(each, ("none", "full")[k % 2]) for k, each in enumerate(drawn.sentences)]
-    write_labels(run, drawn.draw, labels)
-    found = plan(run, 0.1)
-    assert found.learnt == 40
-    # Squares of 40 errors of 0 and -1 around -½ are 10; ten more labels count with .32² each.
-    assert found.quotas[0].spread == pytest.approx(math.sqrt((10 + 10 * 0.32**2) / 50))
-    assert found.total > 29
-
-
-def test_errors_shrink_in_a_long_answer_and_not_in_one_of_a_single_claim(tmp_path: Path) -> None:
-    # Of m claims: .32 · √((1 + .2(m - 1))/m).
-    for length, spread in ((1, 0.32), (5, 0.32 * math.sqrt(1.8 / 5))):
-        (tmp_path / str(length)).mkdir()
-        run = scored(tmp_path / str(length), [["supported"] * length] * 40)
-        assert plan(run, 0.05, "answer").quotas[0].spread == pytest.approx(spread)
-        assert plan(run, 0.05).quotas[0].spread == pytest.approx(0.32)
-
-
-def test_labels_of_whole_answers_teach_plans_of_answers(tmp_path: Path) -> None:
-    run = scored(tmp_path, [["supported", "supported"]] * 30)
-    drawn = take(run, by="answer", size=10).draw
-    write_draw(run, drawn)
-    write_labels(run, drawn.draw, [label(each, "full") for each in drawn.sentences])
-    found = plan(run, 0.05, "answer")
-    assert (sum(quota.units for quota in found.quotas), found.learnt) == (30, 10)
-    assert plan(run, 0.05).learnt == 20
-    # Sentences drawn alone tell nothing of answers.
-    other = take(run, size=10).draw
-    write_draw(run, other)
-    write_labels(run, other.draw, [label(each, "full") for each in other.sentences])
-    assert plan(run, 0.05, "answer").learnt == 10
-
-
-def size(units: int, spread: float = 0.3) -> Size:
-    return Size(units, float(units), spread)
-
-
-def reach(sizes: Sequence[Size], drawn: Sequence[int]) -> float:
-    """1.96 times the root of the sum of W² s² (1/n - 1/N)."""
-    whole = sum(size.weight for size in sizes)
-    return 1.959963984540054 * math.sqrt(
-        sum(
-            (size.weight / whole * size.spread) ** 2 * (1 / n - 1 / size.units) if n else math.inf
-            for size, n in zip(sizes, drawn, strict=True)
-        )
-    )
-
-
-def test_labels_needed_by_hand() -> None:
-    table = [
-        # n0 = (1.96 · .45 / .05)² = 311.2, and 311.2 / (1 + 311.2 / 1000) = 237.3.
-        ([size(1000, 0.45)], 0.05, 238),
-        # Without an end of the population it is n0; where nothing may be off, all.
-        ([size(10**9, 0.45)], 0.05, 312),
-        ([size(40), size(3)], 0.0, 43),
-    ]
-    for sizes, width, n in table:
-        assert needed(sizes, [size.spread for size in sizes], width) == n
-
-
-@given(
-    st.lists(st.builds(size, st.integers(1, 2000), st.sampled_from([0.2, 0.45])), min_size=1),
-    st.floats(0.01, 0.3),
-)
-def test_what_is_needed_reaches_and_one_less_does_not(sizes: list[Size], width: float) -> None:
-    n = needed(sizes, [size.spread for size in sizes], width)
-    assert reach(sizes, allocate(sizes, n)) <= width + 1e-9
-    if n > 1:
-        assert reach(sizes, allocate(sizes, n - 1)) > width - 1e-9

@@ -50,9 +50,9 @@ def test_every_command_and_the_python_run(
 
 
 def test_what_the_commands_do_is_a_function() -> None:
-    functions = {"draw", "import_labels", "open_hook", "plan", "promote", "read_golden"}
+    functions = {"draw", "import_labels", "open_hook", "promote", "read_golden"}
     functions |= {"draw_gold", "import_gold", "worksheets"}
-    records = {"Drawn", "Golden", "Imported", "Plan", "Promotion", "Quota"}
+    records = {"Drawn", "Golden", "Imported", "Promotion"}
     records |= {"DrawnPool", "GoldReport", "System"}
     assert set(dir(review)) == functions | records
     for name in dir(review):
