@@ -168,9 +168,7 @@ class Findings:
         """What the page is about; a run by similarity is not called faithfulness."""
         strata = agreement.strata
         self.whole = not agreement.partly and all(h.labelled == h.units for h in strata)
-        self.whole &= all(score.low == score.high for score in agreement.corrected)
-        """Whether every claim of the run was labelled, and no two people say otherwise, so that
-        nothing is left to chance."""
+        """Whether every claim of the run was labelled, so that nothing is left to chance."""
         # By name and average: faithfulness before faithfulness_strict, macro before micro.
         self.leading = min(agreement.corrected, key=lambda s: (s.name, s.average), default=None)
         """The corrected score to name first: over answers, partial support counted half if it can
@@ -231,7 +229,7 @@ class Findings:
         return [*said, *self._blank()]
 
     def _blank(self) -> Iterator[str]:
-        """How much is blank and what that may hide; how far reviewers lie apart."""
+        """How much is blank, and what that may hide."""
         words, agreement, score = self._words, self._agreement, self.leading
         if blank := agreement.drawn - agreement.labelled:
             parts = [
@@ -245,8 +243,6 @@ class Findings:
         if score is not None and (limits := score.blank) is not None:
             ends = {"wrong": words.percent(limits.wrong), "right": words.percent(limits.right)}
             yield words("note.limits", span=words.span(limits.low, limits.high), **ends)
-        if score is not None and score.disagreement is not None:
-            yield words("note.apart", points=words.points(score.disagreement))
 
 
 def bias(score: CorrectedScore) -> Bias | None:

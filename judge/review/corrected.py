@@ -1,9 +1,8 @@
 """The corrected scores of a run."""
 
-import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from itertools import combinations, groupby, product
+from itertools import groupby, product
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -25,7 +24,6 @@ from judge.review.records import (
     Target,
     Weighing,
 )
-from judge.scores.intervals import Z95
 from judge.scores.strata import Corrected, StratumSample, corrected_mean
 
 Labels = Mapping[str, Sequence[Label]]
@@ -65,15 +63,6 @@ class Error(NamedTuple):
     """1 where only the person counts the claim, -1 where only the judge does."""
 
 
-class Doubt(NamedTuple):
-    """What people's disagreement says of their labels."""
-
-    apart: float
-    """How far two labels of a sentence lie apart in the mean."""
-    most: float
-    """Its upper 95 % limit."""
-
-
 def corrected_scores(
     draw: Draw, labels: Labels, summary: Summary, names: Sequence[Name]
 ) -> list[CorrectedScore]:
@@ -86,8 +75,7 @@ def corrected_scores(
     The interval takes rows left blank for never drawn, which is right where they were left so at
     random. `blank` needs no such assumption: all of them are taken for unsupported, then for
     supported (C. F. Manski (2003), Partial Identification of Probability Distributions, 1.2), each
-    with the interval of the whole draw, so that at least 95 % hold however they were left. The
-    interval's limits, and those, allow for `_doubt`.
+    with the interval of the whole draw, so that at least 95 % hold however they were left.
     """
     scores = []
     averages: Sequence[Average] = ("macro", "micro")
@@ -98,13 +86,12 @@ def corrected_scores(
         found = _mean(draw, labels, name, average)
         if found is None:
             continue
-        doubt = _doubt(draw, labels, name, average, found.mean)
-        blank, found = None, _allowing(found, doubt)
+        blank = None
         if len(labels) < len(draw.sentences):
             wrong, right = (_mean(draw, filled, name, average) for filled in blanks)
             if wrong is not None and right is not None:
-                ends = found, _allowing(wrong, doubt), _allowing(right, doubt)
-                blank = _blank(*ends, [raw, *_bounds(draw.target, name, average, summary)])
+                held = [raw, *_bounds(draw.target, name, average, summary)]
+                blank = _blank(found, wrong, right, held)
         scores.append(
             CorrectedScore(
                 name=_NAMES[draw.target, name],
@@ -114,7 +101,6 @@ def corrected_scores(
                 low=found.low,
                 high=found.high,
                 standard_error=found.standard_error,
-                disagreement=None if doubt is None else doubt.apart,
                 blank=blank,
             )
         )
@@ -166,70 +152,6 @@ def _blank(
     return BlankLimits(
         wrong=wrong.mean, right=right.mean, low=low, high=high, decides=wider or any(decided)
     )
-
-
-def _allowing(found: Corrected, doubt: Doubt | None) -> Corrected:
-    """The mean with limits that allow for errors of people, too."""
-    if doubt is None:
-        return found
-    low = found.mean - _moved(doubt, 1 - found.mean, found.mean - found.low)
-    high = found.mean + _moved(doubt, found.mean, found.high - found.mean)
-    return found._replace(low=max(0.0, low), high=min(1.0, high))
-
-
-def _moved(doubt: Doubt, room: float, reach: float) -> float:
-    """How far a limit lies from the mean: by chance alone `reach`, the others add up to `room`."""
-    likely, most = (_error(apart, room) for apart in (doubt.apart, doubt.most))
-    return likely + math.hypot(reach, most - likely)
-
-
-def _error(apart: float, room: float) -> float:
-    """How far the mean is off if all errors go one way, where the truth makes up `room` of it."""
-    wrong = 0.5 if apart >= room else apart / (2 * room)
-    return apart / (2 * (1 - wrong))
-
-
-def _doubt(draw: Draw, labels: Labels, name: Name, average: Average, mean: float) -> Doubt | None:
-    """How far people's labels of one sentence lie apart, which tells how wrong they may be.
-
-    d = Σ w·|y - y'| / Σ w over the sentences with several labels, w their weight over their chance
-    to be drawn, |y - y'| the mean over pairs of labels; in the place of y stands y - mean, and 0
-    for `no_claim`, which leaves the mean. Of people who say yes to the share a of what is not
-    supported, and no to the share b of the share p that is, each sentence for itself, the mean is
-    off by (1 - p)a - pb, and two differ in d = 2(1 - p)a(1 - a) + 2pb(1 - b). Which of the two
-    errors they make two labels do not tell; the limits are those of either alone: the truth may lie
-    lower by d/(2(1 - a)) with a = d/(2(1 - mean)), and higher by d/(2(1 - b)) with b = d/(2 mean),
-    a and b half at most. How much more it is by the 95 % limit of d is added in squares.
-
-    That holds for people who err one by one and are more often right than wrong. Errors that all
-    make alike are not found out; where few sentences are hard and the others easy, d itself is how
-    far the mean may be off, and half of it is allowed for at least. The mean is not moved: to do so
-    takes errors either way for as frequent, and doubles the bias where they are not.
-
-    Sources: W. J. Rogan and B. Gladen (1978), Am. J. Epidemiol. 107, 71-76; S. L. Hui and S. D.
-    Walter (1980), Biometrics 36, 167-171, for what two labels can tell.
-
-    None where no sentence has several labels.
-    """
-    units = units_of(draw, labels)
-    hefts, apart, counted = [], [], []
-    for unit, chance in zip(units, chances_of(draw, units), strict=True):
-        heft = (1.0 if average == "micro" else unit.sentences[0].weight) / chance
-        for sentence in unit.sentences:
-            errors = [error_of(sentence, [label], name) for label in labels[sentence.review_id]]
-            if len(errors) > 1:
-                values = [worth - mean * shift for worth, shift in errors]
-                pairs = [abs(one - other) for one, other in combinations(values, 2)]
-                hefts.append(heft)
-                apart.append(sum(pairs) / len(pairs))
-                shifts = sum(shift for _, shift in errors) / len(errors)
-                counted.append(counts(sentence.outcome) + shifts)
-    whole = float(np.dot(hefts, counted))
-    if whole <= 0:
-        return None
-    d = float(np.dot(hefts, apart)) / whole
-    residuals = np.array(hefts) * (np.array(apart) - d * np.array(counted))
-    return Doubt(d, d + Z95 * float(np.linalg.norm(residuals)) / whole)
 
 
 def units_of(draw: Draw, labels: Labels) -> list[Unit]:

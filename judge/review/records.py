@@ -220,9 +220,6 @@ class CorrectedScore(Record):
     """Upper limit of the interval."""
     standard_error: float
     """Of the corrected score."""
-    disagreement: float | None = None
-    """How far two reviewers' labels of a sentence lie apart in the mean; the interval allows for
-    as many wrong labels as that shows. Null where no sentence has several, and in older files."""
     blank: "BlankLimits | None" = None
     """What the rows left blank may hide; null where there are none, and in older files."""
 

@@ -12,6 +12,7 @@ import statistics
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -225,50 +226,33 @@ class Found(NamedTuple):
     highest: float
 
 
-class People(NamedTuple):
-    """How people label: at best, one of them says of each row what is true."""
-
-    reviewers: int = 1
-    shared: float = 1.0
-    """Share of the rows that all of them get; each other row goes to one."""
-    wrong: tuple[float, float] = (0.0, 0.0)
-    """How often they call supported what is not, and the other way round."""
-    blank: Mapping[Support, float] = {}
-    """Share of the rows that are left blank, by what people would say of them."""
+Blank = Mapping[Support, float]
+"""Share of the rows that people leave blank, by what they would say of them."""
 
 
-CAREFUL: Final = People()
-
-
-def labels_of(population: Population, draw: Draw, people: People, seed: int) -> list[Label]:
-    """What they say of a draw."""
+def labels_of(population: Population, draw: Draw, blank: Blank, seed: int) -> list[Label]:
+    """What people say of a draw."""
     dice = random.Random(seed)  # noqa: S311  a simulation
     labels = []
     for each in draw.sentences:
         true = population.truth[each.qid, each.sentence]
-        if dice.random() < people.blank.get(true, 0.0):
+        if dice.random() < blank.get(true, 0.0):
             continue
-        for number in range(people.reviewers if dice.random() < people.shared else 1):
-            wrong = dice.random() < people.wrong[true is Support.FULL]
-            said = (_FULL if true is not _FULL else _NONE) if wrong else true
-            labels.append(
-                Label(
-                    review_id=each.review_id,
-                    qid=each.qid,
-                    sentence=each.sentence,
-                    support=said,
-                    supported=said is Support.FULL,
-                    reviewer=str(number),
-                )
+        labels.append(
+            Label(
+                review_id=each.review_id,
+                qid=each.qid,
+                sentence=each.sentence,
+                support=true,
+                supported=true is Support.FULL,
             )
+        )
     return labels
 
 
-def corrected(
-    population: Population, summary: Summary, draw: Draw, people: People = CAREFUL
-) -> Found:
+def corrected(population: Population, summary: Summary, draw: Draw, blank: Blank) -> Found:
     """The corrected faithfulness, once people have labelled the draw."""
-    labels = labels_of(population, draw, people, draw.seed)
+    labels = labels_of(population, draw, blank, draw.seed)
     score = corrected_scores(draw, by_row(labels), summary, ["faithfulness"])[0]
     ends = (score.blank.low, score.blank.high) if score.blank else (score.low, score.high)
     return Found(score.corrected, score.low, score.high, score.raw or 0.0, *ends)
@@ -282,14 +266,14 @@ def draws(
     seeds: Iterable[int],
     *,
     uniform: bool = False,
-    people: People = CAREFUL,
+    blank: Blank = MappingProxyType({}),
 ) -> list[Found]:
     """The corrected faithfulness by the draw of each seed."""
     found = []
     for seed in seeds:
         census = census_of(population, by, size, seed)
         draw = draw_of(population, census, by, size, seed, uniform=uniform)
-        found.append(corrected(population, summary, draw, people))
+        found.append(corrected(population, summary, draw, blank))
     return found
 
 

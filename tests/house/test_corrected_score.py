@@ -17,7 +17,6 @@ from judge.scores.totals import summarize
 from tests.bench.review import (
     JUDGES,
     Found,
-    People,
     Population,
     draws,
     share_held,
@@ -93,31 +92,6 @@ def test_whole_answers_hold_the_truth_too(population: Population) -> None:
 
 def test_limits_hold_however_rows_were_left_blank(population: Population) -> None:
     summary, truth = summarize(population.results), population.faithfulness
-    shy = People(blank={Support.NONE: 0.8})
-    found = draws(population, summary, "sentence", SIZE, range(80), people=shy)
+    found = draws(population, summary, "sentence", SIZE, range(80), blank={Support.NONE: 0.8})
     assert share_held(found, truth) < 0.8  # taken for never drawn, they bias the score
     assert statistics.fmean(each.lowest <= truth <= each.highest for each in found) >= 0.95
-
-
-@pytest.mark.parametrize("wrong", [(0.1, 0.1), (0.0, 0.1), (0.3, 0.0)])
-def test_disagreement_of_reviewers_widens_the_interval_to_the_truth(
-    population: Population, wrong: tuple[float, float]
-) -> None:
-    """One reviewer's errors move the score out of its interval; of two, it is seen."""
-    summary, truth = summarize(population.results), population.faithfulness
-    held = [
-        share_held(
-            draws(
-                population,
-                summary,
-                "sentence",
-                200,
-                range(40),
-                people=People(reviewers, 0.3, wrong),
-            ),
-            truth,
-        )
-        for reviewers in (1, 2)
-    ]
-    assert held[0] < 0.7
-    assert held[1] >= 0.9  # 95 %, less what chance does in forty draws

@@ -113,42 +113,6 @@ def test_blank_rows_decide_where_the_conclusion_hangs_on_them() -> None:
         assert (found.blank.decides, found.blank.high) == (decides, 1), (blank, gates, found)
 
 
-def test_the_interval_allows_for_as_many_wrong_labels_as_disagreement_shows() -> None:
-    rows = [row(f"f{k}", verdict("full")) for k in range(100)]
-    drawn = draw([stratum("supported", sums(100, 100), 100)], rows)
-    table = [
-        # What the second says of rows of which the first says full, d, and how far the truth may
-        # lie below and above: d/(2(1 - a)) with a = d/(2(1 - mean)), d/(2(1 - b)), b = d/(2 mean).
-        (["full"] * 100, 0, 0, 0),
-        (["none"] * 10 + ["full"] * 90, 0.1, 0.1, 0.1 / 2 / (1 - 0.05 / 0.95)),
-        (["partial"] * 20 + ["full"] * 80, 0.1, 0.1, 0.1 / 2 / (1 - 0.05 / 0.95)),
-        (["none"] * 60 + ["full"] * 40, 0.6, 0.6, 0.6 / 2 / (1 - 0.3 / 0.7)),
-    ]
-    for second, d, below, above in table:
-        labels = [label(each, "full", "Ann") for each in rows]
-        labels += [label(each, said, "李雷") for each, said in zip(rows, second, strict=True)]
-        found = corrected(drawn, labels)
-        assert found.disagreement == pytest.approx(d)
-        # Nothing is left to the draw; what more is allowed for is the chance in d itself.
-        assert found.low <= found.corrected - below + 1e-9, second
-        assert found.high >= min(1, found.corrected + above) - 1e-9, second
-        assert found.low >= found.corrected - 1.7 * below
-    # People said of 40 rows no, of 40 yes, and of 20 either: 10 more may be right or wrong.
-    said = ["none/none"] * 40 + ["full/full"] * 40 + ["none/full"] * 20
-    labels = [
-        label(each, word, str(n))
-        for each, words in zip(rows, said, strict=True)
-        for n, word in enumerate(words.split("/"))
-    ]
-    found = corrected(drawn, labels)
-    error, most = 0.2 / 2 / (1 - 0.2), 0.2 + 1.959963984540054 * math.sqrt(0.2 * 0.8 / 100)
-    reach = error + (most / 2 / (1 - most) - error)
-    assert (found.low, found.high) == pytest.approx((0.5 - reach, 0.5 + reach))
-    # Nobody overlaps.
-    alone = corrected(drawn, [label(each, "full") for each in rows])
-    assert (alone.disagreement, alone.low, alone.high) == (None, 1, 1)
-
-
 def test_a_stratum_with_one_label_joins_its_neighbour() -> None:
     full = [row(f"f{k}", verdict("full"), probability=0.1) for k in range(5)]
     lone = row("n", verdict("none"), stratum=1, probability=0.1)
