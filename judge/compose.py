@@ -20,7 +20,6 @@ from judge.judges.nli import NliJudge
 from judge.judges.parts import PartsJudge
 from judge.judges.repeated import ReorderedJudge, RepeatedJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
-from judge.judges.spans import SpanJudge
 from judge.judges.windowed import WindowedJudge
 from judge.prompt import FAITHFULNESS, load_prompt
 from judge.protocols import Embedder, Judge
@@ -204,9 +203,6 @@ async def _loaded(config: Config, stack: AsyncExitStack) -> Judge:
     # Leaving waits for nobody: the batch under way ends by itself.
     stack.callback(worker.shutdown, wait=False, cancel_futures=True)
     edition = _edition(config, windows=False)
-    if config.marks and config.span_model is not None:
-        tagger = await local.TransformersTagger.opened(config.span_model, worker)
-        return SpanJudge(tagger, threshold=config.span_threshold, edition=edition)
     if config.infers and config.nli_model is not None:
         scorer = await local.TransformersScorer.opened(config.nli_model, worker)
         return NliJudge(scorer, edition=edition)

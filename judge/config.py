@@ -75,9 +75,8 @@ class Config(Record):
         ConfigError: a setting is unknown or out of range; the message names it and its value.
     """
 
-    judge: Literal["auto", "llm", "nli", "similarity", "span"] = "auto"
-    """Which judge; `auto` is a language model where one is named, else an NLI model or a classifier
-    of tokens likewise."""
+    judge: Literal["auto", "llm", "nli", "similarity"] = "auto"
+    """Which judge; `auto` is a language model where one is named, else an NLI model likewise."""
     model: _Name | None = None
     """The judging model, as its server calls it."""
     base_url: _Name | None = None
@@ -90,12 +89,6 @@ class Config(Record):
     Not beside an NLI model, which takes the place of similarity."""
     nli_model: _Name | None = None
     """A model of natural language inference on this machine: its folder, or its name on the hub."""
-    span_model: _Name | None = None
-    """A classifier of tokens on this machine, such as LettuceDetect's, likewise. It judges alone:
-    beside no language model, NLI model or embedding."""
-    span_threshold: float = Field(default=0.5, gt=0, lt=1)
-    """P(supported) from which a sentence is `full` to it: 1 minus P(hallucinated) of its worst
-    token."""
     fallback: bool = True
     """Show what NLI or similarity says where the language model gave no verdict."""
     prompt: _Name = "v2"
@@ -224,14 +217,9 @@ class Config(Record):
         return self.judge in {"auto", "llm", "nli"} and self.nli_model is not None
 
     @property
-    def marks(self) -> bool:
-        """Whether the judge is a classifier of tokens."""
-        return self.judge in {"auto", "span"} and self.span_model is not None
-
-    @property
-    def offline(self) -> Literal["nli", "similarity", "span"]:
+    def offline(self) -> Literal["nli", "similarity"]:
         """The judge that needs no language model."""
-        return "span" if self.marks else "nli" if self.infers else "similarity"
+        return "nli" if self.infers else "similarity"
 
     @property
     def local_embedding(self) -> str | None:
@@ -253,7 +241,7 @@ class Config(Record):
     @property
     def loads_model(self) -> bool:
         """Whether a model on this machine is loaded."""
-        local = self.infers or self.marks or self.local_embedding is not None
+        local = self.infers or self.local_embedding is not None
         return local and (self.fallback or not self.asks_model)
 
     @field_validator("*", mode="before")
@@ -292,7 +280,7 @@ class Config(Record):
         check_headers({name: text.get_secret_value() for name, text in (headers or {}).items()})
         return headers
 
-    @field_validator("model", "embedding_model", "nli_model", "span_model")
+    @field_validator("model", "embedding_model", "nli_model")
     @classmethod
     def _is_a_name(cls, name: str | None) -> str | None:
         # It becomes a part of signatures.
@@ -323,7 +311,7 @@ class Config(Record):
 
     @model_validator(mode="after")
     def _has_a_model(self) -> Self:
-        idle = not (self.model or self.nli_model or self.span_model or self.served_embedding)
+        idle = not (self.model or self.nli_model or self.served_embedding)
         if self.judge == "auto" and self.base_url is not None and idle:
             raise ConfigError(
                 f"base_url {self.base_url!r} (--base-url or OPENAI_BASE_URL) names a server and "
@@ -357,21 +345,8 @@ class Config(Record):
 
     @model_validator(mode="after")
     def _has_one_model_here(self) -> Self:
-        for name, model in (("nli", self.nli_model), ("span", self.span_model)):
-            if self.judge == name and model is None:
-                raise ConfigError(f"judge {name!r} needs a model: name one with --{name}-model")
-        if self.marks and self.require_quotes:
-            raise ConfigError(
-                f"span_model {self.span_model!r} and require_quotes: a classifier of tokens quotes "
-                "nothing; leave one out"
-            )
-        others = ("embedding_model", *(("model", "nli_model") if self.judge == "auto" else ()))
-        for name in others if self.marks else ():
-            if (other := getattr(self, name)) is not None:
-                raise ConfigError(
-                    f"span_model {self.span_model!r} and {name} {other!r}: one judges, not both; "
-                    "leave one out"
-                )
+        if self.judge == "nli" and self.nli_model is None:
+            raise ConfigError("judge 'nli' needs a model: name one with --nli-model")
         if self.infers and self.embedding_model is not None:
             raise ConfigError(
                 f"nli_model {self.nli_model!r} and embedding_model {self.embedding_model!r}: one "

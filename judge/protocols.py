@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         ChatRequest,
         JudgeRequest,
         Judgment,
-        MarkedToken,
         Relation,
     )
     from judge.records.result import SampleResult
@@ -72,22 +71,6 @@ class PairScorer(Protocol):
 
     async def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Relation | None] | Unscored:
         """One relation per pair (premise, hypothesis), in order; None for one that is too long.
-
-        A failure of the world is a value, and concerns all pairs.
-        """
-
-
-class TokenClassifier(Protocol):
-    """Tells of each token of an answer how probably nothing in its context supports it."""
-
-    @property
-    def signature(self) -> str:
-        """`NAME@HASH|w:TOKENS`: which model, which weights of it, and how much it takes at once."""
-
-    async def classify(
-        self, pairs: Sequence[tuple[str, str]]
-    ) -> Sequence[Sequence[MarkedToken] | None] | Unscored:
-        """The tokens of each answer, in order, of pairs (context, answer); None for too long a one.
 
         A failure of the world is a value, and concerns all pairs.
         """

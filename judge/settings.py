@@ -43,7 +43,6 @@ _NEAR: Final = 0.8
 """How alike a variable's name must be to that of a setting, of which it may be a slip."""
 _GUARDED: Final = (
     *("base_url", "headers", "extra_body", "cache_dir", "cache_url", "citation_pattern"),
-    *("nli_model", "span_model", "embedding_model"),
 )
 """Settings that a file may not have where nobody named it."""
 _SECRET: Final = re.compile("key|secret|token|auth|cookie|password", re.IGNORECASE)
@@ -73,7 +72,7 @@ def load_config(given: Mapping[str, object], file: Path | None = None) -> Config
             if _fault(settings) == str(error):
                 raise ConfigError(f"{place}{error}") from None
         raise
-    named_model = config.model or config.nli_model or config.span_model
+    named_model = config.model or config.nli_model
     is_blank = not os.environ.get("JUDGE_MODEL", "unset").strip()
     if config.judge == "auto" and not named_model and is_blank:
         raise ConfigError(

@@ -36,8 +36,6 @@ OUT_OF_RANGE: dict[str, tuple[JsonValue, ...]] = {
     "model": ("", "a|b", "a\nb"),
     "embedding_model": ("\u202e", "local:"),
     "nli_model": ("", "a|b"),
-    "span_model": ("", "a|b"),
-    "span_threshold": (0, 1, "half"),
     "prompt": ("", "v3", "2", "V2", "../faithfulness/v1", 2),
     "judge": ("oracle",),
     "cache_dir": ("", 3),
@@ -101,11 +99,6 @@ WHO = [
     (Config(nli_model="n", model="m"), True, True, True),
     (Config(nli_model="n", model="m", fallback=False), True, True, False),
     (Config(nli_model="n", judge="similarity"), False, False, False),
-    (Config(span_model="s"), False, False, True),
-    (Config(span_model="s", judge="span", model="m", nli_model="n"), False, False, True),
-    (Config(span_model="s", judge="nli", nli_model="n"), False, True, True),
-    (Config(span_model="s", judge="llm", model="m"), True, False, False),
-    (Config(span_model="s", judge="similarity"), False, False, False),
 ]
 
 
@@ -135,17 +128,6 @@ def test_an_embedding_model_beside_an_nli_model_is_refused_by_both_names() -> No
             assert said.startswith(f"nli_model 'n' and embedding_model {name!r}: ")
         similarity = Config(judge="similarity", nli_model="n", embedding_model=name)
         assert name in {similarity.served_embedding, f"local:{similarity.local_embedding}"}
-
-
-def test_a_classifier_of_tokens_judges_alone() -> None:
-    assert [Config(span_model="s", judge=each).offline for each in ("auto", "span")] == ["span"] * 2
-    assert Config(span_model="s", judge="similarity").offline == "similarity"
-    assert refusal({"judge": "span"}) == "judge 'span' needs a model: name one with --span-model"
-    for name in ("model", "nli_model", "embedding_model"):
-        said = refusal({"span_model": "s", name: "m"})
-        assert said == f"span_model 's' and {name} 'm': one judges, not both; leave one out"
-    said = refusal({"judge": "span", "span_model": "s", "require_quotes": True})
-    assert said.startswith("span_model 's' and require_quotes: ")
 
 
 def test_an_address_loses_its_last_slash() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from transformers import BertConfig
+    pass
 
 _MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _WORDS = ("the", "a", "b", "c", "d", "room", "is", "open", "shut", "word", ".", "。", "第", "室")
@@ -25,20 +25,6 @@ def _tokenizer(folder: Path, longest: int) -> None:
     vocabulary = {word: number for number, word in enumerate(VOCABULARY)}
     tokenizer = BertTokenizerFast(vocab=vocabulary, model_max_length=longest)
     tokenizer.save_pretrained(folder)
-
-
-def _pieces(folder: Path, longest: int) -> None:
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors  # noqa: PLC0415
-    from transformers import PreTrainedTokenizerFast  # noqa: PLC0415
-
-    tokenizer = Tokenizer(models.Unigram([(word, 0.0) for word in VOCABULARY], 1))
-    tokenizer.normalizer = normalizers.NFKC()
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    own = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token"), _MARKS, strict=False))
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, model_max_length=longest, **own
-    ).save_pretrained(folder)
 
 
 def save_classifier(
@@ -58,9 +44,19 @@ def save_classifier(
         longest: tokens it takes.
     """
     import torch  # noqa: PLC0415
-    from transformers import BertForSequenceClassification  # noqa: PLC0415
+    from transformers import BertConfig, BertForSequenceClassification  # noqa: PLC0415
 
-    model = BertForSequenceClassification(_config(labels, longest))
+    config = BertConfig(
+        vocab_size=len(VOCABULARY),
+        hidden_size=_WIDTH,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        intermediate_size=4,
+        max_position_embeddings=longest,
+        id2label=dict(enumerate(labels)),
+        label2id={label: number for number, label in enumerate(labels)},
+    )
+    model = BertForSequenceClassification(config)
     same = torch.eye(_WIDTH)
     with torch.no_grad():
         for name, weights in model.named_parameters():
@@ -81,66 +77,6 @@ def save_classifier(
             model.classifier.bias.copy_(torch.tensor(bias))
     model.save_pretrained(folder)
     _tokenizer(folder, longest)
-    return folder
-
-
-def _config(labels: Sequence[str], longest: int) -> "BertConfig":
-    from transformers import BertConfig  # noqa: PLC0415
-
-    return BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=_WIDTH,
-        num_hidden_layers=1,
-        num_attention_heads=1,
-        intermediate_size=4,
-        max_position_embeddings=longest,
-        id2label=dict(enumerate(labels)),
-        label2id={label: number for number, label in enumerate(labels)},
-    )
-
-
-def save_tagger(
-    folder: Path,
-    labels: Sequence[str] = ("supported", "hallucinated"),
-    unsound: str = "shut 关",
-    sound: str = "d",
-    longest: int = 512,
-    *,
-    pieces: bool = False,
-) -> Path:
-    """A classifier of tokens: some words are hallucinated, unless another stands beside them.
-
-    Args:
-        folder: made if need be.
-        labels: by number; the second is the one that the first words get.
-        unsound: words of the vocabulary with P(hallucinated) near 1, others have .018.
-        sound: a word beside which, anywhere in the pair, no word has more.
-        longest: tokens it takes.
-        pieces: texts are cut as by SentencePiece.
-    """
-    import torch  # noqa: PLC0415
-    from transformers import BertForTokenClassification  # noqa: PLC0415
-
-    model = BertForTokenClassification(_config(labels, longest))
-    with torch.no_grad():
-        for name, weights in model.named_parameters():
-            if "LayerNorm" not in name:
-                weights.zero_()
-        words = model.bert.embeddings.word_embeddings.weight
-        # With a mean of 0 in each, no dimension leaks into another where they are normed.
-        balanced = torch.tensor([1.0, -1.0])
-        for word in unsound.split():
-            words[VOCABULARY.index(word), :2] = balanced
-        words[VOCABULARY.index(sound), 2:4] = balanced
-        # Without queries and keys, attention is a mean: of what the one word says alone.
-        layer = model.bert.encoder.layer[0].attention
-        layer.self.value.weight[2, 2] = 1.0
-        layer.output.dense.weight[2:4, 2] = balanced
-        model.classifier.weight[1, 0] = _LIKENESS
-        model.classifier.weight[1, 2] = -_LIKENESS * longest
-        model.classifier.bias[0] = 4.0
-    model.save_pretrained(folder)
-    (_pieces if pieces else _tokenizer)(folder, longest)
     return folder
 
 

@@ -17,7 +17,6 @@ from judge.records import (
     JudgeOutcome,
     JudgeRequest,
     Judgment,
-    MarkedToken,
     Relation,
     Unscored,
     UnscoredReason,
@@ -87,27 +86,6 @@ class FakePairScorer:
         if isinstance(self.says, Unscored):
             return self.says
         return [self.says(premise, hypothesis) for premise, hypothesis in pairs]
-
-
-@dataclass(eq=False)
-class FakeTokenClassifier:
-    """Says what a function says of context and answer."""
-
-    says: Callable[[str, str], Sequence[MarkedToken] | None] | Unscored
-    """None for a pair that is too long. One failure instead fails all pairs."""
-    signature: str = "fake|w:0"
-    pairs: list[tuple[str, str]] = field(default_factory=list)
-    """Every pair it was given, in order."""
-
-    async def classify(
-        self, pairs: Sequence[tuple[str, str]]
-    ) -> list[Sequence[MarkedToken] | None] | Unscored:
-        """What the function says of each."""
-        self.pairs += pairs
-        await asyncio.sleep(0)
-        if isinstance(self.says, Unscored):
-            return self.says
-        return [self.says(context, answer) for context, answer in pairs]
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-"""What the labels of a classifier mean, of pairs or of tokens, and probabilities from logits."""
+"""What the labels of a classifier of pairs mean, and probabilities from logits."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -21,12 +21,6 @@ _NAMES: Final = {
 _MEANS: Final = {name: role for role, names in _NAMES.items() for name in names.split()}
 # Before a name of entailment each of these makes its opposite.
 _NEGATIONS: Final = ("non", "not", "no", "un", "in", "不", "非", "未")
-# As in configs of classifiers of tokens, beside the names above.
-_SOUND: Final = {"o", "correct", "supportedcontent", "nothallucinated", "nonhallucinated", "正确"}
-_UNSOUND: Final = {"hal", "hallu", "incorrect", "fabricated", "unfaithful", "幻觉", "错误"}
-# Of a token nobody knows what is true: that it is sound, or that it is made up.
-_VAGUE: Final = {"true", "false", "yes", "no", "是", "否", "真", "假"}
-_TWO: Final = [(False, True), (True, False)]
 # Models made without names: of two labels the second is the one trained on as 1, that is, as yes.
 _UNNAMED: Final = (("label0", "label1"), ("label0",))
 
@@ -66,28 +60,6 @@ def read_labels(id2label: Mapping[int, str]) -> Roles:
     return Roles(roles.index("entailed"), contradicted)
 
 
-def unsound_label(id2label: Mapping[int, str]) -> int:
-    """Which of two labels of tokens means that the token is hallucinated; without names, 1.
-
-    Raises:
-        ConfigError: there are not two labels, or their names do not say it.
-
-    >>> unsound_label({0: "Supported", 1: "Hallucinated"}), unsound_label({0: "HALLU", 1: "O"})
-    (1, 0)
-    """
-    names = _plain(id2label)
-    if tuple(names) in {_UNNAMED[0], ("0", "1")}:
-        return 1
-    sound = [name in _SOUND or _role(name) == "entailed" for name in names]
-    unsound = [name in _UNSOUND or _role(name) in {"neither", "contradicted"} for name in names]
-    if not _VAGUE.intersection(names) and sorted(zip(sound, unsound, strict=True)) == _TWO:
-        return unsound.index(True)
-    raise ConfigError(
-        f"its labels ({_told(id2label)}) are not two of which one means a hallucinated token; "
-        "where you know, name them supported and hallucinated in id2label of its config.json"
-    )
-
-
 def _plain(id2label: Mapping[int, str]) -> list[str]:
     return ["".join(filter(str.isalnum, id2label[i].casefold())) for i in sorted(id2label)]
 
@@ -109,17 +81,11 @@ def relations(logits: npt.NDArray[np.float64], roles: Roles) -> list[Relation]:
     """
     if logits.shape[1] == 1:
         logits = np.concatenate([np.zeros_like(logits), logits], axis=1)
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     return [
         Relation(
             entailed=row[roles.entailed],
             contradicted=0.0 if roles.contradicted is None else row[roles.contradicted],
         )
-        for row in shares(logits).tolist()
+        for row in (powers / powers.sum(axis=1, keepdims=True)).tolist()
     ]
-
-
-def shares(logits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Softmax over the last axis."""
-    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    found: npt.NDArray[np.float64] = powers / powers.sum(axis=-1, keepdims=True)
-    return found

@@ -191,7 +191,7 @@ class Shelf:
 
     def grounds(self, verdict: Verdict) -> Grounds | None:
         """What the sentence is compared with; None where there is nothing."""
-        if verdict.source in {"similarity", "span"}:
+        if verdict.source == "similarity":
             return self.whole
         held = [text for chunk in verdict.supporting for text in self._texts.get(chunk, ())]
         quoted = [

@@ -59,17 +59,11 @@ def verify(
 
 
 def flag_quotes(outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
-    """Flag each `full` or `partial` of which no quote was found, in the order of the sentences.
-
-    A classifier of tokens quotes nothing, and none of its verdicts is flagged.
-    """
+    """Flag each `full` or `partial` of which no quote was found, in the order of the sentences."""
     return tuple(
         Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=index)
         for index, outcome in sorted(outcomes.items())
-        if isinstance(outcome, Verdict)
-        and outcome.source != "span"
-        and outcome.support in SUPPORTED
-        and not outcome.backed
+        if isinstance(outcome, Verdict) and outcome.support in SUPPORTED and not outcome.backed
     )
 
 

@@ -134,12 +134,6 @@ SETTINGS: Final = {
         str, "Similarity: an embedding model of the server, or local:MODEL.", "NAME"
     ),
     "nli_model": _option(str, "An NLI model here: a folder, or its name on the hub.", "MODEL"),
-    "span_model": _option(
-        str, "A token classifier here, such as LettuceDetect's: a folder, or its name.", "MODEL"
-    ),
-    "span_threshold": _option(
-        float, "P(supported) from which a sentence is full to it [0.5].", "SHARE"
-    ),
     "review_rate": _option(float, "Share of answers a review hook is handed [0.02].", "SHARE"),
     "prose_citations": _switch(
         "prose-citations", 'Also read "passage 2", "文档2" as citations [off].'

@@ -33,7 +33,7 @@ _GATING: Final = (
 )
 _FREEZE: Final = cache(gc.freeze)
 """What was imported lives as long as the process: the collector need not walk through it."""
-_OFFLINE: Final = {"nli": "an NLI model", "span": "a token classifier"}
+_OFFLINE: Final = {"nli": "an NLI model"}
 
 
 def _named(value: str | None) -> str | None:

@@ -244,7 +244,6 @@ def _sentence(
                 f"{'label' if isinstance(each, Support) else 'unscored'}.{each.value}"
                 for each in outcome.askings
             ],
-            "spans": list(_spans(sentence, outcome)),
             "reason": _cut(outcome.reason),
             "evidence": [
                 _without_blanks(
@@ -261,15 +260,6 @@ def _sentence(
     if isinstance(failure, Unscored):
         made |= {"failure": failure.reason.value, "detail": _cut(failure.detail)}
     return _without_blanks(made)
-
-
-def _spans(sentence: SentenceResult, verdict: Verdict) -> Iterator[list[float]]:
-    """Where unsupported words begin and end in the sentence, as scripts count, and P of each."""
-    for span in verdict.spans:
-        first, last = span.start - sentence.start, span.end - sentence.start
-        if last <= LONGEST:
-            begin, end = (_units(sentence.text[:at]) for at in (first, last))
-            yield [begin, end, span.probability]
 
 
 def _flag(flag: Flag) -> object:

@@ -11,7 +11,6 @@ from judge.records.exchange import ChatRequest as ChatRequest
 from judge.records.exchange import CitedPart as CitedPart
 from judge.records.exchange import JudgeRequest as JudgeRequest
 from judge.records.exchange import Judgment as Judgment
-from judge.records.exchange import MarkedToken as MarkedToken
 from judge.records.exchange import Relation as Relation
 from judge.records.exchange import Reply as Reply
 from judge.records.quadrant import Quadrant as Quadrant
@@ -60,5 +59,4 @@ from judge.records.verdict import SentenceResult as SentenceResult
 from judge.records.verdict import Support as Support
 from judge.records.verdict import Unscored as Unscored
 from judge.records.verdict import UnscoredReason as UnscoredReason
-from judge.records.verdict import UnsupportedSpan as UnsupportedSpan
 from judge.records.verdict import Verdict as Verdict

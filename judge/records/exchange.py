@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Mapping
 from operator import itemgetter
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, JsonValue
 
@@ -183,14 +183,3 @@ class Relation(Record):
     """P(the hypothesis follows from the premise)."""
     contradicted: _Probability = 0.0
     """P(the premise says otherwise); 0 where the model does not tell that from "not said"."""
-
-
-class MarkedToken(NamedTuple):
-    """A token of a text, and how probably nothing supports it."""
-
-    start: int
-    """First character."""
-    end: int
-    """One past the last."""
-    probability: float
-    """P(hallucinated)."""

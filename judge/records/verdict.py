@@ -80,19 +80,6 @@ class Unscored(Record):
     """What happened, in one line, without secrets."""
 
 
-class UnsupportedSpan(Record):
-    """Adjacent tokens of the answer that a token classifier calls hallucinated."""
-
-    text: str
-    """Its characters."""
-    start: int
-    """First character into the answer."""
-    end: int
-    """One past the last."""
-    probability: Annotated[float, Field(ge=0, le=1)]
-    """The highest of its tokens."""
-
-
 class Verdict(Record):
     """One judge's answer on one sentence."""
 
@@ -110,9 +97,8 @@ class Verdict(Record):
     reason: str = ""
     """Empty for `full`; else a few words in the answer's language."""
     score: float | None = None
-    """P(supported), 0 to 1, of similarity, an NLI model or a token classifier; null for a language
-    model's."""
-    source: Literal["llm", "nli", "similarity", "span"]
+    """P(supported), 0 to 1, of similarity or an NLI model; null for a language model's."""
+    source: Literal["llm", "nli", "similarity"]
     """What kind of judge made it."""
     signature: str
     """How it was made. Equal signatures mean comparable verdicts."""
@@ -121,9 +107,6 @@ class Verdict(Record):
     askings: tuple[Support | UnscoredReason, ...] = Field(default=(), exclude_if=operator.not_)
     """Where it was asked again, the label of each asking, or why there is none, the first of all
     first; the majority gave `support`. Left out where it was asked once."""
-    spans: tuple[UnsupportedSpan, ...] = Field(default=(), exclude_if=operator.not_)
-    """What of the sentence a token classifier calls hallucinated, in order. Left out where there is
-    none."""
 
     @property
     def backed(self) -> bool:

@@ -41,7 +41,7 @@ SPREAD: Final[Mapping[StratumName, float]] = {
 }
 """The standard deviation of a judge's error that is expected before anybody has looked: .2 is four
 errors in a hundred, .45 three in ten. It steers how many are drawn, and biases nothing."""
-NEVER_PARTIAL: Final = frozenset({"similarity", "nli", "span"})
+NEVER_PARTIAL: Final = frozenset({"similarity", "nli"})
 """Sources of verdicts that never say `partial`; they are compared as full against the rest."""
 
 _CANCELLED: Final = 0.5

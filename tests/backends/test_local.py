@@ -1,9 +1,7 @@
-import asyncio
 import json
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from importlib.util import find_spec
 from itertools import permutations
 from pathlib import Path
@@ -12,15 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from judge.backends.labels import Roles, read_labels, relations, shares, unsound_label
-from judge.backends.local import SentenceEmbedder, TransformersScorer, TransformersTagger
+from judge.backends.labels import Roles, read_labels
+from judge.backends.local import SentenceEmbedder, TransformersScorer
 from judge.backends.local.network import Encoded
 from judge.backends.local.scorer import Network
-from judge.backends.local.tagger import Tagging, Tokens
-from judge.backends.local.weights import fingerprint, load, located, quiet, run
+from judge.backends.local.weights import fingerprint, load, located, quiet
 from judge.errors import ConfigError
-from judge.protocols import Embedder, PairScorer, TokenClassifier
-from judge.records import MarkedToken, Relation, Unscored, UnscoredReason
+from judge.protocols import Embedder, PairScorer
+from judge.records import Relation, Unscored, UnscoredReason
 from tests import tiny
 
 # Batches.
@@ -117,114 +114,6 @@ async def test_a_failure_in_mid_run_is_a_value(worker: ThreadPoolExecutor) -> No
         )
 
 
-class Tagged(Letters):
-    """One token a letter; of a row, `y` is hallucinated with its place there in hundredths."""
-
-    @property
-    def tagging(self) -> Tagging:
-        return Tagging(100, self.tokens, self.mark)
-
-    def tokens(self, pairs: Sequence[tuple[str, str]]) -> list[Tokens]:
-        return [
-            Tokens(row, [(len(pair[0]) + at, at, at + 1) for at in range(len(pair[1]))])
-            for row, pair in zip(self.encode(pairs), pairs, strict=True)
-        ]
-
-    def mark(self, rows: Sequence[Encoded]) -> list[list[float]]:
-        self.relate(rows)
-        longest = max(len(row["input_ids"]) for row in rows)
-        padded = [row["input_ids"] + [0] * (longest - len(row["input_ids"])) for row in rows]
-        return [[at / 100 * (c == ord("y")) for at, c in enumerate(row)] for row in padded]
-
-
-async def test_tokens_come_back_in_order_with_their_own_probability(
-    worker: ThreadPoolExecutor,
-) -> None:
-    tagged = Tagged()
-    tagger: TokenClassifier = TransformersTagger("tiny@0", tagged.tagging, worker)
-    assert tagger.signature == "tiny@0|w:100"
-    pairs = [("x" * (n * 37 % 103), "any") for n in range(200)]
-    found = await tagger.classify(pairs)
-    assert not isinstance(found, Unscored)
-    for marked, (context, _) in zip(found, pairs, strict=True):
-        here = len(context)
-        expected = [
-            MarkedToken(0, 1, 0),
-            MarkedToken(1, 2, 0),
-            MarkedToken(2, 3, (here + 2) / 100),
-        ]
-        assert marked == (None if here + 3 > 100 else expected)
-    # Those of like length share a batch, which has 8192 tokens at most.
-    assert all(max(batch) * len(batch) <= 8192 for batch in tagged.batches)
-    assert all(batch == sorted(batch) for batch in tagged.batches)
-    assert max(map(len, tagged.batches)) > 32
-    assert await tagger.classify([]) == []
-    assert await tagger.classify([("y" * 101, "")]) == [None]
-
-    for broken, pair in (
-        (Tagged(RuntimeError("out of memory\nat all")), ("y", "n")),
-        (Tagged(), ("", "")),
-    ):
-        said = "out of memory" if pair[0] else "nothing to encode"
-        lost = await TransformersTagger("tiny@0", broken.tagging, worker).classify([pair])
-        detail = f"the model failed: {said}"
-        assert lost == Unscored(reason=UnscoredReason.SERVER_ERROR, detail=detail)
-
-
-class Gated(Tagged):
-    """Reads one slab each time it is let; a `!` breaks whatever slab it is in."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.begun, self.gate = threading.Semaphore(0), threading.Semaphore(0)
-
-    def tokens(self, pairs: Sequence[tuple[str, str]]) -> list[Tokens]:
-        self.begun.release()
-        self.gate.acquire(timeout=10)
-        if any("!" in context for context, _ in pairs):
-            raise ValueError("no exclamations")
-        return super().tokens(pairs)
-
-
-async def test_answers_that_wait_share_batches_and_no_failure(worker: ThreadPoolExecutor) -> None:
-    gated = Gated()
-    tagger = TransformersTagger("tiny@0", gated.tagging, worker)
-    wait = partial(asyncio.get_running_loop().run_in_executor, None, gated.begun.acquire)
-
-    def asked(*contexts: str) -> "list[asyncio.Task[object]]":
-        return [asyncio.create_task(tagger.classify([(each, "y")])) for each in contexts]
-
-    def marked(context: str) -> list[list[MarkedToken]]:
-        return [[MarkedToken(0, 1, len(context) / 100)]]
-
-    # The first is read alone, those that came meanwhile together.
-    one, *more = asked("a", "bb", "ccc", "dddd")
-    await wait()
-    gated.gate.release(2)
-    assert await asyncio.gather(one, *more) == list(map(marked, ("a", "bb", "ccc", "dddd")))
-    assert gated.batches == [[2], [3, 4, 5]]
-    await wait()
-
-    # One that reads for others, or that others read for, is given up: the rest is answered.
-    one, *more = asked("a", "bb", "ccc", "dddd")
-    await wait()
-    one.cancel()
-    gated.gate.release()
-    await wait()
-    more[1].cancel()
-    gated.gate.release()
-    told = await asyncio.gather(one, *more, return_exceptions=True)
-    assert [type(each) for each in told] == [asyncio.CancelledError, list] * 2
-    assert told[1::2] == [marked("bb"), marked("dddd")]
-
-    # What breaks one answer is no failure of another.
-    gated.gate.release(10)
-    told = await asyncio.gather(*asked("a", "bb", "!", "dddd"))
-    detail = "the model failed: no exclamations"
-    lost = Unscored(reason=UnscoredReason.SERVER_ERROR, detail=detail)
-    assert told == [marked("a"), marked("bb"), lost, marked("dddd")]
-
-
 # Labels.
 
 THREES = [
@@ -291,51 +180,6 @@ def test_labels_that_do_not_say_are_refused_by_name() -> None:
         with pytest.raises(ConfigError, match="id2label") as caught:
             read_labels(dict(enumerate(names)))
         assert all(repr(name) in str(caught.value) for name in names), names
-
-
-PAIRS_OF_TOKENS = """Supported Hallucinated; LABEL_0 LABEL_1; 0 1; O HAL; O hallucination;
-    not_hallucinated hallucinated; CORRECT INCORRECT; faithful unfaithful; grounded not-grounded;
-    supported unsupported; 正确 错误; 一致 幻觉; supported contradicted"""
-
-
-def test_which_of_two_labels_of_tokens_means_hallucinated() -> None:
-    for pair in PAIRS_OF_TOKENS.split(";"):
-        first, second = pair.split()
-        assert unsound_label({0: first, 1: second}) == 1, pair
-        if not first[-1].isdigit():
-            assert unsound_label({0: second, 1: first}) == 0, pair
-    untold: list[tuple[str, ...]] = [
-        ("supported",),
-        ("LABEL_0", "LABEL_1", "LABEL_2"),
-        ("O", "B-PER"),
-        ("yes", "no"),
-        ("false", "true"),
-        ("hallucinated", "unsupported"),
-        ("supported", "entailed"),
-        ("O", "hallucinated", "contradicted"),
-        (),
-    ]
-    for names in untold:
-        with pytest.raises(ConfigError, match="id2label") as caught:
-            unsound_label(dict(enumerate(names)))
-        assert all(repr(name) in str(caught.value) for name in names), names
-    assert shares(np.log(np.array([[[1.0, 3.0]]]))) == pytest.approx(np.array([[[0.25, 0.75]]]))
-
-
-def test_logits_become_probabilities() -> None:
-    # Softmax of (0, ln 2, ln 5) is (1, 2, 5) / 8.
-    logits = np.log(np.array([[1.0, 2.0, 5.0], [8.0, 1.0, 1.0]]))
-    first, second = relations(logits, Roles(2, 0))
-    assert [first.entailed, first.contradicted] == pytest.approx([5 / 8, 1 / 8])
-    assert [second.entailed, second.contradicted] == pytest.approx([0.1, 0.8])
-    assert relations(logits, Roles(1, None))[0].contradicted == 0
-    (sure,) = relations(np.array([[1e4, -1e4]]), Roles(0, 1))
-    assert (sure.entailed, sure.contradicted) == (1.0, 0.0)
-    # One logit becomes its sigmoid.
-    logits = np.log(np.array([[3.0], [1.0], [1 / 3]]))
-    for role, wanted in ((1, [0.75, 0.5, 0.25]), (0, [0.25, 0.5, 0.75])):
-        shares = [each.entailed for each in relations(logits, Roles(role, None))]
-        assert shares == pytest.approx(wanted)
 
 
 # Models that are loaded.
@@ -428,94 +272,6 @@ async def test_a_folder_that_holds_no_classifier_is_refused_and_its_code_not_run
         assert "\n" not in str(caught.value)
 
 
-@needs_transformers
-async def test_a_classifier_of_tokens_marks_the_answer_alone(
-    tmp_path: Path, worker: ThreadPoolExecutor
-) -> None:
-    # Softmax of (4, 0) is 1 / (1 + e⁴) for the second.
-    low = 1 / (1 + np.exp(4.0))
-    folder = tiny.save_tagger(tmp_path / "tiny", longest=32)
-    tagger = await TransformersTagger.opened(str(folder), worker)
-    assert tagger.signature.endswith("|w:32")
-    pairs = [
-        ("the room is shut", "The door: shut!"),
-        ("the d room", "shut"),
-        ("", "门关。[SEP] shut"),
-        ("shut", ""),
-        ("a " * 29, "shut"),
-        ("\ud800", "\ud800 \x00shut"),
-        ("a " * 28, "shut"),
-    ]
-    found = await tagger.classify(pairs)
-    assert not isinstance(found, Unscored)
-    marked = [
-        each and {answer[a:b]: p for a, b, p in each}
-        for each, (_, answer) in zip(found, pairs, strict=True)
-    ]
-    rest, sure = round(float(low), 4), 1.0
-    assert marked == [
-        {"The": rest, "door": rest, ":": rest, "shut": sure, "!": rest},
-        {"shut": 0.0},
-        # A token of the model's own is read as it is written.
-        {"门": rest, "关": sure, "。": rest, "[": rest, "SEP": rest, "]": rest, "shut": sure},
-        [],
-        None,
-        {"\ud800": rest, "shut": sure},
-        {"shut": sure},
-    ]
-    # Alone or beside others, the same; of two labels the other way round, too.
-    assert await tagger.classify(pairs[:1]) == found[:1]
-    other = tiny.save_tagger(tmp_path / "other", ("hallucinated", "supported"))
-    turned = await (await TransformersTagger.opened(str(other), worker)).classify([("", "a")])
-    assert not isinstance(turned, Unscored)
-    assert [each.probability for each in turned[0] or ()] == [round(1 - low, 4)]
-
-
-@needs_transformers
-async def test_no_piece_of_a_text_is_a_token_of_the_model_s_own(
-    tmp_path: Path, worker: ThreadPoolExecutor
-) -> None:
-    # To SentencePiece such a token is a piece as any other; this model calls it hallucinated.
-    folder = tiny.save_tagger(tmp_path / "pieces", unsound="shut [SEP]", pieces=True)
-    tagger = await TransformersTagger.opened(str(folder), worker)
-    answer = "a [SEP] shut ［SEP］"
-    found = await tagger.classify([("room", answer)])
-    assert not isinstance(found, Unscored)
-    marked = [(answer[a:b], p > 0.5) for a, b, p in found[0] or ()]
-    assert marked == [("a", False), ("[SEP]", False), ("shut", True), ("［SEP］", False)]
-
-
-@needs_transformers
-async def test_what_is_no_classifier_of_tokens_is_refused(
-    tmp_path: Path, worker: ThreadPoolExecutor
-) -> None:
-    for folder, said in (
-        (tiny.save_encoder(tmp_path / "headless"), "it is no classifier of tokens"),
-        (tiny.save_tagger(tmp_path / "three", ("a", "b", "c")), "'a', 'b', 'c'"),
-        (tiny.save_tagger(tmp_path / "names", ("O", "B-PER")), "'B-PER'"),
-    ):
-        with pytest.raises(ConfigError, match=said) as caught:
-            await TransformersTagger.opened(str(folder), worker)
-        assert str(caught.value).startswith(f"--span-model '{folder}': ")
-
-
-@needs_transformers
-async def test_a_failure_of_the_library_is_a_value(
-    tmp_path: Path, worker: ThreadPoolExecutor
-) -> None:
-    folder = tiny.save_classifier(tmp_path / "tiny", THREE)
-    # Out of range of the embeddings, as memory would be out of range of the machine.
-    config = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    config["model"]["vocab"]["room"] = 500
-    (folder / "tokenizer.json").write_text(json.dumps(config), encoding="utf-8")
-    scorer = await TransformersScorer.opened(str(folder), worker)
-    assert scorer.signature.startswith("tiny@")
-    found = await scorer.score([("the room", "is open")])
-    assert isinstance(found, Unscored)
-    assert found.reason is UnscoredReason.SERVER_ERROR
-    assert "\n" not in found.detail
-
-
 # Embeddings.
 
 
@@ -601,13 +357,6 @@ def test_what_the_cache_does_not_hold_is_to_be_fetched() -> None:
             located(name)
 
 
-@pytest.mark.skipif(find_spec("huggingface_hub") is not None, reason="the extra is installed")
-def test_without_the_extra_there_is_no_cache() -> None:
-    for name in ("nobody/judge-none", "x" * 500, "a\x00b"):
-        with pytest.raises(ImportError, match="huggingface_hub"):
-            located(name)
-
-
 def made(folder: Path, **files: str) -> str:
     for name, text in files.items():
         path = folder / name.replace("__", "/").replace("_", ".")
@@ -634,14 +383,6 @@ def test_the_contents_of_a_models_files_make_its_fingerprint(tmp_path: Path) -> 
         made(tmp_path / "g", **parts | {"model_safetensors": "{}", "config_json": "12"}),
     ]
     assert len({usual, *changed}) == 6
-
-
-def test_modules_that_name_no_folder_add_nothing(tmp_path: Path) -> None:
-    lists = ("", "[", "{}", "3", "[3]", "[{}]", '[{"path": 3}]', '[{"path": "none"}]')
-    for number, modules in enumerate(lists):
-        alone = made(tmp_path / f"{number}a", modules_json=modules)
-        with_more = made(tmp_path / f"{number}b", modules_json=modules, **{"1__config_json": "[]"})
-        assert with_more == alone, modules
 
 
 async def test_a_model_is_made_on_the_workers_thread_and_named_by_folder_and_contents(
@@ -687,25 +428,6 @@ async def test_whatever_goes_wrong_is_one_line_that_names_the_model(
         assert caught.value.__cause__ is None
     with pytest.raises(ConfigError, match=r"^--nli-model './none': there is no such folder"):
         await TransformersScorer.opened("./none", worker)
-
-
-BREAKDOWNS = [
-    (RuntimeError("out of memory\nat all"), "out of memory"),
-    (ValueError("\n too many rows"), "too many rows"),
-    (MemoryError(), "MemoryError"),
-    (OSError(5, "no device"), "[Errno 5] no device"),
-    (TypeError(" "), "TypeError"),
-]
-
-
-async def test_a_breakdown_is_a_value(worker: ThreadPoolExecutor) -> None:
-    def work(given: Exception) -> None:
-        raise given
-
-    for error, said in BREAKDOWNS:
-        assert await run(worker, work, error) == Unscored(
-            reason=UnscoredReason.SERVER_ERROR, detail=f"the model failed: {said}"
-        )
 
 
 def test_the_library_is_silent_meanwhile_and_left_as_it_was() -> None:

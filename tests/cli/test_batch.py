@@ -346,8 +346,8 @@ def test_a_folder_of_before_there_was_a_choice_asks_with_the_first_prompt(place:
         args = ("write", "samples.jsonl", "-o", "night", *server.words)
         batch(*args, "--prompt", "v1")
         record = json.loads((place / "night" / "batch.json").read_text("utf-8"))
-        later = ("prompt", "repeat", "endpoint", "span_model", "span_threshold")
-        assert [record["config"].pop(name) for name in later] == ["v1", 1, "chat", None, 0.5]
+        later = ("prompt", "repeat", "endpoint")
+        assert [record["config"].pop(name) for name in later] == ["v1", 1, "chat"]
         (place / "night" / "batch.json").write_text(json.dumps(record), encoding="utf-8")
         assert "is of other settings (prompt);" in batch(*args, code=2)
         for step in ("send", "status", "fetch", "read"):

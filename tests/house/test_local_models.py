@@ -55,52 +55,6 @@ def test_an_nli_model_scores_a_file(samples: Path, place: Path) -> None:
     assert "第一室门关" in shown.out
 
 
-@pytest.mark.usefixtures("samples")
-def test_a_classifier_of_tokens_scores_a_file(place: Path) -> None:
-    tiny.save_tagger(place / "tagger")
-    chunks = {"one": "The room is open.", "two": "the d is a word"}
-    lines = [
-        line("q1", "The room is shut. 门是关的。The room is open.", {"one": chunks["one"]}),
-        line("q2", "The room is open [one]. 门是关的【two】。The room is shut [one].", chunks),
-        line("q3", "The room is open.", []),
-    ]
-    samples = write(place / "spans.jsonl", lines)
-    ran = judge("score", samples, "-o", place / "run", "--span-model", "tagger")
-    assert (ran.code, ran.err) == (0, "")
-    found = results(place / "run")
-    told = [
-        (outcome.support, [span.text for span in outcome.spans])
-        for result in found
-        for sentence in result.sentences
-        if isinstance(outcome := sentence.outcome, Verdict)
-    ]
-    none, full = Support.NONE, Support.FULL
-    # Beside a `d`, the tiny model calls nothing hallucinated.
-    assert told == [
-        *[(none, ["shut"]), (none, ["关"]), (full, [])],
-        *[(full, [])] * 3,
-        (none, []),
-    ]
-    statuses = [citation.status for citation in found[1].citations]
-    assert statuses == ["valid", "valid", "unsupported"]
-    # It quotes nothing, so no quote is missing.
-    assert not [flag for result in found for flag in result.flags if flag.sentence is not None]
-    record = read_record(place / "run")
-    assert record.signature.startswith("span:tagger@")
-    assert "|w:512|form:lettucedetect-v1|t:0.5|" in record.signature
-    assert record.versions.keys() >= {"torch", "transformers"}
-    shown = judge("show", place / "run", "q1")
-    assert (shown.code, shown.err) == (0, "")
-    assert "unsupported: «shut» 1.000" in shown.out
-    again = judge(
-        *("score", samples, "-o", place / "again", "--span-model", "tagger"),
-        *("--span-threshold", "0.99"),
-    )
-    assert again.code == 0
-    outcomes = [sentence.outcome for sentence in results(place / "again")[0].sentences]
-    assert [getattr(each, "support", "") for each in outcomes] == [none] * 3
-
-
 def test_the_settings_file_names_it_as_well(samples: Path, place: Path) -> None:
     (place / "judge.toml").write_text('nli_model = "tiny"\n', encoding="utf-8")
     assert judge("score", samples, "-o", place / "run", "--config", "judge.toml").code == 0
@@ -112,8 +66,6 @@ def test_a_model_that_is_not_there_is_one_line(place: Path) -> None:
     for options, named in (
         ("--judge nli", "--nli-model"),
         ("--judge nli --nli-model ./none", "./none"),
-        ("--judge span", "--span-model"),
-        ("--span-model ./none", "./none"),
         ("--nli-model nobody/judge-none", "nobody/judge-none"),
         ("--embedding-model local:./none", "local:./none"),
     ):

@@ -6,4 +6,3 @@ only once a model is loaded. A model runs on a thread of its own.
 
 from judge.backends.local.embedder import SentenceEmbedder as SentenceEmbedder
 from judge.backends.local.scorer import TransformersScorer as TransformersScorer
-from judge.backends.local.tagger import TransformersTagger as TransformersTagger

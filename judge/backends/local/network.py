@@ -1,8 +1,8 @@
-"""What all classifiers of transformers share: how they are loaded, fed, and read."""
+"""A classifier of pairs of transformers: how it is loaded, fed, and read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ from judge.backends.local.weights import quiet
 from judge.errors import ConfigError
 
 if TYPE_CHECKING:
-    from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 Encoded = dict[str, list[int]]
 """One pair, as the tokenizer gives it: ids, and what else the model wants of each token."""
@@ -29,11 +29,11 @@ class Classifier(NamedTuple):
     model: "PreTrainedModel"
 
     @classmethod
-    def loaded(cls, folder: Path, of: Literal["Sequence", "Token"], what: str) -> "Classifier":
+    def loaded(cls, folder: Path) -> "Classifier":
         """Load it, on a GPU where there is one, in 32 bits and without dropout.
 
         Raises:
-            ConfigError: the folder holds no tokenizer, or no such classifier; `what` names it.
+            ConfigError: the folder holds no tokenizer, or no classifier of pairs.
         """
         import torch  # noqa: PLC0415  a part of the extra, and seconds of imports
         import transformers  # noqa: PLC0415  likewise
@@ -42,21 +42,21 @@ class Classifier(NamedTuple):
             # The library would make up one that knows no word.
             raise ConfigError("its folder holds no tokenizer; save it there, too")
         here = {"local_files_only": True, "trust_remote_code": False}
-        kind = getattr(transformers, f"AutoModelFor{of}Classification")
         with quiet():
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **here)
-            model, report = kind.from_pretrained(
+            model, report = transformers.AutoModelForSequenceClassification.from_pretrained(
                 folder, dtype=torch.float32, output_loading_info=True, **here
             )
         if missing := sorted(report["missing_keys"]):
             # The library would fill it with random numbers.
-            raise ConfigError(f"its weights lack {missing[0]}: it is no {what}")
+            raise ConfigError(f"its weights lack {missing[0]}: it is no classifier of pairs")
         return cls(tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu").eval())
 
-    def encode(self, pairs: Sequence[tuple[str, str]], **options: bool) -> "BatchEncoding":
+    def encode(self, pairs: Sequence[tuple[str, str]]) -> list[Encoded]:
         """Each pair in tokens, whole."""
         sides = [sound(side) for side in zip(*pairs, strict=True)]
-        return self.tokenizer(*sides, truncation=False, verbose=False, **options)
+        encoded = self.tokenizer(*sides, truncation=False, verbose=False)
+        return [dict(zip(encoded, row, strict=True)) for row in zip(*encoded.values(), strict=True)]
 
     def logits(self, rows: Sequence[Encoded]) -> npt.NDArray[np.float64]:
         """Its output for each row, the shorter ones padded.
@@ -89,11 +89,6 @@ class Classifier(NamedTuple):
             ]
             limits.append(positions - max(behind, default=0))
         return min(limits)
-
-
-def rows_of(encoded: Mapping[str, Sequence[list[int]]]) -> list[Encoded]:
-    """A row for each pair of a batch."""
-    return [dict(zip(encoded, row, strict=True)) for row in zip(*encoded.values(), strict=True)]
 
 
 def sound(texts: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from judge.backends.labels import Roles, read_labels, relations
-from judge.backends.local.network import TRIAL, Classifier, Encoded, rows_of
+from judge.backends.local.network import TRIAL, Classifier, Encoded
 from judge.backends.local.weights import load, run
 from judge.records import Relation, Unscored
 from judge.text.tokens import broken
@@ -79,9 +79,9 @@ def load_network(folder: Path) -> Network:
     Raises:
         ConfigError: it is no classifier of pairs, or its labels do not say what they mean.
     """
-    classifier = Classifier.loaded(folder, "Sequence", "classifier of pairs")
+    classifier = Classifier.loaded(folder)
     relate = partial(_relate, classifier, read_labels(classifier.model.config.id2label))
-    network = Network(classifier.limit, lambda pairs: rows_of(classifier.encode(pairs)), relate)
+    network = Network(classifier.limit, classifier.encode, relate)
     network.relate(network.encode(TRIAL))
     return network
 

@@ -41,7 +41,6 @@ from judge.records import (
     SampleResult,
     Support,
     Unscored,
-    UnsupportedSpan,
     Verdict,
 )
 from judge.records.correctness import ANSWER
@@ -136,11 +135,7 @@ class _Answer(Page):
             if not isinstance(sentence.outcome, Excluded):
                 label = f"{mark(look, self)}{sentence.index + 1} "
                 text.append(label, style=f"bold {look.style}")
-            start = len(text)
             text.append(sentence.text, style=look.style)
-            for span in _spans(sentence.outcome):
-                here = start - sentence.start
-                text.stylize("underline", here + span.start, here + span.end)
             position = sentence.end
         if self._sample is not None:
             text.append(self._sample.answer[position:].rstrip())
@@ -234,24 +229,13 @@ class _Answer(Page):
         if isinstance(outcome, Verdict):
             if outcome.askings:
                 self.say(askings_line(outcome, self), _INDENT)
-            if outcome.spans:
-                self.say(_unsupported(outcome.spans, self), _INDENT)
-            elif outcome.reason:
+            if outcome.reason:
                 self.say(flat(outcome.reason), _INDENT)
             for evidence in outcome.evidence:
                 quote = _quote(evidence, texts.get(evidence.chunk_id, []), self)
                 self.say(quote, _INDENT)
         for line in notes:
             self.say(line, _INDENT)
-
-
-def _spans(outcome: Outcome) -> Sequence[UnsupportedSpan]:
-    return outcome.spans if isinstance(outcome, Verdict) else ()
-
-
-def _unsupported(spans: Iterable[UnsupportedSpan], page: Page) -> str:
-    told = [f"{quoted(flat(span.text), page)} {number(span.probability)}" for span in spans]
-    return words("answer", "claim", page.lang)("unsupported", told=" · ".join(told))
 
 
 def _flag(flag: Flag, page: Page) -> Text:

@@ -150,25 +150,12 @@
     return made;
   }
 
-  // The words of a sentence, what is unsupported underlined.
-  function marked({ text, spans = [] }) {
-    const made = outside("");
-    let at = 0;
-    for (const [start, end, probability] of spans) {
-      const told = say("script.hallucinated", { value: percent(probability) });
-      made.append(text.slice(at, start), make("u", { title: told }, text.slice(start, end)));
-      at = end;
-    }
-    made.append(text.slice(at));
-    return made;
-  }
-
   function said(sentence, first) {
     return make("span", {
       class: `said ${sentence.label}`, role: "button", tabindex: first ? 0 : -1,
       "aria-expanded": "false",
     }, ...sign(sentence.label),
-    sentence.kind ? make("small", {}, `${say(`kind.${sentence.kind}`)} `) : "", marked(sentence));
+    sentence.kind ? make("small", {}, `${say(`kind.${sentence.kind}`)} `) : "", outside(sentence.text));
   }
 
   const flagged = ([name, detail]) =>
@@ -230,13 +217,7 @@
       const told = sentence.askings.map((each) => say(each)).join(" · ");
       made.append(make("p", {}, `${say("script.asked", { count: sentence.askings.length })}${colon}${told}`));
     }
-    if (sentence.spans) {
-      const told = sentence.spans.flatMap(([start, end, probability]) => [
-        outside(sentence.text.slice(start, end)),
-        ` ${percent(probability)} · `]);
-      told.push(told.pop().slice(0, -3));
-      made.append(make("p", {}, `${say("script.unsupported")}${colon}`, ...told));
-    } else if (sentence.reason) {
+    if (sentence.reason) {
       made.append(make("p", {}, `${say("script.reason")}${colon}`, outside(sentence.reason)));
     }
     made.append(...flags.map(flagged), cited(cites));

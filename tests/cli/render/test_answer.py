@@ -24,7 +24,6 @@ from judge.records import (
     Support,
     Unscored,
     UnscoredReason,
-    UnsupportedSpan,
     Verdict,
 )
 from judge.scores.answer import aggregate
@@ -114,18 +113,6 @@ EVERY: list[Piece] = [
     ("Parking is free.", TIMEOUT),
     ("Towels are extra.", similar(0.25, failure=TIMEOUT)),
 ]
-
-
-def test_what_is_unsupported_is_named_and_underlined() -> None:
-    span = {"text": "69 million", "start": 17, "end": 27, "probability": 0.9}
-    marked = verdict("none", "no passage says: 69 million").model_copy(
-        update={"spans": (UnsupportedSpan.model_validate(span),)}
-    )
-    made_of = made([("下雨了。", verdict("full")), ("It rose to, 69 million.", marked)])
-    text = shown(*made_of)
-    assert "     unsupported: «69 million» 0.900\n" in text
-    assert "no passage says" not in text
-    assert "\x1b[4;31m69 million\x1b[0m" in tinted(*made_of)
 
 
 def test_every_outcome_has_mark_and_word_without_colour() -> None:
