@@ -43,9 +43,7 @@ def draw(
     corpus: str | None = typer.Option(
         None, metavar="FILE", help="JSONL of chunks, id and text, that no sample has."
     ),
-    output: Path = typer.Option(
-        Path("gold.csv"), "-o", "--output", metavar="SHEET", help="CSV, or XLSX by its name."
-    ),
+    output: Path = typer.Option(Path("gold.csv"), "-o", "--output", metavar="SHEET", help="A CSV."),
     seed: int = typer.Option(0, min=0, help="Another seed draws others."),
     reviewers: str = typer.Option(
         "1", metavar="N|NAMES", help="A sheet each: how many, or names with commas."

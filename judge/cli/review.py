@@ -45,7 +45,7 @@ def draw(
     run: Path = RUN,
     size: int = typer.Option(60, "-n", "--size", min=1, help="Sentences (or answers) to draw."),
     output: Path = typer.Option(
-        Path("review.csv"), "-o", "--output", metavar="SHEET", help="CSV, or XLSX by its name."
+        Path("review.csv"), "-o", "--output", metavar="SHEET", help="A CSV."
     ),
     *,
     target: For = _FOR,

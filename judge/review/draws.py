@@ -22,7 +22,6 @@ from judge.review.strata import allocate, drawn, merge
 from judge.review.targets import TARGETS, For, census_of, nothing, origins_of, signature_of
 
 _DIGITS: Final = 12
-_KINDS: Final = (".csv", ".xlsx")
 _Row = TypeVar("_Row")
 
 
@@ -78,7 +77,7 @@ def draw(
 
     Args:
         run: folder of the run.
-        sheet: CSV, or XLSX by its name; of several reviewers `review-1.csv`, `review-2.csv`, ….
+        sheet: a CSV; of several reviewers `review-1.csv`, `review-2.csv`, ….
         size: sentences or answers to draw; all, where there are fewer.
         target: what to check; of correctness half of the size are claims of answers, held against
             references, and half are claims of references, held against answers.
@@ -87,11 +86,11 @@ def draw(
         reviewers: their names, which stand in their sheets; an empty one is filled in by them.
         overlap: how many of the sentences or answers all reviewers get; the rest is dealt out.
         verdicts: whether the sheet shows what the judge said.
-        lang: of headers and drop-down.
+        lang: of the headers.
         force: whether files that are there are replaced.
 
     Raises:
-        ConfigError: the sheet is neither CSV nor XLSX, or openpyxl is not installed.
+        ConfigError: the sheet is no CSV by its name.
         RunError: no finished run, nothing to draw, the run's samples have changed, or a file is
             there already or cannot be written.
     """
@@ -137,9 +136,9 @@ def _dealt(
 
 
 def sheets_of(sheet: Path, reviewers: Sequence[str]) -> tuple[Path, ...]:
-    """A file for each reviewer; ConfigError where it is neither CSV nor XLSX by its name."""
-    if sheet.suffix.lower() not in _KINDS:
-        raise ConfigError(f"-o {str(sheet)!r}: name a .csv or .xlsx file")
+    """A file for each reviewer; ConfigError where it is no CSV by its name."""
+    if sheet.suffix.lower() != ".csv":
+        raise ConfigError(f"-o {str(sheet)!r}: name a .csv file")
     if len(reviewers) == 1:
         return (sheet,)
     return tuple(sheet.with_stem(f"{sheet.stem}-{n}") for n, _ in enumerate(reviewers, 1))

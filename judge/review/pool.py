@@ -110,7 +110,7 @@ def draw_gold(
 
     Args:
         samples: file of the queries; a system, too, where it has rankings.
-        sheet: CSV, or XLSX by its name; of several reviewers `gold-1.csv`, `gold-2.csv`, ….
+        sheet: a CSV; of several reviewers `gold-1.csv`, `gold-2.csv`, ….
         systems: whose rankings are pooled, too.
         corpus: JSONL of chunks, `chunk_id` (or `id`, `_id`) and `text`, that no sample has.
         size: queries to choose; all, where there are fewer.
@@ -125,7 +125,7 @@ def draw_gold(
         max_line: MB that a line may have.
 
     Raises:
-        ConfigError: the sheet is neither CSV nor XLSX, openpyxl is not installed, two systems have
+        ConfigError: the sheet is no CSV by its name, two systems have
             one name, standard input is named, or `depth` is no rank.
         InputError: a file cannot be read, nothing is ranked, no pooled chunk has a text, or one
             has two.

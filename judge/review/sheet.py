@@ -1,7 +1,8 @@
-"""The sheet that reviewers label: its words, columns and rows, written as CSV or XLSX, and read."""
+"""The sheet that reviewers label: its words, columns and rows, written as CSV and read back."""
 
 import contextlib
 import errno
+import io
 import os
 import re
 import tomllib
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import IO, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from judge.errors import InputError, RunError
 from judge.files.tables import (
@@ -23,10 +24,13 @@ from judge.files.tables import (
     replacing,
     restore,
 )
+from judge.files.workbook import sheet_rows, worksheets
 from judge.messages import LANGS, Lang, Messages
 from judge.records import Support
-from judge.review.workbook import workbook_rows, write_workbook
 from judge.text.visible import clip
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet.worksheet import Worksheet
 
 _SHOWN: Final = ("review_id", "query", "answer", "sentence", "chunks")
 _FILLED: Final = ("human_support", "human_note", "reviewer")
@@ -45,8 +49,7 @@ GRADED: Final = ("review_id", "query", "chunk", "human_grade", "human_note", "re
 """The columns of a sheet in which pooled chunks are graded."""
 READ_GRADES: Final = ("review_id", "human_grade", "query", "chunk", "human_note", "reviewer")
 """Those that are read back."""
-GRADES: Final = ("0", "1", "2", "3")
-"""What its drop-down offers."""
+_GRADES: Final = ("0", "1", "2", "3")
 
 _COLUMN: Final = "columns."
 # No question mark: `yes?` is a doubt, and no answer.
@@ -55,10 +58,11 @@ _AROUND: Final = _QUOTES + ".。．｡,，、;；:：!！·"
 _COLON: Final = re.compile("[:：]")
 _HYPHEN: Final = re.compile(r"(?<=\w)[-_](?=\w)")
 _LONGEST_SHOWN: Final = 40
-_XLSX: Final = ".xlsx"
 _ZIP: Final = b"PK\x03\x04"
 _OLE: Final = b"\xd0\xcf\x11\xe0"
 _MOST_BYTES: Final = 256 << 20
+# Reading takes some 0.1 ms a row; no reader of a sheet fills in so many.
+_MOST_FILLED: Final = 100_000
 # In characters. A small workbook can name one long text in any number of cells.
 _MOST_READ: Final = 32 << 20
 _LONGEST_CSV: Final = 1 << 20
@@ -109,12 +113,12 @@ def column_of(text: str) -> str | None:
 
 
 def word_for(support: Support | None, lang: Lang) -> str:
-    """The word a drop-down offers for a label; for None, a bare no."""
+    """The word offered for a label; for None, a bare no."""
     return _labels()[0][support, lang]
 
 
 def choices(lang: Lang) -> tuple[str, ...]:
-    """The word for each label of the judge's scale, best first: those of a drop-down."""
+    """The word for each label of the judge's scale, best first."""
     return tuple(word_for(support, lang) for support in Support)
 
 
@@ -147,27 +151,21 @@ def read_grade(text: str) -> int | None:
         return None
     # A point before a digit makes another number of it.
     bare = word.lstrip(_QUOTES).rstrip(_AROUND).removesuffix(".0")
-    if bare not in GRADES:
+    if bare not in _GRADES:
         shown = clip(text.strip(), _LONGEST_SHOWN)
         raise ValueError(f"human_grade {shown!r} is no grade; write 0, 1, 2 or 3")
     return int(bare)
 
 
 def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lang) -> None:
-    """Write a sheet, whole or not at all, over what is there: XLSX where the name says so, or CSV.
+    """Write a sheet as CSV, whole or not at all, over what is there.
 
     RunError where it cannot be written. A spreadsheet that opens CSV makes numbers and dates of
     what looks so: ids must not, `r_7f3a` does not.
     """
-    path = Path(path)
-    with replacing(path, _STEP) as part:
-        if path.suffix.lower() == _XLSX:
-            offers = {"human_support": choices(lang), "human_grade": GRADES}
-            write_workbook(part, _table(rows, columns, lang), columns, offers)
-        else:
-            with part.open("w", encoding="utf-8", newline="") as file:
-                file.write(BOM)
-                file.writelines(map(csv_row, _table(rows, columns, lang)))
+    with replacing(Path(path), _STEP) as part, part.open("w", encoding="utf-8", newline="") as file:
+        file.write(BOM)
+        file.writelines(map(csv_row, _table(rows, columns, lang)))
 
 
 def append_rows(path: str | Path, rows: _Rows, columns: Sequence[str]) -> None:
@@ -280,8 +278,7 @@ def _cells(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, s
         message = "is an old or a password-protected workbook; save it without, as XLSX or CSV"
         raise InputError(message)
     if data.startswith(_ZIP):
-        name = f"review_id ({header('review_id', 'zh')})"
-        rows = workbook_rows(data, name, lambda text: column_of(text) == "review_id")
+        rows = _workbook_rows(data)
         longest = MOST_UNITS
     else:
         rows = csv_rows(data, path, lambda text: column_of(text) is not None)
@@ -305,6 +302,26 @@ def _cells(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, s
             message = f"row {number}: over {_MOST_READ:,} characters in all; split the sheet in two"
             raise InputError(message)
         yield number, cells
+
+
+def _workbook_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
+    """The rows of the one sheet of a workbook that has review ids."""
+    with worksheets(io.BytesIO(data), "xlsx") as sheets:
+        yield from sheet_rows(_with_ids(sheets), _MOST_FILLED)
+
+
+def _with_ids(sheets: Sequence["Worksheet"]) -> "Worksheet":
+    headers = ((sheet, next(sheet_rows(sheet, 1), (0, []))[1]) for sheet in sheets)
+    ours = [sheet for sheet, names in headers if "review_id" in map(column_of, names)]
+    if not ours:
+        name = f"review_id ({header('review_id', 'zh')})"
+        message = f"no sheet has a column {name} in its first row; "
+        raise InputError(message + "name a sheet that `judge review draw` made")
+    if len(ours) > 1:
+        titles = " and ".join(repr(sheet.title) for sheet in ours[:2])
+        message = f"has review ids on {len(ours)} worksheets, such as {titles}; "
+        raise InputError(message + "keep one, or save each as a file of its own")
+    return ours[0]
 
 
 def _bytes(path: Path) -> bytes:

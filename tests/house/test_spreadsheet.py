@@ -133,9 +133,9 @@ def assert_same(found: list[dict[str, str]], written: list[dict[str, str]]) -> N
 def test_csv_to_xlsx_to_csv(tmp_path: Path, convert: Convert, lang: Lang, delimiters: str) -> None:
     written = sheet_of(TEXTS, tmp_path / "review.csv", lang)
     workbook = convert(tmp_path / "review.csv", IN.format(delimiters), "xlsx")
-    back = convert(workbook, "", SAVED["UTF-8"])
-    found = [row.cells for row in read_sheet(back)]
-    assert_same(found, written)
+    for saved in SAVED.values() if (lang, delimiters) == ("zh", "44") else [SAVED["UTF-8"]]:
+        found = [row.cells for row in read_sheet(convert(workbook, "", saved))]
+        assert_same(found, [dict(row) for row in written])
 
 
 @pytest.mark.parametrize("delimiters", ["44", "44/59/9", "59", "9", "59/9"])
@@ -150,22 +150,6 @@ def test_no_cell_is_a_formula_wherever_columns_are_parted(
     # Excel takes any of these signs for the beginning of one, LibreOffice the first alone.
     values = [str(cell.value).strip() for cell in cells if cell.data_type == "s"]
     assert not [value for value in values if value.startswith(("=", "+", "-", "@"))]
-
-
-@pytest.mark.parametrize("saved", SAVED.values(), ids=SAVED)
-def test_our_workbook_saved_as_csv(tmp_path: Path, convert: Convert, saved: str) -> None:
-    # Every cell of it is text: nothing is retyped.
-    written = sheet_of(TEXTS + RETYPED, tmp_path / "review.xlsx", "zh")
-    back = convert(tmp_path / "review.xlsx", "", saved)
-    assert [row.cells for row in read_sheet(back)] == written
-
-
-def test_our_workbook_saved_as_a_workbook(tmp_path: Path, convert: Convert) -> None:
-    # LibreOffice 7.4 does not mark such text as text, and a workbook gives it a meaning.
-    texts = [text for text in TEXTS + RETYPED if not text.startswith("_x")]
-    written = sheet_of(texts, tmp_path / "review.xlsx", "en")
-    back = convert(tmp_path / "review.xlsx", "", "xlsx")
-    assert [row.cells for row in read_sheet(back)] == written
 
 
 def test_what_libreoffice_retypes_is_neither_id_nor_label(tmp_path: Path, convert: Convert) -> None:
@@ -184,7 +168,7 @@ def test_what_libreoffice_retypes_is_neither_id_nor_label(tmp_path: Path, conver
 
 @pytest.mark.parametrize("kind", ["ods", "xls"])
 def test_other_formats_are_refused_by_name(tmp_path: Path, convert: Convert, kind: str) -> None:
-    sheet_of(TEXTS[:1], tmp_path / "review.xlsx", "en")
-    other = convert(tmp_path / "review.xlsx", "", kind)
+    sheet_of(TEXTS[:1], tmp_path / "review.csv", "en")
+    other = convert(tmp_path / "review.csv", COMMA, kind)
     with pytest.raises(InputError, match="as XLSX or CSV"):
         list(read_sheet(other))

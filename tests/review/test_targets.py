@@ -77,9 +77,6 @@ def test_both_halves_are_drawn_into_one_sheet_and_corrected(run: Path) -> None:
     ran = judge("review", "draw", run, "-n", 12, "-o", "faithful.csv")
     assert "filled in" not in ran.out
     assert "no draw has labels" in judge("review", "promote", run, "-o", "golden.jsonl").err
-    ran = judge("review", "plan", run, "--for", "correctness", "--width", 0.2)
-    assert "of correctness precision (spread learnt" in ran.out
-    assert "--for correctness" in ran.out
 
 
 def test_the_halves_may_be_labelled_apart_by_several_and_in_chinese(run: Path) -> None:
@@ -89,13 +86,6 @@ def test_the_halves_may_be_labelled_apart_by_several_and_in_chinese(run: Path) -
     assert re.search(
         r"^抽取 r\w{8}（正确性召回率）：12 句中的 4 句，种子 0$", ran.out, re.MULTILINE
     )
-    plan = judge("review", "plan", run, "--for", "correctness", "--lang", "zh")
-    assert "正确性召回率达到 ±0.03 需要 12 句（尚未标注任何句子" in plan.out
-    whole = judge("review", "draw", run, "--by", "answer", "--lang", "zh", "-o", "w.csv")
-    # But for commands, names of files and of a draw nothing is English.
-    for out in (ran.out, plan.out, whole.out):
-        said = re.sub(r"judge review .*|抽取 r\w{8}|[\w/-]+\.(csv|json)", "", out)
-        assert not re.search("[A-Za-z]", said), out
     first, second = cells(Path("c-1.csv")), cells(Path("c-2.csv"))
     assert len(first[0]) == len(COMPARED_OPEN)
     both = {row["编号"] for row in first} & {row["编号"] for row in second}
@@ -121,10 +111,9 @@ def test_where_nothing_was_compared_the_draw_says_so(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run = score(tmp_path, [["supported"]])
-    for command in (("draw", run, "-o", "c.csv"), ("plan", run)):
-        ran = judge("review", *command, "--for", "correctness")
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-        assert "score with --correctness" in ran.err
+    ran = judge("review", "draw", run, "-o", "c.csv", "--for", "correctness")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "score with --correctness" in ran.err
     assert not Path("c.csv").exists()
 
 
