@@ -43,6 +43,7 @@ _NEAR: Final = 0.8
 """How alike a variable's name must be to that of a setting, of which it may be a slip."""
 _GUARDED: Final = (
     *("base_url", "headers", "extra_body", "cache_dir", "cache_url", "citation_pattern"),
+    *("nli_model", "embedding_model"),
 )
 """Settings that a file may not have where nobody named it."""
 _SECRET: Final = re.compile("key|secret|token|auth|cookie|password", re.IGNORECASE)
