@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import os
-import time
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -15,10 +14,8 @@ from starlette.requests import Request
 from judge.files.source import MEGA
 from judge.service.problems import Problem
 
-PATIENCE: Final = 30.0
-"""Seconds in which a body may begin slowly."""
-_LEAST: Final = 1024
-"""Bytes a second from then on."""
+TIMEOUT: Final = 30.0
+"""Seconds to wait for the next piece of a body."""
 _GZIP: Final = b"\x1f\x8b"
 _PIECE: Final = 1 << 20
 _PASSED: Final = 32 * MEGA
@@ -32,13 +29,13 @@ class Kept(NamedTuple):
     size: int
 
 
-async def chunks(request: Request, most: float, patience: float) -> AsyncIterator[bytes]:
-    """The body as it comes, `most` MB of it; after `patience` seconds a kilobyte a second.
+async def chunks(request: Request, most: float, seconds: float) -> AsyncIterator[bytes]:
+    """The body as it comes, `most` MB of it.
 
     Raises:
-        Problem: it is larger, or comes too slowly.
+        Problem: it is larger, or nothing of it comes for so many `seconds`.
     """
-    limit, taken, began = most * MEGA, 0, time.monotonic()
+    limit, taken = most * MEGA, 0
     if request.headers.get("content-encoding", "identity").lower() not in {"identity", "gzip"}:
         raise Problem("wrong-form", "details.only-gzip")
     length = request.headers.get("content-length", "")
@@ -48,14 +45,11 @@ async def chunks(request: Request, most: float, patience: float) -> AsyncIterato
     _check(whole, limit, most, close)
     stream = request.stream()
     while True:
-        left = began + max(patience, taken / _LEAST) - time.monotonic()
         try:
-            async with asyncio.timeout(max(0.0, left)):
+            async with asyncio.timeout(seconds):
                 piece = await anext(stream, None)
         except TimeoutError:
-            raise Problem(
-                "too-slow", "details.too-slow", headers=_CLOSE, least=_LEAST, seconds=patience
-            ) from None
+            raise Problem("too-slow", "details.too-slow", headers=_CLOSE, seconds=seconds) from None
         if piece is None:
             return
         taken += len(piece)
@@ -69,21 +63,21 @@ def _check(size: float, limit: float, most: float, headers: Mapping[str, str] = 
         raise Problem("too-large", "details.too-large", headers=headers, most=most)
 
 
-async def read(request: Request, most: float, patience: float = PATIENCE) -> bytes:
+async def read(request: Request, most: float, seconds: float = TIMEOUT) -> bytes:
     """The whole body; `Problem` as of `chunks`."""
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise Problem("wrong-form", "details.packed")
-    return b"".join([piece async for piece in chunks(request, most, patience)])
+    return b"".join([piece async for piece in chunks(request, most, seconds)])
 
 
-async def keep(request: Request, place: Path, most: float, patience: float = PATIENCE) -> Kept:
+async def keep(request: Request, place: Path, most: float, seconds: float = TIMEOUT) -> Kept:
     """Write the body to a new file, which outlives a power cut; `Problem` as of `chunks`.
 
     What is gzip stays so; it is unpacked once to see that it does not grow beyond `most` MB.
     """
     digest, size, packed = hashlib.sha256(), 0, None
     with place.open("xb") as file:
-        async for piece in chunks(request, most, patience):
+        async for piece in chunks(request, most, seconds):
             if not size and piece[:2] == _GZIP:
                 packed = Unpacked(most)
             if packed is not None:

@@ -51,7 +51,7 @@ async def _taken(request: Request, sent: Sent, name: str | None) -> Response:
     folder = service.batches.fresh()
     try:
         limits = service.limits
-        kept = await keep(request, folder / UPLOAD, limits.max_batch, limits.patience)
+        kept = await keep(request, folder / UPLOAD, limits.max_batch, limits.body_timeout)
         batch, new = await service.batches.add(folder, kept, name, sent.name, options)
     finally:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)

@@ -16,7 +16,7 @@ from judge.evaluator import Evaluator
 from judge.records import Sample, SampleResult
 from judge.service.admission import Slots
 from judge.service.batches import Batches
-from judge.service.body import PATIENCE, read
+from judge.service.body import TIMEOUT, read
 from judge.service.metrics import Metrics
 from judge.service.problems import Problem
 
@@ -40,8 +40,8 @@ class Limits:
     """MB of a body, batches aside."""
     max_batch: float = 4096.0
     """MB of a batch, packed or not."""
-    patience: float = PATIENCE
-    """Seconds in which a body may begin slowly; from then on a kilobyte a second must come."""
+    body_timeout: float = TIMEOUT
+    """Seconds to wait for the next piece of a body."""
 
 
 class Service:
@@ -124,7 +124,7 @@ def service_of(request: Request) -> Service:
 async def body_of(request: Request) -> bytes:
     """The whole body, within the limits of the service; `Problem` where it is beyond them."""
     limits = service_of(request).limits
-    return await read(request, limits.max_body, limits.patience)
+    return await read(request, limits.max_body, limits.body_timeout)
 
 
 async def _reach(url: str) -> str:

@@ -167,9 +167,8 @@ def test_slow_clients_hold_up_nobody_and_are_cut_off(serving: Serving) -> None:
         assert len(server.server_state.connections) == 2
 
 
-def test_a_byte_now_and_then_is_no_body(tmp_path: Path) -> None:
-    """What would come in half a minute at a byte a second, without its pauses."""
-    with Serving(tmp_path, limits=Limits(patience=0.05)) as serving:
+def test_a_body_that_stops_coming_is_cut_off(tmp_path: Path) -> None:
+    with Serving(tmp_path, limits=Limits(body_timeout=0.05)) as serving:
         for path in ("/v1/evaluations", "/v1/batches"):
             answer = raw(serving, head(path, "Content-Length: 1000") + b"{" * 30)
             assert (answer[9:12], b"urn:judge:problem:too-slow" in answer) == (b"408", True)
