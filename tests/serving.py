@@ -17,7 +17,6 @@ from typing import Any, Self
 import httpx
 
 from judge.config import Config
-from judge.messages import Lang
 from judge.service.batches import Asked, write_asked
 from judge.service.live import Limits, Service
 from judge.service.server import Address, Server, drained, listen, opened
@@ -45,11 +44,10 @@ class Serving:
         config: Config | None = None,
         limits: Limits | None = None,
         tokens: str = "",
-        lang: Lang = "en",
     ) -> None:
         self.data = data
         self._given = config or Config(), data, limits or Limits()
-        self._address = Address(tokens=Tokens.read(tokens), lang=lang)
+        self._address = Address(tokens=Tokens.read(tokens))
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
         self._ready = threading.Event()
         self._error: BaseException | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from judge.cli.app import SIGNALLED, app
-from judge.cli.options import language, takes_groups, takes_settings
+from judge.cli.options import takes_groups, takes_settings
 from judge.errors import ConfigError, extra
 
 if TYPE_CHECKING:
@@ -44,9 +44,6 @@ def serve(
     allow_host: list[str] | None = typer.Option(
         None, metavar="NAME", help="Another name it is asked under, as by a proxy; may be repeated."
     ),
-    lang: str = typer.Option(
-        "en", metavar="en|zh", help="Language for who sends no Accept-Language."
-    ),
     settings: "Config",
 ) -> None:
     """Serve HTTP: judge answers as they come, and whole files as batches.
@@ -81,7 +78,7 @@ def serve(
     from judge.settings import SERVICE_TOKENS  # noqa: PLC0415
 
     tokens = Tokens.read(os.environ.get(SERVICE_TOKENS, ""))
-    address = Address(host, port, tokens, tuple(allow_host or ()), language(lang))
+    address = Address(host, port, tokens, tuple(allow_host or ()))
     address.check()
     log_json()
 

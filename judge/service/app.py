@@ -21,19 +21,18 @@ from judge.errors import InputError, JudgeError, JudgeUnavailable
 from judge.files.documents import json_object
 from judge.files.fields import SCORE_NEEDS, sample_from
 from judge.files.runs import line_of
-from judge.messages import Lang
 from judge.records import SampleResult
 from judge.service.collection import Found
 from judge.service.collection import router as collection
-from judge.service.docs import EVALUATION, described, page, problems
+from judge.service.docs import EVALUATION, page, problems
 from judge.service.door import GONE, Door
 from judge.service.label import router as label
 from judge.service.live import Service, body_of, service_of
 from judge.service.logs import LOG
 from judge.service.metrics import MEDIA, Metrics
-from judge.service.problems import TEXTS, Problem, problem_of, told, unquoted
+from judge.service.problems import Problem, problem_of, told, unquoted
+from judge.service.site import NO_RUN, views
 from judge.service.site import router as site
-from judge.service.site import views
 from judge.service.tokens import Names, Tokens
 from judge.text.visible import clip
 
@@ -66,7 +65,7 @@ def json_of(body: bytes) -> dict[str, JsonValue]:
     try:
         return json_object(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise Problem("bad-request", "details.not-utf-8", at=error.start) from None
+        raise Problem("bad-request", f"the body is not UTF-8 (at byte {error.start})") from None
     except InputError as error:
         raise Problem(
             "bad-request", told(error).replace("mend the line", "mend the body")
@@ -78,6 +77,7 @@ api: Final = APIRouter(prefix="/v1", responses=problems(400, 401, 403))
 
 @api.post(
     "/evaluations",
+    summary="Judge one answer",
     response_model=SampleResult,
     responses=problems(408, 413, 415, 422, 429, 503, 504),
     openapi_extra=EVALUATION,
@@ -90,7 +90,7 @@ async def evaluate(request: Request) -> Response:
     """
     service = service_of(request)
     if service.draining:
-        raise Problem("draining", "details.draining-one", headers={"Retry-After": "5"})
+        raise Problem("draining", "ask another one", headers={"Retry-After": "5"})
     fields = json_of(await body_of(request))
     sample = sample_from(fields, line=1, needs=SCORE_NEEDS)
     asked = _WAIT.search(request.headers.get("prefer", ""))
@@ -103,14 +103,15 @@ async def evaluate(request: Request) -> Response:
 plain: Final = APIRouter(responses=problems(403))
 
 
-@plain.get("/healthz", response_model=dict[str, str])
+@plain.get("/healthz", summary="Whether the service lives", response_model=dict[str, str])
 async def health() -> Response:
-    """It does."""
+    """Report that the process is up."""
     return JSONResponse({"status": "ok"})
 
 
 @plain.get(
     "/readyz",
+    summary="Whether to send work here",
     response_model=dict[str, str],
     responses={503: {"model": dict[str, str], "description": "Not now; `status` says why"}},
 )
@@ -122,6 +123,7 @@ async def ready(request: Request) -> Response:
 
 @plain.get(
     "/metrics",
+    summary="Figures for Prometheus",
     responses=problems(401) | {200: {"content": {"text/plain": {}}}},
     response_class=Response,
 )
@@ -133,29 +135,21 @@ async def metrics(request: Request) -> Response:
 @plain.get("/openapi.json", include_in_schema=False)
 async def openapi(request: Request) -> Response:
     """What every call takes and answers, for programs."""
-    return JSONResponse(await asyncio.to_thread(_described, request))
+    return JSONResponse(await asyncio.to_thread(request.app.openapi))
 
 
 @plain.get("/docs", include_in_schema=False)
 async def docs(request: Request) -> Response:
     """Every call with an example, on a page that loads nothing."""
-    described = await asyncio.to_thread(_described, request)
-    base = str(request.base_url).rstrip("/")
-    return HTMLResponse(page(described, base, request.scope["judge.lang"]))
-
-
-def _described(request: Request) -> dict[str, Any]:
-    return described(request.app.openapi(), request.scope["judge.lang"])
+    described = await asyncio.to_thread(request.app.openapi)
+    return HTMLResponse(page(described, str(request.base_url).rstrip("/")))
 
 
 def _invalid(errors: Any, skip: int) -> Problem:  # noqa: ANN401  pydantic's own
     first = errors[0]
     place, given = ".".join(map(str, first["loc"][skip:])), first.get("input")
     shown = f" = {clip(repr(given), _SHOWN)}" if isinstance(given, str | int | float) else ""
-    known = f"fields.{first['type']}"
-    said = known if known in TEXTS else f"{place}{shown}: {first['msg']}"
-    values = first.get("ctx", {}) | {"place": place + shown}
-    return Problem("wrong-field", said, field=place, **values)
+    return Problem("wrong-field", f"{place}{shown}: {first['msg']}", field=place)
 
 
 _STATUSES: Final[dict[int, str]] = {404: "not-found", 405: "wrong-method"}
@@ -169,7 +163,9 @@ async def _troubled(request: Request, error: Exception) -> Response:
             problem = _invalid(error.errors(), 1)
         case HTTPException():
             kind = _STATUSES.get(error.status_code, "bad-request")
-            problem = Problem(kind, "details.call", headers=error.headers, method=request.method)
+            problem = Problem(
+                kind, f"{request.method} is not to be had there; see /docs", headers=error.headers
+            )
         case ClientDisconnect():
             return Response(status_code=GONE)
         case JudgeUnavailable():
@@ -178,8 +174,8 @@ async def _troubled(request: Request, error: Exception) -> Response:
         case JudgeError():
             problem = problem_of(error, **_places(request))
         case _:
-            problem = Problem("bug", "details.bug")
-    return problem.response(name, request.scope["judge.lang"])
+            problem = Problem("bug", "its log tells more; say which request it was")
+    return problem.response(name)
 
 
 _TROUBLES: Final = (
@@ -200,14 +196,14 @@ def _places(request: Request) -> dict[str, Path]:
     return ({batch: data / batch} if batch else {}) | {"data": data}
 
 
-def application(service: Service, tokens: Tokens, names: Names, lang: Lang = "en") -> Door:
+def application(service: Service, tokens: Tokens, names: Names) -> Door:
     """The whole application, its door in front."""
     app = _empty()
     app.state.service = service
     for router in (api, collection, views, plain, site):
         app.include_router(router)
     app.include_router(label, prefix="/v1/batches/{id}", dependencies=[Depends(_labelled)])
-    return Door(app, tokens, names, service.metrics, lang)
+    return Door(app, tokens, names, service.metrics)
 
 
 def labelling(run: Path, host: str) -> Door:
@@ -223,7 +219,7 @@ def labelling(run: Path, host: str) -> Door:
 
 async def _labelled(request: Request, batch: Found) -> None:
     if batch.state != "finished":
-        raise Problem("conflict", "details.no-run", state=batch.state)
+        raise Problem("conflict", NO_RUN.format(state=batch.state))
     request.state.run, request.state.name = batch.folder, ""
 
 

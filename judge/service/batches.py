@@ -239,7 +239,7 @@ class Batches:
     def get(self, name: str) -> Batch:
         """The batch of this id; `Problem` where there is none."""
         if (batch := self._known.get(name)) is None:
-            raise Problem("not-found", "details.no-batch", batch=repr(name[:64]))
+            raise Problem("not-found", f"there is no batch {name[:64]!r}; see GET /v1/batches")
         return batch
 
     def fresh(self) -> Path:
@@ -273,7 +273,9 @@ class Batches:
         try:
             folder.rename(batch.folder)  # noqa: ASYNC240  at once, before anybody else's turn
         except OSError:
-            raise Problem("conflict", "details.taken", batch=repr(name)) from None
+            raise Problem(
+                "conflict", f"{name!r} is taken by something else; name another"
+            ) from None
         self._known[name] = batch
         for each in (batch.folder, self.data):
             await asyncio.to_thread(_sync_folder, each)
@@ -282,9 +284,9 @@ class Batches:
         return batch, True
 
     async def _again(self, batch: Batch, asked: Asked) -> Batch:
-        for what in ("sha256", "options"):
-            if getattr(batch.asked, what) != getattr(asked, what):
-                raise Problem("conflict", f"details.other-{what}", batch=repr(batch.id))
+        for what, name in (("bytes", "sha256"), ("options", "options")):
+            if getattr(batch.asked, name) != getattr(asked, name):
+                raise Problem("conflict", f"batch {batch.id!r} is there with other {what}")
         if batch.asked.ended is not None and not self._draining:
             await self._stopped(batch)
             batch.write(None)
@@ -333,7 +335,12 @@ class Batches:
         if not done.cancelled() and (error := done.exception()) is not None:
             LOG.error("batch broke", exc_info=error, extra={"told": {"batch": batch.id}})
             with suppress(OSError, RunError):  # its folder may be gone
-                batch.write("failed", Problem("bug", "details.broke-off").details())
+                batch.write(
+                    "failed",
+                    Problem(
+                        "bug", "judging it broke off; the log tells more; PUT it again to go on"
+                    ).details(),
+                )
         LOG.info("batch %s", batch.state, extra={"told": {"batch": batch.id}})
         self._fill()
 
@@ -347,7 +354,8 @@ class Batches:
         elif last.ended == "failed":
             batch.write("failed", last.problem)
         else:
-            batch.write("failed", Problem("bug", "details.ended", code=code).details())
+            said = f"its worker ended with code {code}; the log tells more; PUT it again to go on"
+            batch.write("failed", Problem("bug", said).details())
 
     def _process(self, batch: Batch) -> WorkerProcess:
         config = self._config

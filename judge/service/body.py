@@ -37,7 +37,7 @@ async def chunks(request: Request, most: float, seconds: float) -> AsyncIterator
     """
     limit, taken = most * MEGA, 0
     if request.headers.get("content-encoding", "identity").lower() not in {"identity", "gzip"}:
-        raise Problem("wrong-form", "details.only-gzip")
+        raise Problem("wrong-form", "Content-Encoding: nothing but gzip is read")
     length = request.headers.get("content-length", "")
     whole = int(length) if length.isdecimal() else 0
     # Whoever is refused goes on sending: what is not much is let pass, so that the answer is read.
@@ -49,7 +49,11 @@ async def chunks(request: Request, most: float, seconds: float) -> AsyncIterator
             async with asyncio.timeout(seconds):
                 piece = await anext(stream, None)
         except TimeoutError:
-            raise Problem("too-slow", "details.too-slow", headers=_CLOSE, seconds=seconds) from None
+            raise Problem(
+                "too-slow",
+                f"nothing of the body came for {seconds:g} seconds; send faster",
+                headers=_CLOSE,
+            ) from None
         if piece is None:
             return
         taken += len(piece)
@@ -60,13 +64,14 @@ async def chunks(request: Request, most: float, seconds: float) -> AsyncIterator
 
 def _check(size: float, limit: float, most: float, headers: Mapping[str, str] = _CLOSE) -> None:
     if size > limit:
-        raise Problem("too-large", "details.too-large", headers=headers, most=most)
+        said = f"over {most:g} MB, packed or not; send less, or see --max-body and --max-batch"
+        raise Problem("too-large", said, headers=headers)
 
 
 async def read(request: Request, most: float, seconds: float = TIMEOUT) -> bytes:
     """The whole body; `Problem` as of `chunks`."""
     if request.headers.get("content-encoding", "identity").lower() != "identity":
-        raise Problem("wrong-form", "details.packed")
+        raise Problem("wrong-form", "Content-Encoding: such a body is read as it is, not packed")
     return b"".join([piece async for piece in chunks(request, most, seconds)])
 
 

@@ -2,29 +2,29 @@
 
 import asyncio
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import Field, JsonValue
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from pydantic import Field
+from starlette.responses import FileResponse, Response, StreamingResponse
 
 from judge.files.runs import PART, REJECTED, RESULTS
 from judge.service.batches import ID, Batch
 from judge.service.body import keep
 from judge.service.docs import BATCH, NDJSON, problems
 from judge.service.live import service_of
-from judge.service.problems import TEXTS, Problem
-from judge.service.wire import TYPE, BatchList, BatchStatus, Options, Told
+from judge.service.problems import Problem
+from judge.service.wire import BatchList, BatchStatus, Options, Told
 from judge.service.worker import UPLOAD
 
 _BLOCK: Final = 1 << 18
 """Bytes of results that are read and sent at a time."""
 
 router: Final = APIRouter(prefix="/v1", responses=problems(400, 401, 403))
-BatchId = Annotated[str, Field(pattern=f"^{ID.pattern}$")]
+BatchId = Annotated[str, Field(description="The batch.", pattern=f"^{ID.pattern}$")]
 
 
 async def _found(request: Request, id: BatchId) -> Batch:  # noqa: A002  as it is called in paths
@@ -45,7 +45,7 @@ class Sent(Options):
 async def _taken(request: Request, sent: Sent, name: str | None) -> Response:
     service = service_of(request)
     if service.draining:
-        raise Problem("draining", "details.draining-batch", headers={"Retry-After": "5"})
+        raise Problem("draining", "send it again later", headers={"Retry-After": "5"})
     options = Options.model_validate(sent.model_dump(exclude={"name"}))
     options.gates(options.config(service.config))
     folder = service.batches.fresh()
@@ -55,18 +55,12 @@ async def _taken(request: Request, sent: Sent, name: str | None) -> Response:
         batch, new = await service.batches.add(folder, kept, name, sent.name, options)
     finally:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-    told = _told(await asyncio.to_thread(batch.status), request)
-    return JSONResponse(told, 201 if new else 200, {"Location": f"/v1/batches/{batch.id}"})
+    headers = {"Location": f"/v1/batches/{batch.id}"}
+    return _json(await asyncio.to_thread(batch.status), 201 if new else 200, headers)
 
 
-def _told(status: BatchStatus, request: Request) -> dict[str, JsonValue]:
-    """A status as it is answered; a failed batch has kept its problem in English."""
-    said: dict[str, JsonValue] = status.model_dump(mode="json")
-    if status.problem is not None:
-        kind = status.problem.type.removeprefix(TYPE)
-        title = TEXTS(f"titles.{kind}", request.scope["judge.lang"])
-        said["problem"] = status.problem.model_dump() | {"title": title}
-    return said
+def _json(record: Told, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(record.model_dump_json(), status, headers, "application/json")
 
 
 _SENT: Final = problems(408, 409, 413, 415, 422, 503)
@@ -74,6 +68,7 @@ _SENT: Final = problems(408, 409, 413, 415, 422, 503)
 
 @router.post(
     "/batches",
+    summary="Send many answers",
     status_code=201,
     response_model=BatchStatus,
     responses=_SENT,
@@ -86,6 +81,7 @@ async def submit(request: Request, sent: Annotated[Sent, Query()]) -> Response:
 
 @router.put(
     "/batches/{id}",
+    summary="Send many answers under an id",
     status_code=201,
     response_model=BatchStatus,
     responses=_SENT | {200: {"model": BatchStatus, "description": "It is there already"}},
@@ -108,7 +104,9 @@ class Paging(Told):
     """How many at most."""
 
 
-@router.get("/batches", response_model=BatchList, responses=problems(404, 422))
+@router.get(
+    "/batches", summary="List batches", response_model=BatchList, responses=problems(404, 422)
+)
 async def listed(request: Request, paging: Annotated[Paging, Query()]) -> Response:
     """A page of batches, oldest first."""
     batches = service_of(request).batches
@@ -117,18 +115,18 @@ async def listed(request: Request, paging: Annotated[Paging, Query()]) -> Respon
     found = every[start : start + paging.limit]
     more = start + paging.limit < len(every)
     shown = await asyncio.to_thread(lambda: [each.status(whole=False) for each in found])
-    told = [_told(each, request) for each in shown]
-    return JSONResponse({"batches": told, "next": found[-1].id if more else None})
+    return _json(BatchList(batches=tuple(shown), next=found[-1].id if more else None))
 
 
 @router.get(
     "/batches/{id}",
+    summary="How a batch stands",
     response_model=BatchStatus,
     responses=problems(404, 422),
 )
-async def status(request: Request, batch: Found) -> Response:
+async def status(batch: Found) -> Response:
     """Its state, what is done of all, failures by reason, and the totals once it is finished."""
-    return JSONResponse(_told(await asyncio.to_thread(batch.status), request))
+    return _json(await asyncio.to_thread(batch.status))
 
 
 class Wanted(Told):
@@ -142,6 +140,7 @@ class Wanted(Told):
 
 @router.get(
     "/batches/{id}/results",
+    summary="The results of a batch",
     response_class=StreamingResponse,
     responses=problems(404, 422) | {200: NDJSON},
 )
@@ -172,6 +171,7 @@ def _whole_lines(folder: Path, after: int, limit: int | None) -> Iterator[bytes]
 
 @router.get(
     "/batches/{id}/rejected",
+    summary="The bad lines of a batch",
     response_class=FileResponse,
     responses=problems(404, 422) | {200: NDJSON},
 )
@@ -192,10 +192,11 @@ class Removal(Told):
 
 @router.delete(
     "/batches/{id}",
+    summary="Cancel a batch",
     response_model=BatchStatus,
     responses=problems(404, 422) | {204: {"description": "It is gone"}},
 )
 async def delete(request: Request, batch: Found, removal: Annotated[Removal, Query()]) -> Response:
     """No more of it is judged; what was judged stays, unless it is purged."""
     await service_of(request).batches.cancel(batch, purge=removal.purge)
-    return Response(status_code=204) if removal.purge else await status(request, batch)
+    return Response(status_code=204) if removal.purge else await status(batch)

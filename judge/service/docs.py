@@ -3,12 +3,10 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from html import escape
 from typing import Any, Final
 
-from judge.messages import Lang
-from judge.service.problems import KINDS, TEXTS
+from judge.service.problems import KINDS
 from judge.service.wire import PROBLEM, ProblemDetails
 
 _SAMPLE: Final = {
@@ -86,6 +84,7 @@ EVALUATION: Final = _body("application/json", SAMPLE, _SAMPLE) | {
             "in": "header",
             "name": "Prefer",
             "required": False,
+            "description": "`wait=SECONDS`: a deadline under the service's own.",
             "schema": {"type": "string", "example": "wait=10"},
         }
     ]
@@ -107,41 +106,12 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def _problem(status: int) -> Iterator[tuple[str, Any]]:
-    yield "description", _titles(status, "en")
+    named = [(name, kind.title) for name, kind in KINDS.items() if kind.status == status]
+    yield "description", "; ".join(f"`{name}`: {title}" for name, title in named)
     schema = ProblemDetails.model_json_schema()
     yield "content", {PROBLEM: {"schema": schema}}
 
 
-def _titles(status: int, lang: Lang) -> str:
-    names = [name for name, of in KINDS.items() if of == status]
-    return "; ".join(f"`{name}`: {TEXTS(f'titles.{name}', lang)}" for name in names)
-
-
-def described(openapi: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
-    """The OpenAPI in one language, as far as it has a text of ours."""
-    mine: dict[str, Any] = deepcopy(dict(openapi))
-    for call in (call for calls in mine["paths"].values() for call in calls.values()):
-        name = call["operationId"]
-        for part in ("summary", "description"):
-            call[part] = _said(call.get(part, ""), lang, f"calls.{name}.{part}")
-        for each in call.get("parameters", ()):
-            called = each["name"].lower()
-            keys = f"params.{name}.{called}", f"params.{called}"
-            each["description"] = _said(each.get("description", ""), lang, *keys)
-        for status, answer in call["responses"].items():
-            told = answer["description"]
-            if PROBLEM in answer.get("content", {}):
-                answer["description"] = _titles(int(status), lang)
-            else:
-                answer["description"] = _said(told, lang, f"answers.{status}")
-    return mine
-
-
-def _said(usual: str, lang: Lang, *keys: str) -> str:
-    return next((TEXTS(key, lang) for key in keys if key in TEXTS), usual)
-
-
-_TAGS: Final[Mapping[Lang, str]] = {"en": "en", "zh": "zh-Hans"}
 _STYLE: Final = (
     ":root{color-scheme:light dark}code,pre{background:#8882}h2{margin-top:2em}"
     "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
@@ -149,15 +119,14 @@ _STYLE: Final = (
 )
 
 
-def page(openapi: Mapping[str, Any], base: str, lang: Lang) -> str:
+def page(openapi: Mapping[str, Any], base: str) -> str:
     """Every call, what it takes, an example with curl, and what it answers."""
-    title = TEXTS("page.title", lang)
     parts = [
-        f"<!doctype html><html lang={_TAGS[lang]}><meta charset=utf-8><title>{title}</title>",
+        "<!doctype html><html lang=en><meta charset=utf-8><title>judge over HTTP</title>",
         f"<meta name=viewport content='width=device-width'><style>{_STYLE}</style>",
-        f"<main><h1>{title}</h1>",
-        f"<p>{TEXTS('page.programs', lang)} <a href=/openapi.json>/openapi.json</a></p>",
-        f"<p>{TEXTS('page.tokens', lang)} <code>-H 'Authorization: Bearer TOKEN'</code></p>",
+        "<main><h1>judge over HTTP</h1>",
+        "<p>For programs: <a href=/openapi.json>/openapi.json</a></p>",
+        "<p>Where tokens are set, add <code>-H 'Authorization: Bearer TOKEN'</code></p>",
     ]
     calls = [
         (method.upper(), path, call)

@@ -38,13 +38,14 @@ _ALWAYS: Final = {
 }
 
 
-def preferred(accepted: str, usual: "Lang") -> "Lang":
-    """The language of ours that an `Accept-Language` weighs most; `usual` where it names none.
+def preferred(accepted: str) -> "Lang":
+    """The language of ours that an `Accept-Language` weighs most; English where it names none.
 
-    >>> preferred("fr, zh-CN;q=0.9, en;q=0.8", "en"), preferred("*", "zh")
-    ('zh', 'zh')
+    >>> preferred("fr, zh-CN;q=0.9, en;q=0.8"), preferred("*")
+    ('zh', 'en')
     """
-    best, most = usual, 0.0
+    best: Lang = "en"
+    most = 0.0
     for part in accepted.lower().split(","):
         tag, *rest = (each.strip() for each in part.split(";"))
         weight = next((each[2:] for each in rest if each.startswith("q=")), "1")
@@ -64,10 +65,8 @@ class Door:
         tokens: "Tokens",
         names: "Names",
         metrics: "Metrics",
-        lang: "Lang" = "en",
     ) -> None:
         self._app = app
-        self._lang = lang
         self._logins = Logins(tokens)
         self._tokens = tokens
         self._names = names
@@ -82,7 +81,7 @@ class Door:
         given = headers.get(REQUEST, "")
         name = given if _ID.fullmatch(given) else secrets.token_hex(8)
         scope["judge.request"] = name
-        scope["judge.lang"] = lang = preferred(headers.get("accept-language", ""), self._lang)
+        scope["judge.lang"] = preferred(headers.get("accept-language", ""))
 
         async def told(message: "Message") -> None:
             nonlocal status
@@ -99,7 +98,7 @@ class Door:
             client = self._admitted(scope, headers)
             await self._app(scope, receive, told)
         except Problem as problem:
-            answer = problem.response(name, lang)
+            answer = problem.response(name)
             if problem.name == "no-token" and headers.get("sec-fetch-mode") == "navigate":
                 query = scope["query_string"].decode("ascii", "replace")
                 to = f"{scope['path']}?{query}" if query else scope["path"]
@@ -108,7 +107,9 @@ class Door:
         except Exception as error:  # noqa: BLE001  the last line of defence
             LOG.error("a bug", exc_info=error, extra={"told": {"request": name}})
             if status == GONE:
-                await Problem("bug", "details.bug").response(name, lang)(scope, receive, told)
+                await Problem("bug", "its log tells more; say which request it was").response(name)(
+                    scope, receive, told
+                )
         finally:
             self._note(scope, name, client, status, time.monotonic() - clock)
 
@@ -118,7 +119,7 @@ class Door:
             # A proxy in front might believe the other one.
             raise Problem(
                 "bad-request",
-                "details.both-lengths",
+                "send Content-Length or Transfer-Encoding, not both",
                 headers={"Connection": "close"},
             )
         self._names.check(headers.get("host", ""), headers.get("origin"), scope["scheme"])
@@ -132,7 +133,7 @@ class Door:
         if owner is None:
             raise Problem(
                 "no-token",
-                "details.token",
+                "send Authorization: Bearer TOKEN",
                 headers={"WWW-Authenticate": 'Bearer realm="judge"'},
             )
         return owner

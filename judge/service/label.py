@@ -83,7 +83,9 @@ class Labels(Told):
     """Whether the sample was drawn only now."""
 
 
-RowId = Annotated[str, Field(pattern=r"^r[0-9a-f]{8}-[0-9a-f]{12}$")]
+RowId = Annotated[
+    str, Field(description="The row of the sheet.", pattern=r"^r[0-9a-f]{8}-[0-9a-f]{12}$")
+]
 _Who = Annotated[Who, Query()]
 
 
@@ -96,6 +98,7 @@ async def label_page(request: Request, who: _Who) -> Response:
 
 @router.get(
     "/label/rows",
+    summary="What is to be labelled",
     response_model=Labels,
     responses=problems(404, 409, 422),
 )
@@ -107,6 +110,7 @@ async def to_label(request: Request, who: _Who) -> Response:
 
 @router.get(
     "/label/rows/{row}",
+    summary="A sentence to label",
     response_model=Question,
     responses=problems(404, 409, 422),
 )
@@ -118,6 +122,7 @@ async def question(request: Request, row: RowId, who: _Who) -> Response:
 
 @router.put(
     "/label/rows/{row}",
+    summary="Label a sentence",
     response_model=Said,
     responses=problems(404, 408, 409, 413, 415, 422),
 )
@@ -164,7 +169,7 @@ def _drawn(run: Path, row: str) -> tuple[Draw, Questions]:
         raise RunError(f"{run}: {error.strerror}") from None
     draw, questions = _read(run, row.partition("-")[0], (stamp.st_mtime_ns, stamp.st_size))
     if all(each.review_id != row for each in draw.sentences):
-        raise Problem("not-found", "details.no-row", draw=draw.draw, row=row)
+        raise Problem("not-found", f"draw {draw.draw} has no row {row}")
     return draw, questions
 
 

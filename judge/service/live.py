@@ -77,8 +77,7 @@ class Service:
         if (waiting := self.live - self.slots.size) >= self.limits.queue:
             raise Problem(
                 "queue-full",
-                "details.queue-full",
-                waiting=waiting,
+                f"{waiting} waiting already; come again after Retry-After seconds",
                 headers={"Retry-After": str(self.slots.wait(waiting))},
             )
         # A server's failures, a timeout among them, are values; of others this is the end.
@@ -91,7 +90,9 @@ class Service:
             self.lost.set()
             raise
         except TimeoutError:
-            raise Problem("too-late", "details.too-late", seconds=seconds) from None
+            raise Problem(
+                "too-late", f"no result within {seconds:g} seconds; give it longer"
+            ) from None
         finally:
             self.live -= 1
         self.metrics.judged(result)

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from starlette.responses import Response
 
@@ -17,34 +17,41 @@ from judge.errors import (
     UsageError,
     WorkerLost,
 )
-from judge.messages import Lang, Messages
 from judge.service.wire import PROBLEM, TYPE, ProblemDetails
 from judge.text.visible import clip
 
 _SHOWN: Final = 300
 
 
-KINDS: Final[Mapping[str, int]] = {
-    "bad-request": 400,
-    "no-token": 401,
-    "wrong-host": 403,
-    "not-found": 404,
-    "wrong-method": 405,
-    "too-slow": 408,
-    "conflict": 409,
-    "too-large": 413,
-    "wrong-form": 415,
-    "wrong-field": 422,
-    "wrong-setting": 422,
-    "queue-full": 429,
-    "bug": 500,
-    "judge-unavailable": 503,
-    "judge-unhealthy": 503,
-    "draining": 503,
-    "too-late": 504,
+class Kind(NamedTuple):
+    """What every problem of a name has in common."""
+
+    status: int
+    """The status of the response."""
+    title: str
+    """What the problem is, in a sentence."""
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "bad-request": Kind(400, "The request is broken"),
+    "no-token": Kind(401, "A bearer token is needed, and this is none that is known"),
+    "wrong-host": Kind(403, "Asked under a name, or from a web page, that is not allowed"),
+    "not-found": Kind(404, "There is no such thing"),
+    "wrong-method": Kind(405, "That cannot be done with this"),
+    "too-slow": Kind(408, "The body came too slowly"),
+    "conflict": Kind(409, "That does not fit with what is there"),
+    "too-large": Kind(413, "The body is too large"),
+    "wrong-form": Kind(415, "The body is in a form that is not read"),
+    "wrong-field": Kind(422, "Something in the request is wrong"),
+    "wrong-setting": Kind(422, "It cannot be judged so"),
+    "queue-full": Kind(429, "Too many answers wait already"),
+    "bug": Kind(500, "A bug of judge's; its log tells more"),
+    "judge-unavailable": Kind(503, "The judge cannot be asked"),
+    "judge-unhealthy": Kind(503, "The judge is asked, and nothing usable comes"),
+    "draining": Kind(503, "The service is about to stop"),
+    "too-late": Kind(504, "Not done within the time that was given"),
 }
-"""The status of each type of problem, by its end."""
-TEXTS: Final = Messages.of("service")
+"""By the end of a problem's type."""
 
 
 class Problem(JudgeError):
@@ -52,57 +59,48 @@ class Problem(JudgeError):
 
     Args:
         name: what kind of problem it is, one of `KINDS`.
-        said: the key of its text in `service.toml`, or a text as the package has it.
+        detail: what is wrong, and what to do.
         field: that is wrong; likewise the `line` of the body, or the row of a sheet.
         headers: of the response.
-        values: what the text is filled in with.
     """
 
     def __init__(
         self,
         name: str,
-        said: str,
+        detail: str,
         *,
         field: str | None = None,
         line: int | None = None,
         headers: Mapping[str, str] | None = None,
-        **values: object,
     ) -> None:
         self.name = name
         self.field = field
         self.line = line
         self.headers = dict(headers or {})
-        self._said = said
-        self._values = values
-        super().__init__(self.detail("en"))
+        super().__init__(detail)
 
     @property
     def status(self) -> int:
         """The status of the response."""
-        return KINDS[self.name]
+        return KINDS[self.name].status
 
-    def detail(self, lang: Lang) -> str:
-        """What is wrong, and what to do."""
-        return TEXTS(self._said, lang, **self._values) if self._said in TEXTS else self._said
-
-    def details(self, request: str = "", lang: Lang = "en") -> ProblemDetails:
+    def details(self, request: str = "") -> ProblemDetails:
         """What it says to the request of this id."""
         return ProblemDetails(
             type=TYPE + self.name,
-            title=TEXTS(f"titles.{self.name}", lang),
+            title=KINDS[self.name].title,
             status=self.status,
-            detail=self.detail(lang),
+            detail=str(self),
             request=request,
             field=self.field or None,
             line=self.line,
         )
 
-    def response(self, request: str, lang: Lang = "en") -> Response:
+    def response(self, request: str) -> Response:
         """The response to it."""
-        said = self.details(request, lang)
-        body = json.dumps(said.model_dump(exclude_none=True), ensure_ascii=False)
-        headers = {"Content-Language": lang} | self.headers
-        return Response(body.encode("utf-8", "replace"), self.status, headers, PROBLEM)
+        said = self.details(request).model_dump(exclude_none=True)
+        body = json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")
+        return Response(body, self.status, self.headers, PROBLEM)
 
 
 _VALUE: Final = re.compile(r"is (a list|an object|text), .*; (.* is needed)", re.DOTALL)
@@ -147,7 +145,7 @@ def problem_of(error: JudgeError, **places: Path) -> Problem:
         detail = cleaned(told(error), **places)
         return Problem("wrong-field", detail, field=error.field, line=error.line)
     if isinstance(error, JudgeUnavailable | WorkerLost):
-        return Problem(name_of(error), "details.unavailable")
+        return Problem(name_of(error), "the log of the service says why; ask again later")
     return Problem(name_of(error), cleaned(str(error), **places))
 
 

@@ -17,7 +17,6 @@ import uvicorn
 
 from judge.config import Config
 from judge.errors import ConfigError, WorkerLost
-from judge.messages import Lang
 from judge.service.admission import Slots
 from judge.service.app import application, labelling
 from judge.service.batches import Batches
@@ -50,8 +49,6 @@ class Address:
     port: int = 8080
     tokens: Tokens = field(default_factory=lambda: Tokens({}))
     names: tuple[str, ...] = ()
-    lang: Lang = "en"
-    """In which it answers who asks for no language."""
 
     def check(self) -> None:
         """Raise `ConfigError` where it could be reached by anybody."""
@@ -128,7 +125,7 @@ async def opened(
     slots = Slots(at_once(config))
     batches = Batches(data, config, slots, limits.running, metrics)
     service = Service(config, limits, slots, batches, metrics)
-    app = application(service, address.tokens, Names(address.host, address.names), address.lang)
+    app = application(service, address.tokens, Names(address.host, address.names))
     async with service.evaluator, batches:
         yield service, server_of(app)
 

@@ -36,6 +36,7 @@ from judge.service.problems import Problem
 from judge.service.wire import Findings, Told
 
 _MOST: Final = 0.01
+NO_RUN: Final = "it is {state}; only a batch that has finished has a report, and sentences to label"
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -76,10 +77,10 @@ async def begin(request: Request) -> Response:
     try:
         given = Credential.model_validate_json(await read(request, _MOST))
     except ValidationError:
-        raise Problem("wrong-field", "details.token-needed", field="token") from None
+        raise Problem("wrong-field", "token is needed, a text", field="token") from None
     answer = Response(status_code=204)
     if not _logins(request).begin(given.token, request.headers, answer):
-        raise Problem("no-token", "details.wrong-token")
+        raise Problem("no-token", "this is no token of the service; ask who runs it")
     return answer
 
 
@@ -104,13 +105,14 @@ _HTML: Final[dict[int | str, dict[str, Any]]] = {
 
 @views.get(
     "/batches/{id}/report",
+    summary="A batch as a page",
     response_class=StreamingResponse,
     responses=problems(404, 409, 422) | _HTML,
 )
 async def report(batch: Found, lang: _Spoken) -> Response:
     """Its scores, charts of them and all its answers, as `judge report` writes them."""
     if batch.state != "finished":
-        raise Problem("conflict", "details.no-run", state=batch.state)
+        raise Problem("conflict", NO_RUN.format(state=batch.state))
 
     def begun() -> Iterator[str]:
         pieces = written(batch.folder, lang)
@@ -122,6 +124,7 @@ async def report(batch: Found, lang: _Spoken) -> Response:
 
 @views.post(
     "/batches/{id}/labels",
+    summary="Import the labels of the page",
     response_model=Findings,
     responses=problems(404, 408, 409, 413, 415, 422),
 )
@@ -131,7 +134,11 @@ async def labels(request: Request, batch: Found, lang: _Spoken) -> Response:
     The answer says how good the judge is, and the corrected score.
     """
     if await body_of(request):
-        raise Problem("wrong-form", "details.no-sheet")
+        raise Problem(
+            "wrong-form",
+            "no sheet is read here: send no body to import what was labelled on the page, and "
+            "import a sheet with judge review import",
+        )
     found = await asyncio.to_thread(_imported, batch, lang)
     return Response(found.model_dump_json(), media_type="application/json")
 
@@ -143,7 +150,7 @@ def _imported(batch: Batch, lang: Lang) -> Findings:
         return agreement_page(agreement, summary, lang, partial(samples_of, run, agreement.target))
 
     if not (sheets := review.worksheets(run)):
-        raise Problem("conflict", "details.nobody-labelled")
+        raise Problem("conflict", "nobody labelled it on its page")
     made = review.import_labels(run, sheets, page=page_of)
     others = tuple(each.agreement for each in made.others)
     noted = made.noted + sum(each.noted for each in made.others)
@@ -152,6 +159,7 @@ def _imported(batch: Batch, lang: Lang) -> Findings:
 
 @views.get(
     "/batches/{id}/agreement",
+    summary="What people's labels say, as a page",
     response_class=FileResponse,
     responses=problems(404, 422) | _HTML,
 )
@@ -159,5 +167,7 @@ async def agreement(batch: Found) -> Response:
     """As the last import of labels wrote it."""
     path = batch.folder / PAGE
     if not path.is_file():
-        raise Problem("not-found", "details.no-agreement")
+        raise Problem(
+            "not-found", "no labels were imported; label on the page, then POST to labels"
+        )
     return FileResponse(path, headers=HEADERS, media_type="text/html; charset=utf-8")

@@ -98,11 +98,11 @@ class Names:
         """Raise a `Problem` where a request is not to be served."""
         name = _name(host)
         if not name or not (self._any or name in self._known):
-            raise Problem("wrong-host", "details.host")
+            raise Problem("wrong-host", "Host is no name of this service; see --allow-host")
         # Of a proxy that ends TLS, pages are https.
         own = {f"{each}://{host}".lower() for each in (scheme, "https")}
         if origin is not None and origin.lower() not in own:
-            raise Problem("wrong-host", "details.origin")
+            raise Problem("wrong-host", "Origin is another than this service: no page may ask it")
 
 
 def _name(host: str) -> str:

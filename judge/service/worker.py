@@ -220,7 +220,8 @@ def work(task: Task, line: Line) -> None:
         reporter.tell("failed", found.details())
     except Exception as error:  # noqa: BLE001  the last line of defence
         LOG.error("a bug, or a full disk", exc_info=error)
-        problem = Problem("bug", "details.broken", kind=type(error).__name__)
+        said = f"{type(error).__name__}; the log tells more; PUT it again to go on"
+        problem = Problem("bug", said)
         reporter.tell("failed", problem.details())
     else:
         reporter.tell("finished")

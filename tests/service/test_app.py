@@ -11,7 +11,6 @@ import pytest
 
 from judge import Config, evaluate, read_samples
 from judge.files.runs import line_of
-from judge.messages import language_of
 from judge.service.live import Limits
 from judge.service.logs import JsonLines
 from tests.serving import QUICKSTART, Serving
@@ -105,31 +104,6 @@ def test_what_cannot_be_served_is_a_problem_that_tells_no_text(serving: Serving)
     assert [each.name for each in serving.data.iterdir() if each.name != ".lock"] == []
 
 
-@pytest.mark.no_cover
-def test_problems_and_the_documentation_come_in_chinese(serving: Serving) -> None:
-    """Of each kind of problem the last one; details that the package words are in English."""
-    zh = {"Accept-Language": "fr, zh-CN;q=0.9, en;q=0.8"}
-    for method, path, body, _, name, _ in {row[4]: row for row in REFUSED}.values():
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        answer = serving.http.request(method, path, content=data, headers=zh)
-        told = answer.json()
-        assert told["type"] == f"urn:judge:problem:{name}"
-        assert language_of(told["title"]) == answer.headers["content-language"] == "zh", told
-    told = serving.http.get("/v1/batches?limit=0", headers=zh).json()
-    assert told["detail"] == "limit = '0'：不得小于 1"
-    assert serving.http.get("/v1/batches/none", headers=zh).json()["detail"][:6] == "没有批次 '"
-    described = serving.http.get("/openapi.json", headers=zh).json()
-    page = serving.http.get("/docs", headers=zh).text
-    for path, calls in described["paths"].items():
-        for call in calls.values():
-            told = [call, *call.get("parameters", ()), *call["responses"].values()]
-            texts = [call["summary"], *(each["description"] for each in told)]
-            assert [each for each in texts if language_of(each) == "en"] == [], path
-            assert call["summary"] in page
-    plain = serving.http.get("/openapi.json").json()["paths"]["/v1/evaluations"]["post"]
-    assert plain["summary"] == "Judge one answer"
-
-
 def test_a_wrong_field_is_named_with_its_place(serving: Serving) -> None:
     sample = {"answer": "", "chunks": [{"text": "a"}, {"text": 2}]}
     told = serving.http.post("/v1/evaluations", json=sample).json()
@@ -185,8 +159,8 @@ def test_logs_are_json_with_ids_and_no_text(
     serving.http.post("/v1/evaluations", json={**body, "chunks": PRIVATE}, headers=headers)
     serving.http.post("/v1/evaluations", json=body, headers={"X-Request-Id": "a b"})
     serving.http.get("/healthz")  # a line is written once its answer is sent
-    lines = [JsonLines().format(record) for record in caplog.records][:3]
-    entries = [json.loads(line) for line in lines]
+    lines = [JsonLines().format(record) for record in caplog.records]
+    entries = [each for each in map(json.loads, lines) if each["route"] == "/v1/evaluations"]
     assert [entry["status"] for entry in entries] == [200, 422, 200]
     assert [entry["request"] == "mine-1" for entry in entries] == [True, True, False]
     assert PRIVATE not in "".join(lines)
@@ -209,7 +183,7 @@ TOKENS = "ci:0123456789abcdef0123,web:fedcba98765432100123"
 
 def test_tokens_are_asked_of_everybody_but_who_looks_whether_it_lives(tmp_path: Path) -> None:
     one = QUICKSTART.read_bytes().splitlines()[0]
-    with Serving(tmp_path, tokens=TOKENS, lang="zh") as serving:
+    with Serving(tmp_path, tokens=TOKENS) as serving:
         http = serving.http
         assert http.get("/healthz").status_code == http.get("/readyz").status_code == 200
         for header in ("", "Bearer", "Bearer guess", "Basic 0123456789abcdef0123", "é"):
@@ -220,9 +194,6 @@ def test_tokens_are_asked_of_everybody_but_who_looks_whether_it_lives(tmp_path: 
                     401,
                     "Bearer",
                 )
-        assert answer.json()["detail"] == "请发送 Authorization: Bearer TOKEN"
-        english = http.get("/metrics", headers={"Accept-Language": "en-GB"}).json()
-        assert english["detail"] == "send Authorization: Bearer TOKEN"
         twice = httpx.Headers([("Authorization", "Bearer 0123456789abcdef0123")] * 2)
         assert http.get("/v1/batches", headers=twice).status_code == 401
         known = {"Authorization": "Bearer fedcba98765432100123"}

@@ -58,11 +58,4 @@ def test_every_problem_stands_in_the_guide_with_its_status() -> None:
         for status, names in zip(left.split(" · "), right.split(" · "), strict=True)
         for name in re.findall("`(.*?)`", names)
     }
-    assert told == KINDS
-
-
-@pytest.mark.parametrize("word", ["systemd", "container", "JUDGE_SERVICE_TOKENS", "SIGTERM"])
-def test_the_help_says_how_to_run_it(word: str) -> None:
-    from judge.cli.serve import serve  # noqa: PLC0415  the command line is heavy
-
-    assert word in (serve.__doc__ or "")
+    assert told == {name: kind.status for name, kind in KINDS.items()}
