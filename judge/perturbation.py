@@ -13,8 +13,6 @@ from typing import Final, Literal, NamedTuple, get_args
 from pydantic import JsonValue
 
 from judge.checks.quotes import find_words
-from judge.counterfactual import Reason as Unchanged
-from judge.counterfactual import counterfactual
 from judge.errors import InputError
 from judge.messages import Messages, language_of
 from judge.records import Chunk, Sample
@@ -23,9 +21,7 @@ from judge.text.copies import Shingles
 from judge.text.fold import count_cjk, fold
 from judge.text.words import LIGHT, stems, weight
 
-Variant = Literal[
-    "original", "noise20", "noise40", "noise60", "counterfactual", "reordered", "gold_removed"
-]
+Variant = Literal["original", "noise20", "noise40", "noise60", "reordered", "gold_removed"]
 Match = Literal["exact", "prefix"]
 """How gold names chunks, as of `Rules.gold_match`."""
 VARIANTS: Final[tuple[Variant, ...]] = get_args(Variant)
@@ -34,17 +30,13 @@ NOISE: Final[dict[Variant, float]] = {"noise20": 0.2, "noise40": 0.4, "noise60":
 
 VARIANT: Final = "variant"
 QID_OF: Final = "qid_of"
-CHANGED: Final = "changed"
-_KEYS: Final = (VARIANT, QID_OF, CHANGED)
-"""What is added to the metadata: which variant, of which sample, and a counterfactual's change."""
+_KEYS: Final = (VARIANT, QID_OF)
+"""What is added to the metadata: which variant, and of which sample."""
 
-Reason = (
-    Unchanged | Literal["no_gold_answer", "no_gold_chunk", "few_chunks", "few_others", "one_order"]
-)
-"""Why a sample has no such variant: `no_gold_answer`, and `no_gold_chunk`, none stands in its
-context; `few_chunks`, no whole number of chunks makes up that share within ten points;
-`few_others`, other questions have too few that do not hold its gold; `one_order`, its chunks have
-one order only."""
+Reason = Literal["no_gold_chunk", "few_chunks", "few_others", "one_order"]
+"""Why a sample has no such variant: `no_gold_chunk`, none stands in its context; `few_chunks`, no
+whole number of chunks makes up that share within ten points; `few_others`, other questions have too
+few that do not hold its gold; `one_order`, its chunks have one order only."""
 
 _OFF: Final = 0.1 + 1e-9
 """How far the share of noise may be from the one that is asked for."""
@@ -150,8 +142,6 @@ class Perturbation:
                 return _reordered(sample, random)
             case "gold_removed":
                 return self._gold_removed(sample)
-            case "counterfactual":
-                return self._counterfactual(sample, random)
         return self._noisy(sample, NOISE[variant], random)
 
     def _noisy(self, sample: Sample, share: float, random: Random) -> Sample | Reason:
@@ -185,27 +175,8 @@ class Perturbation:
         ]
         lang = language_of(sample.query + (sample.gold_answer or ""))
         update = {"gold_evidence": (), "relevance": None}
-        abstains = Messages.of("robustness")("gold_answer", lang)
+        abstains = Messages.of("perturb")("gold_answer", lang)
         return _arranged(sample, kept).model_copy(update={**update, "gold_answer": abstains})
-
-    def _counterfactual(self, sample: Sample, random: Random) -> Sample | Reason:
-        gold = self._gold_places(sample)
-        if not (sample.gold_answer or "").strip():
-            return "no_gold_answer"
-        if not gold:
-            return "no_gold_chunk"
-        texts = [chunk.text for chunk in sample.chunks]
-        made = counterfactual(sample.query, sample.gold_answer or "", texts, gold, random)
-        if isinstance(made, str):
-            return made
-        chunks = tuple(
-            chunk.model_copy(update={"text": text})
-            for chunk, text in zip(sample.chunks, made.chunks, strict=True)
-        )
-        metadata = {**sample.metadata, CHANGED: made.change._asdict()}
-        return sample.model_copy(
-            update={"chunks": chunks, "gold_answer": made.answer, "metadata": metadata}
-        )
 
     def _gold_places(self, sample: Sample) -> list[int]:
         is_gold = _gold(sample, self._match)

@@ -1,10 +1,11 @@
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.perturbation import NOISE, Perturbation, Pool, added
+from judge.perturbation import NOISE, Match, Perturbation, Pool, added
 from judge.records import Chunk, Sample
 from judge.text.copies import Shingles
 
@@ -27,6 +28,11 @@ ANSWERS = [
     "",
     "It is at dawn.",
 ]
+
+
+def named(*ids: str) -> list[dict[str, str]]:
+    texts = ("The pond froze.", "The pond is 9 m deep.", "The pond has carp.")
+    return [{"chunk_id": name, "text": text} for name, text in zip(ids, texts, strict=True)]
 
 
 @st.composite
@@ -68,16 +74,44 @@ def test_what_each_variant_promises(given_: list[Sample], seed: int) -> None:
             elif name == "gold_removed":
                 assert not gold.intersection(texts) - {""}
                 assert line["gold_evidence"] == []
-            elif name == "counterfactual":
-                assert line["gold_answer"] != sample.gold_answer
-                held = [c["text"] for c in line["chunks"] if c["chunk_id"] in line["gold_evidence"]]
-                assert any(line["changed"]["after"] in text for text in held)
-                assert len(texts) == len(own)
             else:
                 assert texts == own
         reasons = [name for name, why in perturbation.left_out.items() if why]
         assert {*made, *reasons} == set(perturbation.left_out)
     assert max(qids.values()) == 1
+
+
+POND = ["The pond froze.", "The pond is 9 m deep.", "The pond has carp."]
+BREAD = "Bread is sold at the gate on Sundays, from seven until nothing of it is left."
+COPIES = [
+    BREAD,
+    BREAD.replace("left", "there"),
+    f"The board wrote. {BREAD} Nobody objected.",
+    "So.",
+]
+REMOVED: list[tuple[dict[str, Any], Match, list[str]]] = [
+    # By document; by place, for texts without ids are the first of `retrieved`; by grade.
+    ({"chunks": named("docA#1", "docA#2", "b"), "gold_evidence": ["docA"]}, "prefix", POND[2:]),
+    (
+        {"chunks": POND, "retrieved": ["a", "b", "c", "d"], "gold_evidence": ["b"]},
+        "exact",
+        [POND[0], POND[2]],
+    ),
+    ({"chunks": POND, "relevance": {"1": 0, "3": 2}}, "exact", POND[:2]),
+    # With it go its copies and what holds it.
+    ({"chunks": COPIES, "gold_evidence": ["1"]}, "exact", COPIES[3:]),
+    ({"chunks": POND, "gold_evidence": ["1"], "gold_answer": "9 m"}, "exact", POND[2:]),
+]
+
+
+@pytest.mark.parametrize(("fields", "match", "kept"), REMOVED)
+def test_gold_is_removed(fields: dict[str, Any], match: Match, kept: list[str]) -> None:
+    sample = Sample.of({"qid": "a", "query": "a?", "answer": "", **fields})
+    (line,) = Perturbation(Pool([sample], 0), ["gold_removed"], match=match).variants(sample)
+    chunks: Any = line["chunks"]
+    assert [chunk["text"] for chunk in chunks] == kept
+    assert line["gold_evidence"] == []
+    assert "relevance" not in line
 
 
 @given(st.integers(0, 300), st.sampled_from(list(NOISE.values())))

@@ -1,4 +1,4 @@
-"""`judge compare`: two or more runs over the same questions, or the variants within one."""
+"""`judge compare`: two or more runs over the same questions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from judge.reports.compare import Answers
     from judge.reports.gate import Side
 
-VARIANT: Final = "variant"
 _APART: Final = (
     "{} and {} were not judged alike: {}; score with the same settings, or add --across-signatures"
 )
@@ -49,8 +48,7 @@ class _Options(NamedTuple):
         None,
         "--by",
         metavar="KEY",
-        help="Also by the values of this key of the samples. variant: within each run, by judge "
-        "perturb's variants.",
+        help="Also by the values of this key of the samples, such as judge perturb's variant.",
     )
     trend: Path | None = typer.Option(
         None, metavar="FOLDER", help="All finished runs in a folder, in the order of their start."
@@ -126,7 +124,7 @@ def compare(
 
     Example: judge compare runs/before runs/after --by language --fail-if-worse faithfulness=0.02
 
-    Example: judge compare runs/perturbed --by variant
+    Example: judge compare runs/perturbed-before runs/perturbed-after --by variant
     """
     # Heavy, here and below, and --help stays quick without it.
     from judge.files.runs import made_from  # noqa: PLC0415
@@ -135,10 +133,6 @@ def compare(
     if as_json and lang is not None and not any(written):
         raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
     spoken_in = language(lang or "en")
-    if options.by == VARIANT:
-        _refuse_beside_variants(options, written)
-        _robustness(runs or [], spoken_in, as_json=as_json)
-        return
     rankings = read_rankings(runs) if runs and all(each.is_file() for each in runs) else []
     asked = options.asked(rankings[0].sides if rankings else GATED, on_page=bool(written.page_file))
     if rankings and (options.by, options.trend) != (None, None):
@@ -202,16 +196,6 @@ def _check_outputs(page: Path | None, markdown: Path | None, sources: Sequence[P
 def _chosen(names: str | None, known: tuple[str, ...]) -> Iterator[str]:
     for each in [] if names is None else names.replace("，", ",").split(","):
         yield chosen("--scores", each.strip(), known)
-
-
-def _refuse_beside_variants(options: _Options, written: _Written) -> None:
-    given = options._replace(by=None)._asdict() | {"-o": written.page_file}
-    given["markdown"] = written.markdown
-    for name, value in given.items():
-        if value is not None and value is not False:
-            option = name if name == "-o" else f"--{name.replace('_', '-')}"
-            what = f"{option} and --by {VARIANT}, which looks within each run"
-            raise ConfigError(f"{what}: leave out one")
 
 
 def _found(folders: Sequence[Path], trend: Path | None) -> "tuple[list[Run], dict[str, str]]":
@@ -356,25 +340,3 @@ def _held(report: "RunComparison", asked: _Asked) -> "RunComparison":
         for name, most in asked.worse
     ]
     return report.model_copy(update={"gates": tuple(gates)})
-
-
-def _robustness(runs: Sequence[Path], lang: "Lang", *, as_json: bool) -> None:
-    from judge.cli.render.robustness import print_robustness  # noqa: PLC0415
-    from judge.files.runs import finished_run  # noqa: PLC0415
-    from judge.records import Rules  # noqa: PLC0415
-    from judge.reports.robustness import RobustnessReport, robustness  # noqa: PLC0415
-
-    if not runs:
-        raise ConfigError(f"--by {VARIANT}: name a run; see judge compare --help")
-    found = []
-    for folder in runs:
-        run, _ = finished_run(folder)
-        rules = Rules.model_validate({"correct_from": run.record.config.get("correct_from", 0.8)})
-        with placed(str(folder)):
-            found.append(robustness(str(folder), run.results, rules))
-    if as_json:
-        say_json(RobustnessReport(runs=tuple(found)).model_dump_json())
-        return
-    with output(lang) as page:
-        for each in found:
-            print_robustness(each, page)

@@ -27,8 +27,7 @@ def perturb(
     variants: str | None = typer.Option(
         None,
         metavar="NAME,…",
-        help="Which: original, noise20, noise40, noise60, counterfactual, reordered, gold_removed "
-        "[all].",
+        help="Which: original, noise20, noise40, noise60, reordered, gold_removed [all].",
     ),
     seed: int = typer.Option(0, min=0, help="Another seed makes others; the same makes the same."),
     gold_match: Literal["exact", "prefix"] = typer.Option(
@@ -42,11 +41,11 @@ def perturb(
     """Write variants of the samples' contexts, to see what your RAG makes of them.
 
     What is written has no `answer`: let your RAG answer each line from the chunks given, keep all
-    its keys, score that with --correctness, and read it with judge compare RUN --by variant.
+    its keys, score that with --correctness, and hold two such runs against each other with
+    judge compare BEFORE AFTER --by variant.
 
     noise20, noise40, noise60: chunks of other questions are added, and make up that share of the
-    context. counterfactual: a figure, date or name of the gold answer is changed wherever it
-    stands. reordered: the same chunks in another order. gold_removed: without the gold chunks and
+    context. reordered: the same chunks in another order. gold_removed: without the gold chunks and
     their near-copies, so that your RAG should decline to answer. original: the context as it was.
 
     Example: judge perturb samples.jsonl -o perturbed.jsonl
@@ -85,7 +84,7 @@ def _variants(text: str | None) -> "tuple[Variant, ...]":
 
 
 def _print(perturbation: "Perturbation", out: str, page: Page) -> None:
-    say, why = words("robustness", "made", page.lang), words("robustness", "why", page.lang)
+    say, why = words("perturb", "made", page.lang), words("perturb", "why", page.lang)
     table = figures(say("variant"), say("samples"), say("left_out"))
     for variant, reasons in perturbation.left_out.items():
         table.add_row(variant, f"{perturbation.made[variant]:,}", f"{reasons.total():,}")

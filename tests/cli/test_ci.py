@@ -234,5 +234,3 @@ def test_a_comparison_goes_into_a_pull_request_too(
         assert "<b>" not in shown
     for wrong in ("good/results.jsonl", "good", "good/review/labels.csv"):
         assert judge("compare", "good", "bad", "--markdown", wrong).code == 2
-    assert judge("compare", "good", "--by", "variant", "--markdown", "x.md").code == 2
-    assert not (quiet / "x.md").exists()

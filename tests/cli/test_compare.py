@@ -252,8 +252,6 @@ def test_what_cannot_be_compared(tmp_path: Path, runs: tuple[Path, Path]) -> Non
         ("--trend", tmp_path / "none"): "No such file",
         (*runs, "--scores", "faith"): "give one of",
         (*runs, "--detect", "0"): "above 0",
-        (*runs, "--by", "variant", "--fail-if-worse", "faithfulness=0"): "leave out one",
-        (*runs, "--by", "variant", "--worst", "3"): "leave out one",
         (*runs, "--json", "--lang", "zh"): "leave out one",
     }
     for words, told in rows.items():
