@@ -22,7 +22,6 @@ from judge.errors import ConfigError
 from judge.prompt import FAITHFULNESS, versions
 from judge.records import Record, Rules
 from judge.signature import BAR
-from judge.text.pattern import compile_pattern
 from judge.text.visible import clip
 
 LOCAL: Final = "local:"
@@ -257,7 +256,12 @@ class Config(Record):
     @classmethod
     def _is_a_pattern(cls, pattern: str | None) -> str | None:
         if pattern is not None:
-            compile_pattern(pattern)
+            import regex  # noqa: PLC0415  for those who have a pattern
+
+            try:
+                regex.compile(pattern)
+            except (regex.error, RecursionError) as error:
+                raise ValueError(f"is no regular expression: {error}") from None
         return pattern
 
     @field_validator("extra_body")

@@ -26,7 +26,6 @@ from judge.records import (
     Sentence,
     SentenceKind,
 )
-from judge.text.pattern import compile_pattern
 from judge.text.visible import clip
 
 Targets = tuple[tuple[str, str | None], ...]
@@ -114,6 +113,10 @@ def positions(citations: Iterable[Citation], chunks: Sequence[Chunk]) -> dict[in
 
 _LONGEST_ID: Final = 2000
 _SHOWN: Final = 80
+_SECONDS: Final = 1.0
+"""Of computing that the user's own pattern may take for any answer …"""
+_SECONDS_A_CHARACTER: Final = 1e-6
+"""… and for each of its characters; an honest one takes a tenth of that."""
 _BARE_DIGITS: Final = 3
 
 _LABEL = re.compile(
@@ -300,23 +303,30 @@ class _Span(NamedTuple):
 
 
 def _custom(sample: Sample, pattern: str | None, known: Identifiers) -> Iterator[_Span]:
+    """What the user's own pattern finds: its first group, or else the whole match, is read."""
     if pattern is None:
         return
+    import regex  # noqa: PLC0415  for those who have a pattern
+
+    allowed = _SECONDS + _SECONDS_A_CHARACTER * len(sample.answer)
     try:
-        matches = compile_pattern(pattern).find(sample.answer)
-    except ValueError as error:
+        matches = list(regex.finditer(pattern, sample.answer, timeout=allowed))
+    except regex.error as error:
         raise ConfigError(
-            f"citation_pattern {clip(pattern, _SHOWN)!r} {error}; "
+            f"citation_pattern {clip(pattern, _SHOWN)!r} is no regular expression: {error}; "
             "its first group, or else the whole match, should be a chunk id or number"
         ) from None
-    except TimeoutError as error:
+    except (TimeoutError, MemoryError):
         raise ConfigError(
-            f"citation_pattern {clip(pattern, _SHOWN)!r} {error} for answer {sample.qid!r}; "
+            f"citation_pattern {clip(pattern, _SHOWN)!r} takes more than {allowed:.1f} s of "
+            f"computing for answer {sample.qid!r}; "
             "give a simpler pattern, without a repeat inside a repeat"
         ) from None
-    for start, end, token in matches:
-        targets = known.read(token, Form.LINK, numeric=True)
-        yield _Span(start, end, targets or ((token, None),))
+    for match in matches:
+        if match.end() > match.start():
+            token = ((match[1] if match.re.groups else None) or match[0]).strip()
+            targets = known.read(token, Form.LINK, numeric=True)
+            yield _Span(match.start(), match.end(), targets or ((token, None),))
 
 
 def _bracketed(text: str, known: Identifiers) -> list[_Span]:
