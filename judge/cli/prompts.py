@@ -3,16 +3,10 @@
 import typer
 
 from judge.cli.app import app
-from judge.cli.terminal import output, say
-from judge.prompt import (
-    FAITHFULNESS,
-    load_prompt,
-    prompts_folder,
-    verify_prompts,
-    versions,
-)
+from judge.cli.terminal import say
+from judge.prompt import load_prompt, prompts_folder, verify_prompts, versions
 
-prompts = typer.Typer(no_args_is_help=True, help="The pinned prompts: list, verify, show, diff.")
+prompts = typer.Typer(no_args_is_help=True, help="The pinned prompts: list, verify, show.")
 app.add_typer(prompts, name="prompts")
 
 
@@ -53,24 +47,3 @@ def show(
         f"{prompt.reference}  sha256 {prompt.sha256}",
         *(f"\n--- {title}\n{text}" for title, text in prompt.texts.items()),
     )
-
-
-@prompts.command()
-def diff(
-    name: str = typer.Argument(metavar="[NAME]", help="Such as relevance [faithfulness]."),
-    old: str = typer.Argument(metavar="OLD", help="Such as v1."),
-    new: str | None = typer.Argument(None, metavar="NEW", help="Such as v2."),
-) -> None:
-    """Print what one version says and another does not, line by line, and how long each is.
-
-    Tokens are estimated. A terminal shows the words that differ underlined.
-
-    Example: judge prompts diff v1 v2
-    """
-    from judge.cli.render.prompts import print_difference  # noqa: PLC0415  heavy, and --help stays quick
-
-    if new is None:
-        name, old, new = FAITHFULNESS, name, old
-    one, other = load_prompt(name, old), load_prompt(name, new)
-    with output() as page:
-        print_difference(one, other, page)
