@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from judge.backends.openai import Capabilities, Connection, OpenAIModel
     from judge.backends.openai.batches import Provider
     from judge.backends.openai.pace import Pace
-    from judge.backends.store import BackgroundStore, Keeper
-    from judge.judges.cached import Explained
+    from judge.backends.store import BackgroundStore
     from judge.judges.prompted import Form
-    from judge.records import JudgeRequest
 
 _Server = TypeVar("_Server", bound="Connection")
 
@@ -343,30 +341,6 @@ async def open_provider(config: Config) -> AsyncGenerator["Provider"]:
 
     async with _server(config, Provider) as provider:
         yield provider
-
-
-def explain(config: Config, store: "Keeper", request: "JudgeRequest") -> "list[Explained]":
-    """What is kept of the verdicts that `config` would ask for; asks nobody.
-
-    Its server counts as found by an earlier run, or as taking everything where there was none.
-    """
-    from judge.backends.openai import Connection  # noqa: PLC0415
-    from judge.backends.openai.chat import memory_key, remembered  # noqa: PLC0415
-    from judge.judges import cached  # noqa: PLC0415
-    from judge.judges.prompted import signed  # noqa: PLC0415
-
-    name = config.model or ""
-    server = Connection(address(config), _NO_KEY)  # not entered: nothing is opened
-    wanted = _wanted(config)
-    memory = memory_key(server.base_url, name, wanted)
-    known = remembered(store.get([memory]).get(memory, "")) or wanted
-    signature = signed(
-        known.signature(name, server.host),
-        load_prompt(FAITHFULNESS, config.prompt),
-        config.sentences_per_call,
-        _edition(config, windows=True),
-    )
-    return cached.explain(cached.AnswerKey(request, signature, server.base_url), store)
 
 
 def address(config: Config) -> str:

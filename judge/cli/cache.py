@@ -2,36 +2,25 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
 from contextlib import closing
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import CONFIG, SETTINGS, takes_settings
+from judge.cli.options import CONFIG, SETTINGS
 from judge.cli.terminal import say
-from judge.errors import ConfigError, InputError
-from judge.text.visible import clip, counted, flat, visible
+from judge.errors import ConfigError
+from judge.text.visible import counted, flat, visible
 
 if TYPE_CHECKING:
     from judge.config import Config
-    from judge.judges.cached import Contents, Explained, Tally
-    from judge.records import JudgeRequest
+    from judge.judges.cached import Contents, Tally
 
-_WIDTH: Final = 60
-"""Characters of a sentence that are enough to know it by."""
 _MEGA: Final = 1_000_000
-_FOUND: Final = {
-    "hit": "kept",
-    "not kept": "no verdict of it is kept, though its answer was asked about",
-    "nothing": "nothing is kept of it, nor of anything like it",
-    "differs": "would be asked: the nearest that is kept differs in",
-}
 
-cache = typer.Typer(no_args_is_help=True, help="The verdicts that are kept: stats, explain, clear.")
+cache = typer.Typer(no_args_is_help=True, help="The verdicts that are kept: stats, clear.")
 app.add_typer(cache, name="cache")
 
 _CacheDir: TypeAlias = Annotated[Path | None, SETTINGS["cache_dir"].__metadata__[0]]
@@ -64,47 +53,6 @@ def stats(
             for name, tally in kept.signatures.items()
         ),
     )
-
-
-@cache.command()
-@takes_settings
-def explain(
-    source: Path = typer.Argument(
-        metavar="SAMPLES", help="JSONL, JSON, CSV, Parquet, Arrow or XLSX; a folder or a pattern."
-    ),
-    qid: str = typer.Argument(metavar="QID", help="Which answer."),
-    *,
-    settings: "Config",
-) -> None:
-    """Tell of each claim whether its verdict is kept, or what differs from what is kept.
-
-    Takes the settings of `judge score`; asks nobody. It is about faithfulness alone, and not about
-    what --correctness and --relevance ask.
-
-    Example: judge cache explain samples.jsonl q_001 --model gpt-4.1-mini
-    """
-    # Heavy, and --help stays quick without them.
-    from judge import compose  # noqa: PLC0415
-    from judge.backends.store.cache import open_keeper  # noqa: PLC0415
-    from judge.files.samples import read_samples  # noqa: PLC0415
-    from judge.pipeline import asked  # noqa: PLC0415
-
-    if not settings.asks_model:
-        raise ConfigError("only a language model's verdicts are kept; name one with --model")
-    if str(source) == "-":
-        raise ConfigError("explain reads a file, not standard input; name one")
-    limit, paths = settings.max_line, settings.map
-    samples = read_samples(source, on_bad=lambda _: None, max_line=limit, mapping=paths)
-    sample = next((each for each in samples if each.qid == qid), None)
-    if sample is None:
-        raise InputError(f"no answer {clip(qid, 80)!r}; name a qid of this file", path=str(source))
-    would = asked(sample, settings.rules)
-    if not _kept(settings):
-        return
-    with closing(open_keeper(settings)) as store:
-        explained = compose.explain(settings, store, would)
-    hits = sum(each.found == "hit" for each in explained)
-    say(f"{flat(qid)}: {counted(len(explained), 'claim')}, {hits} kept", *_listed(explained, would))
 
 
 @cache.command()
@@ -167,17 +115,6 @@ def _kept(settings: "Config") -> bool:
     if not there:
         say(f"nothing is kept in {place}")
     return there
-
-
-def _listed(explained: Sequence["Explained"], would: "JudgeRequest") -> Iterable[str]:
-    """The claims, those of one reason together under it as long as they follow one another."""
-    for (found, apart), group in groupby(explained, lambda each: (each.found, each.differences)):
-        yield f"\n{_FOUND[found]}"
-        for part in apart:
-            yield "  " + flat(f"{part.part}: kept {part.stored}, now {part.now}")
-        for each in group:
-            text = flat(would.sentences[each.sentence].text)
-            yield f"  {each.sentence + 1:>3}  {clip(text, _WIDTH)}"
 
 
 def _counts(kept: "Contents | Tally") -> str:

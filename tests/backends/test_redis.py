@@ -237,8 +237,6 @@ def test_commands_read_and_empty_it(
         client.set("another's", "x")
     out = judge("cache", "stats", *url).out
     assert out.startswith(f"{redis.url}  0.0 MB\n2 verdicts, 1 reply, 1 answer\n")
-    out = judge("cache", "explain", source, "q", *server.words, *url).out
-    assert "q: 2 claims, 2 kept" in out
     out = judge("doctor", *server.words, *url, "--no-long-prompt").out
     assert f"{redis.url} can be written" in out
     assert judge("cache", "clear", *url).code == 2

@@ -1,17 +1,14 @@
 import io
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from judge.backends.store import DiskStore
-from tests.commands import judge
-from tests.replies import Says
+from tests.commands import judge, line, write
 from tests.server import JudgeServer
 
-ANSWER = "住宿每晚不超过500元[1]。 Breakfast is free. Thank you!"
+CHUNKS = ["住宿每晚不超过500元，早餐另计，超出部分由员工本人承担。"]
 
 
 @pytest.fixture
@@ -27,15 +24,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def samples(tmp_path: Path) -> Path:
-    return write(tmp_path / "samples.jsonl")
-
-
-def write(path: Path, answer: str = ANSWER, *more: str) -> Path:
-    texts = ("住宿每晚不超过500元，早餐另计，超出部分由员工本人承担。", *more)
-    chunks = [{"chunk_id": f"doc{at}", "text": text} for at, text in enumerate(texts)]
-    sample = {"qid": "q_1", "query": "多少?", "answer": answer, "chunks": chunks}
-    path.write_text(json.dumps(sample, ensure_ascii=False) + "\n", encoding="utf-8")
-    return path
+    sample = line("q_1", "住宿每晚不超过500元[1]。 Breakfast is free. Thank you!", CHUNKS)
+    return write(tmp_path / "samples.jsonl", [sample])
 
 
 def settings(server: JudgeServer, folder: Path, model: str = "m-1") -> list[object]:
@@ -64,17 +54,14 @@ def test_what_is_kept_is_counted_by_signature(
 
 
 @pytest.mark.parametrize("others", [None, "", "notes"])
-def test_where_nothing_is_kept_all_stays_as_it_is(
-    folder: Path, samples: Path, others: str | None
-) -> None:
+def test_where_nothing_is_kept_all_stays_as_it_is(folder: Path, others: str | None) -> None:
     if others is not None:
         folder.mkdir(mode=0o700)
     if others:
         (folder / others).touch()
         folder.chmod(0o755)
     before = folder.stat() if folder.exists() else None
-    explain = ["explain", samples, "q_1", "--model", "m"]
-    for words in (["stats"], ["clear"], ["clear", "--yes"], explain):
+    for words in (["stats"], ["clear"], ["clear", "--yes"]):
         ran = judge("cache", *words, "--cache-dir", folder)
         assert (ran.code, ran.out) == (0, f"nothing is kept in {folder}\n")
     assert folder.exists() is (others is not None)
@@ -82,84 +69,6 @@ def test_where_nothing_is_kept_all_stays_as_it_is(
         now = folder.stat()
         assert [path.name for path in folder.iterdir()] == [others] * bool(others)
         assert (now.st_mode, now.st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
-
-
-def test_of_what_failed_wholly_it_is_only_said_that_nothing_is_kept(
-    folder: Path, samples: Path
-) -> None:
-    with JudgeServer(lambda _: Says("", refusal="No.")) as server:
-        run = folder.with_name("run")
-        judge("score", samples, "-o", run, *settings(server, folder))
-        assert server.calls == 1
-        ran = judge("cache", "explain", samples, "q_1", *settings(server, folder))
-        assert ran.code == 0
-    assert ran.out.splitlines() == [
-        "q_1: 2 claims, 0 kept",
-        "",
-        "nothing is kept of it, nor of anything like it",
-        "    1  住宿每晚不超过500元[1]。",
-        "    2  Breakfast is free.",
-    ]
-
-
-def test_a_kept_answer_is_told_as_kept(server: JudgeServer, folder: Path, samples: Path) -> None:
-    score(server, folder, samples)
-    before = server.calls, server.probes
-    ran = judge("cache", "explain", samples, "q_1", *settings(server, folder))
-    assert ran.code == 0
-    assert ran.out.splitlines() == [
-        "q_1: 2 claims, 2 kept",
-        "",
-        "kept",
-        "    1  住宿每晚不超过500元[1]。",
-        "    2  Breakfast is free.",
-    ]
-    assert (server.calls, server.probes) == before
-
-
-def test_what_differs_is_named(server: JudgeServer, folder: Path, samples: Path) -> None:
-    score(server, folder, samples)
-    before = server.calls, server.probes
-    other = write(samples.with_name("other.jsonl"), ANSWER, "New.")
-    ran = judge("cache", "explain", other, "q_1", *settings(server, folder, "m-2"))
-    assert ran.code == 0
-    out = ran.out
-    host = server.base_url.split("/")[2]
-    assert out.startswith("q_1: 2 claims, 0 kept\n\nwould be asked:")
-    assert f"  model: kept m-1@{host}, now m-2@{host}\n" in out
-    assert re.search(r"^  chunk 2: kept none, now [0-9a-f]{16}$", out, flags=re.MULTILINE)
-    assert out.count("would be asked") == 1, "the reason of both claims"
-    assert (server.calls, server.probes) == before
-
-
-def test_only_the_claims_that_differ_are_told_apart(
-    server: JudgeServer, folder: Path, samples: Path
-) -> None:
-    score(server, folder, samples)
-    with DiskStore(folder) as store:
-        (key,) = (k for k, t in store.rows() if ":" not in k and '"sentence":1' in t)
-        store.put({key: "spoilt"})
-    ran = judge("cache", "explain", samples, "q_1", *settings(server, folder))
-    assert ran.code == 0
-    assert ran.out.splitlines()[2:] == [
-        "kept",
-        "    1  住宿每晚不超过500元[1]。",
-        "",
-        "no verdict of it is kept, though its answer was asked about",
-        "    2  Breakfast is free.",
-    ]
-
-
-def test_what_cannot_be_explained_is_one_line(folder: Path, samples: Path) -> None:
-    rows: list[tuple[list[object], str]] = [
-        ([samples, "q_1"], "name one with --model"),
-        ([samples, "q_2", "--model", "m"], "no answer 'q_2'"),
-        (["nowhere.jsonl", "q_1", "--model", "m"], "nowhere.jsonl"),
-    ]
-    for words, message in rows:
-        ran = judge("cache", "explain", *words, "--cache-dir", folder)
-        assert (ran.code, ran.err.count("\n")) == (2, 1)
-        assert message in ran.err
 
 
 def test_clearing_removes_all_once_it_is_meant(

@@ -81,7 +81,7 @@ def test_every_command_and_option_is_documented() -> None:
         for group, commands in groups
         for command in commands.registered_commands  # type: ignore[union-attr]
     ]
-    assert {"score", "cache explain", "prompts list", "review import"} <= set(names)
+    assert {"score", "cache stats", "prompts list", "review import"} <= set(names)
     guides = [path.read_text(encoding="utf-8") for path in (ROOT / "judge").rglob("README.md")]
     text = "\n".join((README, *guides))
     assert [name for name in names if f"judge {name}" not in text] == []

@@ -149,14 +149,9 @@ async def recall(
     """What an earlier run settled; null where none did, or none that can be read."""
     if memory is None:
         return None
-    key = memory_key(base_url, model, wanted)
-    return remembered((await memory.get([key])).get(key, ""))
-
-
-def remembered(text: str) -> Capabilities | None:
-    """What is remembered under `memory_key`; null where it is nothing."""
+    key = _memory_key(base_url, model, wanted)
     try:
-        known = Capabilities.model_validate_json(text)
+        known = Capabilities.model_validate_json((await memory.get([key])).get(key, ""))
     except ValidationError:
         return None
     return known.model_copy(update={"remembered": True})
@@ -172,10 +167,10 @@ async def remember(
     """Keep what was settled for the next run; with null, have it ask anew."""
     if memory is not None:
         text = settled.model_dump_json() if settled else ""
-        await memory.put({memory_key(base_url, model, wanted): text})
+        await memory.put({_memory_key(base_url, model, wanted): text})
 
 
-def memory_key(base_url: str, model: str, wanted: Capabilities = EVERYTHING) -> str:
+def _memory_key(base_url: str, model: str, wanted: Capabilities) -> str:
     """Under which a store remembers what was settled with a server about a model so asked.
 
     Of what is `wanted` it holds the endpoint, and what the user has sent beside.

@@ -1,6 +1,6 @@
 """The judge that remembers: what was asked before is not asked again."""
 
-from judge.judges.cached.judge import CachedJudge, Explained, explain
-from judge.judges.cached.rows import AnswerKey, Contents, Tally, contents
+from judge.judges.cached.judge import CachedJudge
+from judge.judges.cached.rows import Contents, Tally, contents
 
-__all__ = ["AnswerKey", "CachedJudge", "Contents", "Explained", "Tally", "contents", "explain"]
+__all__ = ["CachedJudge", "Contents", "Tally", "contents"]

@@ -1,21 +1,17 @@
 """Nothing is paid for twice: verdicts are kept under everything that led to them."""
 
 import asyncio
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from contextlib import nullcontext
-from itertools import zip_longest
-from typing import Final, Literal, Protocol
+from typing import Final
 
 from judge.errors import ConfigError
 from judge.judges.cached.rows import (
-    ASKED,
     REPLY,
     AnswerKey,
-    AskedRow,
     Place,
     ReplyRow,
     VerdictRow,
-    brief,
     digest,
 )
 from judge.protocols import Judge, Leases, Store
@@ -27,12 +23,10 @@ from judge.records import (
     JudgeOutcome,
     JudgeRequest,
     Judgment,
-    Record,
     Unscored,
     UnscoredReason,
     Verdict,
 )
-from judge.signature import Signature
 from judge.workers import apart, weigh
 
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
@@ -255,129 +249,3 @@ async def _share(flights: Mapping[int, _Flight], deadline: float | None) -> Judg
             outcomes[index] = judgment.outcomes[index]
             flags.extend(flag for flag in judgment.flags if flag.sentence == index)
     return Judgment(outcomes=outcomes, flags=tuple(flags))
-
-
-class Difference(Record):
-    """A part of the key that is not as stored."""
-
-    part: str
-    """Which: "model", "prompt", "url", "query", "chunk 2", "cites" …"""
-    stored: str
-    """The stored value; for a text its hash."""
-    now: str
-    """The value asked about; for a text its hash."""
-
-
-class Explained(Record):
-    """What the store has to say of one sentence."""
-
-    sentence: int
-    """Index of the sentence."""
-    found: Literal["hit", "differs", "not kept", "nothing"]
-    """Stored; something like it is; its answer was asked about, no more; nothing like it."""
-    differences: tuple[Difference, ...] = ()
-    """From the nearest that is stored; empty unless it differs."""
-
-
-class Kept(Protocol):
-    """A store that can be read from the first row to the last."""
-
-    def get(self, keys: Sequence[str], /) -> Mapping[str, str]:
-        """The texts known for these keys; a missing key is absent."""
-
-    def rows(self) -> Iterable[tuple[str, str]]:
-        """Every key and its text, from the first one each time."""
-
-
-def explain(key: AnswerKey, store: Kept) -> list[Explained]:
-    """What is stored of each asked sentence, or how it differs from what is.
-
-    The store is gone through twice where a verdict is missing.
-    """
-    keys = key.verdicts()
-    hits = key.found(keys, store.get(list(keys.values())))
-    nearest = None if hits.keys() == keys.keys() else _nearest(key.asked_row(), store.rows())
-    name, apart = nearest or ("", [])
-    cited = _cited(name, store.rows()) if nearest else {}
-    explained = []
-    for index in keys:
-        own: list[Difference] = []
-        found: Literal["hit", "differs", "not kept", "nothing"] = "hit"
-        if index not in hits and nearest is None:
-            found = "nothing"
-        elif index not in hits:
-            own = [*apart, *_own(key.request, index, cited.get(index, []), alike=not apart)]
-            found = "differs" if own else "not kept"
-        explained.append(Explained(sentence=index, found=found, differences=tuple(own)))
-    return explained
-
-
-def _nearest(now: AskedRow, rows: Iterable[tuple[str, str]]) -> tuple[str, list[Difference]] | None:
-    """Name of the stored asking that differs least, the last of several, and what differs.
-
-    It has the answer, the question or a chunk in common with what is asked now.
-    """
-    best: tuple[str, list[Difference]] | None = None
-    least: tuple[int, ...] = ()
-    for name, text in rows:
-        row = AskedRow.read(text) if name.startswith(ASKED) else None
-        if row and (
-            row.answer == now.answer
-            or row.query == now.query != brief("")
-            or not set(row.chunks).isdisjoint(now.chunks)
-        ):
-            apart = _differences(row, now)
-            # Texts weigh before settings: another model's verdict on this answer is near.
-            distance = (row.answer != now.answer, row.query != now.query, len(apart))
-            if best is None or distance <= least:
-                best, least = (name, apart), distance
-    return best
-
-
-def _differences(stored: AskedRow, now: AskedRow) -> list[Difference]:
-    """The parts of an answer's key that are not as stored."""
-    made, wanted = Signature.parse(stored.signature), Signature.parse(now.signature)
-    was, new = made.named(), wanted.named()
-    pairs = [
-        ("model" if name == "llm" else name, was.get(name, "none"), new.get(name, "none"))
-        for name in made.differs_in(wanted)
-    ]
-    pairs += [
-        (part, getattr(stored, part), getattr(now, part)) for part in ("url", "query", "answer")
-    ]
-    pairs.append(("repeat", str(stored.repeat), str(now.repeat)))
-    if sorted(stored.chunks) == sorted(now.chunks):
-        pairs.append(("order of chunks", " ".join(stored.chunks), " ".join(now.chunks)))
-    else:
-        chunks = zip_longest(stored.chunks, now.chunks, fillvalue="none")
-        pairs += [(f"chunk {number}", *both) for number, both in enumerate(chunks, start=1)]
-    return [Difference(part=part, stored=was, now=new) for part, was, new in pairs if was != new]
-
-
-def _cited(asked: str, rows: Iterable[tuple[str, str]]) -> dict[int, list[tuple[int, ...]]]:
-    """What was cited by each sentence that is stored of one asking, by its index."""
-    cited: dict[int, list[tuple[int, ...]]] = {}
-    for name, text in rows:
-        row = None if name.startswith((ASKED, REPLY)) else VerdictRow.read(text)
-        if row and row.place.asked == asked:
-            cited.setdefault(row.place.sentence, []).append(row.place.cites)
-    return cited
-
-
-def _own(
-    request: JudgeRequest, index: int, cited: Sequence[tuple[int, ...]], *, alike: bool
-) -> Iterable[Difference]:
-    """What differs of the sentence itself, where the same one of the same answer is stored."""
-    cites = request.cites.get(index, ())
-    if cited and cites not in cited:
-        was, new = (
-            ", ".join(f"chunk {position + 1}" for position in positions) or "none"
-            for positions in (cited[-1], cites)
-        )
-        yield Difference(part="cites", stored=was, now=new)
-    elif cited and alike:
-        now, was = (
-            brief(request.sentences[index].text),
-            "another text, or a row that cannot be read",
-        )
-        yield Difference(part="sentence", stored=was, now=now)

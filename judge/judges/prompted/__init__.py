@@ -1,6 +1,6 @@
 """The judge that asks a language model: its words, what a reply means, when to ask again."""
 
-from judge.judges.prompted.judge import BARREN, MOST_REPLY_TOKENS, PromptedJudge, signed
+from judge.judges.prompted.judge import BARREN, MOST_REPLY_TOKENS, PromptedJudge
 from judge.judges.prompted.render import render
 from judge.judges.prompted.reply import PARTS, Form, Parsed, parse
 
@@ -13,5 +13,4 @@ __all__ = [
     "PromptedJudge",
     "parse",
     "render",
-    "signed",
 ]

@@ -84,8 +84,7 @@ class _Hearing:
 
 
 @lru_cache
-def signed(model: str, prompt: Prompt, sentences_per_call: int, edition: tuple[str, ...]) -> str:
-    """A prompted judge's signature, from its model's and what else it is made of."""
+def _signed(model: str, prompt: Prompt, sentences_per_call: int, edition: tuple[str, ...]) -> str:
     asked = Signature.parse(model)
     words, size = f"prompt:{prompt.reference}", f"n:{sentences_per_call}"
     return str(Signature(asked.maker).having(words, *asked.parts, size, *edition))
@@ -136,7 +135,7 @@ class PromptedJudge:
     @property
     def signature(self) -> str:
         """It follows the model's own, which changes when another model comes to answer."""
-        return signed(self._model.signature, self._prompt, self._size, self._edition)
+        return _signed(self._model.signature, self._prompt, self._size, self._edition)
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence. Without chunks the model is asked all the same.

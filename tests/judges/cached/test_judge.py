@@ -1,13 +1,11 @@
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from judge.backends.fake import FakeStore
 from judge.errors import ConfigError, JudgeUnavailable
-from judge.judges.cached import AnswerKey, CachedJudge, Explained, contents, explain
-from judge.judges.cached.judge import Difference
-from judge.judges.cached.rows import Place, VerdictRow, brief
+from judge.judges.cached import CachedJudge, contents
 from judge.protocols import Judge
 from judge.records import (
     Call,
@@ -436,136 +434,3 @@ async def test_a_gap_is_missing_and_a_surplus_is_left_out() -> None:
     assert isinstance(missing, Unscored)
     assert missing.reason is UnscoredReason.MISSING
     assert len(inner.requests) == 1
-
-
-# Why a sentence is asked again.
-
-SERVER = "https://api.example.com/v1"
-SIGNATURE = "llm:m@host|served:m-1|prompt:faithfulness-v1@a77cf08f|json_schema|t:0|max_tokens"
-
-
-def about(
-    chunks: Sequence[str] = ("甲", "b", "c"),
-    cites: Mapping[int, tuple[int, ...]] | None = None,
-    ask: Sequence[int] = (0, 1),
-    query: str = "问",
-    answer: str = "One. Two.",
-) -> JudgeRequest:
-    return request(["One.", "Two."], chunks, cites, ask, query=query, answer=answer)
-
-
-def its_key(what: JudgeRequest, signature: str = SIGNATURE, url: str = SERVER) -> AnswerKey:
-    return AnswerKey(what, signature, url)
-
-
-def rows(key: AnswerKey, kept: Iterable[int] = (0, 1)) -> dict[str, str]:
-    texts = {key.asked: key.asked_row().write()}
-    for index in kept:
-        cites = key.request.cites.get(index, ())
-        place = Place(sentence=index, cites=cites, flags=(), replies=(), asked=key.asked)
-        texts[key.verdict(index)] = VerdictRow.text(verdict(Support.NONE), place, {}) or ""
-    return texts
-
-
-class Kept:
-    """What is stored."""
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self._texts = texts
-
-    def get(self, keys: Sequence[str]) -> Mapping[str, str]:
-        return {key: self._texts[key] for key in keys if key in self._texts}
-
-    def rows(self) -> Iterable[tuple[str, str]]:
-        return self._texts.items()
-
-
-def why(key: AnswerKey, stored: Mapping[str, str]) -> list[Explained]:
-    return explain(key, Kept(stored))
-
-
-STORED = rows(its_key(about()))
-
-
-def apart(part: str, stored: str, now: str) -> Difference:
-    return Difference(part=part, stored=stored, now=now)
-
-
-def test_a_stored_sentence_is_a_hit_and_another_was_not_kept() -> None:
-    half = rows(its_key(about()), kept=[1])
-    # Another model behind the same name makes no difference.
-    for served in ("m-1", "m-2"):
-        key = its_key(about(), SIGNATURE.replace("m-1", served))
-        assert [each.found for each in why(key, STORED)] == ["hit", "hit"]
-        first, second = why(key, half)
-        assert first == Explained(sentence=0, found="not kept")
-        assert second == Explained(sentence=1, found="hit")
-    assert why(its_key(about(ask=())), {}) == []
-
-
-APART = [
-    (its_key(about(), SIGNATURE.replace("m@host", "m2@host")), apart("model", "m@host", "m2@host")),
-    (
-        its_key(about(), SIGNATURE.replace("v1@a77cf08f", "v2@00000000")),
-        apart("prompt", "faithfulness-v1@a77cf08f", "faithfulness-v2@00000000"),
-    ),
-    (its_key(about(), SIGNATURE + "|seed:7"), apart("seed", "none", "7")),
-    (
-        its_key(about(), SIGNATURE.replace("json_schema", "text")),
-        apart("options", "json_schema max_tokens", "text max_tokens"),
-    ),
-    (its_key(about(), url="http://here:8000/v1"), apart("url", SERVER, "http://here:8000/v1")),
-    (its_key(about(query="问?")), apart("query", brief("问"), brief("问?"))),
-    (its_key(about(answer="One. 2.")), apart("answer", brief("One. Two."), brief("One. 2."))),
-    (its_key(about("甲Bc")), apart("chunk 2", brief("b"), brief("B"))),
-    (its_key(about("甲b")), apart("chunk 3", brief("c"), "none")),
-    (its_key(about("甲bcd")), apart("chunk 4", "none", brief("d"))),
-    (
-        its_key(about("b甲c")),
-        apart("order of chunks", " ".join(map(brief, "甲bc")), " ".join(map(brief, "b甲c"))),
-    ),
-]
-
-
-def test_the_part_that_differs_is_named_and_a_text_by_its_hash() -> None:
-    for key, difference in APART:
-        differs = {"found": "differs", "differences": (difference,)}
-        assert why(key, STORED) == [
-            Explained.model_validate({"sentence": index, **differs}) for index in (0, 1)
-        ]
-
-
-def test_citations_differ_for_their_sentence_alone() -> None:
-    stored = rows(its_key(about(cites={1: (1,)})))
-    for cites, now in (({1: (0, 2)}, "chunk 1, chunk 3"), ({}, "none")):
-        first, second = why(its_key(about(cites=cites)), stored)
-        assert first.found == "hit"
-        assert second.differences == (apart("cites", "chunk 2", now),)
-
-
-def test_a_row_that_is_there_and_does_not_serve_is_told() -> None:
-    key = its_key(about())
-    stored = {"f" * 64 if name == key.verdict(1) else name: text for name, text in STORED.items()}
-    _, second = why(key, stored)
-    assert [each.part for each in second.differences] == ["sentence"]
-
-
-def test_the_nearest_is_the_one_that_differs_least_and_last() -> None:
-    stored = {
-        **rows(its_key(about("甲b", answer="Other."))),
-        **rows(its_key(about(), signature="llm:far|t:1", url="http://far/v1")),
-        **rows(its_key(about(), url="http://near/v1")),
-        **rows(its_key(about(), url="http://later/v1")),
-        **rows(its_key(about(query=""))),
-    }
-    first, _ = why(its_key(about()), stored)
-    assert first.differences == (apart("url", "http://later/v1", SERVER),)
-
-
-def test_of_something_else_there_is_nothing_to_tell() -> None:
-    unread = {"asked:1": "{}", "probe:1": "x", "f" * 64: "[]"}
-    for query, other in (("问", "other"), ("", "")):
-        stored = rows(its_key(about("yz", query=other, answer="Else."))) | unread
-        assert why(its_key(about(query=query)), stored) == [
-            Explained(sentence=index, found="nothing") for index in (0, 1)
-        ]
