@@ -258,7 +258,7 @@ def test_runs_of_answers_given_and_cut_are_comparable_where_both_have_both(tmp_p
     assert judge("compare", *runs[:2]).code == 0
     refused = judge("compare", runs[0], runs[2])
     assert refused.code == 2
-    assert "not judged alike: split: 4, given" in refused.err
+    assert "not judged alike: split: 5, given" in refused.err
 
 
 def test_an_answer_that_is_given_as_it_would_be_cut_is_judged_alike() -> None:
