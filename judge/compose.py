@@ -59,8 +59,6 @@ class Judges(NamedTuple):
     again: Callable[[int, int], Judge] | None = None
     """The language model about faithfulness, asked past the cache with the seed of one repeat and
     the order of the chunks of another; 0 is the first asking's. None where no such model judges."""
-    fresh: Judge | None = None
-    """The first of these past the cache, nobody standing in for it; likewise."""
 
 
 class Served(NamedTuple):
@@ -241,7 +239,6 @@ async def _asking(
         asker.judge(RELEVANCE_PROMPT, form=PARTS) if config.relevance else None,
         lambda: connection.trouble,
         partial(past.judge, (FAITHFULNESS, config.prompt)),
-        past.of_answers(unknown=not ask),
     )
 
 

@@ -96,9 +96,6 @@ class Config(Record):
     """How often a language model is asked about a sentence that is `partial`, `contradicted` or
     unverified: by another seed and with the chunks in another order each time, and the majority
     decides."""
-    canaries: int = Field(default=0, ge=0)
-    """Items of the exam that `judge score` mixes into a run, past the cache and in none of its
-    numbers: where a hidden order is obeyed, or too many are wrong, the run is untrusted."""
     sentences_per_call: int = Field(default=16, ge=1, le=100)
     """Sentences asked in one call."""
     max_evidence_tokens: int = Field(default=24_000, ge=500)

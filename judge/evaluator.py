@@ -234,17 +234,14 @@ class Evaluator:
             async for result in results:
                 yield result
 
-    async def evaluate_one(
-        self, sample: Sample, *, seconds: float | None = None, by: Judge | None = None
-    ) -> SampleResult:
+    async def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
         """The result of one answer. Cancelling it cancels its calls. Errors as of `evaluate`.
 
         A server is asked no more after so many seconds, its wait for a place included, where that
-        is under `config.deadline`. With `by` that judge alone is asked, about faithfulness.
+        is under `config.deadline`.
         """
         async with self._readied() as ready:
-            judges = ready.judges if by is None else Judges(by)
-            return await self._scorer(judges, ready.processes, seconds)(sample)
+            return await self._scorer(ready.judges, ready.processes, seconds)(sample)
 
     def _scorer(
         self, judges: Judges, processes: Processes | None, seconds: float | None = None

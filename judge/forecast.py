@@ -1,7 +1,6 @@
 """What a run would ask and cost: judged by nobody, with what is kept taken off."""
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -11,7 +10,7 @@ from judge.compose import address, compose
 from judge.config import Config
 from judge.evaluator import Evaluator
 from judge.files.samples import check_samples, drawn, read_samples
-from judge.records import Excluded, Sample, SampleResult, Verdict
+from judge.records import Excluded, SampleResult, Verdict
 from judge.records.run import RunInput
 from judge.turns import at_once
 
@@ -39,9 +38,6 @@ class Forecast(NamedTuple):
     again: "More | None" = None
     """What asking again (`repeat`) adds at most, as if all that has no verdict yet came out
     doubtful; null where nothing is asked again."""
-    canaries: "More | None" = None
-    """What the canaries add, those of them that are asked again for another reason left out; null
-    where there are none."""
 
 
 class More(NamedTuple):
@@ -57,12 +53,11 @@ class More(NamedTuple):
 def forecast(
     path: Path,
     config: Config,
-    canaries: Sequence[Sample] = (),
     *,
     limit: int | None = None,
     skip_bad_lines: bool = False,
 ) -> Forecast:
-    """What `judge score` would ask about these samples and canaries; nothing is sent or written.
+    """What `judge score` would ask about these samples; nothing is sent or written.
 
     Raises:
         InputError: the samples cannot be read.
@@ -76,12 +71,12 @@ def forecast(
     once = {"fallback": False, "workers": 1, "max_tokens": None, "max_cost": None, "repeat": 1}
     asked = config.model_copy(update=once)
 
-    async def ask(settings: Config, beside: Sequence[Sample] = ()) -> tuple[Unsent, int, int]:
+    async def ask(settings: Config) -> tuple[Unsent, int, int]:
         """What is sent with these settings, the claims, and how many of them have a verdict."""
         unsent, claims, kept = Unsent(address(config)), 0, 0
         read = read_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
         async with compose(settings, unsent, ask=False) as judges:
-            samples = beside or drawn(read, made_from, config.seed)
+            samples = drawn(read, made_from, config.seed)
             async with aclosing(Evaluator(settings, judge=judges).evaluate(samples)) as results:
                 async for result in results:
                     more, verdicts = _claims(result)
@@ -95,12 +90,6 @@ def forecast(
         most, *_ = asyncio.run(ask(asked.model_copy(update={"repeat": config.repeat})))
         more = (most.prompt_tokens - prompt, most.reply_tokens - reply)
         again = More(most.calls - calls, *more, config.cost(*more))
-    told = None
-    if canaries:
-        alone = {"cache": False, "correctness": False, "relevance": False, "repeat": config.repeat}
-        most, *_ = asyncio.run(ask(asked.model_copy(update=alone), canaries))
-        more = (most.prompt_tokens, most.reply_tokens)
-        told = More(most.calls, *more, config.cost(*more))
     width = at_once(config)
     minutes = max(
         calls * SECONDS / width / _MINUTE,
@@ -108,7 +97,7 @@ def forecast(
         (prompt + reply) / (config.tpm or float("inf")),
     )
     cost = config.cost(prompt, reply)
-    return Forecast(many, claims, kept, calls, prompt, reply, cost, minutes, width, again, told)
+    return Forecast(many, claims, kept, calls, prompt, reply, cost, minutes, width, again)
 
 
 def _claims(result: SampleResult) -> tuple[int, int]:

@@ -26,7 +26,6 @@ from judge.files.runs import OWN, REJECTED, has_bytes, misplaced
 from judge.files.samples import Checked, Rejected, check_samples, drawn, read_samples
 from judge.files.source import Digest, is_fifo, named
 from judge.processes import cores
-from judge.protocols import Canaries
 from judge.records import Sample, SampleResult, Summary, UnscoredReason
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
@@ -120,7 +119,6 @@ class Job:
         skip_bad_lines: bool = False,
         limit: int | None = None,
         gates: Gates | None = None,
-        canaries: Canaries | None = None,
         beat: float = BEAT,
     ) -> None:
         self._source = source
@@ -131,7 +129,6 @@ class Job:
         self._skip = skip_bad_lines
         self._limit = limit
         self._gates = gates or Gates()
-        self._canaries = canaries
         self._beat = beat
         self._stopped: BaseException | None = None
         self._end: Callable[[], object] | None = None
@@ -198,9 +195,6 @@ class Job:
             record = self._record(task)
             self._gates.expect(record.signature)
             folder.begin(record)
-            record = record.model_copy(update={"canary_seed": folder.canary_seed})
-            if self._canaries is not None:
-                self._canaries.begin(folder, record, self._read(task.path))
             if self._skip:
                 folder.write_lines(REJECTED, task.bad)
             watcher.begun(record, folder.kept)
@@ -218,9 +212,7 @@ class Job:
                 folder.discard()
                 raise _changed(task.path)
             summary = priced(totals.summary(), self._config)
-            beside = self._canaries and self._canaries.totals()
-            update = {"drawn_from": record.input.drawn_from, "canaries": beside}
-            summary = summary.model_copy(update=update)
+            summary = summary.model_copy(update={"drawn_from": record.input.drawn_from})
             return self._gates.hold(summary), record
 
     @asynccontextmanager
@@ -326,9 +318,8 @@ class Job:
             samples = chain([] if sample is None else [sample], samples)
             break
         written = sound = folder.kept
-        scorer = self._canaries or self._evaluator
         try:
-            async with aclosing(scorer.evaluate(self._until_stopped(samples))) as fresh:
+            async with aclosing(self._evaluator.evaluate(self._until_stopped(samples))) as fresh:
                 async for result in fresh:
                     folder.append(result)
                     written += 1

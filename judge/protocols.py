@@ -6,12 +6,11 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Mapping, Sequence
 
     import numpy as np
     import numpy.typing as npt
 
-    from judge.files.folder import RunFolder
     from judge.records.exchange import (
         ChatFailure,
         ChatReply,
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
         Relation,
     )
     from judge.records.result import SampleResult
-    from judge.records.run import RunRecord
     from judge.records.sample import Sample
-    from judge.records.summary import CanaryTotals
     from judge.records.verdict import Unscored
 
 
@@ -134,16 +131,3 @@ class ReviewHook(Protocol):
             result: what came of it.
             probability: with which this answer was drawn, over 0 to 1.
         """
-
-
-class Canaries(Protocol):
-    """Asks items of known labels among the answers of a job; see `judge.exam.canaries`."""
-
-    def begin(self, folder: RunFolder, record: RunRecord, answers: Iterable[Sample]) -> None:
-        """The folder is the run's; the items are drawn for these answers."""
-
-    def evaluate(self, samples: Iterable[Sample]) -> AsyncGenerator[SampleResult]:
-        """The results of what stands behind those kept, in order; the items are asked beside."""
-
-    def totals(self) -> CanaryTotals:
-        """What they say of the judge."""

@@ -139,9 +139,8 @@ def answer_figures(summary: Summary) -> tuple[Figure, ...]:
     What is not to be trusted is left out.
     """
     compared = summary.correctness
-    sound = summary.canaries is None or not summary.canaries.untrusted
-    faithful = sound and not summary.untrusted
-    correct = sound and compared is not None and not compared.untrusted
+    faithful = not summary.untrusted
+    correct = compared is not None and not compared.untrusted
     if summary.breakdown is not None and (cells := summary.breakdown.cells):
         shares = (
             faithful and _share(cells, "faithful", "unfaithful"),
@@ -300,8 +299,7 @@ def _cautions(
     if answers is None:
         return
     compared = answers.correctness
-    every = (answers, compared, answers.canaries)
-    if any(each is not None and each.untrusted for each in every):
+    if any(each is not None and each.untrusted for each in (answers, compared)):
         yield _said("untrusted", lang)
     if answers.by_similarity:
         yield _said("similarity", lang)

@@ -78,7 +78,7 @@ class BatchRecord(Document):
     @classmethod
     def _is_whole(cls, config: dict[str, JsonValue]) -> dict[str, JsonValue]:
         # As all were, before there was a choice; what came later was not chosen.
-        older: dict[str, JsonValue] = {"prompt": "v1", "repeat": 1, "canaries": 0}
+        older: dict[str, JsonValue] = {"prompt": "v1", "repeat": 1}
         return Config().model_dump(mode="json") | older | config
 
 

@@ -17,8 +17,7 @@ from judge.files.runs import LOCK, OWN, REVIEW
 from judge.files.samples import Rejected, read_samples
 from judge.files.tables import replacing, writing
 from judge.messages import Lang, Messages
-from judge.records import CanaryTotals, GateResult, Sample, SampleResult, Summary
-from judge.reports.canaries import doubt
+from judge.records import GateResult, Sample, SampleResult, Summary
 from judge.reports.cases import Junit, sentence_lines
 from judge.reports.gate import doubted
 from judge.reports.worst import Worst
@@ -205,11 +204,8 @@ def _said(summary: Summary, lang: Lang, *, failed: bool = False) -> Iterator[str
         if not (failed and gate.passed):
             yield gate_line(gate, lang).plain
     for each in doubted(summary):
-        if not isinstance(each, CanaryTotals):
-            share = f"{100 * (each.unscored_share or 0):.1f}"
-            yield Messages.of("cases")("case.untrusted", lang, share=share)
-    if said := doubt(summary.canaries, lang):
-        yield said
+        share = f"{100 * (each.unscored_share or 0):.1f}"
+        yield Messages.of("cases")("case.untrusted", lang, share=share)
 
 
 def _within(source: Path) -> str | None:

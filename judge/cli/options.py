@@ -57,9 +57,6 @@ SETTINGS: Final = {
         "Ask K times about partial, contradicted and unverified; the majority decides [1].",
         "K",
     ),
-    "canaries": _option(
-        int, "Exam items mixed into a run: exit 3 where they show a judge gone bad [0].", "N"
-    ),
     "sentences_per_call": _option(int, "Sentences asked in one call [16].", "N"),
     "max_evidence_tokens": _option(
         int, "Tokens of chunks in one call; more are judged in windows [24000].", "N"

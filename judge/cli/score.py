@@ -242,16 +242,12 @@ def _run(
 
 
 def _refuse_unasked(settings: "Config") -> None:
-    """Refuse what takes a language model where none is asked, and more canaries than there are."""
+    """Refuse what takes a language model where none is asked."""
     if settings.repeat > 1 and not settings.asks_model:
         raise ConfigError(
             f"repeat {settings.repeat}: only a language model is asked again, for the other judges "
             "say the same each time; name one with --model, or leave it out"
         )
-    if settings.canaries:
-        from judge.exam.canaries import checked  # noqa: PLC0415  for runs that have some
-
-        checked(settings)
 
 
 class _Checks(TypedDict):
@@ -288,19 +284,13 @@ def _job(
     from judge.evaluator import Evaluator  # noqa: PLC0415  likewise heavy
     from judge.job import Job  # noqa: PLC0415
 
-    hook = canaries = None
+    hook = None
     if review_hook is not None:
         from judge.review.hook import open_hook  # noqa: PLC0415  for runs that have one
 
         hook = open_hook(review_hook, settings)
     evaluator = Evaluator(settings, review_hook=hook)
-    if settings.canaries:
-        from judge.exam.canaries import ExamCanaries  # noqa: PLC0415  likewise
-
-        canaries = ExamCanaries(settings, evaluator)
-    return Job(
-        stream, folder, settings, evaluator=evaluator, limit=limit, canaries=canaries, **checks
-    )
+    return Job(stream, folder, settings, evaluator=evaluator, limit=limit, **checks)
 
 
 def _remote(
@@ -370,14 +360,8 @@ def _tell_forecast(
             page.say(words("totals", "forecast", lang)("no_model"))
             return
         with _file_of(given) as path:
-            canaries = []
-            if settings.canaries:
-                from judge.exam.canaries import checked, draw  # noqa: PLC0415  where there are some
-
-                items = draw(checked(settings), settings.canaries, settings.seed)
-                canaries = [item.sample for item in items]
-            made = forecast(path, settings, canaries, limit=limit, skip_bad_lines=skip_bad_lines)
-        print_forecast(made, page, repeat=settings.repeat, canaries=len(canaries))
+            made = forecast(path, settings, limit=limit, skip_bad_lines=skip_bad_lines)
+        print_forecast(made, page, repeat=settings.repeat)
 
 
 @contextmanager

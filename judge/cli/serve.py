@@ -9,7 +9,7 @@ import typer
 
 from judge.cli.app import SIGNALLED, app
 from judge.cli.options import takes_groups, takes_settings
-from judge.errors import ConfigError, extra
+from judge.errors import extra
 
 if TYPE_CHECKING:
     from judge.config import Config
@@ -61,11 +61,6 @@ def serve(
 
     Example: judge serve --data batches --model gpt-5-mini
     """
-    if settings.canaries:
-        raise ConfigError(
-            f"canaries {settings.canaries}: a service judges without any; leave it out here, and "
-            "give it to judge score"
-        )
     # Heavy, and an extra: --help stays quick without them.
     import asyncio  # noqa: PLC0415
 

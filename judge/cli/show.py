@@ -14,7 +14,6 @@ from judge.errors import ConfigError, RunError
 from judge.text.visible import clip, counted
 
 if TYPE_CHECKING:
-    from judge.cli.terminal import Page
     from judge.messages import Lang
     from judge.records import SampleResult
     from judge.records.quadrant import QuadrantWord
@@ -176,23 +175,8 @@ def _show_answer(
         raise RunError(f"{run}: answer {result.qid!r} is not in that cell; it is {where}")
     sample = Origins(run).of(result)
     with output(lang) as page:
-        if qid is None:
-            _print_doubt(run, page)
         print_answer(result, sample, page)
         print_grounds(result, sample, page, lang)
-
-
-def _print_doubt(run: Path, page: "Page") -> None:
-    """Why the run as a whole is not to be trusted, where its canaries say so."""
-    from judge.files.runs import SUMMARY, read_summary  # noqa: PLC0415  likewise
-    from judge.reports.canaries import doubt, slips  # noqa: PLC0415
-
-    canaries = read_summary(run).canaries if (run / SUMMARY).exists() else None
-    if canaries is not None and (said := doubt(canaries, page.lang)):
-        page.say(said, hang=2, style="bold red")
-        for slip in slips(canaries, page.lang):
-            page.say(slip, 2, hang=4)
-        page.blank()
 
 
 def _show_cell(

@@ -84,7 +84,6 @@ def portable(config: Config) -> Config:
     for name, held in (
         ("max_tokens", config.max_tokens),
         ("max_cost", config.max_cost),
-        ("canaries", config.canaries),
     ):
         if held:
             raise ConfigError(f"{name}: a cluster keeps no count of it; leave it out")

@@ -25,7 +25,6 @@ _EXAMINED: Final = {
     "cache": False,
     "fallback": False,
     "repeat": 1,
-    "canaries": 0,
     "correctness": False,
     "relevance": False,
 }

@@ -77,8 +77,6 @@ class RunFolder:
         self.input = self.path / INPUT  # where a copied input lies once the run has begun
         self.kept = 0
         """How many results of an earlier session are there, once the run has begun."""
-        self.canary_seed: int | None = None
-        """What the run draws canaries by, as an earlier session did, once the run has begun."""
         self._force, self._sharded = force, sharded
         self._cached = False
         self._taken: Path | None = None
@@ -155,10 +153,6 @@ class RunFolder:
                 raise RunError(message + f"discard it with --force, or {_ELSEWHERE}")
             self.discard()
             earlier = None
-        if record.config.get("canaries"):
-            seed = earlier.canary_seed if earlier else None
-            self.canary_seed = secrets.randbits(32) if seed is None else seed
-            record = record.model_copy(update={"canary_seed": self.canary_seed})
         self._cached = bool(record.config.get("cache") and record.config.get("model"))
         # First of all, so that a record accounts for every file that follows.
         self._write(RECORD, record)
@@ -212,21 +206,6 @@ class RunFolder:
         with self._writing():
             self._part.write(line_of(result))
             self._part.flush()
-
-    def lines(self, name: str) -> list[bytes]:
-        """The whole lines of a file beside the results, what is cut off removed; none: no file."""
-        if not (self.path / name).exists():
-            return []
-        with self._writing(), _open_own(self.path / name) as file:
-            file.seek(0)
-            whole = list(whole_lines(file))
-            file.truncate(sum(map(len, whole)))
-        return whole
-
-    def add(self, name: str, line: bytes) -> None:
-        """Add a line to such a file; it survives a kill -9 from here on."""
-        with self._writing(), _open_own(self.path / name) as file:
-            file.write(line)
 
     def finish(self, summary: Summary, record: RunRecord) -> None:
         """Make the run whole: results under their name, totals, and the record last."""
@@ -323,9 +302,6 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
     for name in ("seed", "review_rate", "faithful_from", "correct_from", "gold_match", "map"):
         if earlier.config.get(name) != record.config.get(name):
             return f"{name} ({earlier.config.get(name)})"
-    # Older records know none.
-    if (drawn := earlier.config.get("canaries") or 0) != (record.config.get("canaries") or 0):
-        return f"canaries ({drawn})"
     return None
 
 

@@ -25,7 +25,6 @@ PART: Final = "results.jsonl.part"
 SUMMARY: Final = "summary.json"
 RECORD: Final = "run.json"
 REJECTED: Final = "rejected.jsonl"
-CANARIES: Final = "canaries.jsonl"
 INPUT: Final = "input"
 SHARDS: Final = "results"
 SAMPLES: Final = "samples"
@@ -44,7 +43,7 @@ AGREEMENTS: Final = {
 """The same of the halves of correctness."""
 _AGREEMENTS: Final = tuple(name for names in AGREEMENTS.values() for name in names)
 OWN: Final = (
-    *(RESULTS, SUMMARY, AGREEMENT, PAGE, *_AGREEMENTS, REJECTED, CANARIES, INPUT, PART),
+    *(RESULTS, SUMMARY, AGREEMENT, PAGE, *_AGREEMENTS, REJECTED, INPUT, PART),
     RECORD,
 )
 """What a new run discards, in this order. The record goes last: without it, nobody would know whose

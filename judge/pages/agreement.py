@@ -6,7 +6,6 @@ from typing import Final, Literal
 from judge.messages import Lang, Messages
 from judge.pages.html import render
 from judge.records import Sample, Summary
-from judge.reports.canaries import doubt
 from judge.review.records import (
     Agreement,
     CorrectedScore,
@@ -208,8 +207,6 @@ class Findings:
         if summary.untrusted:
             share = words.percent(summary.unscored_share or 0)
             said.append(words("caution.untrusted", share=share))
-        if doubted := doubt(summary.canaries, words.lang):
-            said.append(doubted)
         if len(summary.signatures) > 1:
             said.append(words("caution.mixed", count=len(summary.signatures)))
         if unscored := sum(summary.unscored.values()):

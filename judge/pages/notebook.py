@@ -8,7 +8,6 @@ from judge.pages.answers import notes
 from judge.pages.html import render
 from judge.pages.report import Words, tables
 from judge.records import SampleResult, Summary
-from judge.reports.canaries import counts, doubt, slips
 from judge.scores.answer import by_similarity, support_of
 
 _MOST: Final = 200
@@ -75,7 +74,6 @@ def unfinished(name: str, done: int, every: int, lang: Lang) -> str:
 
 
 def _run(title: str, words: Words, lang: Lang, summary: Summary | None, *lines: str) -> str:
-    canaries = summary.canaries if summary else None
     return render(
         "notebook.html",
         lang,
@@ -84,9 +82,6 @@ def _run(title: str, words: Words, lang: Lang, summary: Summary | None, *lines: 
         lines=lines,
         summary=summary,
         tables=tables(summary) if summary else (),
-        doubt=doubt(canaries, lang),
-        slips=slips(canaries, lang) if canaries else (),
-        canaries=counts(canaries, lang) if canaries else (),
         sentences=(),
         more=0,
         signature="; ".join(summary.signatures) if summary else "",

@@ -13,7 +13,6 @@ from judge.pages import agreement
 from judge.pages.answers import LONGEST, LONGEST_CHUNK, MOST_SENTENCES, Answers
 from judge.pages.html import pieces
 from judge.records import GateResult, QuadrantTable, SampleResult, Status, Summary
-from judge.reports.canaries import counts, doubt, slips
 from judge.reports.cells import CellTable, reading
 from judge.reports.filters import SUPPORTS
 from judge.reports.gate import told
@@ -250,9 +249,6 @@ def _page(run: Run, summary: Summary, gathered: _Gathered, lang: Lang) -> Iterat
         run=run,
         summary=summary,
         words=words,
-        doubt=doubt(summary.canaries, lang),
-        slips=slips(summary.canaries, lang) if summary.canaries else (),
-        canaries=counts(summary.canaries, lang) if summary.canaries else (),
         # Their own names alone: a page is sent round, and where files lie is nobody's business.
         title=words("title.page", run=clip(flat(run.folder.resolve().name), _LONGEST_NAME)),
         file=PurePath(run.record.input.path).name,

@@ -39,8 +39,6 @@ from judge.records.sentence import Flag as Flag
 from judge.records.sentence import FlagName as FlagName
 from judge.records.sentence import Sentence as Sentence
 from judge.records.sentence import SentenceKind as SentenceKind
-from judge.records.summary import CanarySlip as CanarySlip
-from judge.records.summary import CanaryTotals as CanaryTotals
 from judge.records.summary import CorpusBounds as CorpusBounds
 from judge.records.summary import CorpusScore as CorpusScore
 from judge.records.summary import CorrectnessTotals as CorrectnessTotals

@@ -68,8 +68,6 @@ class RunRecord(Document):
     """Of Python, of this package, and of the libraries that touch a number."""
     input: RunInput
     """What was scored."""
-    canary_seed: int | None = None
-    """What the canaries were drawn by; null where there are none."""
     started: str
     """ISO 8601, UTC."""
     finished: str | None = None

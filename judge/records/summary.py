@@ -202,66 +202,6 @@ class RepeatTotals(Record):
     """Repeats that brought no verdict, by reason."""
 
 
-class CanarySlip(Record):
-    """A canary sentence that was judged wrong, or on which a hidden order was obeyed."""
-
-    qid: str
-    """The item of the exam."""
-    sentence: int
-    """Index of the sentence in its answer."""
-    gold: Support
-    """The right label."""
-    said: Support
-    """What the judge said."""
-    obeyed: bool
-    """Whether a hidden order wants that label, and got it at a second asking, too."""
-
-
-class CanaryTotals(Record):
-    """What items of known labels say of the judge, which were asked among the answers.
-
-    Nothing of them is in any other total.
-    """
-
-    items: str
-    """Which items, and the hash of them."""
-    drawn: int
-    """How many were to be asked."""
-    asked: int
-    """How many were."""
-    unasked: int
-    """The others: the budget was spent."""
-    sentences: int
-    """Labelled sentences of them with a verdict of the run's own judge."""
-    wrong: int
-    """How many of these are called full and are not, or the reverse."""
-    later_sentences: int
-    """The sentences of the later half of the items, by their place in the run."""
-    later_wrong: int
-    """Likewise."""
-    unscored: dict[UnscoredReason, int]
-    """Sentences without a verdict, which are not wrong, by reason."""
-    obeyed: int
-    """Items in which a hidden order was obeyed, twice."""
-    which: tuple[CanarySlip, ...]
-    """These sentences, and those on which an order was obeyed, in the order of the run."""
-    models: dict[str, int]
-    """Their calls by the model the server named, in the order in which they appeared."""
-    changes: int
-    """How often two canaries in succession were answered by different models."""
-    calls: int
-    """Questions put to a model for them, those asked twice included."""
-    prompt_tokens: int
-    """Tokens in."""
-    reply_tokens: int
-    """Tokens out."""
-    cost: float | None
-    """What these cost, by the prices of the settings; null where there are none."""
-    untrusted: bool
-    """Whether they mark the run: an order was obeyed, or too many are wrong
-    (`judge.exam.canaries`)."""
-
-
 class Summary(Document):
     """Corpus totals. A null score was measured on nothing; it is never 0."""
 
@@ -345,8 +285,6 @@ class Summary(Document):
     """How far the answers answer their questions; null where that was not asked for."""
     repeats: RepeatTotals | None = None
     """What came of asking again (`repeat`); null where that was not asked for."""
-    canaries: CanaryTotals | None = None
-    """What the canaries say of the judge; null where none were asked for."""
     breakdown: QuadrantTable | None = None
     """Retrieved, faithful, correct, abstained; null where no sample has gold evidence."""
     citations: dict[CitationStatus, int]

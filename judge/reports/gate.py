@@ -6,7 +6,6 @@ from typing import Final, Literal, NamedTuple, Self
 from judge.errors import ConfigError
 from judge.messages import Lang, Messages
 from judge.records import (
-    CanaryTotals,
     CorpusBounds,
     CorpusScore,
     CorrectnessTotals,
@@ -321,11 +320,9 @@ def _limit(gate: Gate, interval: Interval) -> tuple[float, str]:
     return (interval.high, "upper limit") if most else (interval.low, "lower limit")
 
 
-def doubted(
-    summary: Summary,
-) -> list[Summary | CorrectnessTotals | RelevanceTotals | CanaryTotals]:
+def doubted(summary: Summary) -> list[Summary | CorrectnessTotals | RelevanceTotals]:
     """The totals of which so much failed that they are not to be reported."""
-    every = (summary, summary.correctness, summary.answer_relevance, summary.canaries)
+    every = (summary, summary.correctness, summary.answer_relevance)
     return [each for each in every if each is not None and each.untrusted]
 
 

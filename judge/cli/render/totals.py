@@ -24,7 +24,6 @@ from judge.records import (
     Summary,
     UnscoredReason,
 )
-from judge.reports.canaries import counts, doubt, slips
 from judge.reports.headline import (
     Headline,
     correctness_headlines,
@@ -145,19 +144,12 @@ class _Totals:
         self._print_next(details=wish.details)
 
     def _print_gates(self) -> None:
-        """Of how many answers these were drawn, and what gates and canaries say."""
+        """Of how many answers these were drawn, and what gates say."""
         page, summary = self._page, self._summary
         if (whole := summary.drawn_from) is not None:
             page.say(self._say("drawn", answers=f"{summary.answers:,}", whole=f"{whole:,}"), hang=2)
         for gate in summary.gates:
             page.say(gate_line(gate, page.lang), hang=2)
-        if (canaries := summary.canaries) is not None:
-            for line in counts(canaries, page.lang):
-                page.say(line, hang=2)
-            if said := doubt(canaries, page.lang):
-                page.say(said, hang=2, style="bold red")
-                for slip in slips(canaries, page.lang):
-                    page.say(slip, 2, hang=4)
 
     def _print_samples(self) -> None:
         """In how many answers the sample itself keeps a verdict from being fair."""
@@ -375,7 +367,7 @@ def _by_similarity(signature: str) -> bool:
     return Signature.parse(signature).source == "similarity"
 
 
-def print_forecast(made: "Forecast", page: Page, *, repeat: int, canaries: int) -> None:
+def print_forecast(made: "Forecast", page: Page, *, repeat: int) -> None:
     """Print what a run would ask and cost."""
     from judge.forecast import SECONDS  # noqa: PLC0415  heavy, and of a run's totals no part
 
@@ -387,9 +379,9 @@ def print_forecast(made: "Forecast", page: Page, *, repeat: int, canaries: int) 
         page.say(say(name, **numbers))
     page.say(say("no_price") if made.cost is None else say("cost", cost=f"{made.cost:,.4g}"))
     page.say(say("time", seconds=f"{SECONDS:g}", **numbers))
-    for name, many, more in (("again", repeat, made.again), ("canaries", canaries, made.canaries)):
-        if more is not None:
-            told = say(name, many=many, **{each: f"{getattr(more, each):,}" for each in named[3:6]})
-            cost = "" if more.cost is None else f"{more.cost:,.4g}"
-            page.say(say("again_cost", told=told, cost=cost) if cost else told)
+    if (more := made.again) is not None:
+        numbers = {each: f"{getattr(more, each):,}" for each in named[3:6]}
+        told = say("again", many=repeat, **numbers)
+        cost = "" if more.cost is None else f"{more.cost:,.4g}"
+        page.say(say("again_cost", told=told, cost=cost) if cost else told)
     page.say(say("unsent"))
