@@ -3,25 +3,18 @@
 import os
 import secrets
 import shutil
-import tomllib
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
-from urllib.parse import urlsplit
-
-from pydantic import Field
 
 from judge import compose
 from judge.backends.store.cache import cache_folder, open_store
-from judge.config import Config, Endpoint
+from judge.config import Config
 from judge.errors import JudgeError, PromptMismatch
 from judge.evaluator import Evaluator
 from judge.judges.prompted import MOST_REPLY_TOKENS
-from judge.messages import Lang
 from judge.prompt import verify_prompts
 from judge.records import (
     ChatFailure,
@@ -29,7 +22,6 @@ from judge.records import (
     ChatRequest,
     Chunk,
     Outcome,
-    Record,
     Sample,
     Support,
     Unscored,
@@ -47,6 +39,12 @@ _REPLY: Final = 256
 """Tokens that two words and the JSON around them never need."""
 _ATTEMPTS: Final = 2
 """At a call of the trial: who looks is waiting."""
+_SERVER: Final = "server and model"
+_TRIAL_NAME: Final = "a trial"
+_OFFLINE: Final = {
+    "similarity": "similarity, for no language model is named: --model",
+    "nli": "the NLI model on this machine",
+}
 _SYSTEM: Final = "Reply with JSON alone, in the shape you are given."
 _SCHEMA: Final = {
     "type": "object",
@@ -80,45 +78,10 @@ class Finding(NamedTuple):
     """What became of one check."""
 
     name: str
-    """What was looked at: a key of `name` in the texts of `doctor`."""
+    """What was checked."""
     state: State
     text: str
-    """What was found, and where it failed what to do: a key of `said`."""
-    values: Mapping[str, object] = {}
-    """What fills that text in."""
-
-
-class Recipe(Record):
-    """What to set for one kind of server, and what its OpenAI-compatible door does not do."""
-
-    name: str
-    """What it is called."""
-    at: tuple[str, ...]
-    """Ends of a dot, its host and the port, such as `.api.openai.com` or `:11434`."""
-    endpoint: Endpoint | None = None
-    """The only one it is about; null where it is about any."""
-    command: str
-    """A command that looks whether all is well."""
-    read: str
-    """Where that is documented."""
-    set_: Mapping[Lang, str] = Field(alias="set")
-    """What to set."""
-    differs: Mapping[Lang, str]
-    """What that door does not do, or does in its own way."""
-
-
-@cache
-def recipes() -> tuple[Recipe, ...]:
-    """All that ship."""
-    source = files("judge").joinpath("data", "recipes.toml").read_text("utf-8")
-    return tuple(map(Recipe.model_validate, tomllib.loads(source)["recipe"]))
-
-
-def recipe_for(config: Config) -> Recipe | None:
-    """The recipe for the server that is asked; None where its address tells nothing."""
-    host = urlsplit(compose.address(config)).netloc.lower()
-    right = (each for each in recipes() if each.endpoint in {None, config.endpoint})
-    return next((each for each in right if f".{host}".endswith(each.at)), None)
+    """What was found, and where it failed what to do."""
 
 
 async def examine(config: Config, *, long: bool = True) -> AsyncGenerator[Finding]:
@@ -132,34 +95,37 @@ async def examine(config: Config, *, long: bool = True) -> AsyncGenerator[Findin
     yield await _cache(config)
     yield _disk(cache_folder(config) if kept and config.cache_url is None else Path())
     if not config.asks_model:
-        yield Finding("judge", "passed", config.offline)
+        yield Finding("judge", "passed", _OFFLINE[config.offline])
     else:
         usable = True
         async for found in _model(config, long=long):
-            usable &= found.name != "server" or found.state == "passed"
+            usable &= found.name != _SERVER or found.state == "passed"
             yield found
         if not usable:
-            yield Finding("trial", "skipped", "no_model")
+            yield Finding(_TRIAL_NAME, "skipped", "there is no model to try")
             return
     yield await _trial(config)
 
 
 def _prompts() -> Finding:
     try:
-        return Finding("prompts", "passed", "prompts", {"count": len(verify_prompts())})
+        count = len(verify_prompts())
     except PromptMismatch as error:
-        return Finding("prompts", "failed", "error", {"error": error})
+        return Finding("prompts", "failed", str(error))
+    return Finding("prompts", "passed", f"{count} prompts have the pinned bytes")
 
 
 async def _cache(config: Config) -> Finding:
     if not (config.cache and config.asks_model):
-        return Finding("cache", "skipped", "no_cache")
+        text = "no verdicts are kept: only a language model's are, with --cache"
+        return Finding("cache", "skipped", text)
     try:
         async with open_store(config):
             pass  # it can be written, which is seen on entering
     except JudgeError as error:
-        return Finding("cache", "failed", "error", {"error": error})
-    return Finding("cache", "passed", "cache", {"folder": config.cache_url or cache_folder(config)})
+        return Finding("cache", "failed", str(error))
+    place = config.cache_url or cache_folder(config)
+    return Finding("cache", "passed", f"{place} can be written")
 
 
 def _disk(folder: Path) -> Finding:
@@ -167,29 +133,28 @@ def _disk(folder: Path) -> Finding:
     while not os.path.exists(place):  # noqa: PTH110  false, too, where nobody may look
         place = place.parent
     free = shutil.disk_usage(place).free
-    enough = free >= _ROOM
-    values = {"folder": place, "free": f"{free / 1e9:.1f}", "room": f"{_ROOM / 1e9:.1f}"}
-    return Finding("disk", "passed" if enough else "failed", f"disk_{enough}".lower(), values)
+    there = f"{free / 1e9:.1f} GB free at {place}"
+    if free >= _ROOM:
+        return Finding("disk", "passed", there)
+    step = f"free {_ROOM / 1e9:.1f} GB, or name another folder: --cache-dir, -o"
+    return Finding("disk", "failed", f"only {there}; {step}")
 
 
 async def _model(config: Config, *, long: bool) -> AsyncGenerator[Finding]:
     """Whether the server, its model, its options and its context length are as a run needs them."""
     try:
         async with compose.open_model(config) as served:
-            values = {
-                "model": config.model,
-                "url": compose.address(config),
-            }
-            values["served"] = served.name or "?"
-            yield Finding("server", "passed", "server", values)
-            yield Finding("options", "passed", "options", {"options": ", ".join(served.options)})
+            said = f"{config.model} answers at {compose.address(config)} as {served.name or '?'}"
+            yield Finding(_SERVER, "passed", said)
+            options = ", ".join(served.options)
+            yield Finding("reply formats", "passed", f"the server takes {options}")
             yield _clock(served.date)
             if long:
-                yield await _context(config, served)
+                yield Finding("context length", *await _context(config, served))
             else:
-                yield Finding("context", "skipped", "no_long")
+                yield Finding("context length", "skipped", "no long prompt was sent")
     except JudgeError as error:
-        yield Finding("server", "failed", "error", {"error": error})
+        yield Finding(_SERVER, "failed", str(error))
 
 
 def _clock(date: str) -> Finding:
@@ -199,14 +164,16 @@ def _clock(date: str) -> Finding:
         # HTTP knows no zone but GMT, and Python none where that is called -0000.
         there = there.astimezone(UTC) if there.tzinfo else there.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        return Finding("clock", "skipped", "no_date")
+        return Finding("clock", "skipped", "the server tells no time")
     apart = abs((datetime.now(UTC) - there).total_seconds())
-    right = apart <= _SKEW
-    values = {"seconds": f"{apart:.0f}"}
-    return Finding("clock", "passed" if right else "failed", f"clock_{right}".lower(), values)
+    text = f"{apart:.0f} s apart from the server's"
+    if apart <= _SKEW:
+        return Finding("clock", "passed", text)
+    step = "set the clock of this machine, for keys and certificates are bound to times"
+    return Finding("clock", "failed", f"{text}; {step}")
 
 
-async def _context(config: Config, served: compose.Served) -> Finding:
+async def _context(config: Config, served: compose.Served) -> tuple[State, str]:
     """Whether a prompt as long as a run's longest is read from its first line to its last."""
     first, last = secrets.token_hex(4), secrets.token_hex(4)
     size = config.max_evidence_tokens
@@ -216,7 +183,11 @@ async def _context(config: Config, served: compose.Served) -> Finding:
         reply_schema=dict(_SCHEMA),
         max_tokens=_REPLY + served.room,
     )
-    values: dict[str, object] = {"size": size}
+    prompt = f"a prompt of {size} tokens"
+    unanswered = (
+        f"{prompt} was not answered ({{}}); lower --max-evidence-tokens, or raise the server's "
+        "context length"
+    )
     reply = await served.model.chat(request)
     if isinstance(reply, ChatReply) and reply.finish == "length":
         # Some models think within the limit of a reply; a run gives them as much.
@@ -224,18 +195,22 @@ async def _context(config: Config, served: compose.Served) -> Finding:
         reply = await served.model.chat(request.model_copy(update={"max_tokens": most}))
         if isinstance(reply, ChatReply) and reply.finish == "length":
             cut = f"the reply was cut at {most} tokens; see --max-reply-tokens"
-            return Finding("context", "failed", "refused", values | {"detail": cut})
+            return "failed", unanswered.format(cut)
     if isinstance(reply, ChatFailure):
-        return Finding("context", "failed", "refused", values | {"detail": reply.detail})
-    values |= {"tokens": reply.prompt_tokens, "seconds": f"{reply.seconds:.1f}"}
-    return Finding("context", *_read(reply, first, last), values)
-
-
-def _read(reply: ChatReply, first: str, last: str) -> tuple[State, str]:
+        return "failed", unanswered.format(reply.detail)
     ends = (first in reply.text, last in reply.text)
     if all(ends):
-        return "passed", "context"
-    return "failed", "cut" if any(ends) else "unread"
+        size = reply.prompt_tokens
+        return "passed", f"a prompt of {size} tokens was read to its end, in {reply.seconds:.1f} s"
+    if any(ends):
+        return "failed", (
+            f"{prompt} was read in part: the server cuts prompts; raise its context length, or "
+            "lower --max-evidence-tokens"
+        )
+    return "failed", (
+        f"the model repeated neither the first nor the last word of {prompt}; lower "
+        "--max-evidence-tokens until it does, or take another model"
+    )
 
 
 def _long_prompt(first: str, last: str, size: int) -> str:
@@ -263,17 +238,25 @@ async def _trial(config: Config) -> Finding:
             async for result in evaluator.evaluate(_TRIAL):
                 outcomes += [each.outcome for each in result.sentences]
     except JudgeError as error:
-        return Finding("trial", "failed", "error", {"error": error})
+        return Finding(_TRIAL_NAME, "failed", str(error))
     judged = [each for each in outcomes if isinstance(each, Verdict) and not each.fallback_from]
-    values: dict[str, object] = {"claims": len(outcomes), "judged": len(judged)}
     if len(judged) < len(outcomes):
         lost = (each.fallback_from if isinstance(each, Verdict) else each for each in outcomes)
-        values["why"] = next(
-            f"{each.reason}: {each.detail}" for each in lost if isinstance(each, Unscored)
+        why = next(f"{each.reason}: {each.detail}" for each in lost if isinstance(each, Unscored))
+        return Finding(
+            _TRIAL_NAME,
+            "failed",
+            f"{len(judged)} of {len(outcomes)} plain sentences got a verdict ({why}); look at the "
+            "server's log, or try another model",
         )
-        return Finding("trial", "failed", "unscored", values)
     right = sum((each.support is Support.FULL) is (i % 2 == 0) for i, each in enumerate(judged))
-    values["right"] = right
+    of_all = f"{right} of {len(outcomes)} plain sentences"
     if right < len(judged):
-        return Finding("trial", "failed", "wrong", values)
-    return Finding("trial", "passed", "trial", values)
+        step = "take another model before you trust this one"
+        return Finding(_TRIAL_NAME, "failed", f"{of_all} judged right; {step}")
+    return Finding(
+        _TRIAL_NAME,
+        "passed",
+        f"{of_all}, in English and Chinese, judged right; how good a judge is shows on labels "
+        "alone: judge review",
+    )

@@ -352,12 +352,12 @@ def _tell_forecast(
 ) -> None:
     """Print what a run would ask and cost."""
     from judge.cli.render.totals import print_forecast  # noqa: PLC0415  likewise heavy
-    from judge.cli.terminal import output, words  # noqa: PLC0415  likewise
+    from judge.cli.terminal import output  # noqa: PLC0415  likewise
     from judge.forecast import forecast  # noqa: PLC0415  likewise
 
     with output(lang) as page:
         if not settings.asks_model:
-            page.say(words("totals", "forecast", lang)("no_model"))
+            page.say("no language model is named: nobody would be asked, and nothing be paid")
             return
         with _file_of(given) as path:
             made = forecast(path, settings, limit=limit, skip_bad_lines=skip_bad_lines)

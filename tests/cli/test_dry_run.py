@@ -37,8 +37,7 @@ def test_what_is_kept_is_taken_off_and_nothing_is_sent_or_written(
 
     short = write(Path("ten.jsonl"), [line(f"q{n}", f"Room {n} is open.") for n in range(10)])
     assert judge("score", short, *server.words).code == 0
-    kept = judge("score", short, *server.words, "--dry-run", "--lang", "zh")
-    assert "调用  0 次" in kept.out
+    assert numbers(judge("score", short, *server.words, "--dry-run").out, "calls") == [0]
     assert judge(*words).code == 0
     ran = judge(*words, "--dry-run")
     assert numbers(ran.out, "answers") == [ANSWERS, 2 * ANSWERS, 2 * ANSWERS]
@@ -55,15 +54,11 @@ def test_a_server_that_is_not_there_need_not_be(
     assert ran.code == 0, ran.err
     assert numbers(ran.out, "calls") == [12]  # no sample has a reference; each has a question
     assert numbers(ran.out, "minutes")[0] == 6
-    assert "set --input-price" in ran.out
     # Asked for nothing, and nothing remembered of what it would have taken.
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(samples.read_bytes())))
     piped = judge("score", "-", *words)
     assert numbers(piped.out, "calls") == [6]
-    assert "(not asked yet)" in piped.err
-    assert "nobody would be asked" in judge("score", samples, "--dry-run").out
     assert judge("score", samples, "--dry-run", "--server", refused_url()).code == 2
     report = samples.with_name("judge.xml")
     ran = judge("score", samples, "--dry-run", "--junit", report)
     assert (ran.code, report.exists()) == (2, False)
-    assert "leave out --junit" in ran.err

@@ -34,7 +34,7 @@ from judge.reports.headline import (
 )
 from judge.reports.worst import Entry, Example, Finding, FindingName
 from judge.signature import Signature
-from judge.text.visible import clip, flat
+from judge.text.visible import clip, flat, plural
 
 if TYPE_CHECKING:
     from judge.forecast import Forecast
@@ -371,17 +371,22 @@ def print_forecast(made: "Forecast", page: Page, *, repeat: int) -> None:
     """Print what a run would ask and cost."""
     from judge.forecast import SECONDS  # noqa: PLC0415  heavy, and of a run's totals no part
 
-    say = words("totals", "forecast", page.lang)
-    named = ("answers", "claims", "kept", "calls", "prompt_tokens", "reply_tokens", "at_once")
-    numbers = {name: f"{getattr(made, name):,}" for name in named}
-    numbers["minutes"] = f"{made.minutes:,.1f}"
-    for name in ("answers", "calls", "tokens"):
-        page.say(say(name, **numbers))
-    page.say(say("no_price") if made.cost is None else say("cost", cost=f"{made.cost:,.4g}"))
-    page.say(say("time", seconds=f"{SECONDS:g}", **numbers))
+    claims = f"{made.claims:,} {plural(made.claims, 'claim')}"
+    kept = f"{made.kept:,} of them {'has' if made.kept == 1 else 'have'} a verdict in the cache"
+    page.say(f"answers  {made.answers:,}, with {claims}; {kept}")
+    page.say(f"calls    {made.calls:,}")
+    page.say(f"tokens   about {made.prompt_tokens:,} in, {made.reply_tokens:,} out")
+    if made.cost is None:
+        page.say(
+            "cost     not known: set --input-price and --output-price, each for a million tokens"
+        )
+    else:
+        page.say(f"cost     about {made.cost:,.4g}")
+    pace = f"at {SECONDS:g} seconds a call and {made.at_once:,} at once"
+    page.say(f"minutes  about {made.minutes:,.1f}, {pace}")
     if (more := made.again) is not None:
-        numbers = {each: f"{getattr(more, each):,}" for each in named[3:6]}
-        told = say("again", many=repeat, **numbers)
-        cost = "" if more.cost is None else f"{more.cost:,.4g}"
-        page.say(say("again_cost", told=told, cost=cost) if cost else told)
-    page.say(say("unsent"))
+        calls = f"{more.calls:,} more {plural(more.calls, 'call')} at most (--repeat {repeat})"
+        tokens = f"about {more.prompt_tokens:,} tokens in, {more.reply_tokens:,} out"
+        cost = "" if more.cost is None else f", cost about {more.cost:,.4g}"
+        page.say(f"again    {calls}, {tokens}{cost}")
+    page.say("nothing was sent; what a reply leaves open is asked again, and comes on top")

@@ -57,11 +57,11 @@ def test_all_verdicts_come_through(door: str) -> None:
 
 def test_the_commands_of_the_guide_work() -> None:
     commands = [line for block in BLOCKS for line in block.splitlines()]
-    assert len(commands) == 4
+    assert commands
     for command in commands:
         with JudgeServer() as server:
             _, *words = shlex.split(re.sub(r"https://\S+", server.base_url, command))
-            ran = judge(*words, *([] if "--recipes" in words else ["--base-url", server.base_url]))
+            ran = judge(*words, "--base-url", server.base_url)
         assert ran.code == 0, ran
 
 
