@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import pickle
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from judge.cluster.actors import Plan, Scorer, checked, read
 from judge.cluster.blocks import Block
 from judge.cluster.shards import Door, Shard
 from judge.config import Config
-from judge.errors import ConfigError, RunError
 from judge.evaluator import Evaluator
 from judge.files.objects import each as each_of
 from judge.files.samples import read_samples
@@ -89,17 +87,6 @@ def _scorer(place: Path, **settings: str) -> tuple[Scorer, dict[str, object]]:
     return Scorer(plan), _only(row)
 
 
-async def test_an_environment_that_lacks_something_is_named(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (place / "run" / "results").mkdir(parents=True)
-    scorer, row = _scorer(place, cache_url=f"unix://{place}/nobody", model="m", base_url="http://a")
-    monkeypatch.setattr("judge.cluster.actors.gethostname", lambda: "node-7")
-    error = pickle.loads((await scorer(row))["error"])  # noqa: S301
-    assert isinstance(error, ConfigError)
-    assert "(told by node-7: what counts is the environment" in str(error)
-
-
 def _only(batch: dict[str, list[object]]) -> dict[str, object]:
     return {name: value[0] for name, value in batch.items()}
 
@@ -116,19 +103,3 @@ async def test_what_a_lost_machine_scored_is_not_scored_again(place: Path) -> No
     path.write_bytes(written[1][:-5])
     assert await scorer(row) == first
     assert path.read_bytes() == written[1]
-
-
-async def test_what_a_machine_does_not_have_is_told(place: Path) -> None:
-    scorer, row = _scorer(place)
-    error = pickle.loads((await scorer(row))["error"])  # noqa: S301
-    assert isinstance(error, RunError)
-    assert f"{place}/run: cannot be written (No such file or directory)" in str(error)
-    assert "on a disk that all share" in str(error)
-    for name, says in {
-        "gone.jsonl": "gone.jsonl: no such file",
-        "rows.jsonl": "rows.jsonl: changed while it was scored; leave it alone",
-    }.items():
-        given = {"file": [0], "path": [name], "names": [["x"]], "starts": [[0]]}
-        (found,) = read(given, scorer.plan)
-        passed = await scorer(_only(found))
-        assert says in str(pickle.loads(passed["error"]))  # noqa: S301
