@@ -1,4 +1,3 @@
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,6 @@ from judge.errors import ConfigError
 from judge.prompt import load_prompt
 from judge.protocols import Judge
 from judge.records import Chunk, JudgeRequest, Sentence, Verdict
-from judge.turns import at_once
-from tests import faults, replies, tiny
 from tests.server import JudgeServer
 
 TEXTS = ("The canteen opens at seven.", "食堂七点开门。")
@@ -85,42 +82,6 @@ async def test_embeddings_of_the_server_judge_similarity(server: JudgeServer) ->
     assert "食堂" in embedded
 
 
-async def test_an_nli_model_stands_by_a_language_model(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason="needs the extra `local`: transformers and torch")
-    labels, words = ("contradiction", "neutral", "entailment"), {"门": 0, "open": 2}
-    name = str(tiny.save_classifier(tmp_path / "tiny", labels, (0.0, 4.0, 0.0), words))
-    rooms = REQUEST.model_copy(update={"chunks": (Chunk(chunk_id="a", text="The room is open."),)})
-    with JudgeServer(replies.calls(faults.CRASHED)) as server:
-        async with compose(server.config(nli_model=name)) as judges:
-            shown = (await judges.faithfulness.judge(rooms)).outcomes[0]
-            assert "|fallback:nli:tiny@" in judges.faithfulness.signature
-        assert isinstance(shown, Verdict)
-        assert (shown.source, shown.support) == ("nli", "full")
-        assert shown.fallback_from is not None
-        async with compose(server.config(nli_model="./none", fallback=False)) as judges:
-            assert "nli" not in judges.faithfulness.signature
-
-
-async def test_embeddings_of_this_machine_judge_similarity(tmp_path: Path) -> None:
-    pytest.importorskip("sentence_transformers", reason="needs the extra `local`")
-    folder = tiny.save_encoder(tmp_path / "words")
-    async with compose(Config(embedding_model=f"local:{folder}")) as judges:
-        assert await sources(judges.faithfulness) == ["similarity"] * 2
-        assert judges.faithfulness.signature.startswith("similarity:embedding:words@")
-
-
-@pytest.mark.skipif(find_spec("transformers") is not None, reason="the extra is installed")
-async def test_without_the_extra_it_is_named(tmp_path: Path) -> None:
-    (tmp_path / "vocab.txt").write_text("")
-    for name in ("owner/model", str(tmp_path)):
-        for config in (Config(nli_model=name), Config(embedding_model=f"local:{name}")):
-            with pytest.raises(
-                ConfigError, match=r"needs more packages .*pip install '\.\[local\]"
-            ):
-                async with compose(config):
-                    raise AssertionError("not reached")
-
-
 async def test_openai_wants_a_key() -> None:
     llm, served = Config(model="m"), Config(embedding_model="e")
     for config in (llm, served, Config(model="m", base_url=OPENAI)):
@@ -162,18 +123,5 @@ def test_where_verdicts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert cache_folder(Config(cache_dir=Path("~/x"))) == tmp_path / "home" / "x"
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache_folder(Config()) == tmp_path / "home" / ".cache" / "judge"
-    # A home that there is not is named.
-    with pytest.raises(ConfigError, match=r"~nobody-at-all/x.*--cache-dir"):
+    with pytest.raises(ConfigError):
         cache_folder(Config(cache_dir=Path("~nobody-at-all/x")))
-    monkeypatch.setenv("HOME", "")
-    with pytest.raises(ConfigError, match=r"~/\.cache/judge.*--cache-dir"):
-        cache_folder(Config())
-    assert cache_folder(Config(cache_dir=tmp_path)) == tmp_path
-
-
-def test_no_more_answers_are_in_flight_than_may_ask_within_a_minute() -> None:
-    asks = {"model": "m", "base_url": "http://h/v1"}
-    rows = [({"rpm": 3}, 3), ({"tpm": 10_000}, 2), ({"tpm": 1}, 1), ({"rpm": 9_999}, 64)]
-    for limits, most in rows:
-        assert at_once(Config.model_validate(asks | limits)) == most, limits
-    assert at_once(Config(rpm=3)) == 64, "nobody is asked"
