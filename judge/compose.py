@@ -102,12 +102,11 @@ async def compose(
     connection: "Connection | None" = None,
     *,
     ask: bool = True,
-    pace: "Pace | None" = None,
 ) -> AsyncGenerator[Judges]:
     """The judges that `config` describes, ready to be asked; their connections close on leaving.
 
     A `connection` of the caller's is asked in the place of one to the server, to the end whatever
-    comes of it, and stays open. A `pace` lets out the requests of others, too.
+    comes of it, and stays open.
 
     Where a language model judges, its server is probed once: what it takes is in the signature. A
     model of this machine is loaded, once, on a thread of its own. Where nobody is to `ask`, and no
@@ -121,7 +120,7 @@ async def compose(
     guarded = connection is None
     async with AsyncExitStack() as stack:
         if connection is None and config.asks_server:
-            connection = await _connected(config, stack, pace)
+            connection = await _connected(config, stack)
         if connection is None or not config.asks_model:
             yield alone(config, await _second(config, connection, stack))
             return
@@ -154,9 +153,7 @@ def alone(config: Config, judge: Judge) -> Judges:
     return Judges(PartsJudge(judge), ContainmentJudge(judge))
 
 
-async def _connected(
-    config: Config, stack: AsyncExitStack, pace: "Pace | None" = None
-) -> "Connection":
+async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
     # Half a second of imports, for those who use them.
     from judge.backends.openai import Connection, Pace  # noqa: PLC0415
 
@@ -165,7 +162,7 @@ async def _connected(
         why = "files may be open (ulimit -n)" if files else "may ask within a minute (rpm, tpm)"
         _LOG.info("concurrency is %d, not %d, as no more %s", fewer, config.concurrency, why)
     return await stack.enter_async_context(
-        _server(config, Connection, pace or Pace(fewer, config.rpm, config.tpm))
+        _server(config, Connection, Pace(fewer, config.rpm, config.tpm))
     )
 
 

@@ -6,7 +6,7 @@ from concurrent.futures import Future, wait
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from functools import cache
 from threading import Thread
-from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeVar
+from typing import Final, NamedTuple, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from judge.bar import bar
@@ -22,9 +22,6 @@ from judge.records import Rules, Sample, SampleResult
 from judge.relevance import relate
 from judge.turns import Desk, Flight, Places, Turn, at_once
 from judge.workers import weigh
-
-if TYPE_CHECKING:
-    from judge.backends.openai import Pace
 
 _Result = TypeVar("_Result")
 _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
@@ -64,7 +61,6 @@ class Evaluator:
         review_hook: is handed the share `config.review_rate` of the answers as they are made, on
             another thread.
         places: bounds the questions that are out in the place of `config.concurrency`.
-        pace: lets out the requests to a server, those of other processes, too.
     """
 
     def __init__(
@@ -74,14 +70,13 @@ class Evaluator:
         judge: Judge | Judges | None = None,
         review_hook: ReviewHook | None = None,
         places: Places | None = None,
-        pace: "Pace | None" = None,
     ) -> None:
         self._config = config or Config()
         self.workers = self._config.workers or 1
         """Processes that compute, as of when it is entered or used; 1: this one alone."""
         self._at_once = at_once(self._config)
         self._hook = review_hook
-        self._places, self._pace = places, pace
+        self._places = places
         self._given: Judges | None = None
         self._signatures: tuple[str, str | None, str | None] | None = None
         self._entered = False
@@ -199,7 +194,7 @@ class Evaluator:
                         raise
             judges = self._given
             if judges is None:
-                judges = await stack.enter_async_context(compose(self._config, pace=self._pace))
+                judges = await stack.enter_async_context(compose(self._config))
                 self._sign(judges)
             yield _Ready(loop, judges, processes)
 

@@ -11,11 +11,8 @@ from pathlib import Path
 from socket import gethostname
 from typing import Any, Final, NamedTuple
 
-from ray import get_actor
-
 from judge.backends.store.cache import cache_folder
 from judge.cluster.blocks import Block, Source, blocks
-from judge.cluster.permits import SharedPace
 from judge.cluster.shards import Door, Shard
 from judge.config import Config
 from judge.errors import (
@@ -56,8 +53,6 @@ class Plan(NamedTuple):
     """Whether the samples are to be copied into the run."""
     session: str
     """Of the driver."""
-    paced: bool
-    """Whether an actor of the session's name keeps one pace for all."""
 
     @property
     def config(self) -> Config:
@@ -94,6 +89,16 @@ def portable(config: Config) -> Config:
     # A folder that is meant by its relation to this process, or to its user, is named in full.
     place = {} if config.cache_url else {"cache_dir": cache_folder(config).absolute()}
     return config.model_copy(update=place)
+
+
+def share(config: Config, replicas: int) -> Config:
+    """Return the settings of one of several replicas: each has an equal part of the rates.
+
+    `rpm=600` among 4 replicas is 150 for each; at least 1.
+    """
+    rates = {"rpm": config.rpm, "tpm": config.tpm}
+    parts = {name: max(1, rate // replicas) for name, rate in rates.items() if rate is not None}
+    return config.model_copy(update=parts)
 
 
 def cpus(config: Config) -> float:
@@ -171,8 +176,8 @@ def _totals(results: list[SampleResult], start: int, config: Config) -> bytes:
 class Holder:
     """An actor that has one `Evaluator`, open from its first use on."""
 
-    def __init__(self, config: Config, pace: SharedPace | None = None) -> None:
-        self._evaluator = Evaluator(config, pace=pace)
+    def __init__(self, config: Config) -> None:
+        self._evaluator = Evaluator(config)
         self._opening = asyncio.Lock()
         self._open = False
 
@@ -205,7 +210,7 @@ class Scorer(Holder):
     """Scores some blocks at a time."""
 
     def __init__(self, plan: Plan) -> None:
-        super().__init__(plan.config, SharedPace(get_actor(plan.session)) if plan.paced else None)
+        super().__init__(plan.config)
         self.plan = plan
         self._door = Door()
         self._said = _Said()

@@ -1,21 +1,18 @@
 """Rows of a Ray dataset scored in a pipeline of the user's."""
 
-import secrets
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import ray.data
 
-from judge.cluster.actors import Holder, Row, config_of, cpus, portable
-from judge.cluster.permits import SharedPace, keep_pace
+from judge.cluster.actors import Holder, Row, config_of, cpus, portable, share
 from judge.config import Config
 from judge.errors import ConfigError, InputError
 from judge.files.columns import fields_of
 from judge.files.fields import SCORE_NEEDS
 from judge.files.shapes import Reader
 from judge.records import Sample, SampleResult
-from judge.turns import at_once
 
 if TYPE_CHECKING:
     from ray.data import Dataset
@@ -39,7 +36,7 @@ def evaluate_dataset(
     """A row for each row of `ds`: `qid`, `status`, `faithfulness`, `result` as JSON, and `error`.
 
     Lazy, as Ray Data is. A row of the wrong form is none of a score: its status is "rejected", and
-    its error says what is wrong. The rates of the settings hold for all replicas together.
+    its error says what is wrong. The rates of the settings are divided evenly among the replicas.
 
     Args:
         ds: rows with the fields of a sample: a line of JSON has the same.
@@ -52,13 +49,9 @@ def evaluate_dataset(
     if replicas < 1:
         raise ConfigError(f"replicas {replicas}: at least one must score")
     config = portable(config or Config())
-    keeper = None
-    if config.asks_server and replicas > 1:
-        ceiling = replicas * at_once(config)
-        keeper = keep_pace(secrets.token_hex(8), ceiling, config.rpm, config.tpm)
     return ds.map_batches(
         _Rows,
-        fn_constructor_args=(config.model_dump_json(), keeper),
+        fn_constructor_args=(share(config, replicas).model_dump_json(),),
         batch_size=_ROWS,
         batch_format="pyarrow",
         compute=ray.data.ActorPoolStrategy(size=replicas),
@@ -69,9 +62,9 @@ def evaluate_dataset(
 class _Rows(Holder):
     """Scores rows."""
 
-    def __init__(self, settings: str, keeper: object) -> None:
+    def __init__(self, settings: str) -> None:
         config = config_of(settings)
-        super().__init__(config, None if keeper is None else SharedPace(keeper))
+        super().__init__(config)
         self._map = config.map
 
     async def __call__(self, batch: pa.Table) -> pa.Table:

@@ -17,9 +17,8 @@ import ray
 import ray.data
 from ray.data.expressions import col
 
-from judge.cluster.actors import Plan, Row, Scorer, added_up, checked, cpus, portable, read
+from judge.cluster.actors import Plan, Row, Scorer, added_up, checked, cpus, portable, read, share
 from judge.cluster.blocks import Source, shown, sources, tasks
-from judge.cluster.permits import keep_pace
 from judge.cluster.session import connected, free, ticking
 from judge.config import Config
 from judge.errors import InputError, JudgeError, RunError, WorkerLost
@@ -34,7 +33,6 @@ from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
 from judge.scores.totals import Totals
-from judge.turns import at_once
 
 if TYPE_CHECKING:
     from ray.data import Dataset
@@ -68,7 +66,7 @@ class ClusterJob:
     Args:
         source: what to read: a file, a folder, a pattern, `s3://`.
         folder: where the run goes.
-        config: settings; `concurrency` is that of each replica, the rates are those of all.
+        config: settings; `concurrency` is that of each replica, the rates are divided among them.
         address: of a Ray cluster, as `ray.init` takes it; None: one on this machine.
         replicas: actors that score; one for each CPU where left out, one where a server judges.
         force: as of `Job`; so are the next two.
@@ -104,7 +102,6 @@ class ClusterJob:
         clock = time.monotonic()
         if self._source == PIPED or is_fifo(Path(self._source)):
             raise InputError("--engine ray reads files, each of them twice; save it to one")
-        settings = portable(self._config).model_dump_json()
         files = sources(self._source)
         self._refuse_within(files)
         plain = len(files) == 1 and files[0].has_lines and "://" not in files[0].address
@@ -116,13 +113,12 @@ class ClusterJob:
                 held.enter_context(connected(self._address))
             replicas = self._replicas or self._usual()
             plan = Plan(
-                settings,
+                share(portable(self._config), replicas).model_dump_json(),
                 str(self._folder),
                 skip=self._skip,
                 named=len(files) > 1,
                 copied=not plain,
                 session=secrets.token_hex(8),
-                paced=self._config.asks_server and replicas > 1,
             )
             with ticking(watcher, lambda: ", ".join(filter(None, ("checking the input", free())))):
                 found, scored = self._check(files, plan)
@@ -139,12 +135,9 @@ class ClusterJob:
             if resumed < begun:
                 watcher.begun(record, resumed)
             rest = [each for each in found if each.name not in tally.names]
-            ceiling, rpm, tpm = replicas * at_once(self._config), self._config.rpm, self._config.tpm
-            keeper = keep_pace(plan.session, ceiling, rpm, tpm) if plan.paced else None
             with ticking(watcher, lambda: "" if tally.answers > resumed else free()):
                 for row in _scored(plan, files, rest, replicas):
                     tally.add(row)
-            del keeper
             return self._finish(folder, record, tally, clock, resumed)
 
     def _finish(

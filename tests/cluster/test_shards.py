@@ -79,7 +79,6 @@ def _scorer(place: Path, **settings: str) -> tuple[Scorer, dict[str, object]]:
         named=False,
         copied=False,
         session="session",
-        paced=False,
     )
     given = {"file": [0], "path": [str(place / "rows.jsonl")]}
     (*_, found) = (each["name"][0] for each in checked(given, plan) if each["name"][0])

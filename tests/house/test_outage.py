@@ -25,6 +25,11 @@ def said(status: int) -> Failure:
     return Failure(reason, f"HTTP {status}", refusal=Refusal(status))
 
 
+def refused(wait: float | None = None) -> Failure:
+    reason = UnscoredReason.RATE_LIMITED
+    return Failure(reason, "HTTP 429", refusal=Refusal(429, wait=wait))
+
+
 def test_what_begins_an_outage_and_what_ends_it() -> None:
     # What came and when; whether 10 s of patience are over after the last.
     rows: list[tuple[list[tuple[float, Failure | None]], bool]] = [
@@ -32,20 +37,24 @@ def test_what_begins_an_outage_and_what_ends_it() -> None:
         ([(0, GONE), (10, GONE)], True),
         ([(0, said(503)), (5, GONE), (10, said(500))], True),
         ([(0, GONE), (5, None), (10, GONE)], False),
-        ([(0, GONE), (5, said(429)), (10, GONE)], False),
+        ([(0, GONE), (5, said(400)), (10, GONE)], False),
+        ([(0, refused()), (10, refused())], True),
+        ([(0, refused(7)), (10, refused())], False),  # the wait that it asked for does not count
+        ([(0, refused(7)), (17, refused())], True),
+        ([(0, refused(601))], True),  # longer than the deadline
         ([(0, GONE), (5, LATE), (10, GONE)], True),
         ([(0, LATE), (10, LATE)], False),
         ([(0, GONE), (100, GONE)], False),  # two, and nobody asked between them
     ]
     for events, over in rows:
         now = 0.0
-        outage = Outage(10, lambda: now)  # noqa: B023  it is asked before the next round
+        outage = Outage(10, 600, lambda: now)  # noqa: B023  it is asked before the next round
         for now, failure in events:  # noqa: B007  read by the clock
             outage.hear(failure)
-        assert outage.over is over, events
-    never = Outage(0, lambda: 1e9)
+        assert bool(outage.why) is over, events
+    never = Outage(0, 600, lambda: 1e9)
     never.hear(GONE)
-    assert (never.over, never.said) == (False, "")
+    assert (never.why, never.state) == ("", "")
 
 
 @pytest.fixture
@@ -97,12 +106,11 @@ def test_a_quota_that_is_spent_for_hours_ends_the_run_which_goes_on_later(sample
         ran = judge(*words)
         assert (ran.code, ran.out) == (3, "")
         told = ran.err.splitlines()[-1]
-        assert "it asks to wait 7," in told
-        assert "and an answer may take 600 (--deadline); go on when that is over" in told
+        assert "it asks to wait for longer than 600 s (--deadline)" in told
         kept = len(results(run))
         assert f"; {kept} of 60 answers are kept; the same command goes on from there" in told
         assert 20 <= kept <= 25
-        assert server.calls < 40  # a tenth are refusals before it is no isolated one
+        assert server.calls < 40
         script.mended = True
         assert judge(*words).code == 0
     assert read_summary(run).judged == ANSWERS

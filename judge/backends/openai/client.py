@@ -27,11 +27,12 @@ from judge.backends.openai.failures import (
     from_refusal,
 )
 from judge.backends.openai.outage import Outage
-from judge.backends.openai.pace import TOO_MANY, Pace
+from judge.backends.openai.pace import REFUSAL_WINDOW_SECONDS, TOO_MANY, Pace
 from judge.backends.openai.route import Route
 from judge.backends.retry import last, pause
 from judge.errors import ConfigError, JudgeUnavailable, JudgeUnhealthy
 from judge.records import UnscoredReason
+from judge.text.visible import counted
 
 T = TypeVar("T")
 
@@ -44,8 +45,8 @@ _KEPT_ALIVE: Final = 4.0
 """Seconds an idle socket is kept: uvicorn closes them after 5, and a request sent then is lost."""
 _LIMIT_MIB: Final = 16
 """Of a body: thousands of times a reply, and more than the rows of any batch of embeddings."""
-_REFUSED: Final = 2.0
-"""Seconds a wait may last after a refusal, for the pace spares the server already."""
+_REFUSED: Final = 4.0
+"""Seconds a wait may last after a refusal that does not say how long to wait."""
 _UNSENT: Final = 8.0
 """Likewise where nobody was there."""
 LAST: Final = 5.0
@@ -174,7 +175,7 @@ class Connection:
         self._route = Route.to(base_url, key or "none", headers)
         self.policy: Final = policy or Policy()
         self._pace: Final = pace or Pace(_SOCKETS)
-        self._outage: Final = Outage(self.policy.patience)
+        self._outage: Final = Outage(self.policy.patience, self.policy.deadline)
         self.host: Final = self._route.host
         self.base_url: Final = self._route.base_url
         # A header may hold the name of a scheme, and a secret behind it.
@@ -241,24 +242,18 @@ class Connection:
         if isinstance(outcome, Failure) and outcome.step:
             step = outcome.step.format(option=option)
             raise self.unavailable(str(body.get("model", "")), f"{outcome.detail}; {step}")
-        if isinstance(outcome, Failure) and (why := self._hopeless()):
+        if isinstance(outcome, Failure) and (why := self._outage.why):
             raise JudgeUnhealthy(str(self.unavailable(str(body.get("model", "")), why)))
         return Exchange(outcome, clock() - started, retries)
 
-    def _hopeless(self) -> str:
-        """Why nobody needs to ask any more for now; empty where an answer may still come."""
-        if self._outage.over:
-            return self._outage.why
-        seconds = self._pace.held
-        if not self.policy.patience or seconds <= self.policy.deadline:
-            return ""
-        asks = f"it asks to wait {seconds:,.0f} s, and an answer may take {self.policy.deadline:g}"
-        return f"{asks} (--deadline); go on when that is over, or name another --model"
-
     @property
     def trouble(self) -> str:
-        """What is the matter with the server; empty where it answers."""
-        return self._outage.said
+        """What is the matter with the server; empty while it answers."""
+        if state := self._outage.state:
+            return state
+        refused = self._pace.refused_lately
+        window = f"{REFUSAL_WINDOW_SECONDS:g} s ({TOO_MANY})"
+        return f"{counted(refused, 'request')} refused in the last {window}" if refused else ""
 
     def unavailable(self, model: str, why: str) -> JudgeUnavailable:
         """The error that ends a run, with the model and the server named before the reason."""
@@ -276,7 +271,7 @@ class Connection:
         end: float,
     ) -> T | Failure:
         if not await self._pace.begin(len(content), end):
-            late = "no turn to ask before the deadline, as fewer requests are taken"
+            late = "no turn to ask before the deadline (--concurrency, --rpm, --tpm)"
             return Failure(UnscoredReason.RATE_LIMITED, late, again=False)
         clock = asyncio.get_running_loop().time
         started = clock()
@@ -285,34 +280,26 @@ class Connection:
             async with asyncio.timeout_at(min(started + self.policy.timeout, end, last_moment)):
                 answer = await self._post(url, content)
         except TRANSPORT as error:
-            self._pace.ended(0)
             if type(error) is TimeoutError:  # of our own making
                 waited = f"no whole answer within {clock() - started:.3g} s"
-                failure = Failure(UnscoredReason.TIMEOUT, waited)
+                outcome: T | Failure = Failure(UnscoredReason.TIMEOUT, waited)
             else:
-                failure = from_error(error, self._hide)
-        except BaseException:
-            self._pace.dropped()
-            raise
+                outcome = from_error(error, self._hide)
         else:
             self.date = answer.headers.get("Date", "")
             outcome = self._read(answer, read)
-            status, asked = answer.status, None
-            if isinstance(outcome, Failure):
-                asked = outcome.refusal.wait if outcome.refusal else None
-                # A response of status 200 may name a limit, too.
-                limited = outcome.reason is UnscoredReason.RATE_LIMITED
-                status = TOO_MANY if limited else status
-            self._pace.ended(status, answer.headers, asked, clock() - started)
-            if not isinstance(outcome, Failure):
-                self._outage.hear(None)
-                return outcome
-            failure = outcome
-        self._outage.hear(failure)
-        status = failure.refusal.status if failure.refusal else 0
-        _LOG.debug("attempt failed: %s, status %d", failure.reason, status)
-        ended = failure.again and final is not None and final(failure)
-        return replace(failure, again=False) if ended else failure
+        finally:
+            self._pace.release()
+        if not isinstance(outcome, Failure):
+            self._outage.hear(None)
+            return outcome
+        if outcome.reason is UnscoredReason.RATE_LIMITED:
+            self._pace.refused()
+        self._outage.hear(outcome)
+        status = outcome.refusal.status if outcome.refusal else 0
+        _LOG.debug("attempt failed: %s, status %d", outcome.reason, status)
+        ended = outcome.again and final is not None and final(outcome)
+        return replace(outcome, again=False) if ended else outcome
 
     def _read(self, answer: Answer, read: Callable[[bytes], T]) -> T | Failure:
         if answer.status not in _FINE:
