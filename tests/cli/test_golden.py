@@ -22,7 +22,7 @@ from tests.replies import mixed
 from tests.reviewed import fill
 from tests.server import JudgeServer
 
-FIXTURES: Final = Path(__file__).resolve().parents[2] / "fixtures"
+ROOT: Final = Path(__file__).resolve().parents[2]
 MODEL: Final = "--model tiny --base-url {server} --no-cache"
 SESSIONS: Final = {
     "score": (
@@ -98,7 +98,7 @@ def test_what_a_command_prints(
 ) -> None:
     # A line that names a folder would break elsewhere on a machine whose folders have longer names.
     monkeypatch.setenv("COLUMNS", "200" if name in {"cache", "doctor"} else "80")
-    shutil.copytree(FIXTURES, place / "fixtures")
+    shutil.copytree(ROOT / "fixtures", place / "fixtures")
     written = []
     with JudgeServer(mixed) as server:
         for line in SESSIONS[name]:
@@ -113,7 +113,7 @@ def test_what_a_command_prints(
                 written.append(f"$ judge {shown}\n{ran.out}{ran.err}exit {ran.code}\n")
         text = "\n".join(written).replace(server.base_url, "URL")
     text = text.replace(server.base_url.removeprefix("http://").removesuffix("/v1"), "HOST")
-    text = text.replace(str(place), "FOLDER")
+    text = text.replace(str(place), "FOLDER").replace(str(ROOT), "CHECKOUT")
     for pattern, instead in MASKS:
         text = pattern.sub(instead, text)
     golden.check(f"{name}.{lang}", text)
