@@ -59,11 +59,10 @@ def stratum(name: str, weighing: Weighing, drawn: int, **changes: object) -> Str
     return Stratum.model_validate(fields | changes)
 
 
-def draw(strata: Sequence[Stratum], rows: Sequence[DrawnSentence], by: str = "sentence") -> Draw:
+def draw(strata: Sequence[Stratum], rows: Sequence[DrawnSentence]) -> Draw:
     return Draw.model_validate(
         {
             "draw": DRAW,
-            "by": by,
             "seed": 0,
             "size": len(rows),
             "results": "0" * 64,

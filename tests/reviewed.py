@@ -106,9 +106,10 @@ def cells(sheet: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def fill(sheet: Path, word: str, header: str = "human_support") -> None:
+def fill(sheet: Path, word: str) -> None:
     """What a person does: the same answer in every row."""
     rows = cells(sheet)
+    header = "human_support" if "human_support" in rows[0] else "人工判断"
     with sheet.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys())
         writer.writeheader()

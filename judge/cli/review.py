@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 commands = typer.Typer(no_args_is_help=True, help="Spot-check by people: draw, import, promote.")
 app.add_typer(commands, name="review")
 
-By = Literal["sentence", "answer"]
 For = Literal["faithfulness", "correctness"]
 
 _REASONS: Final = 5
@@ -33,7 +32,6 @@ _WIDTH: Final = 60
 _LANGUAGE: Final = typer.Option(
     "en", "--lang", help="Language of the sheet, or of what is printed and the page."
 )
-_BY: Final = typer.Option("sentence", "--by", help="Draw sentences, or whole answers.")
 _FOR: Final = typer.Option(
     "faithfulness", "--for", help="What to check: by the chunks, or answer and reference."
 )
@@ -43,13 +41,12 @@ _FORCE: Final = typer.Option(False, "--force", help="Replace the file that -o na
 @commands.command()
 def draw(
     run: Path = RUN,
-    size: int = typer.Option(60, "-n", "--size", min=1, help="Sentences (or answers) to draw."),
+    size: int = typer.Option(60, "-n", "--size", min=1, help="Sentences to draw."),
     output: Path = typer.Option(
         Path("review.csv"), "-o", "--output", metavar="SHEET", help="A CSV."
     ),
     *,
     target: For = _FOR,
-    by: By = _BY,
     seed: int = typer.Option(0, min=0, help="Another seed draws others."),
     reviewers: str = typer.Option(
         "1", metavar="N|NAMES", help="A sheet each: how many, or names with commas."
@@ -68,7 +65,6 @@ def draw(
         output,
         size=size,
         target=target,
-        by=by,
         seed=seed,
         reviewers=named_reviewers(reviewers, overlap),
         overlap=overlap,
@@ -201,12 +197,11 @@ def _drawn(draw: "Draw", lang: Lang) -> Iterator[str]:
     """What a draw took of each stratum."""
     tell = words("review", "draw", lang)
     yield tell(
-        f"by_{draw.by}",
+        "title",
         draw=draw.draw,
         half="" if draw.target == "faithfulness" else tell(draw.target),
         drawn=sum(stratum.drawn for stratum in draw.strata),
         of=sum(stratum.units for stratum in draw.strata),
-        rows=len(draw.sentences),
         seed=draw.seed,
     )
     for each in draw.strata:

@@ -288,7 +288,7 @@ def _job(
     if review_hook is not None:
         from judge.review.hook import open_hook  # noqa: PLC0415  for runs that have one
 
-        hook = open_hook(review_hook, settings)
+        hook = open_hook(review_hook)
     evaluator = Evaluator(settings, review_hook=hook)
     return Job(stream, folder, settings, evaluator=evaluator, limit=limit, **checks)
 

@@ -166,7 +166,7 @@ class Findings:
         )
         """What the page is about; a run by similarity is not called faithfulness."""
         strata = agreement.strata
-        self.whole = not agreement.partly and all(h.labelled == h.units for h in strata)
+        self.whole = all(h.labelled == h.units for h in strata)
         """Whether every claim of the run was labelled, so that nothing is left to chance."""
         # By name and average: faithfulness before faithfulness_strict, macro before micro.
         self.leading = min(agreement.corrected, key=lambda s: (s.name, s.average), default=None)
@@ -183,7 +183,7 @@ class Findings:
         if score is None:
             labelled, units = sum(h.labelled for h in strata), sum(h.units for h in strata)
             few = labelled < min(_FEWEST, units)
-            why = f"few_{self._agreement.by}" if few else "no_claim"
+            why = "few" if few else "no_claim"
             whole = self._agreement.target == "faithfulness"
             key = "headline.nothing" if whole else f"headline.nothing_{self._agreement.target}"
             return words(key, why=words(f"unmeasured.{why}"))
@@ -221,8 +221,6 @@ class Findings:
         said = []
         if {score.average for score in self._agreement.corrected} == {"macro"}:
             said.append(self._words("note.uneven"))
-        if self._agreement.partly:
-            said.append(self._words("note.partly", count=self._agreement.partly))
         return [*said, *self._blank()]
 
     def _blank(self) -> Iterator[str]:

@@ -17,12 +17,11 @@ from judge.review.census import NEVER_PARTIAL, own_verdict
 from judge.review.corrected import (
     Labels,
     Name,
-    Unit,
     chances_of,
     corrected_scores,
     error_of,
+    labelled_of,
     mean_errors,
-    units_of,
 )
 from judge.review.folder import by_row
 from judge.review.records import (
@@ -70,8 +69,7 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
     own = [verdict for sentence in draw.sentences if (verdict := own_verdict(sentence.outcome))]
     # A judge that knows no partial is not told off for the words it lacks.
     bare = len(names) == 1 or (bool(own) and all(v.source in NEVER_PARTIAL for v in own))
-    units = units_of(draw, given)
-    pairs = list(_pairs(draw, units, given, bare=bare))
+    pairs = list(_pairs(draw, given, bare=bare))
     weights = [pair.weight for pair in pairs]
     whole = sum(weights)
     sure = [(p.probability, p.supported, p.weight) for p in pairs if p.probability is not None]
@@ -80,11 +78,9 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
     return Agreement(
         draw=draw.draw,
         target=draw.target,
-        by=draw.by,
         signature=draw.signature,
         drawn=len(draw.sentences),
         labelled=len(given),
-        partly=sum(len(unit.sentences) < unit.claims for unit in units),
         labels=len(labels),
         reviewers=tuple(sorted({label.reviewer for label in labels})),
         scale="full_or_rest" if bare else "labels",
@@ -99,7 +95,7 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         brier=brier(probabilities, truths, theirs),
         calibration_error=calibration_error(probabilities, truths, theirs),
         corrected=tuple(corrected_scores(draw, given, summary, names)),
-        strata=tuple(_strata(draw, given, units, mean_errors(draw, given, names[0]))),
+        strata=tuple(_strata(draw, given, mean_errors(draw, given, names[0]))),
         disagreements=tuple(_disagreements(draw, given, bare=bare)),
     )
 
@@ -288,23 +284,21 @@ def _scaled(weights: Sequence[float]) -> list[float]:
     return [weight / largest if largest else 0.0 for weight in weights]
 
 
-def _pairs(draw: Draw, units: Sequence[Unit], given: Labels, *, bare: bool) -> Iterator[_Pair]:
-    for unit, chance in zip(units, chances_of(draw, units), strict=True):
-        for sentence in unit.sentences:
-            labels, verdict = given[sentence.review_id], own_verdict(sentence.outcome)
-            if verdict is None:
-                continue
-            # The labelled claims of an answer stand for the others.
-            stands_for = unit.claims / len(unit.sentences)
-            for label in labels:
-                yield _Pair(
-                    sentence=sentence,
-                    judge=_said(verdict, bare=bare),
-                    person=_said(label, bare=bare),
-                    supported=label.supported,
-                    probability=verdict.score,
-                    weight=sentence.weight * stands_for / chance / len(labels),
-                )
+def _pairs(draw: Draw, given: Labels, *, bare: bool) -> Iterator[_Pair]:
+    labelled = labelled_of(draw, given)
+    for sentence, chance in zip(labelled, chances_of(draw, given), strict=True):
+        labels, verdict = given[sentence.review_id], own_verdict(sentence.outcome)
+        if verdict is None:
+            continue
+        for label in labels:
+            yield _Pair(
+                sentence=sentence,
+                judge=_said(verdict, bare=bare),
+                person=_said(label, bare=bare),
+                supported=label.supported,
+                probability=verdict.score,
+                weight=sentence.weight / chance / len(labels),
+            )
 
 
 def _said(label: Label | Verdict, *, bare: bool) -> str:
@@ -334,12 +328,8 @@ def _share(pairs: Sequence[_Pair]) -> Share | None:
     return None if found is None else Share(**found._asdict())
 
 
-def _strata(
-    draw: Draw, given: Labels, units: Sequence[Unit], errors: Sequence[float | None]
-) -> Iterator[LabelledStratum]:
-    labelled = Counter(unit.stratum for unit in units)
-    rows = Counter(each.stratum for each in draw.sentences)
-    blank = Counter(each.stratum for each in draw.sentences if each.review_id not in given)
+def _strata(draw: Draw, given: Labels, errors: Sequence[float | None]) -> Iterator[LabelledStratum]:
+    labelled = Counter(each.stratum for each in labelled_of(draw, given))
     whole = sum(stratum.macro.weight for stratum in draw.strata)
     for number, (stratum, error) in enumerate(zip(draw.strata, errors, strict=True)):
         yield LabelledStratum(
@@ -348,8 +338,8 @@ def _strata(
             share=stratum.macro.weight / whole,
             drawn=stratum.drawn,
             labelled=labelled[number],
-            rows=rows[number],
-            blank=blank[number],
+            rows=stratum.drawn,
+            blank=stratum.drawn - labelled[number],
             error=error,
         )
 

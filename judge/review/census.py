@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from judge.backends.hook import uniform
 from judge.records import (
@@ -26,8 +26,6 @@ from judge.records import (
 from judge.review.records import Stratum, StratumName, Weighing
 from judge.signature import Signature
 
-By = Literal["sentence", "answer"]
-"""The unit of a draw: one claim, or all claims of an answer."""
 Span = tuple[float, float]
 """The least and the most by which people may differ from the judge."""
 
@@ -44,19 +42,9 @@ errors in a hundred, .45 three in ten. It steers how many are drawn, and biases 
 NEVER_PARTIAL: Final = frozenset({"similarity", "nli"})
 """Sources of verdicts that never say `partial`; they are compared as full against the rest."""
 
-_CANCELLED: Final = 0.5
-"""By how much the spread of an answer is smaller: errors within an answer partly cancel."""
 _NEAR: Final = 1.0
 """The distance from the threshold that is doubtful, in log odds: .71 to .95 where it is .87."""
 _EDGE: Final = 1e-9
-_DOUBT: Final = (
-    StratumName.UNSCORED,
-    StratumName.UNSUPPORTED_DOUBTFUL,
-    StratumName.UNSUPPORTED,
-    StratumName.PARTIAL,
-    StratumName.SUPPORTED_DOUBTFUL,
-    StratumName.SUPPORTED,
-)
 
 
 class Claim(NamedTuple):
@@ -77,14 +65,13 @@ class Size(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A unit that may be drawn; those with the smallest `key` are, more often the heavy ones."""
+    """A claim that may be drawn; those with the smallest `key` are, more often the heavy ones."""
 
     key: float
     """A permanent random number, divided by the weight."""
     position: int
     """Of the answer in the run, from 0."""
-    sentence: int | None
-    """None for the whole answer."""
+    sentence: int
     weight: float
 
 
@@ -144,13 +131,12 @@ class Tally:
 
 
 class Census:
-    """Counts a run, result by result, for a draw of at most `size` units.
+    """Counts a run, result by result, for a draw of at most `size` claims.
 
     Memory does not grow with the run. Draws by different `key`s are independent of each other.
     """
 
-    def __init__(self, by: By, seed: int, size: int, key: str = "draw") -> None:
-        self._by = by
+    def __init__(self, seed: int, size: int, key: str = "draw") -> None:
         self._key = key
         self._seed = seed
         self._size = size
@@ -161,36 +147,32 @@ class Census:
         """Count one answer."""
         if found := claims(result):
             part = part_of(found)
-            for unit in [[claim] for claim in found] if self._by == "sentence" else [found]:
-                self._add(result.qid, unit, part)
+            for claim in found:
+                self._add(result.qid, claim, part)
         self._position += 1
 
     def sizes(self) -> dict[StratumName, Size]:
         """Units, weight in the mean over answers and expected spread, by stratum."""
-        shrunk = 1.0 if self._by == "sentence" else _CANCELLED
         return {
-            name: Size(tally.units, tally.macro[0], SPREAD[name] * shrunk)
+            name: Size(tally.units, tally.macro[0], SPREAD[name])
             for name, tally in self.tallies.items()
         }
 
-    def _add(self, qid: str, unit: Sequence[Claim], part: float) -> None:
-        tally = self.tallies[stratum_of_answer({claim.stratum for claim in unit})]
+    def _add(self, qid: str, claim: Claim, part: float) -> None:
+        tally = self.tallies[claim.stratum]
         tally.units += 1
         for sums, each in ((tally.macro, part), (tally.micro, 1.0)):
-            for claim in unit:
-                sums[0] += each
-                sums[1] += each * counts(claim.outcome)
-                sums[2] += each * weight(claim.outcome, strict=False)
-                sums[3] += each * weight(claim.outcome, strict=True)
-        tally.span = widest([tally.span, _span(unit, strict=False)])
-        tally.span_strict = widest([tally.span_strict, _span(unit, strict=True)])
-        heft = part * len(unit)
-        tally.pull += len(unit) ** 2 / heft
-        tally.weights[heft] += 1
-        sentence = unit[0].sentence if self._by == "sentence" else None
-        drawn = uniform(self._seed, self._key, qid, *(() if sentence is None else (sentence,)))
-        candidate = Candidate(drawn / heft, self._position, sentence, heft)
-        for heap, order in ((tally.least, -candidate.key), (tally.heaviest, heft)):
+            sums[0] += each
+            sums[1] += each * counts(claim.outcome)
+            sums[2] += each * weight(claim.outcome, strict=False)
+            sums[3] += each * weight(claim.outcome, strict=True)
+        tally.span = widest([tally.span, _span(claim, strict=False)])
+        tally.span_strict = widest([tally.span_strict, _span(claim, strict=True)])
+        tally.pull += 1 / part
+        tally.weights[part] += 1
+        drawn = uniform(self._seed, self._key, qid, claim.sentence)
+        candidate = Candidate(drawn / part, self._position, claim.sentence, part)
+        for heap, order in ((tally.least, -candidate.key), (tally.heaviest, part)):
             if len(heap) < self._size:
                 heapq.heappush(heap, (order, candidate))
             elif heap:
@@ -233,11 +215,6 @@ def stratum_of(outcome: Verdict | Unscored, flags: Collection[FlagName]) -> Stra
     return StratumName.UNSUPPORTED_DOUBTFUL if doubtful else StratumName.UNSUPPORTED
 
 
-def stratum_of_answer(names: Collection[StratumName]) -> StratumName:
-    """The stratum of an answer: that of its most doubtful claim. `names` is not empty."""
-    return next(name for name in _DOUBT if name in names)
-
-
 def own_verdict(outcome: Outcome) -> Verdict | None:
     """The verdict of the run's own judge; None where it failed."""
     return outcome if isinstance(outcome, Verdict) and outcome.fallback_from is None else None
@@ -257,11 +234,11 @@ def weight(outcome: Outcome, *, strict: bool) -> float:
     return SUPPORT_WEIGHT.get(outcome.support, 0.0)
 
 
-def _span(unit: Sequence[Claim], *, strict: bool) -> Span:
-    if not all(counts(claim.outcome) for claim in unit):
+def _span(claim: Claim, *, strict: bool) -> Span:
+    if not counts(claim.outcome):
         return -1.0, 1.0
-    mean = sum(weight(claim.outcome, strict=strict) for claim in unit) / len(unit)
-    return -mean, 1 - mean
+    judged = weight(claim.outcome, strict=strict)
+    return -judged, 1 - judged
 
 
 def _near(verdict: Verdict) -> bool:

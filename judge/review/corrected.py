@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from itertools import groupby, product
+from itertools import product
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -43,17 +43,6 @@ _FEWEST: Final = 2
 _MOST_UNEVEN: Final = 2.5
 
 
-class Unit(NamedTuple):
-    """A labelled sentence, or an answer drawn whole."""
-
-    stratum: int
-    probability: float
-    sentences: tuple[DrawnSentence, ...]
-    """The sentences that have a label; there is at least one, and they stand for the others."""
-    claims: int
-    """How many claims the unit has, with and without a label."""
-
-
 class Error(NamedTuple):
     """How a person's label differs from the verdict."""
 
@@ -68,7 +57,7 @@ def corrected_scores(
 ) -> list[CorrectedScore]:
     """The scores `names` of the run as people would give them, over answers and over claims.
 
-    None at all where a draw has fewer than two labelled units; a stratum with fewer is taken
+    None at all where a draw has fewer than two labelled claims; a stratum with fewer is taken
     together with its neighbour. No pooled score where lengths differ so much that claims of long
     answers, which weigh little in the mean over answers, were hardly drawn.
 
@@ -108,9 +97,9 @@ def corrected_scores(
 
 
 def _mean(draw: Draw, labels: Labels, name: Name, average: Average) -> Corrected | None:
-    units = units_of(draw, labels)
-    groups = _enough(draw.strata, Counter(unit.stratum for unit in units))
-    return corrected_mean([_sample(draw, each, units, labels, name, average) for each in groups])
+    labelled = Counter(each.stratum for each in labelled_of(draw, labels))
+    groups = _enough(draw.strata, labelled)
+    return corrected_mean([_sample(draw, each, labels, name, average) for each in groups])
 
 
 def _filled(draw: Draw, labels: Labels, support: Support) -> Labels:
@@ -154,36 +143,28 @@ def _blank(
     )
 
 
-def units_of(draw: Draw, labels: Labels) -> list[Unit]:
-    """The units that have a label, in the order of the draw."""
-    whole = draw.by == "answer"
-    units = []
-    for _, group in groupby(draw.sentences, key=lambda s: s.qid if whole else s.review_id):
-        drawn = tuple(group)
-        labelled = tuple(sentence for sentence in drawn if sentence.review_id in labels)
-        if labelled:
-            first = labelled[0]
-            units.append(Unit(first.stratum, first.probability, labelled, len(drawn)))
-    return units
+def labelled_of(draw: Draw, labels: Labels) -> list[DrawnSentence]:
+    """The drawn sentences that have a label, in the order of the draw."""
+    return [each for each in draw.sentences if each.review_id in labels]
 
 
-def chances_of(draw: Draw, units: Sequence[Unit]) -> list[float]:
-    """The chance of each unit to be drawn and labelled; `units` are all that have a label.
+def chances_of(draw: Draw, labels: Labels) -> list[float]:
+    """The chance of each of these sentences to be drawn and labelled.
 
     Who was drawn and not labelled is taken to be like the others of the stratum.
     """
-    labelled = Counter(unit.stratum for unit in units)
+    found = labelled_of(draw, labels)
+    labelled = Counter(each.stratum for each in found)
     return [
-        unit.probability * labelled[unit.stratum] / draw.strata[unit.stratum].drawn
-        for unit in units
+        each.probability * labelled[each.stratum] / draw.strata[each.stratum].drawn
+        for each in found
     ]
 
 
 def mean_errors(draw: Draw, labels: Labels, name: Name) -> list[float | None]:
     """The mean error of the judge in each stratum, over answers; None where none is labelled."""
-    units = units_of(draw, labels)
-    labelled = {unit.stratum for unit in units}
-    samples = {number: _sample(draw, [number], units, labels, name, "macro") for number in labelled}
+    labelled = {each.stratum for each in labelled_of(draw, labels)}
+    samples = {number: _sample(draw, [number], labels, name, "macro") for number in labelled}
     means = {n: float(np.average(h.errors, weights=h.weights)) for n, h in samples.items()}
     return [means.get(number) for number in range(len(draw.strata))]
 
@@ -212,30 +193,24 @@ def _unevenness(draw: Draw) -> float:
 
 
 def _sample(
-    draw: Draw,
-    group: Collection[int],
-    units: Sequence[Unit],
-    labels: Labels,
-    name: Name,
-    average: Average,
+    draw: Draw, group: Collection[int], labels: Labels, name: Name, average: Average
 ) -> StratumSample:
     strata = [draw.strata[number] for number in group]
-    units = [unit for unit in units if unit.stratum in group]
     sums: list[Weighing] = [getattr(stratum, average) for stratum in strata]
-    chances = np.array(chances_of(draw, units))
-    hefts = [1.0 if average == "micro" else unit.sentences[0].weight for unit in units]
-    heft = np.array([unit.claims * each for unit, each in zip(units, hefts, strict=True)])
-    of_claims = [[error_of(s, labels[s.review_id], name) for s in unit.sentences] for unit in units]
-    errors = [[sum(c) / len(c) for c in zip(*each, strict=True)] for each in of_claims]
+    pairs = zip(labelled_of(draw, labels), chances_of(draw, labels), strict=True)
+    drawn = [(each, chance) for each, chance in pairs if each.stratum in group]
+    chances = np.array([chance for _, chance in drawn])
+    weights = np.array([1.0 if average == "micro" else each.weight for each, _ in drawn])
+    errors = [error_of(each, labels[each.review_id], name) for each, _ in drawn]
     return StratumSample(
         weight=sum(each.weight for each in sums),
         predicted=sum(getattr(each, name) for each in sums),
         counted=sum(each.counted for each in sums),
         span=widest(s.span_strict if name == "faithfulness_strict" else s.span for s in strata),
-        weights=heft / chances,
+        weights=weights / chances,
         probabilities=chances,
-        errors=np.array([worth for worth, _ in errors]),
-        shifts=np.array([shift for _, shift in errors]),
+        errors=np.array([error.worth for error in errors]),
+        shifts=np.array([error.shift for error in errors]),
     )
 
 

@@ -2,8 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
@@ -12,8 +11,8 @@ from judge.errors import ConfigError, RunError
 from judge.files.folder import hold
 from judge.files.runs import made_from
 from judge.messages import Lang, Messages
-from judge.records import Sample, SampleResult
-from judge.review.census import By, Census, Tally, claims, part_of
+from judge.records import SampleResult
+from judge.review.census import Census, Tally, claims, part_of
 from judge.review.folder import check_output, fingerprint, labelled_draws, write_draw
 from judge.review.question import row_of
 from judge.review.records import Draw, DrawnSentence, Label, Stratum, Target
@@ -26,11 +25,10 @@ _Row = TypeVar("_Row")
 
 
 class Picked(NamedTuple):
-    """A unit that was drawn."""
+    """A claim that was drawn."""
 
     stratum: int
-    sentence: int | None
-    """None for all claims of the answer."""
+    sentence: int
     probability: float
 
 
@@ -62,7 +60,6 @@ def draw(
     *,
     size: int = 60,
     target: For = "faithfulness",
-    by: By = "sentence",
     seed: int = 0,
     reviewers: Sequence[str] = ("",),
     overlap: int = 0,
@@ -78,13 +75,12 @@ def draw(
     Args:
         run: folder of the run.
         sheet: a CSV; of several reviewers `review-1.csv`, `review-2.csv`, ….
-        size: sentences or answers to draw; all, where there are fewer.
+        size: sentences to draw; all, where there are fewer.
         target: what to check; of correctness half of the size are claims of answers, held against
             references, and half are claims of references, held against answers.
-        by: "sentence", or "answer" for all claims of the answers drawn.
         seed: of the draw.
         reviewers: their names, which stand in their sheets; an empty one is filled in by them.
-        overlap: how many of the sentences or answers all reviewers get; the rest is dealt out.
+        overlap: how many of the sentences all reviewers get; the rest is dealt out.
         verdicts: whether the sheet shows what the judge said.
         lang: of the headers.
         force: whether files that are there are replaced.
@@ -100,7 +96,7 @@ def draw(
         check_output(path, made_from(run), force=force)
     halves = TARGETS[target]
     drawings = [
-        take(run, by=by, size=max(1, _part(size, place, halves)), seed=seed, target=half)
+        take(run, size=max(1, _part(size, place, halves)), seed=seed, target=half)
         for place, half in enumerate(halves)
     ]
     with hold(run):
@@ -126,13 +122,11 @@ def _part(count: int, place: int, halves: Sequence[Target]) -> int:
 def _dealt(
     draw: Draw, rows: Sequence[dict[str, str]], hands: int, overlap: int, lang: Lang
 ) -> list[list[dict[str, str]]]:
-    """The rows of a draw, by reviewer; a unit stays together."""
-    whole = draw.by == "answer"
-    units = {each.review_id: each.qid if whole else each.review_id for each in draw.sentences}
+    """The rows of a draw, by reviewer."""
     if draw.target != "faithfulness":
         asked = Messages.of("sheet")(f"asked.{draw.target}", lang)
         rows = [{**row, "asked": asked} for row in rows]
-    return deal(rows, hands, overlap, lambda row: units[row["review_id"]])
+    return deal(rows, hands, overlap)
 
 
 def sheets_of(sheet: Path, reviewers: Sequence[str]) -> tuple[Path, ...]:
@@ -160,19 +154,17 @@ def hand_out(
 def take(
     folder: Path,
     *,
-    by: By = "sentence",
     size: int = 60,
     seed: int = 0,
     target: Target = "faithfulness",
 ) -> Drawing:
     """Draw as `draw` does, and write nothing; the errors are the same."""
     results = fingerprint(folder)
-    strata, picked = divide(census_of(folder, by, seed, size, target), size)
+    strata, picked = divide(census_of(folder, seed, size, target), size)
     key = "draw" if target == "faithfulness" else target
     draw = Draw(
-        draw=name_of(key, results, by, str(seed), str(size)),
+        draw=_name_of(key, results, "sentence", str(seed), str(size)),
         target=target,
-        by=by,
         seed=seed,
         size=size,
         results=results,
@@ -180,7 +172,7 @@ def take(
         strata=strata,
         sentences=(),
     )
-    return drawing_of(folder, draw, picked)
+    return _drawing_of(folder, draw, picked)
 
 
 def divide(census: Census, size: int) -> tuple[tuple[Stratum, ...], dict[int, list[Picked]]]:
@@ -197,13 +189,10 @@ def divide(census: Census, size: int) -> tuple[tuple[Stratum, ...], dict[int, li
     return tuple(strata), dict(picked)
 
 
-def drawing_of(
-    folder: Path, draw: Draw, picked: Mapping[int, Sequence[Picked]], *, live: bool = False
-) -> Drawing:
+def _drawing_of(folder: Path, draw: Draw, picked: Mapping[int, Sequence[Picked]]) -> Drawing:
     """A draw with its sentences, and its rows: answers in random order, sentences in their own.
 
-    `picked` is by the answer's position in the run. Of a `live` draw, which a hook made, ids hold a
-    hash of what the sheet shows: a hook knows no run. RunError where nothing was picked.
+    `picked` is by the answer's position in the run. RunError where nothing was picked.
     """
     if not picked:
         raise RunError(f"{folder}: {nothing(draw.target)}")
@@ -217,8 +206,7 @@ def drawing_of(
     rows: list[dict[str, str]] = []
     sentences: list[DrawnSentence] = []
     for _, position, sample, result in sorted(answers, key=lambda answer: answer[:2]):
-        seen = shown(sample) if live else ""
-        for sentence in drawn_sentences(draw.draw, result, picked[position], seen):
+        for sentence in drawn_sentences(draw.draw, result, picked[position]):
             sentences.append(sentence)
             claim = result.sentences[sentence.sentence]
             rows.append(row_of(sentence.review_id, sample, claim, draw.target))
@@ -226,15 +214,14 @@ def drawing_of(
 
 
 def drawn_sentences(
-    draw: str, result: SampleResult, picked: Sequence[Picked], seen: str = ""
+    draw: str, result: SampleResult, picked: Sequence[Picked]
 ) -> list[DrawnSentence]:
     """The sentences that were drawn of one answer, with the ids of this draw."""
     found = claims(result)
     taken = {item.sentence: item for item in picked}
-    whole = taken.get(None)
     return [
         DrawnSentence(
-            review_id=review_id(draw, result.qid, claim.sentence, seen),
+            review_id=review_id(draw, result.qid, claim.sentence),
             qid=result.qid,
             sentence=claim.sentence,
             text=result.sentences[claim.sentence].text,
@@ -245,26 +232,20 @@ def drawn_sentences(
             flags=tuple(flag for flag in result.flags if flag.sentence == claim.sentence),
         )
         for claim in found
-        if (item := whole or taken.get(claim.sentence))
+        if (item := taken.get(claim.sentence))
     ]
 
 
-def deal(
-    rows: Sequence[_Row], hands: int, overlap: int, together: Callable[[_Row], str]
-) -> list[list[_Row]]:
-    """Deal rows to reviewers: all get the first `overlap` units, and each other unit goes to one.
+def deal(rows: Sequence[_Row], hands: int, overlap: int) -> list[list[_Row]]:
+    """Deal rows to reviewers: all get the first `overlap` rows, and each other row goes to one.
 
-    Rows come in random order, those that have `together` in common next to each other: a unit.
-
-    >>> deal(["a", "b", "c", "d"], 2, 1, str)
+    >>> deal(["a", "b", "c", "d"], 2, 1)
     [['a', 'b', 'd'], ['a', 'c']]
     """
-    dealt: list[list[_Row]] = [[] for _ in range(hands)]
-    for number, (_, group) in enumerate(groupby(rows, key=together)):
-        unit = list(group)
-        for taker in dealt if number < overlap else [dealt[(number - overlap) % hands]]:
-            taker.extend(unit)
-    return dealt
+    return [
+        [row for n, row in enumerate(rows) if n < overlap or (n - overlap) % hands == taker]
+        for taker in range(hands)
+    ]
 
 
 def carried(run: Path, drawing: Drawing, lang: Lang) -> list[dict[str, str]]:
@@ -284,21 +265,15 @@ def carried(run: Path, drawing: Drawing, lang: Lang) -> list[dict[str, str]]:
     return filled
 
 
-def review_id(draw: str, qid: str, sentence: int, seen: str = "") -> str:
+def review_id(draw: str, qid: str, sentence: int, shown: str = "") -> str:
     """The id of a row. It says nothing of the sentence, and no spreadsheet reads it as a number.
 
-    Where the draw's name does not tell whose texts these are, `seen` is their hash by `shown`.
+    Where the draw's name does not tell whose texts these are, `shown` is a hash of them.
     """
-    return f"{draw}-{digest(draw, qid, str(sentence), seen)}"
+    return f"{draw}-{digest(draw, qid, str(sentence), shown)}"
 
 
-def shown(sample: Sample) -> str:
-    """A hash of what the sheet shows of a sample."""
-    chunks = (part for chunk in sample.chunks for part in (chunk.chunk_id, chunk.text))
-    return digest(sample.query, sample.answer, *chunks)
-
-
-def name_of(*parts: str) -> str:
+def _name_of(*parts: str) -> str:
     """The name of a draw, made of all that decides what is drawn."""
     # Begun by a letter: a spreadsheet takes 12e45678 for a number.
     return f"r{digest(*parts)[:8]}"

@@ -3,13 +3,12 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import InputError, RunError
 from judge.files.folder import hold
-from judge.files.runs import read_record
 from judge.files.tables import fit, legible
 from judge.messages import LANGS
 from judge.records import Summary, Support
@@ -20,11 +19,9 @@ from judge.review.folder import (
     fingerprint,
     read_draw,
     read_labels,
-    write_draw,
     write_findings,
     write_labels,
 )
-from judge.review.hook import live_name, take_live
 from judge.review.records import Agreement, Draw, DrawnSentence, Label
 from judge.review.sheet import Row, read_label, read_sheet
 from judge.review.targets import TARGETS, summary_of
@@ -159,7 +156,9 @@ def join(run: Path, paths: Sequence[Path]) -> list[tuple[Draw, list[Row]]]:
     for row in rows:
         if name := row.cell("review_id"):
             firsts.setdefault(name.rpartition("-")[0], row)
-    draws = list(_draws(run, firsts, results))
+    # A cell could name any file.
+    named = (read_draw(run, name) for name in firsts if _DRAW.fullmatch(name))
+    draws = [each for each in named if each is not None]
     halves = len(draws) == len(_HALVES) and {each.target for each in draws} == _HALVES
     if len(draws) > 1 and not halves:
         raise InputError(
@@ -227,23 +226,6 @@ def folded(name: str) -> str:
     plain = unicodedata.normalize("NFKC", name).casefold()
     seen = "".join(char for char in plain if unicodedata.category(char) != "Cf")
     return " ".join(seen.split())
-
-
-def _draws(run: Path, names: Iterable[str], results: str) -> Iterator[Draw]:
-    """The draws of this run among names; that of its hook is made anew where results are others."""
-    record = read_record(run)
-    seed, rate = record.config.get("seed"), record.config.get("review_rate")
-    live = None  # of runs older than hooks
-    if isinstance(seed, int) and isinstance(rate, float):
-        live = live_name(record.signature, seed, rate)
-    for name in sorted(names, key=lambda name: name == live):
-        # A cell could name any file.
-        draw = read_draw(run, name) if _DRAW.fullmatch(name) else None
-        if name == live and (draw is None or draw.results != results):
-            draw = take_live(run).draw
-            write_draw(run, draw)
-        if draw is not None:
-            yield draw
 
 
 def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:

@@ -157,7 +157,7 @@ def _hands(pool: Pool, hands: int, overlap: int) -> list[list[dict[str, str]]]:
             for query in dealt
             for row in query.pool
         ]
-        for dealt in deal(ranked, hands, overlap, lambda query: query.sample.qid)
+        for dealt in deal(ranked, hands, overlap)
     ]
 
 

@@ -45,7 +45,7 @@ class Label(Record):
 
 
 class StratumName(StrEnum):
-    """Support and doubt of a claim; of an answer drawn whole, that of its most doubtful claim."""
+    """Support and doubt of a claim."""
 
     SUPPORTED = "supported"
     """`full`, and nothing speaks against it."""
@@ -66,16 +66,16 @@ _Difference = Annotated[float, Field(ge=-1, le=1)]
 
 
 class Weighing(Record):
-    """Sums over all units of a stratum, with every answer (macro) or claim (micro) alike."""
+    """Sums over all claims of a stratum, with every answer (macro) or claim (micro) alike."""
 
     weight: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    """Sum of the units' weights."""
+    """Sum of the claims' weights."""
     counted: _Sum
-    """The sum of weights of the units that the judge did not call `no_claim`."""
+    """The sum of weights of the claims that the judge did not call `no_claim`."""
     faithfulness: _Sum
     """Sum of weight times what the verdict adds to faithfulness, 0 where there is none."""
     faithfulness_strict: _Sum
-    """Sum of the weights of units with the verdict `full`."""
+    """Sum of the weights of claims with the verdict `full`."""
 
 
 class Stratum(Record):
@@ -84,9 +84,9 @@ class Stratum(Record):
     names: tuple[StratumName, ...]
     """The names of the stratum; several where small neighbours were merged."""
     units: int = Field(gt=0)
-    """Claims in it, or answers where whole answers are drawn."""
+    """Claims in it."""
     drawn: int = Field(gt=0)
-    """How many of its units were drawn."""
+    """How many of them were drawn."""
     macro: Weighing
     """Sums in which each answer weighs the same."""
     micro: Weighing
@@ -119,7 +119,7 @@ class DrawnSentence(_Row):
     stratum: int = Field(ge=0)
     """Position of its stratum in `Draw.strata`."""
     probability: float = Field(gt=1e-12, le=1)
-    """Inclusion probability of the sentence, or of its answer where whole answers are drawn."""
+    """Inclusion probability of the sentence."""
     weight: float = Field(gt=0, le=1)
     """1 / the claims of its answer that count: its part in the mean over answers."""
     outcome: Outcome
@@ -135,12 +135,10 @@ class Draw(Document):
     """The name of the draw, which is the first part of every `review_id`."""
     target: Target = "faithfulness"
     """What is checked."""
-    by: Literal["sentence", "answer"]
-    """The unit of the draw."""
     seed: int
     """The seed of the draw."""
     size: int
-    """How many units were asked for."""
+    """How many sentences were asked for."""
     results: str
     """SHA-256 of the run's `results.jsonl`."""
     signature: str
@@ -230,18 +228,18 @@ class LabelledStratum(Record):
     names: tuple[StratumName, ...]
     """The names of the stratum."""
     units: int
-    """Claims or answers in it."""
+    """Claims in it."""
     share: float | None = None
     """Its share of the mean over answers; null in files older than this field."""
     drawn: int
     """How many were drawn."""
     labelled: int
-    """How many of the drawn units have labels."""
+    """How many of these have labels."""
     error: float | None
     """Mean over answers of the people's weight less the judge's, -1 to 1; null where nothing is
     labelled."""
     rows: int | None = None
-    """Claims in the drawn units: rows of the sheet; null in files older than this field."""
+    """Rows of the sheet, as many as were drawn; null in files older than this field."""
     blank: int | None = None
     """How many of these rows have no label; likewise."""
 
@@ -268,16 +266,12 @@ class Agreement(Document):
     """The name of the draw that was labelled."""
     target: Target = "faithfulness"
     """What was checked."""
-    by: Literal["sentence", "answer"]
-    """The unit of the draw."""
     signature: str
     """How the run's numbers were made."""
     drawn: int
     """Sentences drawn."""
     labelled: int
     """Sentences with at least one label."""
-    partly: int = 0
-    """Answers drawn whole of which only some claims have labels; these stand for the others."""
     labels: int
     """Labels, several a sentence where reviewers overlap."""
     reviewers: tuple[str, ...]

@@ -1,7 +1,5 @@
 """The sheet that reviewers label: its words, columns and rows, written as CSV and read back."""
 
-import contextlib
-import errno
 import io
 import os
 import re
@@ -168,30 +166,20 @@ def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lan
         file.writelines(map(csv_row, _table(rows, columns, lang)))
 
 
-def append_rows(path: str | Path, rows: _Rows, columns: Sequence[str]) -> None:
+def append_rows(path: Path, rows: _Rows, columns: Sequence[str]) -> None:
     """Add rows to a CSV that one process writes over time; its header is made where there is none.
 
-    All of the rows, or none and RunError where the disk is full. A Chinese header that is there
-    stays; InputError where the file has other columns, or ends in half a row.
+    RunError where it cannot be written, InputError where the file has other columns, or ends in
+    half a row.
     """
-    path = Path(path)
-    lines = map(csv_row, _table(rows, columns, "en"))
-    top = BOM + next(lines)
+    top, *lines = map(csv_row, _table(rows, columns, "en"))
     try:
-        # Unbuffered: one write for all of it, so that a kill -9 leaves no half row.
-        with path.open("ab+", buffering=0) as file:
-            size = file.seek(0, os.SEEK_END)
-            if size:
-                _refuse_foreign(file, size, columns, path)
-                top = ""
-            data = (top + "".join(lines)).encode()
-            try:
-                if file.write(data) != len(data):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301
-            except OSError:
-                with contextlib.suppress(OSError):
-                    file.truncate(size)
-                raise
+        with path.open("ab+") as file:
+            if size := file.seek(0, os.SEEK_END):
+                _refuse_foreign(file, size, top, path)
+            else:
+                lines.insert(0, BOM + top)
+            file.write("".join(lines).encode())
     except OSError as error:
         raise RunError(f"{path}: cannot be written ({error.strerror}); {_STEP}") from None
 
@@ -256,13 +244,11 @@ def _table(rows: _Rows, columns: Sequence[str], lang: Lang) -> Iterator[list[str
         yield [cell(row.get(column, ""), lang) for column in columns]
 
 
-def _refuse_foreign(file: IO[bytes], size: int, columns: Sequence[str], path: Path) -> None:
-    headers = {BOM + ",".join(header(column, lang) for column in columns) for lang in LANGS}
+def _refuse_foreign(file: IO[bytes], size: int, top: str, path: Path) -> None:
     file.seek(0)
-    found = file.read(2 * max(len(line.encode()) for line in headers)).decode(errors="replace")
     # A spreadsheet that saved the file took the quotation marks.
-    if found.replace('"', "").partition("\r\n")[0] not in headers:
-        message = f"is no sheet of the columns {', '.join(columns)}; name another file"
+    if file.readline().decode("utf-8-sig", "replace").replace('"', "") != top.replace('"', ""):
+        message = "is no sheet of the columns that judge review draw writes; name another file"
         raise InputError(message, path=str(path))
     file.seek(size - 2)
     # No cell holds a carriage return, so this is the end of a row.

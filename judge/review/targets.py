@@ -12,7 +12,7 @@ from judge.files import runs
 from judge.files.runs import origins, read_results, read_summary
 from judge.records import Chunk, Excluded, Sample, SampleResult, Sentence, SentenceResult, Summary
 from judge.records.correctness import ANSWER, GOLD, ComparedSentence
-from judge.review.census import By, Census, counts
+from judge.review.census import Census, counts
 from judge.review.records import Target
 from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
@@ -39,11 +39,11 @@ def origins_of(folder: Path, target: Target) -> Iterator[tuple[Sample, SampleRes
 
 
 def census_of(
-    folder: Path, by: By, seed: int = 0, size: int = 0, target: Target = "faithfulness"
+    folder: Path, seed: int = 0, size: int = 0, target: Target = "faithfulness"
 ) -> Census:
     """Count all claims of a run; RunError where there is none, or a result is damaged."""
     # The halves of correctness are drawn independently of each other.
-    census = Census(by, seed, size, "draw" if target == "faithfulness" else target)
+    census = Census(seed, size, "draw" if target == "faithfulness" else target)
     for result in results_of(folder, target):
         census.add(result)
     return census

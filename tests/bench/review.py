@@ -34,7 +34,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.review.census import By, Census, Tally, claims
+from judge.review.census import Census, Tally, claims
 from judge.review.corrected import corrected_scores
 from judge.review.draws import Picked, divide, drawn_sentences
 from judge.review.folder import by_row
@@ -167,16 +167,16 @@ def _result(qid: str, judged: Sequence[tuple[Support | None, bool]]) -> SampleRe
     )
 
 
-def census_of(population: Population, by: By, size: int, seed: int) -> Census:
+def census_of(population: Population, size: int, seed: int) -> Census:
     """All claims of the run, ready for one draw."""
-    census = Census(by, seed, size)
+    census = Census(seed, size)
     for result in population.results:
         census.add(result)
     return census
 
 
 def draw_of(
-    population: Population, census: Census, by: By, size: int, seed: int, *, uniform: bool = False
+    population: Population, census: Census, size: int, seed: int, *, uniform: bool = False
 ) -> Draw:
     """A draw of the shipped sampler, or one in which all claims have the same chance."""
     strata, picked = _uniform(population, census, size, seed) if uniform else divide(census, size)
@@ -187,7 +187,6 @@ def draw_of(
     ]
     return Draw(
         draw=_DRAW,
-        by=by,
         seed=seed,
         size=size,
         results="",
@@ -261,7 +260,6 @@ def corrected(population: Population, summary: Summary, draw: Draw, blank: Blank
 def draws(
     population: Population,
     summary: Summary,
-    by: By,
     size: int,
     seeds: Iterable[int],
     *,
@@ -271,8 +269,8 @@ def draws(
     """The corrected faithfulness by the draw of each seed."""
     found = []
     for seed in seeds:
-        census = census_of(population, by, size, seed)
-        draw = draw_of(population, census, by, size, seed, uniform=uniform)
+        census = census_of(population, size, seed)
+        draw = draw_of(population, census, size, seed, uniform=uniform)
         found.append(corrected(population, summary, draw, blank))
     return found
 
@@ -287,7 +285,7 @@ def width(found: Sequence[Found]) -> float:
     return statistics.fmean(each.high - each.low for each in found)
 
 
-def simulate(judge: str, size: int, by: By, seeds: int) -> None:
+def simulate(judge: str, size: int, seeds: int) -> None:
     """Print how often the interval holds the truth, beside the raw score and a uniform draw."""
     raw, found, uniform = [], [], []
     for start in range(0, seeds, _DRAWS):
@@ -297,16 +295,12 @@ def simulate(judge: str, size: int, by: By, seeds: int) -> None:
         limits = summary.faithfulness.interval
         raw.append((limits.low <= truth <= limits.high, summary.faithfulness.macro - truth))
         numbers = range(start, min(start + _DRAWS, seeds))
-        found += off(draws(population, summary, by, size, numbers), truth)
-        if by == "sentence":
-            others = draws(population, summary, by, size, numbers, uniform=True)
-            uniform += off(others, truth)
-    beside = ""
-    if uniform:
-        beside = f"uniform draw: {share_held(uniform, 0):.1%}, width {width(uniform):.3f}"
+        found += off(draws(population, summary, size, numbers), truth)
+        uniform += off(draws(population, summary, size, numbers, uniform=True), truth)
     print(
-        f"{judge:5} {size:4} {by:9} holds {share_held(found, 0):6.1%}  width {width(found):.3f}"
-        f"  bias {statistics.fmean(each.corrected for each in found):+.4f}  {beside}  raw: off by "
+        f"{judge:5} {size:4} holds {share_held(found, 0):6.1%}  width {width(found):.3f}"
+        f"  bias {statistics.fmean(each.corrected for each in found):+.4f}"
+        f"  uniform draw: {share_held(uniform, 0):.1%}, width {width(uniform):.3f}  raw: off by "
         f"{statistics.fmean(error for _, error in raw):+.3f}, holds in "
         f"{sum(held for held, _ in raw)} of {len(raw)} runs"
     )
@@ -330,7 +324,7 @@ def real(judge: str, size: int, seeds: int) -> None:
 def beside(title: str, population: Population, size: int, seeds: int) -> None:
     """Print how near draws of `size` labels come to what people say of all."""
     summary = summarize(population.results)
-    found = draws(population, summary, "sentence", size, range(seeds))
+    found = draws(population, summary, size, range(seeds))
     people = population.faithfulness
     nearer = sum(abs(each.corrected - people) < abs(each.raw - people) for each in found)
     off = statistics.fmean(abs(each.corrected - people) for each in found)
@@ -368,8 +362,7 @@ def main() -> None:
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
     for judge in JUDGES:
         for size in (200, 60):
-            simulate(judge, size, "sentence", seeds)
-        simulate(judge, 60, "answer", seeds)
+            simulate(judge, size, seeds)
     if DATA.is_dir():
         for judge in ("gpt-3.5-turbo-0613", "gpt-4-0613"):
             real(judge, 100, seeds)

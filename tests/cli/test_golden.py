@@ -52,9 +52,14 @@ SESSIONS: Final = {
     ),
     "review": (
         "! score fixtures/quickstart.jsonl -o run",
-        "review draw run -n 12 -o sheet.csv",
+        "review draw run -n 12 -o sheet.csv --lang {lang}",
         "fill sheet.csv full",
         "review import run sheet.csv --lang {lang}",
+        "review draw run -n 20 --reviewers Ann,李雷 --overlap 4 --lang {lang}",
+        "review promote run -o golden.jsonl --min-reviewers 2",
+        "review promote run -o golden.jsonl",
+        "! score fixtures/correctness.jsonl -o both --correctness",
+        "review draw both --for correctness -n 12 -o both.csv --lang {lang}",
     ),
     "retrieval": (
         "retrieval fixtures/retrieval.jsonl",

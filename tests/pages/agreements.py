@@ -66,7 +66,6 @@ DATE = Disagreement(
 )
 RICH = Agreement(
     draw="spring",
-    by="sentence",
     signature=LLM,
     drawn=60,
     labelled=58,
@@ -123,7 +122,7 @@ BARE = Agreement.model_validate(
     dict.fromkeys(("agreement", "kappa", "base_rate", "alpha", "brier", "calibration_error"))
     | dict.fromkeys(("labelled", "labels", "compared", "shared"), 0)
     | dict.fromkeys(("reviewers", "accuracy", "corrected", "disagreements"), ())
-    | {"draw": "r1a2b3c4d", "by": "answer", "signature": LLM, "drawn": 5, "scale": "labels"}
+    | {"draw": "r1a2b3c4d", "signature": LLM, "drawn": 5, "scale": "labels"}
     | {"strata": made(LabelledStratum, ((SUPPORTED,), 9, None, 5, 0, None))}
 )
 WHOLE = RICH.model_copy(

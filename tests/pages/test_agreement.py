@@ -33,7 +33,7 @@ CASES = {
     "rich": (RICH, of_run()),
     "bare": (BARE, of_run(untrusted=True)),
     "hostile": (HOSTILE, of_run(SIMILARITY)),
-    "partly": (WHOLE.model_copy(update={"by": "answer", "partly": 3}), of_run()),
+    "whole": (WHOLE, of_run()),
 }
 # Names of people and measures are the same in Chinese texts on statistics, files are what they are.
 KEPT = {"Cohen", "Krippendorff", "Brier", "ECE", "Wilson", "agreement", "json"}
@@ -147,18 +147,16 @@ def test_what_similarity_says_is_not_called_faithfulness() -> None:
 
 def test_why_nothing_could_be_corrected() -> None:
     claims = "at least two claims must have labels.", "至少需要两条论断有标签。"
-    answers = "at least two answers must have labels.", "至少需要两篇回答有标签。"
     nothing = "people found no claim in what they labelled.", "未见论断。"
     table = [
-        ("sentence", 9, 0, claims),
-        ("sentence", 9, 1, claims),
-        ("answer", 9, 1, answers),
-        ("sentence", 9, 2, nothing),
-        ("answer", 1, 1, nothing),
+        (9, 0, claims),
+        (9, 1, claims),
+        (9, 2, nothing),
+        (1, 1, nothing),
     ]
-    for by, units, labelled, (why, chinese) in table:
+    for units, labelled, (why, chinese) in table:
         part = stratum(None).model_copy(update={"units": units, "labelled": labelled})
-        found = RICH.model_copy(update={"by": by, "corrected": (), "strata": (part,)})
+        found = RICH.model_copy(update={"corrected": (), "strata": (part,)})
         assert headline(found).endswith(f"is not measured: {why}")
         assert headline(found, lang="zh").endswith(chinese)
 
@@ -268,7 +266,7 @@ def test_it_goes_from_the_finding_to_how_it_was_made() -> None:
         "not supported, but doubtful; not supported 22 17.0 % 21 19 right",
         "no verdict 3 3.0 % 3 0 not measured: nothing labelled",
         "Disagreements worth a look Worst first. 5 more stand in agreement.json.",
-        "How this was made Draw Drawn as sentence by sentence Run answers: 40; claims: 120",
+        "How this was made Draw Run answers: 40; claims: 120",
         "Sentences drawn 60 Of these labelled 58 Not labelled 2 Labels 70",
         "difference estimator",
     ]
@@ -282,13 +280,8 @@ def test_it_goes_from_the_finding_to_how_it_was_made() -> None:
 
 
 def test_what_must_be_owned_up_to() -> None:
-    half = own(by="answer", partly=4, scale="full_or_rest", corrected=RICH.corrected[2:])
-    for words in (
-        "4 answers are labelled only in part; their labelled claims stand for the others",
-        "full support against the rest: some labels were a bare no, so only the score",
-        "Kind of answer, by its most doubtful claim Answers Share of the mean over answers Drawn",
-    ):
-        assert words in half
+    half = own(scale="full_or_rest", corrected=RICH.corrected[2:])
+    assert "full support against the rest: some labels were a bare no, so only the score" in half
     # A judge that never says partial is no bare no.
     for corrected in (RICH.corrected, ()):
         said = own(scale="full_or_rest", corrected=corrected)
@@ -316,7 +309,7 @@ def test_where_all_was_labelled_no_interval_is_shown() -> None:
 def test_nothing_measured_is_no_zero_and_nought_is_a_figure() -> None:
     reader = read(BARE)
     said = joined(reader.own)
-    assert "is not measured: at least two answers must have labels." in said
+    assert "is not measured: at least two claims must have labels." in said
     assert said.count("not measured: no label stands beside a verdict of the judge") == 4
     assert said.count("not measured: the judge gave no probability") == 2
     assert "no sentence was labelled by several reviewers" in said

@@ -219,8 +219,8 @@ def test_mcnemar_is_the_exact_sum(first: int, second: int) -> None:
     assert mcnemar(k, max(first, second) + 1) <= p
 
 
-def found(rows: list[DrawnSentence], said: list[str], by: str = "sentence") -> Agreement:
-    drawn = draw([stratum("supported", sums(len(rows), 0), len(rows))], rows, by)
+def found(rows: list[DrawnSentence], said: list[str]) -> Agreement:
+    drawn = draw([stratum("supported", sums(len(rows), 0), len(rows))], rows)
     labels = [label(r, word) for r, word in zip(rows, said, strict=False)]
     return findings(drawn, labels, NO_SUMMARY)
 
@@ -281,18 +281,6 @@ def test_all_figures_average_over_what_the_headline_does() -> None:
     # Errors of 0, and of -1 and 1; the answers that they are of are a third and two thirds.
     assert [h.share for h in says.strata] == pytest.approx([1 / 3, 2 / 3])
     assert [h.error for h in says.strata] == pytest.approx([0, 0])
-
-
-def test_of_an_answer_labelled_in_part_the_labelled_claims_stand_for_all() -> None:
-    long = [row(f"a{k}", verdict("full"), qid="a", sentence=k, weight=1 / 4) for k in range(4)]
-    rows = [*long, row("b", verdict("full"))]
-    drawn = draw([stratum("supported", sums(2, 2), 2)], rows, by="answer")
-    labels = [label(long[0], "none"), label(rows[-1], "full")]
-    says = findings(drawn, labels, NO_SUMMARY)
-    # One answer is wrong as far as it is labelled, one is right.
-    assert value(says.agreement) == pytest.approx(1 / 2)
-    assert [h.error for h in says.strata] == [pytest.approx(-1 / 2)]
-    assert says.corrected[0].corrected == pytest.approx(1 / 2)
 
 
 def test_older_findings_are_read_as_what_they_were() -> None:
@@ -362,13 +350,6 @@ def test_reviewers_beside_each_other() -> None:
     ]
 
 
-def test_answers_labelled_in_part_are_counted() -> None:
-    rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "abc" for k in range(2)]
-    drawn = draw([stratum("supported", sums(3, 3), 3)], rows, by="answer")
-    says = findings(drawn, [label(r, "full") for r in rows[:5]], NO_SUMMARY)
-    assert (says.drawn, says.labelled, says.partly) == (6, 5, 1)
-
-
 def test_rows_without_a_label_are_made_up_for_in_their_own_stratum() -> None:
     first = [row(name, verdict("full"), probability=0.5) for name in "ab"]
     second = [row(name, verdict("none"), probability=0.5, stratum=1) for name in "cd"]
@@ -383,7 +364,7 @@ def test_rows_without_a_label_are_made_up_for_in_their_own_stratum() -> None:
 
 def test_sentences_of_one_answer_tell_less_than_as_many_of_their_own() -> None:
     rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "abcd" for k in range(5)]
-    drawn = draw([stratum("supported", sums(4, 4), 4)], rows, by="answer")
+    drawn = draw([stratum("supported", sums(20, 20), 20)], rows)
     said = ["full"] * 10 + ["none"] * 10
     says = findings(drawn, [label(r, s) for r, s in zip(rows, said, strict=True)], NO_SUMMARY)
     assert says.agreement is not None

@@ -12,7 +12,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.review.census import SPREAD, By, Census, Tally, claims, part_of, stratum_of
+from judge.review.census import SPREAD, Census, Tally, claims, part_of, stratum_of
 from judge.review.records import StratumName
 from tests.reviewed import score
 
@@ -21,7 +21,6 @@ SIDE, DOUBTED = StratumName.UNSUPPORTED, StratumName.UNSUPPORTED_DOUBTFUL
 UNSURE, UNSCORED = StratumName.SUPPORTED_DOUBTFUL, StratumName.UNSCORED
 FAILED = Unscored(reason=UnscoredReason.MALFORMED)
 SIMILARITY = "similarity:lexical|prior:0.9|t:0.8"
-BOTH: tuple[By, ...] = ("sentence", "answer")
 
 # The third claim that counts is unscored, and one of four asserts nothing: thirds are counted.
 MIXED = ["supported", "partial", "unscored", "no_claim"]
@@ -89,8 +88,8 @@ def many(run: Path) -> list[SampleResult]:
     return list(read_results(run))
 
 
-def census(results: list[SampleResult], by: By = "sentence", size: int = 10) -> Census:
-    made = Census(by, 0, size)
+def census(results: list[SampleResult]) -> Census:
+    made = Census(0, 10)
     for result in results:
         made.add(result)
     return made
@@ -134,33 +133,19 @@ def test_sums_by_hand(results: list[SampleResult]) -> None:
         assert size == (tallies[name].units, tallies[name].macro[0], SPREAD[name])
 
 
-def test_sums_of_answers_by_hand(results: list[SampleResult]) -> None:
-    tallies = census(results, "answer").tallies
-    units = {name: tally.units for name, tally in tallies.items() if tally.units}
-    assert units == {SIDE: 1, UNSCORED: 2, DOUBTED: 1}
-    assert tallies[SIDE].macro == pytest.approx([1, 1, 1 / 2, 1 / 2])
-    # Four thirds, for the claim that asserts nothing may turn out to assert something.
-    assert tallies[UNSCORED].macro == pytest.approx([4 / 3 + 1, 2, 1 / 2 + 1, 1 / 3 + 1])
-    assert tallies[UNSCORED].micro == [5, 4, 2.5, 2]
-    assert dict(tallies[UNSCORED].weights) == pytest.approx({4 / 3: 1, 1.0: 1})
-    assert {c.sentence for t in tallies.values() for _, c in t.least} == {None}
-    assert (tallies[SIDE].span, tallies[UNSCORED].span) == ((-0.5, 0.5), (-1, 1))
-
-
 def test_strata_add_up_to_the_run(many: list[SampleResult], run: Path, tmp_path: Path) -> None:
     summary = read_summary(run)
     loose, strict = summary.faithfulness, summary.faithfulness_strict
     assert loose is not None
     assert strict is not None
-    for by in BOTH:
-        every = Tally.joined(list(census(many, by).tallies.values())).stratum((SUPPORTED,), 1)
-        macro, micro = every.macro, every.micro
-        assert macro.weight == macro.counted == pytest.approx(summary.answers)
-        assert micro.weight == micro.counted == summary.claims
-        assert macro.faithfulness == pytest.approx(loose.macro * loose.answers)
-        assert micro.faithfulness == pytest.approx(loose.micro * loose.items)
-        assert macro.faithfulness_strict == pytest.approx(strict.macro * strict.answers)
-        assert micro.faithfulness_strict == pytest.approx(strict.micro * strict.items)
+    every = Tally.joined(list(census(many).tallies.values())).stratum((SUPPORTED,), 1)
+    macro, micro = every.macro, every.micro
+    assert macro.weight == macro.counted == pytest.approx(summary.answers)
+    assert micro.weight == micro.counted == summary.claims
+    assert macro.faithfulness == pytest.approx(loose.macro * loose.answers)
+    assert micro.faithfulness == pytest.approx(loose.micro * loose.items)
+    assert macro.faithfulness_strict == pytest.approx(strict.macro * strict.answers)
+    assert micro.faithfulness_strict == pytest.approx(strict.micro * strict.items)
     # A failure counts for nothing, as in the lower bound.
     run = score(tmp_path, [["supported", "unscored"], ["unscored"], ["partial", "no_claim"]])
     bounds = read_summary(run).faithfulness_bounds

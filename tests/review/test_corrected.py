@@ -3,7 +3,7 @@ import math
 import pytest
 
 from judge.records import GateResult, Outcome
-from judge.review.corrected import Name, corrected_scores, units_of
+from judge.review.corrected import Name, corrected_scores
 from judge.review.folder import by_row
 from judge.review.records import CorrectedScore, Draw, Label
 from tests.drawn import (
@@ -131,32 +131,6 @@ def test_one_label_corrects_nothing() -> None:
     drawn = draw([stratum("supported", sums(20, 20), 2)], rows)
     one = by_row([label(rows[0], "none")])
     assert corrected_scores(drawn, one, NO_SUMMARY, ["faithfulness"]) == []
-
-
-def test_of_an_answer_half_labelled_that_half_stands_for_all() -> None:
-    rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "ab" for k in range(2)]
-    drawn = draw([stratum("supported", sums(2, 2), 2)], rows, by="answer")
-    labels = [label(r, said) for r, said in zip(rows[:3], ["full", "none", "full"], strict=True)]
-    units = units_of(drawn, by_row(labels))
-    assert [([s.qid for s in unit.sentences], unit.claims) for unit in units] == [
-        (["a", "a"], 2),
-        (["b"], 2),
-    ]
-    assert corrected(drawn, labels).corrected == pytest.approx(0.75)
-
-
-def test_by_answer_the_variance_is_that_between_answers() -> None:
-    # 10 answers, two drawn; in one of them people reject half of what the judge calls full.
-    rows = [
-        row(f"{q}{k}", verdict("full"), qid=q, sentence=k, weight=0.5, probability=0.2)
-        for q in "ab"
-        for k in range(2)
-    ]
-    drawn = draw([stratum("supported", sums(10, 10), 2, span=(-1, 0))], rows, by="answer")
-    said = ["full", "none", "full", "full"]
-    score = corrected(drawn, [label(r, s) for r, s in zip(rows, said, strict=True)])
-    assert score.corrected == pytest.approx(0.75)
-    assert score.standard_error == pytest.approx(math.sqrt(0.8 * 0.125 / 2))  # s² of (-½, 0): ⅛
 
 
 def test_strata_taken_together_keep_their_own_share() -> None:

@@ -9,12 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.backends.hook import uniform
-from judge.config import Config
 from judge.errors import ConfigError, RunError
 from judge.files.runs import read_record, read_results
 from judge.records import SampleResult
 from judge.review import draw
-from judge.review.census import By, Candidate, Size, Tally, claims
+from judge.review.census import Candidate, Size, Tally, claims
 from judge.review.draws import (
     Drawing,
     carried,
@@ -24,7 +23,6 @@ from judge.review.draws import (
     take,
 )
 from judge.review.folder import fingerprint, labelled_draws, read_draw, write_draw, write_labels
-from judge.review.hook import take_live
 from judge.review.records import Draw, Label, StratumName
 from judge.review.sheet import BLIND, OPEN
 from judge.review.strata import FLOOR, allocate, drawn, merge
@@ -35,7 +33,6 @@ from tests.reviewed import cells, score, text_of
 NAMES = [*StratumName, "supported", "supported", "no_claim", "fallen"]
 # One to six claims each, all kinds among them, and an empty one.
 ANSWERS = [[NAMES[(n + n * k) % len(NAMES)] for k in range(1 + n % 6)] for n in range(40)] + [[]]
-BOTH: tuple[By, ...] = ("sentence", "answer")
 SIZES = st.builds(
     Size,
     st.integers(0, 40) | st.integers(0, 10_000),
@@ -199,13 +196,13 @@ def test_neither_two_tallies_nor_a_small_heap_draws_otherwise() -> None:
 
 def test_strata_that_are_too_small_are_drawn_from_as_one(tmp_path: Path) -> None:
     answers = [["supported"]] * 20 + [["partial"]] * 3 + [["unsupported"]] * 9
-    strata, picked = divide(census_of(score(tmp_path, answers), "answer", 0, 12), 12)
+    strata, picked = divide(census_of(score(tmp_path, answers), 0, 12), 12)
     names = [(StratumName.SUPPORTED,), (StratumName.PARTIAL, StratumName.UNSUPPORTED)]
     # 20 · .2 : 3 · .35 + 9 · .3 = 4 : 3.75 of 12.
     assert [(s.names, s.units, s.drawn) for s in strata] == [(names[0], 20, 6), (names[1], 12, 6)]
     assert (strata[1].span, strata[1].macro.faithfulness) == ((-0.5, 1), 1.5)
     for position, (item,) in picked.items():
-        assert (item.stratum, item.sentence) == (position >= 20, None)
+        assert (item.stratum, item.sentence) == (position >= 20, 0)
         assert item.probability == pytest.approx(6 / 20 if position < 20 else 6 / 12)
 
 
@@ -230,48 +227,42 @@ def places(draw: Draw) -> set[tuple[str, int]]:
 def test_the_same_arguments_draw_the_same(run: Path) -> None:
     one = take(run, size=30, seed=3)
     assert take(run, size=30, seed=3) == one
-    for other in (take(run, size=30, seed=4), take(run, size=31, seed=3), take(run, by="answer")):
+    for other in (take(run, size=30, seed=4), take(run, size=31, seed=3)):
         assert other.draw.draw != one.draw.draw
         assert not set(ids(other)) & set(ids(one))
     assert places(take(run, size=30, seed=4).draw) != places(one.draw)
 
 
 def test_rows_are_the_sentences_drawn(run: Path, results: dict[str, SampleResult]) -> None:
-    for by in BOTH:
-        drawing = take(run, by=by, size=30)
-        draw = drawing.draw
-        assert ids(drawing) == [sentence.review_id for sentence in draw.sentences]
-        assert len(set(ids(drawing))) == len(drawing.rows)
-        for row, sentence in zip(drawing.rows, draw.sentences, strict=True):
-            result = results[sentence.qid]
-            assert row["review_id"] == review_id(draw.draw, sentence.qid, sentence.sentence)
-            assert row["sentence"] == sentence.text == text_of(sentence.qid, sentence.sentence)
-            assert row["query"] == f"{sentence.qid}?"
-            assert f"▶{sentence.text}◀" in row["answer"]
-            assert sentence.outcome == result.sentences[sentence.sentence].outcome
-            found = {claim.sentence: claim.stratum for claim in claims(result)}
-            names = {found[sentence.sentence]} if by == "sentence" else set(found.values())
-            assert names & set(draw.strata[sentence.stratum].names)
-            assert 0 < sentence.probability <= 1
-        assert (draw.by, draw.size, draw.seed) == (by, 30, 0)
-        assert draw.results == fingerprint(run)
-        assert draw.signature == read_record(run).signature
+    drawing = take(run, size=30)
+    draw = drawing.draw
+    assert ids(drawing) == [sentence.review_id for sentence in draw.sentences]
+    assert len(set(ids(drawing))) == len(drawing.rows)
+    for row, sentence in zip(drawing.rows, draw.sentences, strict=True):
+        result = results[sentence.qid]
+        assert row["review_id"] == review_id(draw.draw, sentence.qid, sentence.sentence)
+        assert row["sentence"] == sentence.text == text_of(sentence.qid, sentence.sentence)
+        assert row["query"] == f"{sentence.qid}?"
+        assert f"▶{sentence.text}◀" in row["answer"]
+        assert sentence.outcome == result.sentences[sentence.sentence].outcome
+        found = {claim.sentence: claim.stratum for claim in claims(result)}
+        assert found[sentence.sentence] in draw.strata[sentence.stratum].names
+        assert 0 < sentence.probability <= 1
+    assert (draw.size, draw.seed) == (30, 0)
+    assert draw.results == fingerprint(run)
+    assert draw.signature == read_record(run).signature
 
 
 def test_every_stratum_gives_five_and_all_together_the_size(run: Path) -> None:
-    for by in BOTH:
-        for size in (5, 11, 30, 60):
-            draw = take(run, by=by, size=size).draw
-            there = sum(stratum.units for stratum in draw.strata)
-            assert sum(stratum.drawn for stratum in draw.strata) == min(size, there)
-            assert all(FLOOR <= stratum.drawn <= stratum.units for stratum in draw.strata)
-            units = {
-                (s.stratum, s.qid, s.sentence if by == "sentence" else None) for s in draw.sentences
-            }
-            taken = Counter(stratum for stratum, *_ in units)
-            assert [taken[k] for k in range(len(draw.strata))] == [s.drawn for s in draw.strata]
-            merged = [name for stratum in draw.strata for name in stratum.names]
-            assert merged == [name for name in StratumName if name in merged]
+    for size in (5, 11, 30, 60):
+        draw = take(run, size=size).draw
+        there = sum(stratum.units for stratum in draw.strata)
+        assert sum(stratum.drawn for stratum in draw.strata) == min(size, there)
+        assert all(FLOOR <= stratum.drawn <= stratum.units for stratum in draw.strata)
+        taken = Counter(each.stratum for each in draw.sentences)
+        assert [taken[k] for k in range(len(draw.strata))] == [s.drawn for s in draw.strata]
+        merged = [name for stratum in draw.strata for name in stratum.names]
+        assert merged == [name for name in StratumName if name in merged]
 
 
 def test_neither_id_nor_order_tells_the_stratum(tmp_path: Path) -> None:
@@ -308,13 +299,12 @@ def test_what_a_blind_sheet_says_is_independent_of_the_verdict(tmp_path: Path) -
 def test_a_run_that_cannot_be_drawn_from(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no such run folder"):
         take(tmp_path / "nowhere")
-    run = score(tmp_path, [[], []], Config(review_rate=1))
+    run = score(tmp_path, [[], []])
     record = json.loads((run / "run.json").read_text())
     for finished, says in ((record["finished"], "nothing to review"), (None, "unfinished")):
         (run / "run.json").write_text(json.dumps(record | {"finished": finished}))
-        for draws in (take, take_live):
-            with pytest.raises(RunError, match=says):
-                draws(run)
+        with pytest.raises(RunError, match=says):
+            take(run)
     (run / "run.json").write_text(json.dumps(record))
     (run / "results.jsonl").rename(run / "results.jsonl.part")
     with pytest.raises(RunError, match=r"results\.jsonl: .*score again"):
@@ -323,15 +313,13 @@ def test_a_run_that_cannot_be_drawn_from(tmp_path: Path) -> None:
 
 @given(st.integers(0, 30), st.integers(1, 5), st.integers(0, 40))
 def test_all_see_the_shared_and_one_the_rest(units: int, hands: int, overlap: int) -> None:
-    rows = [f"{unit}.{k}" for unit in range(units) for k in range(1 + unit % 3)]
-    dealt = deal(rows, hands, overlap, lambda row: row.split(".")[0])
+    dealt = deal(list(range(units)), hands, overlap)
     assert len(dealt) == hands
-    for row in rows:
+    for row in range(units):
         takers = [hand for hand in dealt if row in hand]
-        assert len(takers) == (hands if int(row.split(".")[0]) < overlap else 1)
-    for hand in dealt:
-        assert hand == [row for row in rows if row in hand]  # in order, each once
-    sizes = [len({row.split(".")[0] for row in hand}) for hand in dealt]
+        assert len(takers) == (hands if row < overlap else 1)
+    assert all(hand == sorted(set(hand)) for hand in dealt)
+    sizes = list(map(len, dealt))
     assert max(sizes) - min(sizes) <= 1
 
 

@@ -34,7 +34,6 @@ SENTENCE = DrawnSentence(
 NAME = "r1a2b3c4d"
 DRAW = Draw(
     draw="r1a2b3c4d",
-    by="sentence",
     seed=0,
     size=1,
     results="abc",

@@ -5,18 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from judge.backends.hook import chosen
 from judge.backends.webhook import Webhook
 from judge.config import Config
 from judge.errors import ConfigError, InputError
 from judge.evaluator import Evaluator, evaluate
-from judge.files.runs import read_record, read_results
 from judge.records import Chunk, Sample
-from judge.review.census import claims
-from judge.review.hook import LiveSheet, live_name, load_hook, open_hook, take_live
+from judge.review.hook import AppendedSheet, load_hook, open_hook
 from judge.review.sheet import read_sheet
 from tests.posted import PostServer
-from tests.reviewed import score
 
 SAMPLES = [
     Sample(
@@ -30,9 +26,8 @@ SAMPLES = [
 
 
 async def run(path: Path, samples: list[Sample]) -> None:
-    config = Config(review_rate=1.0)
-    hook = LiveSheet(path, config.seed)
-    async for _ in Evaluator(config, review_hook=hook).evaluate(samples):
+    hook = AppendedSheet(path)
+    async for _ in Evaluator(Config(review_rate=1.0), review_hook=hook).evaluate(samples):
         pass
 
 
@@ -61,10 +56,10 @@ def test_what_is_there_is_not_added_again(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_is_told_before_the_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such folder"):
-        LiveSheet(tmp_path / "none" / "live.csv", 0)
+        AppendedSheet(tmp_path / "none" / "live.csv")
     (tmp_path / "mine.csv").write_text("a,b\r\n1,2\r\n", encoding="utf-8")
     with pytest.raises(InputError, match="is no sheet"):
-        LiveSheet(tmp_path / "mine.csv", 0)
+        AppendedSheet(tmp_path / "mine.csv")
 
 
 def test_the_same_question_answered_otherwise_is_another_row(tmp_path: Path) -> None:
@@ -86,7 +81,7 @@ async def test_a_hook_that_is_an_address_posts_with_the_token_of_the_environment
     with PostServer() as server:
         for token in ("", " t0ken\n"):
             monkeypatch.setenv("JUDGE_REVIEW_TOKEN", token)
-            hook = open_hook(server.url.replace("http:", "HTTP:"), Config())
+            hook = open_hook(server.url.replace("http:", "HTTP:"))
             assert isinstance(hook, Webhook)
             await hook(sample, result, 1.0)
     sent = [posted.headers["Authorization"] for posted in server.posted]
@@ -96,7 +91,7 @@ async def test_a_hook_that_is_an_address_posts_with_the_token_of_the_environment
 def test_what_is_no_hook_is_refused_and_no_secret_repeated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert open_hook("builtins:print", Config()) is print
+    assert open_hook("builtins:print") is print
     table = [
         ("t0ken。", "https://host/path", "JUDGE_REVIEW_TOKEN"),
         ("t0\nken", "https://host/path", "JUDGE_REVIEW_TOKEN"),
@@ -109,26 +104,9 @@ def test_what_is_no_hook_is_refused_and_no_secret_repeated(
     for token, name, says in table:
         monkeypatch.setenv("JUDGE_REVIEW_TOKEN", token)
         with pytest.raises(ConfigError, match=says) as caught:
-            open_hook(name, Config())
+            open_hook(name)
         assert "s3cret" not in str(caught.value), name
         assert not token or token not in str(caught.value), name
-
-
-def test_whom_the_hook_was_handed(tmp_path: Path) -> None:
-    answers = [["supported"] * (1 + n % 3) for n in range(40)] + [[]]
-    run = score(tmp_path, answers, Config(seed=5, review_rate=0.3))
-    claiming = [result.qid for result in read_results(run) if claims(result)]
-    handed = {qid for qid in claiming if chosen(qid, 5, 0.3)}
-    draw = take_live(run).draw
-    assert {sentence.qid for sentence in draw.sentences} == handed
-    # Given how many were chosen, each answer that claims anything had the same chance.
-    assert {s.probability for s in draw.sentences} == {len(handed) / len(claiming)}
-    (stratum,) = draw.strata
-    assert (stratum.drawn, draw.size, stratum.units) == (len(handed), len(handed), len(claiming))
-    assert draw.draw == live_name(read_record(run).signature, 5, 0.3)
-    # Its name is known before a server has said what it calls its model.
-    assert live_name("llm:m@h|served:m-1|t:0", 5, 0.3) == live_name("llm:m@h|t:0", 5, 0.3)
-    assert len({live_name("a", 5, 0.3), live_name("a", 6, 0.3), live_name("a", 5, 0.2)}) == 3
 
 
 # By its name.

@@ -3,15 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from judge.backends.hook import chosen
-from judge.config import Config
 from judge.errors import InputError, JudgeError, RunError
 from judge.files.runs import read_summary
 from judge.records import Support
 from judge.review import import_labels
 from judge.review.draws import Drawing, take
-from judge.review.folder import read_draw, read_labels, write_draw
-from judge.review.hook import take_live
+from judge.review.folder import read_labels, write_draw
 from judge.review.labels import folded, labels_of
 from judge.review.records import Agreement, Draw, Label
 from judge.review.sheet import BLIND, Row, write_sheet
@@ -159,42 +156,6 @@ def test_labels_imported_earlier_are_not_lost_unasked(
     assert len(imported(run, changed)) == 2
     assert len(imported(run, first, second)) == 3
     assert len(imported(run, second, replace=True)) == 1
-
-
-def live(place: Path, names: list[list[str]], rate: float = 1.0) -> tuple[Path, Drawing]:
-    place.mkdir()
-    run = score(place, names, Config(review_rate=rate, seed=5))
-    return run, take_live(run)
-
-
-def test_rows_that_a_hook_wrote_make_their_own_draw(tmp_path: Path) -> None:
-    run, drawn = live(tmp_path / "some", [["supported", "partial"]] * 40, 0.3)
-    qids = {sentence.qid for sentence in drawn.draw.sentences}
-    assert 0 < len(qids) < 40
-    assert all(chosen(qid, 5, 0.3) for qid in qids)
-    found = imported(run, sheet(tmp_path, labelled(drawn, *["full"] * len(drawn.rows))))
-    assert len(found) == 2 * len(qids)
-    kept = read_draw(run, drawn.draw.draw)
-    assert kept == drawn.draw
-    assert kept.by == "answer"
-    # One answer, drawn for certain.
-    run, drawn = live(tmp_path / "one", [["supported"]])
-    imported(run, sheet(tmp_path, labelled(drawn, "full")))
-    assert [each.probability for each in drawn.draw.sentences] == [1.0]
-
-
-def test_rows_that_a_hook_wrote_for_other_results(tmp_path: Path) -> None:
-    # As of a nightly run: the same ids and settings, and other answers.
-    run, monday = live(tmp_path / "monday", [["supported"], ["partial"]])
-    tuesday, _ = live(tmp_path / "tuesday", [["supported", "partial"], ["partial", "supported"]])
-    path = sheet(tmp_path, labelled(monday, "full", "full"))
-    said = refused(tuesday, path)
-    assert "2 rows cannot be right" in said
-    assert "is no row of this run" in said
-    # A draw of earlier results gives way.
-    write_draw(run, monday.draw.model_copy(update={"results": "0" * 64}))
-    assert len(imported(run, path)) == 2
-    assert read_draw(run, monday.draw.draw) == monday.draw
 
 
 @pytest.fixture

@@ -38,7 +38,6 @@ from judge.review.sheet import (
     read_sheet,
     write_sheet,
 )
-from tests.commands import cramped
 
 COLUMNS = ["review_id", "sentence", "human_support", "human_note"]
 ROWS = [
@@ -137,21 +136,9 @@ def test_rows_are_appended_under_one_header(tmp_path: Path) -> None:
     assert cells(path) == FULL_ROWS
 
 
-def test_a_header_that_was_saved_again_stays(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    for lang, quote in product(LANGS, ('"', "")):
-        write_sheet(path, ROWS[:1], COLUMNS, lang)
-        head, _, rows = path.read_text("utf-8").partition("\n")
-        saved = f"{head.replace(chr(34), quote)}\n{rows}".replace("\n", "\r\n")
-        path.write_bytes(saved.encode())
-        append_rows(path, ROWS[1:], COLUMNS)
-        assert path.read_bytes().startswith(saved.encode())
-        assert cells(path) == FULL_ROWS
-
-
 def test_rows_are_not_appended_to_another_file(tmp_path: Path) -> None:
     table = {
-        "name,price\r\n": "no sheet of the columns review_id, sentence",
+        "name,price\r\n": "no sheet of the columns that judge review draw",
         "\ufeffreview_id,sentence,human_support\r\n": "no sheet of",
         "\ufeffreview_id,sentence,human_support,human_note,mine\r\n": "no sheet of",
         "\ufeff": "no sheet of",
@@ -162,16 +149,6 @@ def test_rows_are_not_appended_to_another_file(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=says):
             append_rows(path, ROWS, COLUMNS)
         assert path.read_bytes() == text.encode()
-
-
-def test_rows_that_the_disk_cannot_hold_leave_the_others_whole(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    append_rows(path, ROWS, COLUMNS)
-    with cramped(1 << 20), pytest.raises(RunError, match="No space left"):
-        append_rows(path, [{"sentence": "a" * 30_000}] * 40, COLUMNS)
-    assert cells(path) == FULL_ROWS
-    with pytest.raises(RunError, match="No space left"):
-        append_rows("/dev/full", ROWS, COLUMNS)
 
 
 def test_columns_and_rows_in_any_order_among_others(tmp_path: Path) -> None:

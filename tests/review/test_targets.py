@@ -91,8 +91,8 @@ def test_the_halves_may_be_labelled_apart_by_several_and_in_chinese(run: Path) -
     both = {row["编号"] for row in first} & {row["编号"] for row in second}
     asked = [row["需判断"] for row in first if row["编号"] in both]
     assert asked == ["参考答案是否支持回答中的这句话？", "回答是否说到了参考答案中的这句话？"]
-    fill(Path("c-1.csv"), "支持", "人工判断")
-    fill(Path("c-2.csv"), "否", "人工判断")
+    fill(Path("c-1.csv"), "支持")
+    fill(Path("c-2.csv"), "否")
     ran = judge("review", "import", run, "c-1.csv", "c-2.csv", "--lang", "zh")
     assert ran.code == 0, ran.err
     page = (run / "agreement_recall.html").read_text("utf-8")

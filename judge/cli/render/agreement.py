@@ -115,7 +115,7 @@ def _strata(agreement: Agreement, words: Words) -> Iterator[Text]:
     wide = max(map(cell_len, names), default=0)
     if names:
         among = words("terminal.strata", shown=len(worst), count=len(agreement.strata))
-        units = _wide(words(f"terminal.units_{agreement.by}"), 8, right=True)
+        units = _wide(words("terminal.units"), 8, right=True)
         yield _heading(f"{_wide(among, wide + 2)} {units} {words('terminal.labelled')}")
     for name, stratum in zip(names, worst, strict=True):
         labelled = f"{stratum.labelled}/{stratum.drawn}"
