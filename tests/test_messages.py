@@ -43,8 +43,7 @@ def test_one_of_something_is_told_in_the_singular() -> None:
     nouns = "answers|calls|canaries|characters|chunks|claims|items|labels|lines|queries|questions"
     nouns += "|repeats|rows|samples|sentences"
     stiff = re.compile(rf"[{{\[](?!model|whole)\w+[}}\]] (?:(?!with)\w+ )?(?:{nouns})\b")
-    # Nobody sets these so low, and the doctor's trial is of four.
-    many = {"report note.bounds", "doctor said.trial", "doctor said.unscored", "doctor said.wrong"}
+    many = {"report note.bounds"}  # nobody sets it so low
     found = {
         f"{room} {key}"
         for room in ROOMS
