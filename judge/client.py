@@ -142,10 +142,6 @@ class _Calls:
     ) -> _Steps[httpx.Response]:
         return _exchange(_Ask(method, path, body, rest), self._patience)
 
-    def check(self) -> _Steps[None]:
-        """Raise JudgeUnavailable where no service is reached."""
-        yield from self._asked("GET", "/healthz")
-
     def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> _Steps[SampleResult]:
         """The result of one answer, within so many seconds; errors as of `judge.evaluate`.
 
@@ -274,7 +270,6 @@ class JudgeClient(AbstractContextManager["JudgeClient"]):
             except httpx.TransportError as error:
                 return error
 
-    check = _blocking(_Calls.check)
     evaluate_one = _blocking(_Calls.evaluate_one)
     submit = _blocking(_Calls.submit)
     status = _blocking(_Calls.status)
@@ -323,7 +318,6 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         except httpx.TransportError as error:
             return error
 
-    check = _awaited(_Calls.check)
     evaluate_one = _awaited(_Calls.evaluate_one)
     submit = _awaited(_Calls.submit)
     status = _awaited(_Calls.status)

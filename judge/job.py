@@ -21,7 +21,6 @@ from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
 from judge.files.folder import RunFolder
 from judge.files.inputs import is_many, would_hold
-from judge.files.objects import Samples
 from judge.files.runs import OWN, REJECTED, has_bytes, misplaced
 from judge.files.samples import Checked, Rejected, check_samples, drawn, read_samples
 from judge.files.source import Digest, is_fifo, named
@@ -64,34 +63,6 @@ class Watcher(Protocol):
         """
 
 
-class Scorer(Protocol):
-    """What scores the samples of a job: an `Evaluator`, or a service in its place."""
-
-    workers: int
-    """Processes that compute."""
-
-    @property
-    def trouble(self) -> str:
-        """As of `Evaluator`."""
-
-    @property
-    def signature(self) -> str:
-        """As of `Evaluator`, known once it is entered; the next two likewise."""
-
-    @property
-    def correctness_signature(self) -> str | None: ...  # noqa: D102
-
-    @property
-    def relevance_signature(self) -> str | None: ...  # noqa: D102
-
-    async def __aenter__(self) -> object: ...
-
-    async def __aexit__(self, *_: object) -> None: ...
-
-    def evaluate(self, samples: Samples) -> AsyncGenerator[SampleResult]:
-        """One result for each, in order."""
-
-
 class _Task(NamedTuple):
     path: Path
     checked: Checked
@@ -114,7 +85,7 @@ class Job:
         folder: Path,
         config: Config,
         *,
-        evaluator: Scorer | None = None,
+        evaluator: Evaluator | None = None,
         force: bool = False,
         skip_bad_lines: bool = False,
         limit: int | None = None,
@@ -124,7 +95,7 @@ class Job:
         self._source = source
         self._folder = folder
         self._config = config
-        self._evaluator: Scorer = evaluator or Evaluator(config)
+        self._evaluator = evaluator or Evaluator(config)
         self._force = force
         self._skip = skip_bad_lines
         self._limit = limit
@@ -333,8 +304,8 @@ class Job:
             raise
 
 
-def record_of(scorer: Scorer, config: Config, scored: RunInput) -> RunRecord:
-    """The record of a run that begins now, its scorer entered."""
+def record_of(evaluator: Evaluator, config: Config, scored: RunInput) -> RunRecord:
+    """The record of a run that begins now, its evaluator entered."""
     libraries = (
         *_LIBRARIES,
         *(("aiohttp",) if config.asks_server else ()),
@@ -342,9 +313,9 @@ def record_of(scorer: Scorer, config: Config, scored: RunInput) -> RunRecord:
     )
     python = {"python": platform.python_version()}
     return RunRecord(
-        signature=scorer.signature,
-        correctness=scorer.correctness_signature,
-        answer_relevance=scorer.relevance_signature,
+        signature=evaluator.signature,
+        correctness=evaluator.correctness_signature,
+        answer_relevance=evaluator.relevance_signature,
         config=config.model_dump(mode="json"),
         versions=python | {name: release(name) for name in libraries},
         input=scored,

@@ -14,7 +14,7 @@ import typer
 from judge.cli.app import app
 from judge.cli.options import chosen, language, takes_groups, takes_settings
 from judge.errors import ConfigError, extra
-from judge.files.inputs import is_many, run_name
+from judge.files.inputs import run_name
 from judge.files.source import PIPED, is_fifo, standard_input
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from judge.config import Config
     from judge.job import Job
     from judge.messages import Lang
-    from judge.remote import RemoteEvaluator
     from judge.reports.gate import Gates, Side
 
 
@@ -141,9 +140,6 @@ _LIMIT: Final = typer.Option(
 _DRY_RUN: Final = typer.Option(
     False, "--dry-run", help="Say what would be asked, and its cost; nothing is sent."
 )
-_SERVER: Final = typer.Option(
-    None, metavar="URL", help="Have the judge serve at this address judge, with its settings."
-)
 _REVIEW_HOOK: Final = typer.Option(
     None,
     "--review-hook",
@@ -168,7 +164,6 @@ def score(
     dry_run: bool = _DRY_RUN,
     gating: _Gating,
     telling: _Telling,
-    server: str | None = _SERVER,
     where: _Engine,
     review_hook: str | None = _REVIEW_HOOK,
     lang: str = _LANG,
@@ -183,38 +178,25 @@ def score(
 
     Example: judge score samples.jsonl -o runs/today --fail-under faithfulness=0.9
     """
-    from judge.files.folder import RunFolder  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.job import Job  # noqa: PLC0415  likewise
-
-    if server is None:
-        _refuse_unasked(settings)
+    _refuse_unasked(settings)
     gates = gating.gates()
-    others = {"--server": server, "--review-hook": review_hook, "--limit": limit}
-    cluster = _cluster(where, others | {"--dry-run": dry_run})
+    others = {"--review-hook": review_hook, "--limit": limit, "--dry-run": dry_run}
+    cluster = _cluster(where, others)
     stream = standard_input() if source == PIPED else Path(source)
     spoken_in = language(lang)
     if dry_run:
-        _refuse_beside_forecast(server, telling.junit or telling.markdown)
+        if telling.junit or telling.markdown:
+            raise ConfigError("--dry-run: nothing is scored; leave out --junit and --markdown")
         _tell_forecast(stream, settings, limit, spoken_in, skip_bad_lines=skip_bad_lines)
         return
     file = _file(source)
     folder = Path(output or f"runs/{run_name(file.name) if file else 'stdin'}")
-    evaluator = None
-    if server is not None:
-        _refuse_beside_server(limit, review_hook)
-        with RunFolder(folder, force=force):
-            pass  # it can be written, which is seen before anything is sent
-        asked = gating._asdict() | {"skip_bad_lines": skip_bad_lines}
-        evaluator, stream = _remote(server, stream, settings, asked)
-        settings = evaluator.open()
-    _check(gates, settings, meant=bool(server or gating.expect))
+    _check(gates, settings, meant=bool(gating.expect))
     checks: _Checks = {"force": force, "skip_bad_lines": skip_bad_lines, "gates": gates}
     job: Task
     if cluster is not None:
         on, many = where.address, where.replicas
         job = cluster(source, folder, settings, address=on, replicas=many, **checks)
-    elif evaluator is not None:
-        job = Job(stream, folder, settings, evaluator=evaluator, **checks)
     else:
         job = _job(stream, folder, settings, review_hook, limit, checks)
     raise typer.Exit(_run(job, file, folder, settings, telling, spoken_in))
@@ -293,29 +275,6 @@ def _job(
     return Job(stream, folder, settings, evaluator=evaluator, limit=limit, **checks)
 
 
-def _remote(
-    url: str, given: "IO[bytes] | Path", settings: "Config", asked: dict[str, object]
-) -> "tuple[RemoteEvaluator, IO[bytes] | Path]":
-    """What a service scores, and the samples, which are sent from a file."""
-    from judge.remote import RemoteEvaluator  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.service.wire import Options  # noqa: PLC0415
-
-    asked = {name: value for name, value in asked.items() if value}
-    for name in sorted(settings.model_fields_set):
-        if name not in Options.model_fields:
-            raise ConfigError(
-                f"--server judges with its own settings, and {name} is set here: leave it out, or "
-                "set it where judge serve runs"
-            )
-        asked[name] = getattr(settings, name)
-    if isinstance(given, Path) and is_many(given):
-        raise ConfigError(f"--server is sent one file, and {given} is many: name one of them")
-    if isinstance(given, Path) and not is_fifo(given):
-        return RemoteEvaluator(url, given, Options.model_validate(asked)), given
-    copy = _copied(given)
-    return RemoteEvaluator(url, Path(copy.name), Options.model_validate(asked)), copy
-
-
 def _file(source: str) -> Path | None:
     """The file of samples; None where they come through a pipe."""
     return None if source == PIPED or is_fifo(Path(source)) else Path(source)
@@ -326,20 +285,6 @@ def _check(gates: "Gates", settings: "Config", *, meant: bool) -> None:
     gates.check(correctness=settings.correctness, relevance=settings.relevance)
     if gates.bounds and not (meant or {"judge", "model"} & settings.model_fields_set):
         typer.echo(_GATING.format(_OFFLINE.get(settings.offline, settings.offline)), err=True)
-
-
-def _refuse_beside_server(limit: int | None, review_hook: str | None) -> None:
-    if limit is not None:
-        raise ConfigError("--limit: a service scores all that it is sent; leave it out")
-    if review_hook is not None:
-        raise ConfigError("--review-hook: with --server nobody here has the answers in hand")
-
-
-def _refuse_beside_forecast(server: str | None, report: Path | None) -> None:
-    if server is not None:
-        raise ConfigError("--dry-run: what a service would ask is not known here")
-    if report is not None:
-        raise ConfigError("--dry-run: nothing is scored; leave out --junit and --markdown")
 
 
 def _tell_forecast(

@@ -374,5 +374,3 @@ def test_other_commands_read_many_files_and_tell_of_each_bad_line_once(tmp_path:
     assert drawn[0] == 0, drawn
     code, _, err = judge("retrieval", data)
     assert (code, f"{data}/a.jsonl, line 3" in err) == (2, True)
-    code, _, err = judge("score", data, "--server", "http://127.0.0.1:9", "-o", tmp_path / "run")
-    assert (code, "is many: name one of them" in err) == (2, True)

@@ -1,6 +1,5 @@
 """The other end: local and remote are one line apart."""
 
-import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,7 +18,6 @@ from judge import (
 )
 from judge.client import AsyncJudgeClient, JudgeClient
 from judge.service.wire import BatchStatus
-from tests.commands import judge, line, write
 from tests.serving import QUICKSTART, Serving
 
 TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's
@@ -131,45 +129,6 @@ def test_a_busy_server_and_a_broken_connection_are_waited_out(serving: Serving) 
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-def test_judge_score_of_a_server_makes_the_run_folder_of_a_local_one(
-    serving: Serving, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JUDGE_SERVICE_TOKEN", TOKEN)
-    words = (QUICKSTART, "--fail-under", "faithfulness=0.99")
-    far = judge("score", *words, "--server", serving.url, "-o", place / "far")
-    near = judge("score", *words, "-o", place / "near")
-    assert (far.code, far.out.replace("far", "near")) == (1, near.out)
-    for name in ("results.jsonl", "summary.json"):
-        assert (place / "far" / name).read_bytes() == (place / "near" / name).read_bytes()
-    runs = [json.loads((place / name / "run.json").read_text()) for name in ("far", "near")]
-    other = {name for name in runs[0] if runs[0][name] != runs[1][name]}
-    assert other <= {"started", "finished", "seconds"}
-    again = judge("score", *words, "--server", serving.url, "-o", place / "far")
-    assert (again.code, "holds a finished run" in again.err) == (2, True)
-
-
-def test_what_judge_score_of_a_server_refuses(
-    serving: Serving, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bad = write(place / "bad.jsonl", [line("q1", "Fine."), {"qid": "q2", "answer": "a"}])
-    monkeypatch.setenv("JUDGE_SERVICE_TOKEN", TOKEN)
-    for words, said in (
-        ((bad, "--server", serving.url), f"{bad}, line 2, field 'chunks': is missing"),
-        (
-            (bad, "--server", serving.url, "--model", "gpt"),
-            "judges with its own settings, and model",
-        ),
-        ((bad, "--server", serving.url, "--review-hook", "a:b"), "--review-hook"),
-        ((bad, "--server", "nowhere"), "no http address"),
-    ):
-        ran = judge("score", *words, "-o", place / "run")
-        assert (ran.code, said in ran.err) == (2, True), ran.err
-        assert not (place / "run").exists()
-    monkeypatch.delenv("JUDGE_SERVICE_TOKEN")
-    ran = judge("score", bad, "--server", serving.url, "-o", place / "run")
-    assert (ran.code, "send Authorization: Bearer TOKEN" in ran.err) == (2, True)
 
 
 def test_a_users_mistake_is_an_error_of_judge_and_nothing_is_sent(tmp_path: Path) -> None:
