@@ -17,7 +17,6 @@ from judge.config import Config
 from judge.errors import ConfigError
 from judge.judges.fallback import FallbackJudge
 from judge.judges.nli import NliJudge
-from judge.judges.parts import PartsJudge
 from judge.judges.repeated import ReorderedJudge, RepeatedJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.windowed import WindowedJudge
@@ -147,10 +146,10 @@ def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge
 def alone(config: Config, judge: Judge) -> Judges:
     """A judge that asks no language model, for all that `config` asks for."""
     if not config.correctness:
-        return Judges(PartsJudge(judge))
+        return Judges(judge)
     from judge.judges.containment import ContainmentJudge  # noqa: PLC0415  for those who use it
 
-    return Judges(PartsJudge(judge), ContainmentJudge(judge))
+    return Judges(judge, ContainmentJudge(judge))
 
 
 async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":

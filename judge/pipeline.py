@@ -7,7 +7,6 @@ from typing import Final
 from judge.answer.audit import audit
 from judge.answer.citations import find, positions
 from judge.answer.kinds import classify
-from judge.answer.parts import cited_parts
 from judge.answer.sentences import sentences_of
 from judge.checks.chunks import flag_chunks, flag_gaps
 from judge.checks.injection import flag_orders
@@ -104,7 +103,6 @@ def request(
         ask=tuple(each.index for each in sentences if each.kind is SentenceKind.CLAIM),
         chunks=sample.chunks,
         cites=positions(citations, sample.chunks),
-        parts=cited_parts(sentences, citations, sample.chunks),
         markers=tuple(sorted({(citation.start, citation.end) for citation in citations})),
     )
 

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from judge.answer.citations import find
 from judge.answer.kinds import classify
-from judge.answer.parts import cited_parts
 from judge.answer.sentences import split
 from judge.checks.contradictions import contradiction
 from judge.checks.injection import reads_like_orders
@@ -54,10 +53,10 @@ FULL = Verdict(support=Support.FULL, supporting=("a",), source="llm", signature=
 
 
 def read(answer: str) -> None:
-    """Sentences, kinds, citations and what they stand behind."""
+    """Sentences, kinds and citations."""
     sample = Sample(qid="q", answer=answer, chunks=CHUNKS)
     sentences = classify(split(answer))
-    cited_parts(sentences, find(sample, sentences, RULES), CHUNKS)
+    find(sample, sentences, RULES)
 
 
 def asked(text: str) -> JudgeRequest:

@@ -1,11 +1,9 @@
 """The audit of citations: whether the verdicts bear them out, and why where they do not."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from judge.answer.parts import carriers
 from judge.messages import Messages, language_of
 from judge.records import (
     SUPPORTED,
@@ -17,11 +15,7 @@ from judge.records import (
     Unscored,
     Verdict,
 )
-from judge.text.visible import clip, flat
-
-_SHOWN: Final = 60
-"""Characters of a part that a reason shows."""
-_EDGES: Final = re.compile(r"^[\W_]*+(?:(?:and|but|while|whereas|or)\b[\W_]*+)?|[\W_]++$")
+from judge.text.visible import flat
 
 
 class _Held(NamedTuple):
@@ -42,12 +36,12 @@ def audit(
 ) -> tuple[Citation, ...]:
     """Give every citation in a judged sentence its status, and a better chunk where there is one.
 
-    `valid`: its chunk is in the verdict's `supporting`; or is the only chunk the sentence cites,
-    and `cited_support` is full or partial; or, where that is so of several together, a quote found
-    in it carries a part of the sentence. Never under `contradicted`, and under a language model's
-    `none`. `dangling`: it resolves to no chunk, whatever the verdict. `unjudged`: no verdict, or
-    that of a fallback. Else `unsupported`. `suggested` is the first supporting chunk that the
-    sentence does not cite, `reason` says why a citation is not valid.
+    `valid`: its chunk is in the verdict's `supporting`; or none of the cited chunks is, and
+    `cited_support` is full or partial: together they support the sentence. Never under
+    `contradicted`, and under a language model's `none`. `dangling`: it resolves to no chunk,
+    whatever the verdict. `unjudged`: no verdict, or that of a fallback. Else `unsupported`.
+    `suggested` is the first supporting chunk that the sentence does not cite, `reason` says why a
+    citation is not valid.
 
     A sentence that has no outcome is no claim, one with `no_claim` asserts nothing: their citations
     keep status null, listed and never counted.
@@ -57,9 +51,7 @@ def audit(
         found = cited.setdefault(citation.sentence, set())
         if citation.chunk_id is not None:
             found.add(citation.chunk_id)
-    held = {
-        index: _held(outcomes.get(index), named, asked, index) for index, named in cited.items()
-    }
+    held = {index: _held(outcomes.get(index), named) for index, named in cited.items()}
     texts = _Reasons(asked)
     return tuple(
         citation.model_copy(update=_judged(citation, held[citation.sentence], texts))
@@ -67,9 +59,7 @@ def audit(
     )
 
 
-def _held(
-    outcome: JudgeOutcome | None, cited: set[str], asked: JudgeRequest, index: int
-) -> _Held | None:
+def _held(outcome: JudgeOutcome | None, cited: set[str]) -> _Held | None:
     """Null for a sentence whose citations are not counted."""
     nothing = frozenset[str]()
     failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
@@ -79,36 +69,15 @@ def _held(
         return None
     if outcome.support is Support.CONTRADICTED:
         return _Held(nothing, None, None, "contradicted")
-    asks_model = outcome.source == "llm"
     # The others never say partial: what they call none may hold in part.
-    if outcome.support is Support.NONE and (asks_model or not outcome.supporting):
+    if outcome.support is Support.NONE and (outcome.source == "llm" or not outcome.supporting):
         return _Held(nothing, None, None, "unsupported")
     valid = cited.intersection(outcome.supporting)
-    # What the judge says of "the cited chunks" says it of this one only where there is no other.
-    if outcome.cited_support in SUPPORTED and len(cited) == 1:
-        valid |= cited
-    elif outcome.cited_support in SUPPORTED and asks_model and valid < cited:
-        valid |= _quoted(outcome, cited, asked, index)
+    # What the judge says of the cited chunks together it says of each, unless one holds alone.
+    if outcome.cited_support in SUPPORTED and not valid:
+        valid = cited
     better = next((chunk for chunk in outcome.supporting if chunk not in cited), None)
     return _Held(frozenset(valid), better, None, "alone")
-
-
-def _quoted(verdict: Verdict, cited: set[str], asked: JudgeRequest, index: int) -> set[str]:
-    """The cited chunks with a quote that carries its part, or what no other quote has of it."""
-    quotes: dict[str, list[str]] = {}
-    for each in verdict.evidence:
-        if each.verified and each.chunk_id in cited:
-            quotes.setdefault(each.chunk_id, []).append(each.quote)
-    # Of a quote in another language words say nothing.
-    claim = asked.claim(index)
-    found = {
-        name for name, said in quotes.items() if language_of("".join(said)) != language_of(claim)
-    }
-    for part in asked.parts.get(index, ()):
-        names = {asked.chunks[at].chunk_id for at in part.cites}
-        said = {name: quotes[name] for name in names & quotes.keys()}
-        found |= carriers(asked.bare(part.start, part.end), said)
-    return found
 
 
 def _judged(citation: Citation, held: _Held | None, texts: "_Reasons") -> dict[str, object]:
@@ -122,7 +91,7 @@ def _judged(citation: Citation, held: _Held | None, texts: "_Reasons") -> dict[s
     elif citation.chunk_id in held.valid:
         return {"status": CitationStatus.VALID, "suggested": None, "reason": ""}
     else:
-        status, why = CitationStatus.UNSUPPORTED, texts.unsupported(citation, held)
+        status, why = CitationStatus.UNSUPPORTED, texts.say(citation, held.why)
     return {"status": status, "suggested": held.suggested, "reason": why}
 
 
@@ -133,12 +102,6 @@ class _Reasons:
         self._asked = asked
         self._messages = Messages.of("citations")
         self._language = cache(lambda index: language_of(asked.claim(index)))
-        self._parts = {
-            marker: part
-            for parts in asked.parts.values()
-            for part in parts
-            for marker in part.markers
-        }
 
     def say(self, citation: Citation, key: str, **values: object) -> str:
         return self._messages(key, self._language(citation.sentence), **values)
@@ -153,20 +116,3 @@ class _Reasons:
         if any(map(str.isalpha, citation.marker)):
             return self.say(citation, "unknown", first=flat(chunks[0].chunk_id))
         return self.say(citation, "number", count=len(chunks))
-
-    def unsupported(self, citation: Citation, held: _Held) -> str:
-        if held.why != "alone":
-            return self.say(citation, held.why)
-        part = self._parts.get(citation.start)
-        sentence = self._asked.sentences[citation.sentence]
-        if part is not None and (part.start, part.end) != (sentence.start, sentence.end):
-            text = _EDGES.sub("", self._asked.bare(part.start, part.end))
-            return self.say(citation, "part", part=clip(flat(text), _SHOWN))
-        others = [
-            self._asked.chunks[at].chunk_id
-            for at in (part.cites if part else ())
-            if self._asked.chunks[at].chunk_id in held.valid
-        ]
-        if others:
-            return self.say(citation, "others", others=flat(others[0]))
-        return self.say(citation, "alone")

@@ -156,7 +156,7 @@ class ReorderedJudge:
             for index, cited in request.cites.items()
         }
         chunks = tuple(request.chunks[position] for position in shown)
-        update = {"chunks": chunks, "cites": cites, "parts": {}}
+        update = {"chunks": chunks, "cites": cites}
         return await self._inner.judge(request.model_copy(update=update))
 
 

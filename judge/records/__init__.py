@@ -8,7 +8,6 @@ from judge.records.exchange import Call as Call
 from judge.records.exchange import ChatFailure as ChatFailure
 from judge.records.exchange import ChatReply as ChatReply
 from judge.records.exchange import ChatRequest as ChatRequest
-from judge.records.exchange import CitedPart as CitedPart
 from judge.records.exchange import JudgeRequest as JudgeRequest
 from judge.records.exchange import Judgment as Judgment
 from judge.records.exchange import Relation as Relation

@@ -25,21 +25,6 @@ _Tokens = Annotated[int, AfterValidator(_believed)]
 """0 where the number cannot be one of tokens."""
 
 
-class CitedPart(Record):
-    """A part of a sentence, and what is cited for it; places are in the answer."""
-
-    start: int
-    """First character."""
-    end: int
-    """One past the last."""
-    clauses: tuple[tuple[int, int], ...] = ()
-    """Spans of its clauses, where it has several."""
-    cites: tuple[int, ...] = ()
-    """0-based positions in `chunks`, ascending."""
-    markers: tuple[int, ...] = ()
-    """Where its citation markers begin, ascending."""
-
-
 class JudgeRequest(Record):
     """Some sentences of one answer, to be judged against some chunks."""
 
@@ -55,8 +40,6 @@ class JudgeRequest(Record):
     """The evidence, in the order the generator saw it."""
     cites: Mapping[int, tuple[int, ...]] = Field(default_factory=dict)
     """For a sentence index, the 0-based positions in `chunks` that it cites; absent means none."""
-    parts: Mapping[int, tuple[CitedPart, ...]] = Field(default_factory=dict)
-    """For a sentence index, what its citations stand behind; absent means the whole sentence."""
     markers: tuple[tuple[int, int], ...] = ()
     """Spans of the citation markers, into the answer, ascending: no part of what is claimed."""
     deadline: float | None = None

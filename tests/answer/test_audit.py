@@ -56,9 +56,9 @@ AUDITS: dict[str, tuple[JudgeOutcome | None, str]] = {
     "or contradicted": (verdict(FULL, cited=CONTRADICTED), "b unsupported"),
     "the same chunk twice is still the only one": (verdict(FULL, cited=FULL), "b valid, b valid"),
     "beside one that dangles, too": (verdict(FULL, "c", cited=FULL), "b valid, ? dangling c"),
-    "cited support says nothing of one among several": (
-        verdict(FULL, cited=FULL),
-        "a unsupported, b unsupported",
+    "cited support tells of several together, where none of them holds alone": (
+        verdict(FULL, "c", cited=FULL),
+        "a valid, b valid",
     ),
     "nothing is valid or suggested where nothing supports": (
         verdict(NONE, "a", "c", cited=FULL),
@@ -130,10 +130,10 @@ def test_sentences_do_not_mix() -> None:
 # Caught of those that do not hold, and false alarms among those that do. Of the held half only
 # these totals are looked at: `tests/bench/citations.py`.
 TALLIES: Final = {
-    ("learn", "similarity"): Tally(15, 15, 0, 36),
-    ("learn", "llm"): Tally(17, 17, 0, 22),
-    ("held", "similarity"): Tally(15, 16, 1, 33),
-    ("held", "llm"): Tally(17, 17, 0, 20),
+    ("learn", "similarity"): Tally(11, 15, 6, 36),
+    ("learn", "llm"): Tally(15, 17, 2, 22),
+    ("held", "similarity"): Tally(11, 16, 6, 33),
+    ("held", "llm"): Tally(15, 17, 2, 20),
 }
 
 
