@@ -127,13 +127,9 @@ _LABEL = re.compile(
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"\d+")
 _LIKE_ID = re.compile(r"(?=\D*\d)[^\W\d_]{2}[\w#/.:-]*+")
-_HASHED = re.compile(r"([^\W_][^\s#]*[^\W_])#\w")
+_HASHED = re.compile(r"([^\W_][^\s#/@]*[^\W_])#\w[^\s@]*+")
 # What is numbered by a `#` and is no chunk: `PR#12`.
 _COUNTER = re.compile(r"(?i)pr|gh|issues?|bugs?|no|nr|tickets?|items?|rooms?|apt|unit|第|编号|号")
-_FILE = re.compile(r"[\w./-]*\w\.([A-Za-z]{2,4})")
-_COUNTED = re.compile(r"[^\W\d_]+[^\w\s]?_?\d+")
-_NUMBERED = re.compile(r"[^\w\s]?_?\d[\w#/.:-]*")
-_CAMEL = re.compile(r"[a-z][A-Z]")
 _NAMING_SIGN = re.compile(r"[#/\\:_@|=]")
 _BRACKET = re.compile(r"[\[\]()【】［］（）]")
 
@@ -152,11 +148,11 @@ class Identifiers:
             self._folded.setdefault(_fold(chunk_id), []).append(chunk_id)
         self._shapes = {_shape(chunk_id) for chunk_id in named}
         self._skeletons = {_skeleton(chunk_id) for chunk_id in named}
-        self._akin = cache(_Kinship(named).has)
         self.longest = min(_LONGEST_ID, max(map(len, ids), default=0))
         """Characters of the longest id, for the reach of a bracket."""
         self.bracketed = any(map(_BRACKET.search, ids))
         """True where some id has brackets in it."""
+        self._hashed = any(map(_HASHED.match, named))
         # An answer repeats its markers.
         self.read = cache(self._read)
 
@@ -188,8 +184,15 @@ class Identifiers:
         if numbers is not None and numeric:
             return find(part) or self.numbers(numbers)
         whole = part if numbers else bare
-        invented = form is not Form.LINK and self._akin(whole, strict=form is Form.ROUND)
+        invented = form is not Form.LINK and self._invented(whole, strict=form is Form.ROUND)
         return find(part) or find(whole) or (((whole, None),) if invented else None)
+
+    def _invented(self, token: str, *, strict: bool) -> bool:
+        """Whether a token has a `#` as the known ids do; `strict`, for prose, asks for a digit."""
+        found = _HASHED.fullmatch(token) if self._hashed else None
+        if found is None or _COUNTER.fullmatch(found[1]):
+            return False
+        return not strict or bool(_DIGITS.search(token))
 
     def id(self, token: str) -> Targets | None:
         """The one id that equals the token, exactly or but for width and case; no plain number."""
@@ -237,45 +240,6 @@ class Identifiers:
         else:
             alike = _skeleton(token) in self._skeletons
         return self.id(token) or (((token, None),) if alike else None)
-
-
-class _Kinship:
-    """What tells an invented id by the known ones: a shared prefix, `#`, or ending of a file."""
-
-    def __init__(self, ids: Iterable[str]) -> None:
-        self._heads: dict[str, bool] = {}
-        self._hashed = self._slashed = False
-        self._endings: set[str] = set()
-        for each in ids:
-            self._slashed |= "/" in each
-            self._hashed |= _HASHED.match(each) is not None
-            if ending := _FILE.fullmatch(each):
-                self._endings.add(ending[1].lower())
-            head = _LETTERS.match(each)
-            if head and len(head[0]) > 1 and "://" not in each:
-                # A word and a number are all there is, or the word is none of the language.
-                plain = _COUNTED.fullmatch(each) or _CAMEL.search(head[0])
-                key = _fold(head[0])
-                self._heads[key] = bool(plain) or self._heads.get(key, False)
-
-    def has(self, token: str, *, strict: bool) -> bool:
-        """Whether a token is akin to some id; `strict` in round brackets, for prose."""
-        if any(sign in token for sign in ("@", "://")) or any(map(str.isspace, token)):
-            return False
-        hashed = self._hashed and _HASHED.match(token)
-        if hashed and (self._slashed or "/" not in hashed[1]):
-            return not _COUNTER.fullmatch(hashed[1]) and (not strict or bool(_DIGITS.search(token)))
-        ending = None if strict else _FILE.fullmatch(token)
-        if ending and ending[1].lower() in self._endings:
-            return True
-        head = _LETTERS.match(token)
-        plain = self._heads.get(_fold(head[0])) if head else None
-        if head is None or plain is None or (strict and not plain):
-            return False
-        rest = token[head.end() :]
-        return (
-            bool(_NUMBERED.fullmatch(rest)) if rest else bool(_CAMEL.search(token)) and not strict
-        )
 
 
 def _fold(token: str) -> str:
