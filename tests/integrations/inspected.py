@@ -4,13 +4,13 @@
 """
 
 import math
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.asked import Asked
+from tests.rated import recipe
 from tests.replies import Answer, Says, Status, right, verdicts
 from tests.server import JudgeServer
 
@@ -90,22 +90,8 @@ async def test_nothing_unscored_has_a_score(place: Path) -> None:
     assert second.value == 1.0
 
 
-async def test_where_passages_are(place: Path) -> None:
-    (score,) = scores(await run(place, faithfulness("found.docs[].page_content"), [NOTICE]))
-    assert score.value == 1.0
-    (score,) = scores(await run(place, faithfulness("docs[].t"), [NOTICE], docs=[{"t": NOTICE}]))
-    assert score.value == 1.0
-    log = await run(place, faithfulness(), [NOTICE])
-    assert log.status == "error"
-    assert "store.contexts" in log.error.message
-
-
 async def test_the_recipe(place: Path) -> None:
-    guide = Path(__file__).parents[2] / "judge" / "integrations" / "README.md"
-    blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", guide.read_text("utf-8"))
-    (block,) = (text for text in blocks if "integrations.inspect_ai" in text)
-    names: dict[str, Any] = {}
-    exec(compile(block, "README.md", "exec"), names)  # noqa: S102  our own text
+    names = recipe("inspect_ai")
     task = names["probation"](rag())
     task.dataset[0].metadata["says"] = "试用期为三个月。"
     (log,) = await eval_async(task, model="mockllm/model", log_dir=str(place))

@@ -10,7 +10,6 @@ from tests.rated import RATED, TEXT, rater, recipe, tool
 
 os.environ.setdefault("DEEPEVAL_TELEMETRY_OPT_OUT", "1")  # it is read as it is imported
 deepeval = tool("deepeval")
-configs = tool("deepeval.evaluate.configs")
 errors = tool("deepeval.errors")
 cases = tool("deepeval.test_case")
 ours = tool("judge.integrations.deepeval")
@@ -42,31 +41,6 @@ async def test_a_measurement(name: str) -> None:
         assert ((metric.error or "").split("\n")[0] == rated.says) is (open_ or name == "supported")
         assert metric.reason.split("\n")[0] == rated.says
         assert (metric.evaluation_model, metric.threshold) == ("fake", 1.0)
-
-
-def test_thresholds() -> None:
-    given = case(RATED["half"].answer, [TEXT])
-    for threshold, success in ((0, True), (0.5, True), (0.51, False), (None, None)):
-        metric = ours().JudgeFaithfulness(threshold, rater())
-        assert (metric.measure(given), metric.is_successful()) == (0.5, success)
-
-
-@pytest.mark.parametrize("run_async", [True, False])
-def test_evaluate(*, run_async: bool) -> None:
-    found = deepeval().evaluate(
-        [case(each.answer, [TEXT]) for each in JUDGED.values()],
-        [ours().JudgeFaithfulness(evaluator=rater())],
-        async_config=configs().AsyncConfig(run_async=run_async),
-        display_config=configs().DisplayConfig(show_indicator=False, print_results=False),
-    )
-    results = {each.actual_output: each for each in found.test_results}
-    assert len(results) == len(JUDGED)
-    for name, rated in JUDGED.items():
-        one, open_ = results[rated.answer], name in {"unscored", "partly"}
-        assert one.success is (name in {"supported", "abstained"})
-        for each in one.metrics_data or ():  # none where it was skipped
-            assert each.score == (None if open_ else rated.score)
-            assert not open_ or each.error.startswith(rated.says)
 
 
 @pytest.mark.parametrize("run_async", [True, False])

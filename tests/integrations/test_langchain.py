@@ -91,15 +91,6 @@ def test_a_step_behind_a_chain() -> None:
         assert given["context"] == chunks()
 
 
-async def test_a_step_in_a_running_loop() -> None:
-    step = ours().with_faithfulness(rater(), lang="zh")
-    rows = [{"input": "?", "answer": each.answer, "context": chunks()} for each in RATED.values()]
-    found = [await step.abatch(rows), [step.invoke(row) for row in rows]]
-    for some in found:
-        assert [given["faithfulness"] for given in some] == [each.score for each in RATED.values()]
-    assert found[0][4]["faithfulness_comment"] == "无可度量：拒答"
-
-
 async def test_outputs_of_any_form() -> None:
     read = ours().faithfulness_evaluator(rater(), {"answer": "said.text", "chunks": "docs[].body"})
     outputs = {"said": {"text": RATED["half"].answer}, "docs": [{"body": TEXT}]}

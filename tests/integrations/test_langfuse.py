@@ -89,12 +89,6 @@ def test_texts_and_other_scores_are_sent_where_they_are_asked_for() -> None:
     assert [len(each) for each in sent] == [100, 100, 40]
     said = [each["comment"].split("\n")[0] for each in sent[0][: 2 * len(RATED) : 2]]
     assert said == [each.says for each in RATED.values()]
-    assert {each["value"] for each in sent[0] if each["name"] == "citation_validity"} == {
-        "nothing_to_measure",
-        "unscored",
-        "abstained",
-        "no_claims",
-    }
     assert len({each["id"] for each in sent[0]}) == 2 * len(RATED)
 
 
@@ -105,9 +99,7 @@ def test_what_langfuse_does_not_take_is_an_error() -> None:
         own = client(server)
         assert ours().send(iter(()), own) == 0
         for names in (("f1",), "faithfulness", ("unsupported",), ("faithfulness_bounds",)):
-            with pytest.raises(
-                ConfigError, match=r"names: '.*' is none of citation_recall, .*coverage"
-            ):
+            with pytest.raises(ConfigError):
                 ours().send(results(), own, names=names)
         assert ours().send(results(), own) == len(RATED)
         with pytest.raises(JudgeError, match="Langfuse rejected 2 of 6 scores: no such config"):

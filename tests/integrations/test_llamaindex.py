@@ -27,13 +27,6 @@ async def test_an_evaluation(name: str) -> None:
         assert (each.query, each.response, each.contexts) == ("差旅标准?", rated.answer, [TEXT])
 
 
-def test_a_threshold() -> None:
-    answer = RATED["half"].answer
-    for threshold, passing in ((0.4, True), (0.5, True), (0.51, False)):
-        judge = ours().JudgeFaithfulness(rater(), threshold=threshold, lang="zh")
-        assert judge.evaluate("?", answer, [TEXT]).passing is passing
-
-
 async def test_a_batch_of_responses() -> None:
     node = schema().NodeWithScore(node=schema().TextNode(text=TEXT), score=0.5)
     given = [
@@ -46,11 +39,8 @@ async def test_a_batch_of_responses() -> None:
 
 def test_what_is_missing_is_named() -> None:
     judge = ours().JudgeFaithfulness(rater())
-    for response, contexts, said in (
-        (None, [TEXT], "field 'answer': is null"),
-        ("Yes.", None, "field 'contexts': is null"),
-    ):
-        with pytest.raises(InputError, match=said):
+    for response, contexts, field in ((None, [TEXT], "answer"), ("Yes.", None, "contexts")):
+        with pytest.raises(InputError, match=field):
             judge.evaluate("?", response, contexts)
     assert judge.get_prompts() == {}
 

@@ -1,13 +1,12 @@
 """The scorer, in evaluations by the real MLflow, whose store is a folder."""
 
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from judge import Evaluator
-from tests.rated import RATED, TEXT, rater, tool
+from tests.rated import RATED, TEXT, rater, recipe, tool
 from tests.server import JudgeServer
 
 mlflow = tool("mlflow")
@@ -29,10 +28,7 @@ def store(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.no_cover
 def test_an_evaluation(capsys: pytest.CaptureFixture[str]) -> None:
     """The guide's, of which the mean is printed, and one of more answers."""
-    guide = Path(__file__).parents[2] / "judge" / "integrations" / "README.md"
-    blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", guide.read_text("utf-8"))
-    (block,) = (text for text in blocks if "integrations.mlflow" in text)
-    exec(compile(block, "README.md", "exec"), {})  # noqa: S102  our own text
+    recipe("mlflow")
     assert "'faithfulness/mean': np.float64(1.0)" in capsys.readouterr().out
     answers = [NOTICE, f"{HOLIDAYS}Bears dance at night.", "I cannot answer that."]
     rows = [
@@ -42,20 +38,6 @@ def test_an_evaluation(capsys: pytest.CaptureFixture[str]) -> None:
     assert mlflow().genai.evaluate(rows, [ours().faithfulness_scorer()]).metrics == {
         "faithfulness/mean": 0.75
     }
-
-
-def test_feedback() -> None:
-    given = {"answer": f"{HOLIDAYS}Bears dance at night.", "contexts": [HOLIDAYS]}
-    told = ours().faithfulness_scorer()(inputs={"question": "多少天？"}, outputs=given)
-    assert (told.value, told.error, told.source.source_type) == (0.5, None, "CODE")
-    assert told.source.source_id.startswith("similarity:")
-    assert "none, sentence 2: Bears dance at night." in told.rationale
-    assert (told.metadata["claims"], told.metadata["faithfulness_bounds"]) == ("2", "(0.5, 0.5)")
-    paths = {"answer": "text", "chunks": "docs[].body"}
-    told = ours().faithfulness_scorer(paths=paths)(
-        outputs={"text": HOLIDAYS, "docs": [{"body": HOLIDAYS}]}
-    )
-    assert told.value == 1.0
 
 
 def test_passages_of_a_trace() -> None:

@@ -53,13 +53,5 @@ def test_evaluate_has_a_number_only_where_every_claim_has_a_verdict(
         ragas().evaluate(dataset, metrics, show_progress=False, raise_exceptions=True)
 
 
-def test_a_dataset_without_contexts_is_refused_by_ragas() -> None:
-    dataset = ragas().EvaluationDataset([ragas().SingleTurnSample(user_input="?", response="Yes.")])
-    with pytest.raises(ValueError, match="retrieved_contexts"):
-        ragas().evaluate(
-            dataset, [ours().SingleTurnJudgeFaithfulness(rater())], show_progress=False
-        )
-
-
 def test_the_recipe() -> None:
     assert recipe("ragas")["found"].value == 1.0
