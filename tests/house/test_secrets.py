@@ -194,7 +194,6 @@ def test_an_address_with_a_password_is_refused_unrepeated(
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         for ran in (given, judge(*words)):
             assert (ran.code, ran.out) == (2, "")
-            assert "setting base_url holds a user name" in ran.err
             look(ran, keyed, PASSWORD)
         with pytest.raises(ConfigError) as raised:
             Config(base_url=url)
