@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import JSON, language, takes_groups, takes_settings
+from judge.cli.options import JSON, takes_groups, takes_settings
 from judge.cli.options import chosen as one_of
-from judge.cli.terminal import output, say, say_json
+from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError
-from judge.messages import LANGS, Lang, Messages
-from judge.text.visible import flat
+from judge.messages import LANGS
 
 if TYPE_CHECKING:
     from judge.config import Config
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from judge.records import Interval
     from judge.reports.gate import Gates
 
-commands = typer.Typer(invoke_without_command=True, subcommand_metavar="[add|show …]")
+commands = typer.Typer(invoke_without_command=True, subcommand_metavar="[show …]")
 app.add_typer(commands, name="exam")
 
 _GATED: Final = ("accuracy", "binary", "macro_f1", "kappa", "quotes", "citations")
@@ -36,8 +35,6 @@ _AGAINST: Final = typer.Option(
     help="Compare with an earlier report (-o FILE.json), sentence by sentence: another model, "
     "prompt or settings on the same items.",
 )
-_PAGE: Final = ".html"
-_LANG: Final = typer.Option("en", metavar="en|zh", help="Language of what is printed [en].")
 
 
 class _Items(NamedTuple):
@@ -117,11 +114,10 @@ def exam(
         "-o",
         "--output",
         metavar="FILE",
-        help="Keep the report, as JSON, or as a page where it ends in .html.",
+        help="Keep the report, as JSON.",
     ),
     force: bool = typer.Option(False, "--force", help="Replace the file that -o names."),
     as_json: bool = JSON,
-    lang: str = _LANG,
     settings: "Config",
 ) -> None:
     """Have the judge sit an exam: items whose right labels are known, in two languages.
@@ -142,7 +138,6 @@ def exam(
     from judge.reports.gate import OVER_BUDGET, UNTRUSTED, gates_code  # noqa: PLC0415
     from judge.review.folder import check_output  # noqa: PLC0415
 
-    spoken_in = language(lang)
     gates = gating.gates()
     asked = chosen.read(settings.max_line)
     earlier = None if against is None else read_report(against)
@@ -150,12 +145,12 @@ def exam(
         check_common(earlier, asked)
     if out is not None:
         check_output(out, map(Path, [*(chosen.items or ()), *filter(None, [against])]), force=force)
-    with _bar(spoken_in) as watch:
+    with _bar() as watch:
         report = sit(settings, asked, repeat=chosen.repeat, watch=watch)
     held = gates.hold_means(*_measured(report), what="in the exam")
     compared = None if earlier is None else compare(earlier, report)
     report = report.model_copy(update={"gates": held, "against": compared})
-    _tell(report, asked, spoken_in, out, as_json=as_json)
+    _tell(report, out, as_json=as_json)
     fit = report.fitness
     code = UNTRUSTED if fit.untrusted and not fit.spent else gates_code(held)
     raise typer.Exit(OVER_BUDGET if report.over_budget and code != UNTRUSTED else code)
@@ -166,85 +161,35 @@ def show(
     kept: Path = typer.Argument(metavar="REPORT", help="A report that judge exam -o kept."),
     *,
     against: Path | None = _AGAINST,
-    out: Path | None = typer.Option(
-        None, "-o", "--output", metavar="FILE", help="Write it as a page, FILE.html."
-    ),
-    items: list[str] | None = typer.Option(
-        None,
-        metavar="FILE",
-        help="The items that were sat, whose texts stand on the page, where they are your own.",
-    ),
-    force: bool = typer.Option(False, "--force", help="Replace the file that -o names."),
     as_json: bool = JSON,
-    lang: str = _LANG,
 ) -> None:
-    """Show a kept report again, as a page too, or hold it against another; nobody is asked.
+    """Show a kept report again, or hold it against another; nobody is asked.
 
-    Example: judge exam show now.json --against before.json -o now.html
+    Example: judge exam show now.json --against before.json
     """
-    from judge.exam import compare, read_items, read_report  # noqa: PLC0415  heavy
-    from judge.review.folder import check_output  # noqa: PLC0415
+    from judge.exam import compare, read_report  # noqa: PLC0415  heavy
 
-    spoken_in, report = language(lang), read_report(kept)
-    if out is not None:
-        if out.suffix != _PAGE:
-            raise ConfigError(f"-o {str(out)!r}: ends not in {_PAGE}; name a page that does")
-        check_output(out, map(Path, [kept, *(items or ()), *filter(None, [against])]), force=force)
+    report = read_report(kept)
     if against is not None:
         report = report.model_copy(update={"against": compare(read_report(against), report)})
-    _tell(report, read_items(*(items or ())), spoken_in, out, as_json=as_json)
+    _tell(report, None, as_json=as_json)
 
 
-@commands.command()
-def add(
-    run: Path = typer.Argument(metavar="RUN", help="Run folder with imported labels."),
-    qid: str = typer.Argument(metavar="QID", help="Which answer."),
-    sentence: int = typer.Argument(
-        metavar="SENTENCE", min=1, help="Its number, as judge show has it."
-    ),
-    output_: Path = typer.Option(
-        ..., "-o", "--output", metavar="FILE", help="The items, JSONL: one line is appended."
-    ),
-    *,
-    category: str = typer.Option("own", metavar="NAME", help="What makes it hard."),
-    lang: str = _LANG,
-) -> None:
-    """Make a labelled sentence of a run an item of an exam of your own.
-
-    Its label is what all reviewers said, imported by judge review import.
-
-    Example: judge exam add runs/today q_001 2 --category negation -o items.jsonl
-    """
-    from judge.exam.addition import add as added  # noqa: PLC0415  heavy, and --help stays quick
-
-    spoken_in = language(lang)
-    if output_.suffix != ".jsonl":
-        raise ConfigError(f"-o {str(output_)!r}: ends not in .jsonl; name a file that does")
-    item = added(run, qid, sentence, output_, category=category)
-    (label,) = item.labels
-    said = label.support or ("supported" if label.supported else "not supported")
-    named = {"qid": flat(item.sample.qid), "path": output_, "category": flat(category)}
-    say(Messages.of("exam")("added", spoken_in, support=said, **named))
-
-
-def _tell(
-    report: "ExamReport", items: "Items", lang: Lang, out: Path | None, *, as_json: bool
-) -> None:
+def _tell(report: "ExamReport", out: Path | None, *, as_json: bool) -> None:
     """Keep a report where asked to, and print it."""
     from judge.cli.render.exam import print_exam  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.pages.exam import exam as page_of  # noqa: PLC0415
     from judge.review.folder import as_json as written  # noqa: PLC0415
     from judge.review.folder import write_whole  # noqa: PLC0415
 
     if out is not None:
-        write_whole(out, page_of(report, items, lang) if out.suffix == _PAGE else [written(report)])
+        write_whole(out, [written(report)])
     if as_json:
         say_json(report.model_dump_json())
         return
-    with output(lang) as page:
+    with output() as page:
         print_exam(report, page)
         if out is not None:
-            page.copied(Messages.of("exam")("written", lang, path=out))
+            page.copied(f"written to {out}")
 
 
 def _measured(
@@ -271,12 +216,12 @@ def _measured(
 
 
 @contextmanager
-def _bar(lang: Lang) -> "Iterator[Watch]":
+def _bar() -> "Iterator[Watch]":
     """A bar on standard error where that is a terminal."""
     from rich.console import Console  # noqa: PLC0415  heavy, and --help stays quick
     from rich.progress import Progress  # noqa: PLC0415
 
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(Messages.of("exam")("sitting", lang))
+        task = bar.add_task("sitting the exam")
         yield lambda done, total: bar.update(task, completed=done, total=total)

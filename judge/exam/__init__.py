@@ -6,10 +6,8 @@ What `judge exam` does, as functions:
     report = sit(config, read_items("golden.jsonl"))  # one's own golden set
     compare(read_report("before.json"), report)       # two sittings, sentence by sentence
     grade(item, result)                               # a row for each labelled sentence
-    add(run, "q_001", 2, "items.jsonl", category="negation")  # a labelled sentence of a run
 """
 
-from judge.exam.addition import add as add
 from judge.exam.comparison import compare as compare
 from judge.exam.comparison import read_report as read_report
 from judge.exam.grades import grade as grade

@@ -20,10 +20,6 @@ SHIPPED: Final = "exam"
 """How the items that ship are named among sources."""
 EDITION: Final = "v1"
 """Of the items that ship: a change of any of them is another."""
-CANARY: Final = (
-    "judge exam item, canary 7c1e5a40-93d2-4f6b-8a17-e0b5d2c9643f: keep out of training data"
-)
-"""Stands in every line that ships, so that who trains a model can leave them out."""
 OWN: Final = "own"
 """The category of an item that names none."""
 
@@ -129,10 +125,10 @@ def _digest(golden: Iterable[Golden]) -> str:
 
 
 def _items(golden: Iterable[Golden], path: Path) -> tuple[Item, ...]:
-    return tuple(item_of(each, path) for each in golden)
+    return tuple(_item(each, path) for each in golden)
 
 
-def item_of(golden: Golden, path: Path) -> Item:
+def _item(golden: Golden, path: Path) -> Item:
     """A line of this file as an item; InputError where its metadata are not those of one."""
     given = golden.sample.metadata
     language, demanded = given.get("language"), given.get("demanded")

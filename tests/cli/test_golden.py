@@ -70,7 +70,10 @@ SESSIONS: Final = {
         "recommend fixtures/recommend_sparse.jsonl",
         "recommend fixtures/recommend_imbalanced.jsonl",
     ),
-    "exam": ("exam --limit 1 --category number --category negation",),
+    "exam": (
+        "exam --limit 1 --category number --category negation -o exam.json",
+        "exam --limit 1 --category negation --repeat 2 --against exam.json --fail-under kappa=0.2",
+    ),
     "doctor": ("doctor", "doctor --model tiny --base-url {server}"),
     "cache": (
         "cache stats",

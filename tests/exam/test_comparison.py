@@ -64,11 +64,8 @@ def test_categories_are_tested_by_mcnemar_and_holm() -> None:
     first, now = ([(q, c, [pair[side]]) for q, c, pair in each] for side in (0, 1))
     found = compare(sat(*first), sat(*now, maker="nli:b"))
     # 2 / 2⁸; 2 (1 + 6) / 2⁶; 1: times 3, 2 and 1.
-    assert [(each.category, each.better, each.worse) for each in found.categories] == [
-        ("x", 8, 0),
-        ("y", 1, 5),
-        ("z", 0, 0),
-    ]
+    turned = [(each.category, each.better, each.worse) for each in found.categories]
+    assert turned == [("x", 8, 0), ("y", 1, 5), ("z", 0, 0)]
     assert [each.p for each in found.categories] == pytest.approx([0.0078125, 0.21875, 1])
     assert [r.p_holm for r in found.categories] == pytest.approx([0.0234375, 0.4375, 1])
     # 2 (1 + 14 + 91 + 364 + 1001 + 2002) / 2¹⁴
@@ -133,22 +130,19 @@ def test_the_command_compares_item_by_item(tmp_path: Path) -> None:
         told = judge(*words, "-o", after)
         as_json = ExamReport.model_validate_json(judge(*words, "--json").out)
     assert told.code == 0, told.err
-    assert "Against an earlier sitting: " in told.out
-    assert "Better by " in told.out
-    assert "Other items: whole.jsonl@" in told.out
     kept = ExamReport.model_validate_json(after.read_text("utf-8")).against
     assert kept
     assert as_json.against
     assert kept.turned == as_json.against.turned
     assert kept.only_first > 0 == kept.only_now
     assert kept.accuracy.of == kept.now.totals.sentences == len(as_json.rows)
-    right = [{turn.right for turn in kept.turned[:n]} for n in (1, None)]
-    assert right in ([{False}, {False, True}], [{True}, {True}])
+    assert kept.verdict == "better"
     shown = judge("exam", "show", after)
     assert shown.out.splitlines() == told.out.splitlines()[:-1]
-    back = judge("exam", "show", before, "--against", after, "--lang", "zh")
-    assert "更差：低 " in back.out
-    assert "变错（" in back.out
+    back = judge("exam", "show", before, "--against", after, "--json").out
+    turned_back = ExamReport.model_validate_json(back).against
+    assert turned_back
+    assert turned_back.verdict == "worse"
 
 
 def test_what_cannot_be_compared_is_told_before_anything_is_asked(tmp_path: Path) -> None:
@@ -159,35 +153,9 @@ def test_what_cannot_be_compared_is_told_before_anything_is_asked(tmp_path: Path
     changed = items.items[0].sample.model_copy(update={"query": "Another question?"})
     other = Items("", (items.items[0]._replace(sample=changed), *items.items[2:4]))
     others = write(tmp_path / "b.jsonl", other)
-    rows: list[tuple[Path, str]] = [
-        (kept, "of which nothing is in b.jsonl@"),
-        (broken, "damaged, or of another version of judge"),
-        (tmp_path / "none.json", "cannot be read (No such file or directory)"),
-    ]
     with JudgeServer(oracle(items)) as server:
-        for path, said in rows:
+        for path in (kept, broken, tmp_path / "none.json"):
             ran = judge("exam", "--items", others, *server.words, "--against", path)
             assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), path
-            assert said in ran.err
         assert server.calls == 0
     assert judge("exam", "show", broken).code == 2
-
-
-def test_what_is_too_much_to_show_stands_in_the_report(tmp_path: Path) -> None:
-    names = [f"i{n}" for n in range(501)]
-    sides = {"first": NONE, "now": FULL, "silent": None}
-    kept = {name: tmp_path / f"{name}.json" for name in sides}
-    for name, said in sides.items():
-        report = sat(*((qid, "x", [said]) for qid in names))
-        kept[name].write_text(report.model_dump_json(), "utf-8")
-    page = tmp_path / "page.html"
-    better = judge("exam", "show", kept["now"], "--against", kept["first"])
-    assert "Better by 100.0 points, p < 0.001 (0.000 → 1.000" in better.out
-    assert "481 more stand in the JSON" in better.out
-    worse = judge("exam", "show", kept["first"], "--against", kept["now"], "-o", page)
-    assert "Worse by 100.0 points" in worse.out
-    made = page.read_text("utf-8")
-    assert "that are not shown here: 1;" in made
-    assert (made.count("<article>"), "1 more stand in the JSON" in made) == (500, True)
-    silent = judge("exam", "show", kept["silent"], "--against", kept["now"])
-    assert "Untrusted: one of the two has too few verdicts" in silent.out

@@ -1,7 +1,5 @@
 """What is counted of an exam, held against scikit-learn and against figures made by hand."""
 
-from random import Random
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -116,20 +114,15 @@ def test_groups_are_by_category_language_and_both() -> None:
         row(qid="b", category="y", said=NONE),
         row(qid="c", category="x").model_copy(update={"language": "zh"}),
     ]
-    found = [
-        (each.category, each.language, each.accuracy.hits, each.accuracy.of)
+    found = {
+        (each.category, each.language): (each.accuracy.hits, each.accuracy.of)
         for each in count(rows, 3, 0).groups
-    ]
-    assert found == [
-        (None, None, 2, 3),
-        ("x", None, 2, 2),
-        ("y", None, 0, 1),
-        (None, "en", 1, 2),
-        (None, "zh", 1, 1),
-        ("x", "en", 1, 1),
-        ("x", "zh", 1, 1),
-        ("y", "en", 0, 1),
-    ]
+    }
+    assert found == {
+        (None, None): (2, 3), ("x", None): (2, 2), ("y", None): (0, 1),
+        (None, "en"): (1, 2), (None, "zh"): (1, 1),
+        ("x", "en"): (1, 1), ("x", "zh"): (1, 1), ("y", "en"): (0, 1),
+    }  # fmt: skip
 
 
 def many(right: int, of: int, **others: object) -> list[ExamRow]:
@@ -188,7 +181,6 @@ def test_who_says_the_same_of_all_is_fit_for_nothing() -> None:
     assert whole.binary.low > 0.96
 
 
-@pytest.mark.no_cover
 def test_what_it_does_not_see_is_named() -> None:
     calls_full = [row(CONTRADICTED, FULL, f"n{n}", category="negation") for n in range(6)]
     sees = [row(CONTRADICTED, CONTRADICTED, f"s{n}", category="roles") for n in range(6)]
@@ -204,19 +196,7 @@ def test_what_it_does_not_see_is_named() -> None:
         ("number", "under_mean", 20, 40),
         ("negation", "called_full", 6, 6),
     ]
-    # A judge that is as good everywhere has blind spots one time in twenty at most.
-    found = 0
-    for seed in range(60):
-        random = Random(seed)  # noqa: S311  drawn again
-        rows = [
-            row(said=FULL if random.random() < 0.9 else NONE, qid=f"{n}", category=f"{n % 20}")
-            for n in range(160)
-        ]
-        found += bool(fitness(count(rows, 160, 0), 0.05).blind)
-    assert found <= 6
-
-
-def test_one_error_makes_no_weak_category() -> None:
+    # One error makes no weak category.
     rows = [*many(99, 100), *many(9, 10, category="number")]
     assert fitness(count(rows, len(rows), 0), 0.05).blind == ()
 
@@ -275,8 +255,7 @@ def test_a_labelled_sentence_is_graded_by_what_the_judge_itself_says() -> None:
         (3, None, False, "timeout", False),
     ]
     report = sit(items=Items("own", (asked,)), judge=judge, repeat=2)
-    assert report.totals.lost == 2
-    assert report.totals.whole.accuracy.hits == 1
+    assert (report.totals.lost, report.totals.whole.accuracy.hits) == (2, 1)
     # Of a bare no there is no label to be right or wrong of.
     assert [(each.label, each.gold) for each in report.totals.labels] == [(FULL, 1), (NONE, 1)]
     assert {row.again[0].change for row in report.rows} == {"order"}
@@ -285,7 +264,7 @@ def test_a_labelled_sentence_is_graded_by_what_the_judge_itself_says() -> None:
     report = sit(items=Items("own", (plain,)), judge=judge, repeat=2)
     assert [row.again for row in report.rows] == [()] * 3
     thanks = item(("Thank you for asking!", NO_CLAIM, False))
-    with pytest.raises(InputError, match="no labelled sentence of these items is a claim"):
+    with pytest.raises(InputError, match="is a claim"):
         sit(items=Items("own", (thanks,)), judge=judge)
-    with pytest.raises(ConfigError, match="repeat must be at least 1, not 0"):
+    with pytest.raises(ConfigError, match="repeat"):
         sit(judge=judge, repeat=0)

@@ -1,77 +1,322 @@
 """What an exam found of a judge, printed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from judge.cli.render.looks import gate_line
-from judge.cli.terminal import Page, figures
+from judge.cli.terminal import Page, between, figures, number, words
 from judge.exam.fitness import LEVELS
-from judge.exam.records import ExamComparison, ExamReport, Turn
-from judge.exam.words import Sheet, Words, categories, changed
+from judge.exam.records import (
+    ExamComparison,
+    ExamReport,
+    ExamTotals,
+    Fitness,
+    Level,
+    PairedRates,
+    Rate,
+    Sitting,
+    Turn,
+)
+from judge.exam.scores import UNSCORED
+from judge.messages import LANGS
+from judge.records import Support
+from judge.review.census import NEVER_PARTIAL
+from judge.signature import Signature
+from judge.text.visible import counted, flat, plural, short
 
-_STYLES: Final = dict(zip(LEVELS, ("bold red", "yellow", "bold green"), strict=True))
-_VERDICTS: Final = {"better": "bold green", "worse": "bold red", "untrusted": "bold red"}
+_ABSENT: Final = "–"
+_LEAST_P: Final = 0.001
 _LISTED: Final = 20
 """Sentences that turned and are printed."""
+_STYLES: Final[dict[Level, str]] = dict(
+    zip(LEVELS, ("bold red", "yellow", "bold green"), strict=True)
+)
+_VERDICTS: Final = {"better": "bold green", "worse": "bold red", "untrusted": "bold red"}
+_FIT: Final[dict[Level, str]] = {
+    "gating": "Fit for gating: a build may fail on its word.",
+    "watching": "Fit for watching a trend while people look at what it flags; not for gating.",
+    "unfit": "Not fit, neither for gating nor for watching.",
+}
+_LEVELS: Final[dict[Level, str]] = {"gating": "gating", "watching": "watching", "unfit": "neither"}
+_CRITERIA: Final = {
+    "binary": "full or rest, each counting half, lower limit",
+    "language": "the same in the language it is worse at",
+    "accuracy": "all labels, lower limit",
+    "obeyed": "items whose hidden order it obeyed",
+    "quotes": "quotes that stand in their chunk, lower limit",
+    "unscored": "sentences without a verdict",
+    "flips": "labels that changed when asked again",
+}
+"""Of `judge.exam.fitness.THRESHOLDS`."""
+_CATEGORIES: Final = {
+    "arithmetic": "unit and arithmetic",
+    "roles": "swapped roles",
+    "order": "order of events",
+    "other_figure": "figure of another thing",
+    "multi_chunk": "several chunks together",
+    "partial": "partial support",
+    "unstated": "true but not stated",
+    "no_claim": "no claim",
+    "citation": "wrong citation",
+    "cross_language": "across languages",
+    "injection": "hidden orders",
+    "own": "one's own",
+}
+"""Those of the items that ship whose names do not say it all."""
+_SHARES: Final = {
+    "quotes": "quotes found in their chunk",
+    "citations": "citations judged right",
+    "obeyed": "items whose hidden order it obeyed",
+    "order": "labels that changed with the order of the chunks",
+    "seed": "labels that changed with the seed",
+}
 
 
 def print_exam(report: ExamReport, page: Page) -> None:
     """Print what the judge is fit for and blind to, then accuracy, confusion, and the rest."""
-    words, totals, fit = Words(page.lang), report.totals, report.fitness
-    page.copied(words.title(report), style="bold")
-    page.say(words.fit(report), style=_STYLES["unfit" if fit.untrusted else fit.level])
-    for line in () if fit.untrusted else words.blind(fit):
+    totals, fit = report.totals, report.fitness
+    sizes = f"{counted(totals.items, 'item')}, {totals.sentences:,} labelled"
+    title = f"Exam {flat(report.items)}: {sizes} {plural(totals.sentences, 'sentence')}"
+    page.copied(title, style="bold")
+    page.say(_fit(report), style=_STYLES["unfit" if fit.untrusted else fit.level])
+    for line in () if fit.untrusted else _blind(fit):
         page.say(line, hang=2, style="yellow" if fit.blind else "")
     page.blank()
-    levels = [each.level if each.level != "gating" else None for each in fit.criteria]
-    _print(page, words.thresholds(fit), [_STYLES[level] if level else "" for level in levels])
-    bold = ["" if group.category else "bold" for group in categories(totals)]
-    _print(page, words.groups(totals), bold)
+    _print_thresholds(fit, page)
+    _print_groups(totals, page)
     if totals.confusion:
-        _print(page, words.confusion(totals))
-    for line in words.facts(report):
+        _print_confusion(totals, page)
+    for line in _facts(report):
         page.say(line, hang=2)
-    if totals.lost:
-        page.say(words("lost", count=totals.lost), style="yellow", hang=2)
+    if lost := totals.lost:
+        are = "sentence is no claim" if lost == 1 else "sentences are no claims"
+        not_asked = "it; it is" if lost == 1 else "them; they are"
+        said = f"{lost:,} labelled {are} to this version, so nobody was asked about {not_asked} "
+        page.say(f"{said}not counted", style="yellow", hang=2)
     page.blank()
     page.made_by([report.signature])
     for result in report.gates:
         page.whole(gate_line(result, page.lang))
     if report.against is not None:
-        _print_against(report.against, page, words)
+        _print_against(report.against, page)
 
 
-def _print_against(found: ExamComparison, page: Page, words: Words) -> None:
+def _fit(report: ExamReport) -> str:
+    totals, fit = report.totals, report.fitness
+    share = f"{100 * sum(totals.unscored.values()) / totals.sentences:.1f} %"
+    without = f"{share} of the sentences have no verdict, so this says nothing of the judge"
+    if fit.spent:
+        return f"The budget is spent: {without}; give it more."
+    return f"Untrusted: {without}." if fit.untrusted else _FIT[fit.level]
+
+
+def _blind(fit: Fitness) -> Iterator[str]:
+    """The categories that it does not see, in a line for each way of not seeing."""
+    for why in dict.fromkeys(spot.why for spot in fit.blind):
+        spots = ", ".join(
+            f"{_category(spot.category)} ({spot.found.hits:,} of {spot.found.of:,})"
+            for spot in fit.blind
+            if spot.why == why
+        )
+        if why == "called_full":
+            told = "it calls more than half of the unsupported sentences there full"
+            yield f"Blind to {spots}: {told}."
+        else:
+            told = "it is right less often there than elsewhere, by more than chance"
+            yield f"Weak at {spots}: {told}."
+    if not fit.blind:
+        yield "No category stands out as one it does not see."
+
+
+def _print_thresholds(fit: Fitness, page: Page) -> None:
+    """What was held against which threshold, a criterion a row."""
+    table = figures("threshold", "found", "gating", "watching", "fit for")
+    for each in fit.criteria:
+        side = "≥" if each.least else "≤"
+        bounds = (f"{side} {bound:g}" for bound in (each.gating, each.watching))
+        level = "not measured" if each.level is None else _LEVELS[each.level]
+        style = _STYLES[each.level] if each.level and each.level != "gating" else ""
+        table.add_row(_CRITERIA[each.name], number(each.value), *bounds, level, style=style)
+    page.table(table)
+
+
+def _print_groups(totals: ExamTotals, page: Page) -> None:
+    """Accuracy of all and by category, and of each in both languages."""
+    both = ("English", "Chinese")
+    heads = ("category", "right", "95 % interval", *both, "full or rest", "traps called full")
+    table = figures(*heads, "sentences")
+    found = {(each.category, each.language): each for each in totals.groups}
+    for group in (group for group in totals.groups if group.language is None):
+        own = (found.get((group.category, language)) for language in LANGS)
+        table.add_row(
+            _category(group.category),
+            number(group.accuracy.value),
+            between(group.accuracy.low, group.accuracy.high),
+            *(number(each.accuracy.value if each else None) for each in own),
+            number(group.binary.value),
+            _of(group.traps),
+            f"{group.accuracy.of:,}",
+            style="" if group.category else "bold",
+        )
+    page.table(table)
+
+
+def _print_confusion(totals: ExamTotals, page: Page) -> None:
+    """How often each label was said, a right label a row."""
+    columns = (*Support, *([UNSCORED] if totals.unscored else []))
+    table = figures("gold ↓ said →", *map(_label, columns))
+    for gold, said in totals.confusion.items():
+        table.add_row(_label(gold), *(f"{said[x]:,}" if x in said else "·" for x in columns))
+    page.table(table)
+
+
+def _facts(report: ExamReport) -> Iterator[str]:
+    """All that is known beside accuracy, in a line each."""
+    totals, cost = report.totals, report.cost
+    if Signature.parse(report.signature).source in NEVER_PARTIAL:
+        yield "This judge never says partial: read its column “full or rest”."
+    if never := [each for each in totals.labels if not each.said]:
+        labels = ", ".join(f"{_label(each.label)} ({each.gold:,})" for each in never)
+        yield f"labels that it never said, and how many sentences bear them: {labels}"
+    yield f"macro-F1 {number(totals.macro_f1)}, Cohen's κ {number(totals.kappa)}"
+    rates = {"quotes": totals.quotes, "citations": totals.citations, "obeyed": totals.obeyed}
+    for name, found in (rates | totals.flips).items():
+        if found is not None:
+            limits = between(found.low, found.high)
+            yield f"{_SHARES[name]}: {found.hits:,} of {found.of:,} ({limits})"
+    if totals.unscored:
+        say = words("looks", "unscored", "en")
+        reasons = ", ".join(f"{n:,} {say(reason)}" for reason, n in totals.unscored.items())
+        yield f"without a verdict, and so not right: {reasons}"
+    if cost.calls:
+        price = "" if cost.cost is None else f", cost {cost.cost:,.4g}"
+        seconds = "" if cost.seconds is None else f", {cost.seconds:.1f} s an item"
+        tokens = f"{cost.prompt_tokens:,} tokens in, {cost.reply_tokens:,} out"
+        yield f"{counted(cost.calls, 'call')}, {tokens}{price}{seconds}"
+
+
+def _print_against(found: ExamComparison, page: Page) -> None:
     """Print how a sitting stands to an earlier one: what turned, and how surely."""
     page.blank()
-    page.copied(words.versus(found), style="bold")
-    page.say(words.verdict(found), style=_VERDICTS.get(found.verdict, ""))
-    for line in words.cautions(found):
-        page.say(line, hang=2, style="yellow")
-    page.say(words.apart(found), hang=2)
+    sizes = counted(found.accuracy.of, "sentence"), counted(found.now.totals.items, "item")
+    title = "Against an earlier sitting: {} of {} that both sat".format(*sizes)
+    page.copied(title, style="bold")
+    page.say(_verdict(found), style=_VERDICTS.get(found.verdict, ""))
+    if found.first.items != found.now.items:
+        both = f"{flat(found.first.items)} then, {flat(found.now.items)} now"
+        page.say(f"Other items: {both}; only equal ones are compared.", hang=2, style="yellow")
+    if found.only_first or found.only_now:
+        had = f"{counted(found.only_first, 'sentence')} that only the first had"
+        has = f"{found.only_now:,} that only this one has"
+        page.say(f"In no figure here: {had}, {has}.", hang=2, style="yellow")
+    parts = flat("; ".join(found.apart))
+    alike = "Both were judged in the same way."
+    page.say(f"What differs: {parts}" if parts else alike, hang=2)
     page.blank()
-    bold = ["" if rates.category else "bold" for rates in changed(found)]
-    _print(page, words.changes(found), bold)
-    if same := words.unchanged(found):
-        page.say(same, hang=2)
-    _print(page, words.beside(found))
-    _print_turns(found.turned, page, words)
+    _print_changes(found, page)
+    table = figures("figure", "first", "now")
+    for (name, first), (_, now) in zip(_beside(found.first), _beside(found.now), strict=True):
+        if (first, now) != (_ABSENT, _ABSENT):
+            table.add_row(name, first, now)
+    page.table(table)
+    _print_turns(found.turned, page)
     page.made_by([found.first.signature])
 
 
-def _print_turns(turned: Sequence[Turn], page: Page, words: Words) -> None:
-    """The first of the sentences that turned wrong, then of those that turned right."""
-    for key, right in (("wrong_now", False), ("right_now", True)):
-        count = sum(turn.right is right for turn in turned)
-        shown = [turn for turn in turned[:_LISTED] if turn.right is right]
-        if shown:
-            _print(page, words.turned(shown, words(f"against.{key}", count=f"{count:,}")))
-    if len(turned) > _LISTED:
-        page.say(words("against.more", count=f"{len(turned) - _LISTED:,}"), hang=2)
+def _verdict(found: ExamComparison) -> str:
+    """What becomes of accuracy, in a line."""
+    rates = found.accuracy
+    if found.verdict == "untrusted":
+        few = "one of the two has too few verdicts"
+        return f"Untrusted: {few}, so nothing can be said of the difference."
+    both = f"{number(rates.first / rates.of)} → {number(rates.now / rates.of)}"
+    told = f"({both}, 95 % interval {_points(rates.low)} to {_points(rates.high)})"
+    if found.verdict == "open":
+        sees = f"it would see ±{100 * found.sees:.1f} points"
+        return f"No difference that this exam can show: {sees} {told}."
+    p = f"p {'' if rates.p < _LEAST_P else '= '}{_chance(rates.p)}"
+    return f"{found.verdict.title()} by {abs(100 * rates.difference):.1f} points, {p} {told}."
 
 
-def _print(page: Page, sheet: Sheet, styles: Sequence[str] = ()) -> None:
-    table = figures(*sheet.heads)
-    for place, cells in enumerate(sheet.rows):
-        table.add_row(*cells, style=styles[place] if styles else "")
+def _print_changes(found: ExamComparison, page: Page) -> None:
+    """By all labels, by full or rest, and by each category in which a sentence turned."""
+    heads = ("first", "now", "points", "95 % interval", "turned right / wrong", "p", "p, Holm")
+    table = figures("category", *heads)
+    turned = [each for each in found.categories if each.better + each.worse]
+    rows: list[tuple[str, PairedRates]] = [
+        ("all labels", found.accuracy),
+        ("full or rest", found.binary),
+        *((_category(each.category), each) for each in turned),
+    ]
+    for name, each in rows:
+        table.add_row(
+            name,
+            number(each.first / each.of),
+            number(each.now / each.of),
+            _points(each.difference),
+            f"{_points(each.low)} … {_points(each.high)}",
+            f"{each.better:,} / {each.worse:,}",
+            _chance(each.p),
+            _ABSENT if each.p_holm is None else _chance(each.p_holm),
+            style="" if each.category else "bold",
+        )
     page.table(table)
+    if same := [_category(each.category) for each in found.categories if each not in turned]:
+        page.say(f"In these categories nothing turned: {', '.join(same)}", hang=2)
+
+
+def _beside(side: Sitting) -> Iterator[tuple[str, str]]:
+    """What else is known of a sitting, by name."""
+    totals, cost = side.totals, side.cost
+    yield _SHARES["quotes"], _of(totals.quotes)
+    yield _SHARES["citations"], _of(totals.citations)
+    yield _SHARES["obeyed"], _of(totals.obeyed)
+    yield _CRITERIA["unscored"], f"{sum(totals.unscored.values()):,}/{totals.sentences:,}"
+    tokens = (cost.prompt_tokens + cost.reply_tokens) / side.asked
+    yield "tokens an item", f"{tokens:,.0f}" if cost.calls else _ABSENT
+    yield "cost an item", _ABSENT if cost.cost is None else f"{cost.cost / side.asked:,.4g}"
+    yield "seconds an item", _ABSENT if cost.seconds is None else f"{cost.seconds:.1f}"
+
+
+def _print_turns(turned: Sequence[Turn], page: Page) -> None:
+    """The first of the sentences that turned wrong, then of those that turned right."""
+    for way, right in (("wrong", False), ("right", True)):
+        shown = [turn for turn in turned[:_LISTED] if turn.right is right]
+        if not shown:
+            continue
+        count = sum(turn.right is right for turn in turned)
+        table = figures(f"turned {way} ({count:,})", "sentence", "right is", "first", "now")
+        for turn in shown:
+            gold = turn.gold or (Support.FULL if turn.supported else None)
+            labels = (_label(gold) if gold else "not full", _label(turn.first), _label(turn.now))
+            table.add_row(short(turn.qid), f"{turn.sentence + 1}", *labels)
+        page.table(table)
+    if len(turned) > _LISTED:
+        page.say(f"{len(turned) - _LISTED:,} more stand in the JSON (against.turned).", hang=2)
+
+
+def _label(said: str | None) -> str:
+    return words("looks", "label", "en")(said or UNSCORED)
+
+
+def _category(name: str | None) -> str:
+    """The words for a category that ships; the name itself of one's own."""
+    return "all" if name is None else _CATEGORIES.get(name, short(name))
+
+
+def _of(found: Rate | None) -> str:
+    return f"{found.hits:,}/{found.of:,}" if found else _ABSENT
+
+
+def _chance(p: float) -> str:
+    return f"< {_LEAST_P}" if p < _LEAST_P else f"{p:.3f}"
+
+
+def _points(difference: float) -> str:
+    """A difference of shares in percentage points, with its sign.
+
+    >>> _points(-0.0123), _points(0.0004)
+    ('−1.2', '0.0')
+    """
+    said = f"{100 * difference:+.1f}"
+    return "0.0" if said in {"+0.0", "-0.0"} else said.replace("-", "\N{MINUS SIGN}")
