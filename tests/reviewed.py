@@ -25,6 +25,7 @@ from judge.review.records import StratumName
 _LEXICAL: Final = "similarity:lexical|t:0.8"
 _FAILED: Final = Unscored(reason=UnscoredReason.TIMEOUT)
 _CHUNK: Final = "a"
+_ASKED: Final = ("human_support", "人工判断", "human_grade", "相关等级")
 
 
 def _verdict(support: Support, score: float | None, text: str = "") -> Verdict:
@@ -109,7 +110,7 @@ def cells(sheet: Path) -> list[dict[str, str]]:
 def fill(sheet: Path, word: str) -> None:
     """What a person does: the same answer in every row."""
     rows = cells(sheet)
-    header = "human_support" if "human_support" in rows[0] else "人工判断"
+    header = next(name for name in rows[0] if name.startswith(_ASKED))
     with sheet.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys())
         writer.writeheader()

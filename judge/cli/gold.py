@@ -9,13 +9,12 @@ import typer
 from judge import review
 from judge.cli.app import app
 from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, named_reviewers
-from judge.cli.runs import named
 from judge.cli.terminal import output, say, say_json, words
 from judge.messages import Lang
-from judge.text.visible import flat, short
+from judge.text.visible import short
 
 if TYPE_CHECKING:
-    from judge.review.pool import DrawnPool
+    from judge.review.grades import DrawnPool
 
 commands = typer.Typer(no_args_is_help=True, help="Gold sets for retrieval: draw, import.")
 app.add_typer(commands, name="gold")
@@ -27,22 +26,10 @@ _FORCE: Final = typer.Option(False, "--force", help="Replace files that are ther
 
 @commands.command()
 def draw(
-    samples: list[str] = typer.Argument(
-        metavar="SAMPLES",
-        help="JSONL or CSV: the first file has the queries; each further one is a system to pool.",
-    ),
-    pool: list[str] | None = typer.Option(
-        None, metavar="[NAME=]FILE", help="Pool this system, too: samples or a TREC run; repeated."
-    ),
+    samples: str = typer.Argument(metavar="SAMPLES", help="JSONL or CSV of queries and rankings."),
     *,
     size: int = typer.Option(50, "-n", "--size", min=1, help="Queries to choose."),
     depth: int = typer.Option(10, min=1, metavar="K", help="Pool the first K of each ranking."),
-    by: str | None = typer.Option(
-        None, metavar="KEY", help="Each value of this key of the samples gets its share of queries."
-    ),
-    corpus: str | None = typer.Option(
-        None, metavar="FILE", help="JSONL of chunks, id and text, that no sample has."
-    ),
     output: Path = typer.Option(Path("gold.csv"), "-o", "--output", metavar="SHEET", help="A CSV."),
     seed: int = typer.Option(0, min=0, help="Another seed draws others."),
     reviewers: str = typer.Option(
@@ -54,21 +41,17 @@ def draw(
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
 ) -> None:
-    """Choose queries, pool the first chunks of several systems, and write a sheet to grade them.
+    """Choose queries, pool the first chunks of their rankings, and write a sheet to grade them.
 
-    Chunks stand in random order, and nothing tells which system ranked them, or where.
+    Chunks stand in random order, and nothing tells where they were ranked.
 
-    Example: judge gold draw dense.jsonl sparse.jsonl -n 50 --depth 10 -o gold.csv
+    Example: judge gold draw samples.jsonl -n 50 --depth 10 -o gold.csv
     """
-    runs = named(samples[1:], pool or [])
     made = review.draw_gold(
-        samples[0],
+        samples,
         output,
-        systems=[review.System(*run) for run in runs],
-        corpus=corpus,
         size=size,
         depth=depth,
-        by=by,
         seed=seed,
         reviewers=named_reviewers(reviewers, overlap),
         overlap=overlap,
@@ -91,9 +74,6 @@ def import_(
     gold_from: int = typer.Option(
         2, min=1, max=3, metavar="GRADE", help="Least grade of what stands in gold_evidence."
     ),
-    k: int | None = typer.Option(
-        None, "-k", min=1, metavar="K", help="Ranks to look at [as many as were pooled]."
-    ),
     as_json: bool = JSON,
     lang: Lang = _LANGUAGE,
     force: bool = _FORCE,
@@ -105,7 +85,7 @@ def import_(
 
     Example: judge gold import gold.draw.json gold.csv -o gold.jsonl
     """
-    found = review.import_gold(drawn, sheets, out, gold_from=gold_from, k=k, force=force)
+    found = review.import_gold(drawn, sheets, out, gold_from=gold_from, force=force)
     if as_json:
         say_json(found.model_dump_json())
         return
@@ -124,19 +104,13 @@ def _told(made: "DrawnPool", lang: Lang) -> Iterator[str]:
         "title",
         draw=pool.draw,
         queries=len(pool.queries),
-        of=sum(each.queries for each in made.chosen),
+        of=made.queries,
         rows=sum(len(query.pool) for query in pool.queries),
         depth=pool.depth,
-        systems=", ".join(map(flat, pool.systems)),
         seed=pool.seed,
     )
-    for each in made.chosen if pool.by is not None else ():
-        drawn = f"{len(each.qids):>4}"
-        yield "  " + tell("stratum", drawn=drawn, units=each.queries, name=flat(each.stratum))
     if empty := sum(not query.pool for query in pool.queries):
         yield tell("empty", count=empty)
-    for name in pool.idle:
-        yield tell("idle", name=short(name))
     if pool.textless:
         names = ", ".join(short(name) for name in pool.textless[:_NAMED])
         more = "…" * (len(pool.textless) > _NAMED)

@@ -22,24 +22,21 @@ if TYPE_CHECKING:
     from judge.review.golden import Promotion as Promotion
     from judge.review.golden import promote as promote
     from judge.review.golden import read_golden as read_golden
+    from judge.review.grades import DrawnPool as DrawnPool
     from judge.review.grades import GoldReport as GoldReport
+    from judge.review.grades import draw_gold as draw_gold
     from judge.review.grades import import_gold as import_gold
     from judge.review.hook import open_hook as open_hook
     from judge.review.labels import Imported as Imported
     from judge.review.labels import import_labels as import_labels
-    from judge.review.pool import DrawnPool as DrawnPool
-    from judge.review.pool import draw_gold as draw_gold
-    from judge.review.systems import System as System
     from judge.review.worksheet import worksheets as worksheets
 
 _NAMES = {
     "draws": ("Drawn", "draw"),
     "golden": ("Golden", "Promotion", "promote", "read_golden"),
-    "grades": ("GoldReport", "import_gold"),
+    "grades": ("DrawnPool", "GoldReport", "draw_gold", "import_gold"),
     "hook": ("open_hook",),
     "labels": ("Imported", "import_labels"),
-    "pool": ("DrawnPool", "draw_gold"),
-    "systems": ("System",),
     "worksheet": ("worksheets",),
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}

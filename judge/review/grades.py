@@ -1,29 +1,80 @@
-"""Grades of pooled chunks, read back: the gold set, agreement, and how complete the pool is."""
+"""Gold for retrieval: the chunks ranked first for some queries, drawn and graded by people."""
 
+import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from itertools import chain, combinations
 from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
 
 from pydantic import Field
 
-from judge.errors import InputError
+from judge.backends.hook import uniform
+from judge.errors import InputError, RunError
+from judge.files.runs import parse
+from judge.files.samples import Source
+from judge.files.source import MAX_LINE, spoken
+from judge.messages import Lang
 from judge.records import Document, Record, Sample
-from judge.retrieval import Comparison, sample_query
-from judge.retrieval.records import Cutoff, RankRules, RunsReport
 from judge.review.agreement import krippendorff_alpha, weighted_kappa
-from judge.review.folder import check_output, write_whole
+from judge.review.draws import deal, digest, hand_out, sheets_of
+from judge.review.folder import as_json, check_output, write_whole
 from judge.review.golden import sample_line
 from judge.review.labels import LONGEST, folded, is_of, refuse
-from judge.review.pool import Pool, PooledQuery, check_depth, read_pool
-from judge.review.sheet import READ_GRADES, Row, read_grade, read_sheet
+from judge.review.sheet import GRADED, READ_GRADES, Row, read_grade, read_sheet
 from judge.text.visible import clip
 
 _TEXTS: Final = ("query", "chunk")
 _APART: Final = 2
 """Grades that differ by this much are listed."""
+
+
+class PooledChunk(Record):
+    """A row of the sheet."""
+
+    review_id: str
+    """Of the row."""
+    chunk_ids: tuple[str, ...]
+    """What it is called; several where ids have the very same text."""
+    text: str
+    """Of the chunk."""
+
+
+class PooledQuery(Record):
+    """A chosen query, and what is graded for it."""
+
+    sample: Sample
+    """As it stands in the samples."""
+    pool: tuple[PooledChunk, ...]
+    """In the order of the sheet; empty where nothing is ranked."""
+
+
+class Pool(Document):
+    """A draw for a gold set; reviewers do not see it."""
+
+    draw: str
+    """Its name, with which review ids begin."""
+    seed: int
+    """Of the draw."""
+    depth: int = Field(ge=1)
+    """How many of each ranking are pooled."""
+    textless: tuple[str, ...] = ()
+    """Pooled chunks whose text is not known: they cannot be graded, and stay unjudged."""
+    queries: tuple[PooledQuery, ...]
+    """In the order of the sheet."""
+
+
+class DrawnPool(NamedTuple):
+    """A pool and the files it was written to."""
+
+    pool: Pool
+    queries: int
+    """How many the samples have."""
+    kept: Path
+    """The file that holds the draw; reviewers do not see it."""
+    sheets: tuple[Path, ...]
+    """One for each reviewer."""
 
 
 class Rater(NamedTuple):
@@ -74,19 +125,6 @@ class GradeAgreement(Record):
     """Rows graded two apart or more."""
 
 
-class PooledSystem(Record):
-    """How much of a system's first chunks was graded."""
-
-    name: str
-    """Of the system."""
-    queries: int
-    """Queries of the gold set for which it ranks something; each of the others counts 0."""
-    ranked: int
-    """Chunks among its first k, over these, each text once."""
-    unjudged: int
-    """Those of them that nobody graded."""
-
-
 class GoldReport(Document):
     """What came of the grades of a pool."""
 
@@ -116,17 +154,154 @@ class GoldReport(Document):
     """Texts graded `gold_from` or more that have several ids. `measures` count each once."""
     agreement: GradeAgreement
     """How far reviewers agree."""
-    k: Cutoff
-    """How many of each ranking are looked at."""
-    systems: tuple[PooledSystem, ...]
-    """In the order in which they were pooled."""
-    measures: RunsReport | None = None
-    """The systems by the gold set; null where nothing is graded `gold_from` or more."""
 
-    @property
-    def complete(self) -> bool:
-        """Whether all that the systems rank among their first k was graded."""
-        return not any(system.unjudged for system in self.systems)
+
+def draw_gold(
+    samples: str,
+    sheet: str | Path = "gold.csv",
+    *,
+    size: int = 50,
+    depth: int = 10,
+    seed: int = 0,
+    reviewers: Sequence[str] = ("",),
+    overlap: int = 0,
+    lang: Lang = "en",
+    force: bool = False,
+    skip_bad_lines: bool = False,
+    max_line: float = MAX_LINE,
+) -> DrawnPool:
+    """Choose queries at random, pool what is ranked first for them, and write sheets to grade it.
+
+    The same arguments draw the same. Beside `gold.csv` stands `gold.draw.json`, which is not for
+    reviewers.
+
+    Args:
+        samples: file of the queries and their rankings.
+        sheet: a CSV; of several reviewers `gold-1.csv`, `gold-2.csv`, ….
+        size: queries to choose; all, where there are fewer.
+        depth: how many of each ranking are pooled.
+        seed: of the draw.
+        reviewers: their names, which stand in their sheets.
+        overlap: how many of the queries all reviewers get; the rest is dealt out.
+        lang: of the headers.
+        force: whether files that are there are replaced.
+        skip_bad_lines: tell of bad lines of samples, and go on.
+        max_line: MB that a line may have.
+
+    Raises:
+        ConfigError: the sheet is no CSV by its name.
+        InputError: the file cannot be read, nothing is ranked, or no pooled chunk has a text.
+        RunError: a file is there already, or cannot be written.
+    """
+    sheets = sheets_of(Path(sheet), reviewers)
+    kept = Path(sheet).with_suffix(".draw.json")
+    for path in (*sheets, kept):
+        check_output(path, [Path(samples)], force=force)
+    source = Source(
+        samples, ("query",), skip_bad_lines=skip_bad_lines, check=_check, max_line=max_line
+    )
+    queries = 0
+
+    def place(sample: Sample) -> float:
+        nonlocal queries
+        queries += 1
+        return uniform(seed, "gold query", sample.qid)
+
+    with source.samples() as read:
+        chosen = heapq.nsmallest(size, read, key=place)
+    pool = _pooled(chosen, samples, seed, depth)
+    hand_out(sheets, reviewers, _hands(pool, len(sheets), overlap), GRADED, lang)
+    write_whole(kept, [as_json(pool)])
+    return DrawnPool(pool, queries, kept, sheets)
+
+
+def _check(sample: Sample) -> None:
+    if not sample.query.strip():
+        raise InputError("is blank, and people cannot grade without it; fill it in", field="query")
+
+
+def _pooled(chosen: Sequence[Sample], samples: str, seed: int, depth: int) -> Pool:
+    """The first chunks for the chosen queries, in the order of the sheet."""
+    ranked = [(sample, ranking_of(sample)[:depth]) for sample in chosen]
+    if not any(names for _, names in ranked):
+        message = "nothing is ranked; a ranking is retrieved, a list of ids, or else the chunks"
+        raise InputError(message, path=spoken(samples))
+    pooled = [(sample, names, _texts(sample)) for sample, names in ranked]
+    textless = [name for _, names, texts in pooled for name in names if name not in texts]
+    if len(textless) == sum(len(names) for _, names in ranked):
+        some = ", ".join(clip(name, LONGEST) for name in textless[:3])
+        message = f"no text is known of any pooled chunk, such as {some}; give chunks their texts"
+        raise InputError(message, path=spoken(samples))
+    rows = [(sample, {n: texts[n] for n in names if n in texts}) for sample, names, texts in pooled]
+    parts = [part for sample, texts in rows for part in (sample.qid, *chain(*texts.items()))]
+    draw = f"g{digest('gold', str(seed), str(depth), *parts)[:8]}"
+    return Pool(
+        draw=draw,
+        seed=seed,
+        depth=depth,
+        textless=tuple(textless),
+        queries=tuple(
+            PooledQuery(sample=sample, pool=_rows(draw, seed, sample.qid, texts))
+            for sample, texts in rows
+        ),
+    )
+
+
+def ranking_of(sample: Sample) -> tuple[str, ...]:
+    """The ids that a sample ranks, best first, each once."""
+    ids = sample.retrieved
+    if ids is None:
+        ids = tuple(chunk.chunk_id for chunk in sample.chunks)
+    return tuple(dict.fromkeys(ids))
+
+
+def _texts(sample: Sample) -> dict[str, str]:
+    """The texts of a sample's chunks by id, the first where an id has several."""
+    texts: dict[str, str] = {}
+    for chunk in sample.chunks:
+        if chunk.text.strip():
+            texts.setdefault(chunk.chunk_id, chunk.text)
+    return texts
+
+
+def _rows(draw: str, seed: int, qid: str, texts: Mapping[str, str]) -> tuple[PooledChunk, ...]:
+    """A row for each text, in random order: where it stands says nothing of where it was ranked."""
+    same: dict[str, list[str]] = {}
+    for name, text in sorted(texts.items()):
+        same.setdefault(" ".join(text.split()), []).append(name)
+    rows = [
+        PooledChunk(
+            review_id=f"{draw}-{digest(draw, qid, *names)}",
+            chunk_ids=tuple(names),
+            text=texts[names[0]],
+        )
+        for names in same.values()
+    ]
+    return tuple(sorted(rows, key=lambda row: uniform(seed, "gold row", row.review_id)))
+
+
+def _hands(pool: Pool, hands: int, overlap: int) -> list[list[dict[str, str]]]:
+    """The rows that each reviewer gets; a query stays together."""
+    ranked = [query for query in pool.queries if query.pool]
+    return [
+        [
+            {"review_id": row.review_id, "query": query.sample.query, "chunk": row.text}
+            for query in dealt
+            for row in query.pool
+        ]
+        for dealt in deal(ranked, hands, overlap)
+    ]
+
+
+def _read_pool(path: str | Path) -> Pool:
+    """The draw that `draw_gold` kept; RunError where there is none, or it is damaged."""
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        hint = "name the .draw.json that judge gold draw wrote beside the sheet"
+        raise RunError(f"{path}: cannot be read ({error.strerror}); {hint}") from None
+    return parse(data, Pool, str(path), "name what judge gold draw wrote, or make the draw again")
 
 
 def import_gold(
@@ -135,7 +310,6 @@ def import_gold(
     output: str | Path,
     *,
     gold_from: int = 2,
-    k: int | None = None,
     force: bool = False,
 ) -> GoldReport:
     """Read graded sheets, and write the samples with `relevance` and `gold_evidence`.
@@ -148,32 +322,28 @@ def import_gold(
         sheets: CSV or XLSX; several where reviewers had one each.
         output: the gold set, JSONL.
         gold_from: least grade of what stands in `gold_evidence`.
-        k: how many of each ranking to look at; as many as were pooled where left out.
         force: whether a file that is there is replaced.
 
     Raises:
-        ConfigError: `k` is no rank.
         InputError: a sheet cannot be read, or rows of it cannot be right; all are named.
         RunError: the draw cannot be read, or the gold set not be written.
     """
     output = Path(output)
-    if k is not None:
-        check_depth("-k", k)
     check_output(output, [Path(draw), *map(Path, sheets)], force=force)
-    pool = read_pool(draw)
+    pool = _read_pool(draw)
     rows = [row for path in sheets for row in read_sheet(path, READ_GRADES)]
     _refuse_another(pool, rows)
-    raters = grades_of(pool, rows)
+    raters = _grades_of(pool, rows)
     if not raters:
         message = "no row has a grade; fill in human_grade, 0 to 3"
         raise InputError(message, path=", ".join(map(str, sheets)))
-    samples, report = _report(pool, rows, raters, gold_from, pool.depth if k is None else k)
+    samples, report = _report(pool, rows, raters, gold_from)
     write_whole(output, map(sample_line, samples))
     return report
 
 
 def _report(
-    pool: Pool, rows: Sequence[Row], raters: Sequence[Rater], gold_from: int, k: int
+    pool: Pool, rows: Sequence[Row], raters: Sequence[Rater], gold_from: int
 ) -> tuple[list[Sample], GoldReport]:
     """The gold set, and what is to be said of it."""
     found: defaultdict[str, list[int]] = defaultdict(list)
@@ -181,13 +351,12 @@ def _report(
         for name, grade in rater.grades.items():
             found[name].append(grade)
     grades = {name: float(median(given)) for name, given in found.items()}
-    gold = {q.sample.qid: each for q in pool.queries if (each := relevance_of(q, grades))}
+    gold = {q.sample.qid: each for q in pool.queries if (each := _relevance_of(q, grades))}
     drawn = {query.sample.qid: query.sample for query in pool.queries}
-    samples = [with_gold(drawn[qid], gold[qid], gold_from) for qid in gold]
+    samples = [_with_gold(drawn[qid], gold[qid], gold_from) for qid in gold]
     there: dict[str, Row] = {}
     for row in rows:
         there.setdefault(row.cell("review_id"), row)
-    systems = tuple(_systems(pool, gold, k))
     report = GoldReport(
         draw=pool.draw,
         gold_from=gold_from,
@@ -208,14 +377,11 @@ def _report(
             for each in query.pool
         ),
         agreement=_agreement(pool, raters, found),
-        k=k,
-        systems=systems,
-        measures=_measures(pool, samples, gold_from, systems, k),
     )
     return samples, report
 
 
-def grades_of(pool: Pool, rows: Sequence[Row]) -> list[Rater]:
+def _grades_of(pool: Pool, rows: Sequence[Row]) -> list[Rater]:
     """The reviewers and their grades; InputError names all rows that cannot be right."""
     drawn = {each.review_id: (q.sample.query, each.text) for q in pool.queries for each in q.pool}
     raters: dict[str, Rater] = {}
@@ -242,7 +408,7 @@ def grades_of(pool: Pool, rows: Sequence[Row]) -> list[Rater]:
     return list(raters.values())
 
 
-def relevance_of(query: PooledQuery, grades: Mapping[str, float]) -> dict[str, float]:
+def _relevance_of(query: PooledQuery, grades: Mapping[str, float]) -> dict[str, float]:
     """The grades of a query's chunks, by chunk id; what nobody graded is left out."""
     return {
         name: grades[each.review_id]
@@ -252,7 +418,7 @@ def relevance_of(query: PooledQuery, grades: Mapping[str, float]) -> dict[str, f
     }
 
 
-def with_gold(sample: Sample, relevance: dict[str, float], gold_from: int) -> Sample:
+def _with_gold(sample: Sample, relevance: dict[str, float], gold_from: int) -> Sample:
     """The sample with this gold, in place of what it had."""
     evidence = tuple(name for name, grade in relevance.items() if grade >= gold_from)
     return sample.model_copy(update={"relevance": relevance, "gold_evidence": evidence})
@@ -324,57 +490,3 @@ def _agreement(
         pairs=tuple(sorted(pairs, key=lambda pair: 1.0 if pair.kappa is None else pair.kappa)),
         apart=tuple(apart),
     )
-
-
-def _first_ids(query: PooledQuery) -> dict[str, str]:
-    """The first id of each pooled id's text: systems may name one text by different ids."""
-    return {name: each.chunk_ids[0] for each in query.pool for name in each.chunk_ids}
-
-
-def _ranking(query: PooledQuery, system: str) -> tuple[str, ...]:
-    """What a system ranks, each text once, by its first id; empty where it lacks the query."""
-    first = _first_ids(query)
-    return tuple(dict.fromkeys(first.get(n, n) for n in query.rankings.get(system, ())))
-
-
-def _systems(pool: Pool, gold: Mapping[str, Mapping[str, float]], k: int) -> Iterator[PooledSystem]:
-    for name in pool.systems:
-        own = [
-            (ids[:k], gold[query.sample.qid])
-            for query in pool.queries
-            if query.sample.qid in gold and (ids := _ranking(query, name))
-        ]
-        yield PooledSystem(
-            name=name,
-            queries=len(own),
-            ranked=sum(len(ids) for ids, _ in own),
-            unjudged=sum(each not in graded for ids, graded in own for each in ids),
-        )
-
-
-def _measures(
-    pool: Pool, samples: Sequence[Sample], gold_from: int, systems: Sequence[PooledSystem], k: int
-) -> RunsReport | None:
-    """The systems by the gold set; without those that rank nothing where anything is relevant."""
-    if not any(sample.gold_evidence for sample in samples):
-        return None
-    rules = RankRules(
-        ks=(k,),
-        relevance_level=gold_from,
-        gold_match="exact",
-        condensed=any(system.unjudged for system in systems),
-    )
-    comparison = Comparison(rules, most=0)
-    queries = {query.sample.qid: query for query in pool.queries}
-    once = []
-    for sample in samples:
-        first = _first_ids(queries[sample.qid])
-        relevance = {n: grade for n, grade in (sample.relevance or {}).items() if first[n] == n}
-        once.append(with_gold(sample, relevance, gold_from))
-    for system in systems:
-        ranked = [(each, _ranking(queries[each.qid], system.name)) for each in once]
-        if any(each.gold_evidence and ids for each, ids in ranked):
-            for each, ids in ranked:
-                run = each.model_copy(update={"retrieved": ids, "chunks": ()})
-                comparison.add(system.name, sample_query(run, rules))
-    return comparison.report()

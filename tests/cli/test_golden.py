@@ -61,6 +61,12 @@ SESSIONS: Final = {
         "! score fixtures/correctness.jsonl -o both --correctness",
         "review draw both --for correctness -n 12 -o both.csv --lang {lang}",
     ),
+    "gold": (
+        "gold draw fixtures/quickstart.jsonl -n 3 --reviewers Ann,李雷 --overlap 1 --lang {lang}",
+        "fill gold-1.csv 3",
+        "fill gold-2.csv 1",
+        "gold import gold.draw.json gold-1.csv gold-2.csv --lang {lang}",
+    ),
     "retrieval": (
         "retrieval fixtures/retrieval.jsonl",
         "retrieval --qrels fixtures/trec.qrels --run fixtures/trec.run",

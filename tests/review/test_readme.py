@@ -53,7 +53,7 @@ def test_what_the_commands_do_is_a_function() -> None:
     functions = {"draw", "import_labels", "open_hook", "promote", "read_golden"}
     functions |= {"draw_gold", "import_gold", "worksheets"}
     records = {"Drawn", "Golden", "Imported", "Promotion"}
-    records |= {"DrawnPool", "GoldReport", "System"}
+    records |= {"DrawnPool", "GoldReport"}
     assert set(dir(review)) == functions | records
     for name in dir(review):
         assert getattr(review, name).__doc__
