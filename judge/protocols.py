@@ -117,14 +117,14 @@ class ReviewHook(Protocol):
         """Called as the result is made, in no order, for the answers that were drawn.
 
         On a thread of its own, one call after another; what it returns to be awaited, as a
-        coroutine function does, is awaited there in another event loop than the caller's, up to 16
-        at once and 30 seconds each. So nothing it uses may be tied to the caller's loop.
+        coroutine function does, is awaited there in another event loop than the caller's, 30
+        seconds at most. So nothing it uses may be tied to the caller's loop.
 
-        Whatever it raises, and however long it takes, the run goes on as if there were no hook;
-        only at its end are calls still under way waited for, half a minute at most. A run that ends
-        by an error or is interrupted gives them up; half a second is theirs to clean up. Results
-        kept from an interrupted run are not handed on again, but one that was made and not yet
-        written when it was cut off is made, and handed on, once more.
+        Whatever it raises, the run goes on as if there were no hook; only at its end are calls that
+        are left waited for, half a minute at most. Of more than 1000 that wait, the next ones are
+        dropped. A run that ends by an error or is interrupted gives them up. Results kept from an
+        interrupted run are not handed on again, but one that was made and not yet written when it
+        was cut off is made, and handed on, once more.
 
         Args:
             sample: what was judged.
