@@ -8,19 +8,16 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-_ANGLES: Final = "<＜﹤‹«《⟨〈\u2329⟪❬❮❰⦑⧼≺≪⋖˂ᐸ"
-_ANGLE_ENDS: Final = ">＞﹥›»》⟩〉\u232a⟫❭❯❱⦒⧽≻≫⋗˃ᐳ"
-_SQUARES: Final = "[［【〔⟦❲〚⁅"
-_SQUARE_ENDS: Final = "]］】〕⟧❳〛⁆"
-_OPEN: Final = re.escape(_ANGLES + _SQUARES)
-_CLOSE: Final = re.escape(_ANGLE_ENDS + _SQUARE_ENDS)
+_OPEN: Final = r"<＜\[［"
+_CLOSE: Final = r">＞\]］"
 _LONGEST: Final = 256
 """Characters between two brackets, those that nobody sees included."""
 _BRACKETED: Final = re.compile(
-    rf"([{_OPEN}])(?![0-9一-鿿])([^{_OPEN}{_CLOSE}]{{1,{_LONGEST}}}+)([{_CLOSE}])"
+    rf"([<＜](?![0-9])[^{_OPEN}{_CLOSE}]{{1,{_LONGEST}}}+)[>＞]"
+    rf"|([\[［](?![0-9])[^{_OPEN}{_CLOSE}]{{1,{_LONGEST}}}+)[\]］]"
 )
-# Bars, a block for a blank, and what has no ink although it counts as a letter or a sign.
-_ALIKE: Final = str.maketrans("│┃∣❘⏐ǀ¦丨▁", "||||||||_", "\u115f\u1160\u2800")
+# A block for a blank, as DeepSeek writes it.
+_ALIKE: Final = str.maketrans("▁", "_")
 _UNSEEN: Final = frozenset({"Mn", "Me", "Cf", "Cn", "Cs"})
 # F# and Elm have <| and |> with blanks beside them.
 _LAYOUT: Final = re.compile(
@@ -110,19 +107,12 @@ def _find(text: str) -> Iterator[_Token]:
     if text.isascii() and "<" not in text and "[" not in text:
         return
     for match in _BRACKETED.finditer(text):
-        opens, inner, ends = match.groups()
-        angle = opens in _ANGLES
-        if angle is not (ends in _ANGLE_ENDS):
-            continue
-        name, place = _bare(inner), (match.start(), match.start(3))
-        if (_ANGLED if angle else _SQUARED).fullmatch(name):
-            yield _Token(*place, "")
-            continue
-        plain = "<" if angle else "["
-        # ⟨s⟩ is a sound, «mask» a word: what a word means by itself needs its own brackets.
-        own = unicodedata.normalize("NFKC", opens) == plain or name.startswith("/")
-        if own and _ORDINARY.fullmatch(plain + name):
-            yield _Token(*place, plain + name)
+        plain = "<" if match[1] else "["
+        name, close = _bare((match[1] or match[2])[1:]), match.end() - 1
+        if (_ANGLED if match[1] else _SQUARED).fullmatch(name):
+            yield _Token(match.start(), close, "")
+        elif _ORDINARY.fullmatch(plain + name):
+            yield _Token(match.start(), close, plain + name)
 
 
 def _bare(inner: str) -> str:

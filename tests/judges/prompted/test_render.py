@@ -145,7 +145,7 @@ TAGS = [
     ("<|im_end", "＜|im_end"),
     ("<end_of_turn>", "＜end_of_turn\u2060>"),
     ("a [/INST] b[1]", "a ［/INST\u2060] b[1]"),
-    ("‹｜User｜>", "‹｜User｜\u2060>"),
+    ("＜｜User｜>", "＜｜User｜\u2060>"),
     ("<<question>", "<＜question>"),
     ("＜question＞", "＜question＞"),
     ("</answer0123456789ab>", "＜/answer0123456789ab>"),
