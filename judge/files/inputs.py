@@ -1,9 +1,7 @@
-"""The files that an input's name means: one, those of a folder or a pattern, a saved data set."""
+"""The files that an input's name means: one, those of a folder or a pattern."""
 
-import json
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from fnmatch import fnmatchcase
 from glob import iglob
 from pathlib import Path
@@ -17,8 +15,6 @@ _PACKED: Final = ("", ".gz", ".zst")
 ENDINGS: Final = (*(each + packed for each in _TEXT for packed in _PACKED), *COLUMNS)
 """Of the files in a folder that are read."""
 WILD: Final = frozenset("*?[")
-_STATE: Final = "state.json"
-_SPLITS: Final = "dataset_dict.json"
 
 
 def is_many(path: Path) -> bool:
@@ -33,18 +29,13 @@ def input_files(path: Path) -> list[Path]:
     """The files, in the order in which they are read; a name that is no folder's is itself one.
 
     Raises:
-        InputError: a folder or a pattern means none, or a data set has several splits.
+        InputError: a folder or a pattern means none.
     """
     if not is_many(path):
         return [path]
     if not path.is_dir():
         every = iglob(str(path), recursive=True)  # noqa: PTH207  as a shell, without hidden ones
         found = [each for each in map(Path, every) if each.is_file()]
-    elif (path / _SPLITS).is_file():
-        splits = ", ".join(_listed(path / _SPLITS, "splits"))
-        raise InputError(f"holds the splits {splits}; name the folder of one", path=str(path))
-    elif (path / _STATE).is_file() and (path / "dataset_info.json").is_file():
-        return [path / name for name in _listed(path / _STATE, "_data_files")]
     else:
         names = meant(str(each) for each in path.rglob("*") if each.is_file())
         found = [Path(name) for name in names]
@@ -102,15 +93,3 @@ def _is_meant(path: str, pattern: str) -> bool:
     if pattern:  # as a shell does: a star stands for no slash
         return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
     return not parts[-1].startswith((".", "_")) and path.lower().endswith(ENDINGS)
-
-
-def _listed(path: Path, key: str) -> list[str]:
-    """The names in a file that `datasets` writes."""
-    names: list[str] = []
-    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-        entries = json.loads(path.read_bytes())[key]
-        names = [each["filename"] if isinstance(each, dict) else each for each in entries]
-    if not names or not all(isinstance(each, str) and Path(each).name == each for each in names):
-        problem = f"has no sound list of {key}; save the data set again"
-        raise InputError(problem, path=str(path))
-    return names

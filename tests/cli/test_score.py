@@ -147,8 +147,6 @@ def test_the_folder_has_a_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name, folder in {
         FIXTURES / "samples.csv": "samples",
         shapes / "pandas.csv.zst": "pandas",
-        shapes / "saved": "saved",
-        shapes / "saved" / "data*.arrow": "data",
         shapes / "[n-q]*.feather": "n-q",
         FIXTURES / "s*.csv": "s",
     }.items():

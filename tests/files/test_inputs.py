@@ -260,31 +260,6 @@ def test_what_is_missing_names_its_extra(tmp_path: Path, monkeypatch: pytest.Mon
             list(read_samples(path))
 
 
-def saved(folder: Path, names: list[str]) -> Path:
-    """As `datasets.save_to_disk` writes it."""
-    folder.mkdir(parents=True)
-    for number, name in enumerate(names):
-        as_stream(folder / name, rows_of()[number : number + 1])
-    files = [{"filename": name} for name in names]
-    as_lines(folder / "state.json", [{"_data_files": files, "_split": "train"}])
-    as_lines(folder / "dataset_info.json", [{"features": {}}])
-    return folder
-
-
-def test_a_saved_data_set_is_read_as_its_state_says_and_splits_are_named(tmp_path: Path) -> None:
-    names = ["data-00000-of-00002.arrow", "data-00001-of-00002.arrow"]
-    folder = saved(tmp_path / "both" / "train", names)
-    as_stream(folder / "data-00000-of-00001.arrow", rows_of())  # of an earlier saving
-    assert [each.qid for each in read_samples(folder)] == ["gym", "会"]
-    as_lines(tmp_path / "both" / "dataset_dict.json", [{"splits": ["train", "test"]}])
-    with pytest.raises(InputError, match="both: holds the splits train, test; name the folder of"):
-        list(read_samples(tmp_path / "both"))
-    for state in ('{"_data_files": [{"filename": "../x"}]}', "[]", "{", '{"_data_files": []}'):
-        (folder / "state.json").write_text(state, encoding="utf-8")
-        with pytest.raises(InputError, match=r"state\.json: has no sound list of _data_files"):
-            list(read_samples(folder))
-
-
 def test_files_of_a_folder_or_a_pattern_are_one_input(tmp_path: Path) -> None:
     data = tmp_path / "data"
     (data / "deep").mkdir(parents=True)
