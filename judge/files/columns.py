@@ -11,8 +11,7 @@ from pydantic import JsonValue
 
 from judge.errors import InputError
 from judge.files import arrow
-from judge.files.documents import Row
-from judge.files.rows import csv_object, is_column, table_fields
+from judge.files.rows import Row, csv_object, is_column, table_fields
 from judge.files.source import ALLOW_MORE, CLIPPED, PEEK, most_bytes
 from judge.files.workbook import MOST_COLUMNS, MOST_ROWS, XLSX, sheet_rows, worksheets
 from judge.text.visible import clip

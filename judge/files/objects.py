@@ -1,6 +1,7 @@
 """Samples that a program has at hand: rows, tables and objects of other tools."""
 
 import asyncio
+import json
 import logging
 from collections.abc import (
     AsyncGenerator,
@@ -13,19 +14,24 @@ from collections.abc import (
     Sized,
 )
 from contextlib import closing, suppress
+from dataclasses import is_dataclass
+from decimal import Decimal
 from functools import partial
 from itertools import chain
 from os import PathLike
 from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from pydantic import JsonValue
 
 from judge.errors import InputError
 from judge.files.arrow import batch_rows
 from judge.files.columns import fields_of as json_fields
 from judge.files.columns import filled
-from judge.files.documents import AROUND
-from judge.files.fields import SCORE_NEEDS
+from judge.files.fields import MAX_DEPTH, SCORE_NEEDS
+from judge.files.rows import AROUND, table_fields
 from judge.files.samples import Seen
-from judge.files.shapes import Reader, fields_of
+from judge.files.shapes import Reader
 from judge.records import Sample
 
 _Mapping = Mapping[str, str] | None
@@ -34,6 +40,14 @@ Samples = Iterable[Sample] | AsyncIterable[Sample]
 _LOG: Final = logging.getLogger("judge")
 _BREATH: Final = 100
 """Rows that are checked before others have their turn."""
+_METHODS: Final = ("model_dump", "to_dict", "isoformat", "tolist")
+"""By which objects give what they hold."""
+_AS_TEXT: Final = (UUID, Decimal)
+_NULLS: Final = frozenset({"NAType", "NaTType"})
+"""What pandas calls its own."""
+
+
+_Fields = dict[str, JsonValue]
 
 
 class Rows(NamedTuple):
@@ -191,3 +205,47 @@ async def _check(rows: Rows, mapping: Mapping[str, str] | None) -> None:
                 made += 1
                 if made % _BREATH == 0:
                     await asyncio.sleep(0)
+
+
+def sample_of(given: object, number: int, mapping: Mapping[str, str] | None) -> Sample:
+    """As of `Sample.of`."""
+    return Reader(SCORE_NEEDS, mapping).sample(fields_of(given), number)
+
+
+def fields_of(given: object) -> _Fields:
+    """The fields of a row, or of a tool's object; InputError where it has none.
+
+    What a table holds as text is read as the list it is, as in a CSV.
+    """
+    fields = _plain(given, "")
+    if not isinstance(fields, dict):
+        what = f"is no row ({type(given).__name__}); one with an answer and its chunks is needed"
+        raise InputError(what)
+    return table_fields(fields)
+
+
+def _plain(value: Any, where: str, depth: int = 0) -> JsonValue:  # noqa: ANN401
+    """A value as JSON holds it, whatever a tool makes of it; what is not a number is null."""
+    if depth > MAX_DEPTH:
+        raise InputError(f"is nested over {MAX_DEPTH} deep; flatten it", field=where)
+    if isinstance(value, _AS_TEXT):
+        value = str(value)
+    if type(value).__name__ in _NULLS:
+        value = None
+    if value is None or isinstance(value, bool | int | float | str):
+        try:
+            atom: JsonValue = json.loads(json.dumps(value), parse_constant=lambda _: None)
+        except ValueError:  # Python writes out no whole number of over 4300 digits
+            raise InputError("is a number of too many digits; give a text", field=where) from None
+        return atom
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each, str(key), depth + 1) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each, where, depth + 1) for each in value]
+    methods = [getattr(value, name, None) for name in _METHODS if not isinstance(value, type)]
+    for method in filter(callable, methods):
+        return _plain(method(), where, depth + 1)
+    if not is_dataclass(value):
+        what = f"is a {type(value).__name__}; give a text, a number, a list or a mapping"
+        raise InputError(what, field=where)
+    return _plain(vars(value), where, depth + 1)

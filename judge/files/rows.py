@@ -3,24 +3,24 @@
 import csv
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from io import BufferedReader
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.files.documents import JSON, Lines, Row, form_of, made, short
 from judge.files.fields import FIELDS
 from judge.files.inputs import misnamed
 from judge.files.paths import evaluated, listed
 from judge.files.source import (
     ALLOW_MORE,
-    CLIPPED,
     MAX_LINE,
+    MEGA,
     PEEK,
     LongLine,
     TextLines,
@@ -31,6 +31,17 @@ from judge.files.source import (
 )
 from judge.text.visible import plural
 
+AROUND: Final = (
+    *("data", "results", "examples", "rows", "samples"),
+    *("test_cases", "testCases", "test_results"),
+)
+"""Keys under which an object that is no row has the list of them."""
+_OURS: Final = frozenset(key for name in FIELDS if name != "qid" for key in FIELDS[name][1])
+"""Keys of a row's own."""
+_MOST_DOCUMENT: Final = 512.0
+"""MB of a JSON document that is read, for it is held whole; or as many as a line may have."""
+_SHOWN: Final = 60
+"""Characters of a line, in a message."""
 _DELIMITERS: Final = ",;\t|"
 _NUMBERED_CHUNK: Final = re.compile(r"chunk_([1-9][0-9]{0,8})")
 _LISTS: Final = frozenset(
@@ -44,29 +55,43 @@ _MAY_BE_EMPTY: Final = frozenset(FIELDS["answer"][1])
 _JSON_HEAD: Final = re.compile(r"""\{|\[\s*(?:[\[{"\]]|$)""")
 FORMS: Final = "one JSON object a line (.jsonl), or CSV under a header (.csv), is needed"
 
+_BLANK: Final = re.compile(r"[ \t\r\n]*")
+
+Lines = Iterator[tuple[int, str]]
 _Fields = dict[str, JsonValue]
+
+
+class Row(NamedTuple):
+    """One row. `fields` is an error where the line is no row at all."""
+
+    line: int
+    text: str
+    fields: _Fields | InputError
 
 
 def rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
     """The rows of a file: JSON or CSV, as its name says, or else its first line."""
-    lines = TextLines(stream, path, max_line=max_line)
     name = path.name.lower().removesuffix(".gz").removesuffix(".zst")
     head = stream.peek(PEEK).decode("utf-8-sig", "replace").lstrip()
-    json_rows = form_of(head)
-    if name.endswith((".jsonl", ".ndjson", ".json")):
-        return json_rows(lines, path)
-    if not name.endswith((".csv", ".tsv")):
-        if not head or _JSON_HEAD.match(head):
-            return json_rows(lines, path)
-        if not _is_header(head.partition("\n")[0]):
-            begun = short(head.partition("\n")[0])
-            if kind := misnamed(path.name):
-                raise InputError(f"{kind}: it begins with {begun}; get it again", path=str(path))
-            what = f"is neither JSON lines nor CSV: it begins with {begun}"
-            raise InputError(
-                f"{what}, which names no column such as answer; {FORMS}", path=str(path)
-            )
-    return csv_rows(lines, path, max_line)
+    named_json = name.endswith((".jsonl", ".ndjson", ".json"))
+    if named_json or (not name.endswith((".csv", ".tsv")) and (not head or _JSON_HEAD.match(head))):
+        if _is_document(head):
+            most = max(_MOST_DOCUMENT, max_line)
+            return document_rows(TextLines(stream, path, max_line=most), path)
+        return jsonl_rows(TextLines(stream, path, max_line=max_line), path)
+    if not name.endswith((".csv", ".tsv")) and not _is_header(head.partition("\n")[0]):
+        begun = short(head.partition("\n")[0])
+        if kind := misnamed(path.name):
+            raise InputError(f"{kind}: it begins with {begun}; get it again", path=str(path))
+        what = f"is neither JSON lines nor CSV: it begins with {begun}"
+        raise InputError(f"{what}, which names no column such as answer; {FORMS}", path=str(path))
+    return csv_rows(TextLines(stream, path, max_line=max_line), path, max_line)
+
+
+def _is_document(head: str) -> bool:
+    """Whether a JSON file that begins so is an array, or has objects over many lines."""
+    first, end, _ = head.partition("\n")
+    return head.startswith("[") or (bool(end) and first.rstrip().endswith(("{", "[", ",")))
 
 
 def _is_header(line: str) -> bool:
@@ -80,66 +105,182 @@ def is_column(name: str) -> bool:
     return known or _NUMBERED_CHUNK.fullmatch(name) is not None
 
 
-class _Tape:
-    """Lines for a CSV reader, which keeps those of the record that is being read.
+def _made(line: int, text: str, path: Path, read: Callable[[], _Fields]) -> Row:
+    """A row of a text, which is checked and then read."""
+    fields: _Fields | InputError
+    try:
+        check_encoding(text, line, path)
+        fields = read()
+    except InputError as error:
+        fields = error.at(str(path), line)
+    return Row(line, presentable(text), fields)
 
-    Of a record that is too long it hands on quotation marks alone, so that its end is found.
+
+def jsonl_rows(lines: Lines, path: Path) -> Iterator[Row]:
+    """A row for each line that is not blank."""
+    while True:
+        try:
+            number, line = next(lines)
+        except StopIteration:
+            return
+        except LongLine as error:
+            yield Row(error.line, presentable(error.head), error)
+            continue
+        if line.strip():
+            yield _made(number, line, path, partial(json_object, line))
+
+
+def document_rows(lines: TextLines, path: Path) -> Iterator[Row]:
+    """A row for each object of a JSON array, and for each object printed over many lines.
+
+    It is numbered by the line on which its array or the object begins, each counting one more than
+    the one before.
+
+    Raises:
+        InputError: what is there is no JSON, or longer than a line may be.
     """
+    kept, size = list[str](), 0
+    for number, text in lines:
+        check_encoding(text, number, path)
+        kept.append(text)
+        size += len(text)
+        if size > lines.longest:
+            what = f"is one JSON document of over {lines.longest / MEGA:g} MB, which is held whole"
+            raise InputError(f"{what}; make it lines, as jq -c '.[]' does", path=str(path))
+    number = 0
+    for line, value in _values("".join(kept), path):
+        for each in value if isinstance(value, list) else [value]:
+            number = max(number + 1, line)
+            yield row_of(number, each)
 
-    def __init__(self, lines: Lines, longest: int) -> None:
+
+def _values(text: str, path: Path) -> Iterator[tuple[int, JsonValue]]:
+    """The JSON values in a text, each with the line on which it begins."""
+    line, place = 1, 0
+    while True:
+        blank = _BLANK.match(text, place)
+        begin = blank.end() if blank else place
+        line += text.count("\n", place, begin)
+        if begin == len(text):
+            return
+        try:
+            value, place = JSON.raw_decode(text, begin)
+        except InputError as error:
+            raise error.at(str(path), line) from None
+        except json.JSONDecodeError as error:
+            what = f"bad JSON: {error.msg.removesuffix(' at')} at column {error.colno}"
+            raise InputError(f"{what}; mend the file", path=str(path), line=error.lineno) from None
+        except (ValueError, RecursionError) as error:  # Python's own limit on digits
+            raise InputError(
+                f"bad JSON: {error}; mend the file", path=str(path), line=line
+            ) from None
+        yield line, value
+        line += text.count("\n", begin, place)
+
+
+def row_of(number: int, value: JsonValue) -> Row:
+    """A row of a value that was read already."""
+    # Half a character, as JSON can name it, stays so named.
+    text = json.dumps(value, ensure_ascii=False).encode(errors="backslashreplace").decode()
+    if isinstance(value, dict):
+        return Row(number, text, value)
+    return Row(number, text, InputError(f"holds {short(text)}; each row is one JSON object, {{…}}"))
+
+
+def wrapped(fields: Mapping[str, object]) -> list[_Fields]:
+    """The rows in an object that is none, but has a list of them; else nothing."""
+    for key in AROUND:
+        inner = fields.get(key)
+        if isinstance(inner, list) and inner and _OURS.isdisjoint(fields):
+            found = [each for each in inner if isinstance(each, dict)]
+            return found if len(found) == len(inner) else []
+    return []
+
+
+def json_object(line: str) -> _Fields:
+    """The object on a line; InputError where there is none."""
+    try:
+        # With its end, a line cut off inside a string would be blamed on a control character.
+        value = JSON.decode(line.rstrip("\r\n"))
+    except json.JSONDecodeError as error:
+        what = error.msg.removesuffix(" at")
+        message = f"bad JSON: {what} at column {error.colno}: {short(line)}; mend the line"
+    except RecursionError:
+        message = "bad JSON: lists or objects stand too deep in each other; mend the line"
+    except ValueError:  # Python's own limit on digits
+        message = "bad JSON: a number has too many digits; mend the line"
+    else:
+        if isinstance(value, dict):
+            return value
+        message = f"holds {short(line)}; each line is one JSON object, {{…}}"
+        if isinstance(value, list):
+            message += ". Of a JSON array, jq -c '.[]' makes such lines"
+    raise InputError(message)
+
+
+def _object(pairs: list[tuple[str, JsonValue]]) -> _Fields:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise InputError(f"the key {short(key)} stands twice in an object; keep one")
+    return fields
+
+
+# NaN, which Python writes and JSON has not, is no number: null, as in a table.
+JSON: Final = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda _: None)
+
+
+def short(text: str) -> str:
+    """A text as a message shows it."""
+    text = text.strip()
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+
+
+class _Record:
+    """Lines for a CSV reader, which keeps those of the record that is being read."""
+
+    def __init__(self, lines: Lines, path: Path, max_line: float) -> None:
         self._lines = lines
-        self._longest = longest
-        self.rewind()
+        self._path = path
+        self._max_line = max_line
+        self.begin()
 
-    def rewind(self) -> None:
+    def begin(self) -> None:
         """A record begins."""
         self.kept: list[tuple[int, str]] = []
-        self._room = self._longest
-
-    @property
-    def ran_over(self) -> bool:
-        """Whether the record is too long."""
-        return self._room < 0
+        self._room = most_bytes(self._max_line)
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> str:
-        try:
-            number, line = next(self._lines)
-            self._room -= len(line)
-        except LongLine as error:
-            number, line = error.line, error.head
-            self._room = -1
-            marks = sum(piece.count(b'"') for piece in error.pieces)
-        else:
-            marks = line.count('"') if self.ran_over else 0
-        if not (self.ran_over and self.kept):
-            self.kept.append((number, line))
-        return '"' * (marks % 2) if self.ran_over else line
+        number, line = next(self._lines)
+        self.kept.append((number, line))
+        self._room -= len(line)
+        if self._room < 0:
+            what = f"the record is longer than {self._max_line:g} MB; close its quotation marks"
+            raise InputError(f"{what}, or {ALLOW_MORE}", path=str(self._path), line=self.kept[0][0])
+        return line
 
 
 def csv_rows(lines: Lines, path: Path, max_line: float = MAX_LINE) -> Iterator[Row]:
     """A row for each CSV record; the header names the fields, an empty cell is an absent field.
 
     Raises:
-        InputError: there is no header, or it names a column twice.
+        InputError: there is no header, it names a column twice, or a record is too long.
     """
-    tape = _Tape(lines, most_bytes(max_line))
-    long = InputError(f"the record is longer than {max_line:g} MB; {ALLOW_MORE}")
-    first = next(tape, "")
+    record = _Record(lines, path, max_line)
+    first = next(record, "")
     check_encoding(first, 1, path)
-    reader = csv_reader(chain([first], tape), max(_DELIMITERS, key=first.count))
+    reader = csv_reader(chain([first], record), max(_DELIMITERS, key=first.count))
     try:
         header = [name.strip() for name in next(reader, [])]
     except csv.Error as error:
         raise _bad_csv(error).at(str(path), 1) from None
-    if tape.ran_over:
-        raise long.at(str(path), 1)
     if twice := sorted({name for name in header if name and header.count(name) > 1}):
         raise InputError(f"column {twice[0]!r} stands twice; rename one", path=str(path), line=1)
     while True:
-        tape.rewind()
+        record.begin()
         bad, cells = None, None
         try:
             cells = next(reader, None)
@@ -147,13 +288,11 @@ def csv_rows(lines: Lines, path: Path, max_line: float = MAX_LINE) -> Iterator[R
             bad = _bad_csv(error)
         if bad is None and cells is None:
             return
-        number, text = tape.kept[0][0], "".join(line for _, line in tape.kept)
-        if tape.ran_over:
-            yield Row(number, presentable(text[:CLIPPED]), long.at(str(path), number))
-        elif bad is not None:
+        number, text = record.kept[0][0], "".join(line for _, line in record.kept)
+        if bad is not None:
             yield Row(number, presentable(text), bad.at(str(path), number))
         elif any(cells or ()):
-            yield made(number, text, path, partial(csv_object, header, cells or []))
+            yield _made(number, text, path, partial(csv_object, header, cells or []))
 
 
 def _bad_csv(error: Exception) -> InputError:

@@ -1,7 +1,6 @@
 """Samples, read one at a time from files of any form, and the check of them all."""
 
 import hashlib
-import json
 import logging
 import sqlite3
 import sys
@@ -19,10 +18,9 @@ from typing import Final, NamedTuple
 
 from judge.errors import InputError, RunError
 from judge.files.columns import TABLES, column_rows
-from judge.files.documents import Row, wrapped
 from judge.files.fields import SCORE_NEEDS
 from judge.files.inputs import input_files
-from judge.files.rows import FORMS, rows
+from judge.files.rows import FORMS, Row, row_of, rows, wrapped
 from judge.files.shapes import Reader
 from judge.files.source import (
     MAX_LINE,
@@ -129,7 +127,7 @@ def _rows(
                     continue
                 for fields in inner:
                     number = max(number + 1, row.line)
-                    yield file, Row(number, json.dumps(fields, ensure_ascii=False), fields)
+                    yield file, row_of(number, fields)
 
 
 def check_samples(

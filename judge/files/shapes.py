@@ -1,14 +1,11 @@
 """Rows as other tools write them: what `judge/data/shapes.toml` says of them, and their reading."""
 
-import json
+import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import is_dataclass
-from decimal import Decimal
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
-from uuid import UUID
+from typing import Any, Final, NamedTuple
 
 from pydantic import JsonValue
 
@@ -22,33 +19,70 @@ from judge.files.fields import (
     refuse_columns,
     sample_from,
 )
-from judge.files.passages import Shape, Values, name_among, refuse_names, values_of
-from judge.files.paths import NOTHING, Paths, at, first, is_hollow, paths_of, unnumbered, within
-from judge.files.rows import table_fields
+from judge.files.paths import (
+    NOTHING,
+    Paths,
+    at,
+    first,
+    is_hollow,
+    listed,
+    paths_of,
+    unnumbered,
+    within,
+)
 from judge.records import Sample
 from judge.text.visible import clip
 
-_METHODS: Final = ("model_dump", "to_dict", "isoformat", "tolist")
-"""By which objects give what they hold."""
-_AS_TEXT: Final = (UUID, Decimal)
-_NULLS: Final = frozenset({"NAType", "NaTType"})
-"""What pandas calls its own."""
 _SPOKEN: Final = ("query", "answer", "chunks", "gold_answer")
 _READ: Final = frozenset(FIELDS) - {"qid", "query"}
 """Fields by which a row is one of ours, where none must be there."""
-_RIVALS: Final = (
-    *("response", "prediction", "generated_answer", "generation", "model_answer", "model_output"),
-    *("predicted_answer", "model_response"),
-)
-"""Keys that may hold the answer where our own holds another."""
-_SHOWN: Final = 60
-"""Characters of a value, in a message."""
 _PLACES: Final = 4
 """Paths that a message names."""
-_RULES: Final = ("joined", "order", "titled", "dumped", "packed", "hint")
+_RULES: Final = ("joined", "order", "titled", "packed", "hint")
+
+_SHOWN: Final = 60
+"""Characters of a value, in a message."""
+_BROKEN: Final = re.compile(r"""\[\s*(?:["'{]|\w+\()""")
+"""How a text begins that was a list once."""
+_NAME: Final = re.compile(r"(?=.*[\d./:_#-])[!-~]{1,200}")
+"""An id, a file's name or an address: in ASCII, without a blank, and with such a sign."""
+_WORDS: Final = paths_of(["content", "text", "data.content", "_content", "parts", "value"])
+"""Where a message has its text, or the parts of it."""
+_TEXTUAL: Final = ("text", "output_text", "input_text")
+"""The types of parts that are said, and not thought, called or shown."""
 
 _OWN: Final[Mapping[str, str]] = {}
 _Fields = dict[str, JsonValue]
+
+
+class Shape(NamedTuple):
+    """A row of the table in `judge/data/shapes.toml`, which says what each is for."""
+
+    name: str
+    paths: Mapping[str, Paths]
+    """By field of `Sample`."""
+    texts: Paths
+    ids: Paths
+    marks: tuple[Paths, ...] = ()
+    unless: tuple[tuple[Paths, list[str]], ...] = ()
+    joined: str = ""
+    order: str = ""
+    titled: bool = False
+    packed: bool = False
+    hint: str = ""
+    mapped: frozenset[str] = frozenset()
+    """The fields whose path a person named."""
+
+
+class Values(NamedTuple):
+    """What was read of a row."""
+
+    fields: dict[str, Any]
+    """Under our names."""
+    names: dict[str, str]
+    """Where each of them stood."""
+    note: str
+    """What to say besides of how the chunks were read."""
 
 
 @cache
@@ -104,7 +138,6 @@ class Reader:
         self._told: set[str] = set()
         self._shape: Shape | None = None
         self._own = False
-        self._answer = ""
 
     def sample(self, fields: _Fields, line: int) -> Sample:
         """The sample in a row; errors as of `sample_from`."""
@@ -114,7 +147,7 @@ class Reader:
             and all(_gives(fields, name) for name in self._told_apart)
         ):
             sample = self._read(fields, line)
-            self._say_of_own(fields, sample)
+            self._say_of_own(sample)
             # Rows without a passage do not say how those of others have theirs.
             self._own = self._shape is None and (self._own or bool(sample.chunks))
             return sample
@@ -127,14 +160,11 @@ class Reader:
         values = values_of(wide, shape, found)
         if self._shape is None and "chunks" in found and "chunks" not in self._mapped:
             refuse_names(values, found["chunks"][0])  # of a later row it is a short text
-        rival = self._rival_of(wide, shape, values)
-        self._say(shape, values, rival)
+        self._say(shape, values)
         used = [path for path, _ in found.values()]
         rest = {key: value for key, value in wide.items() if not within(key, used)}
         sample = self._read(rest | values.fields, line, values.names)
         self._shape = shape
-        # What stands beside it may be the reference, and is never the answer of another row.
-        self._answer = values.names["answer"] if rival else self._answer
         self._say_of_thoughts(sample)
         return sample
 
@@ -175,13 +205,11 @@ class Reader:
         found = {}
         for paths, kinds in shape.unless:
             path, value = first(fields, paths)
-            if value in kinds or (path and value and not kinds):
+            if value in kinds:
                 what = f"is {clip(repr(value), _SHOWN)}, which is no answer"
                 raise InputError(f"{what}; leave it out (--skip-bad-lines)", field=path)
         for name in FIELDS:
             paths = shape.paths.get(name, ())
-            if kept := self._answer if name == "answer" else "":
-                paths = tuple(each for each in paths if each[0] == kept)
             ours = FIELDS[name][1]
             named = sorted((path for path, _ in paths), key=lambda path: path not in ours)
             places = " or ".join(named[:_PLACES])
@@ -195,7 +223,7 @@ class Reader:
                 raise InputError(f"{what}; name another path: {mapping_of(name)}", field=name)
             elif name == "answer" and "sentences" in self._mapped:
                 continue
-            elif name in self._needs and (kept or not _gives(fields, name)):
+            elif name in self._needs and not _gives(fields, name):
                 like = " (as the first row was read)" if self._shape else ""
                 place = f": {shape.name}{like} has it as {places}" if places else like
                 what = f"is missing{place}; found {keys_of(fields)}"
@@ -204,27 +232,19 @@ class Reader:
                 raise InputError(what, field=name)
         return found
 
-    def _rival_of(self, fields: _Fields, shape: Shape, read: Values) -> str:
-        """What to say of another text that may be the answer, where nobody named its path."""
-        if "answer" not in read.names or "answer" in self._mapped:
-            return ""
-        used = tuple(read.names.values())
-        keys = [each for each, _ in shape.paths["answer"] if not within(each, used)]
-        return _rival(fields, keys, read.fields.get("answer"))
-
-    def _say(self, shape: Shape, read: Values, rival: str) -> None:
-        names, notes = read.names, read.notes | {"answer": rival}
+    def _say(self, shape: Shape, read: Values) -> None:
+        names = read.names
         places = (
-            f"{name} from {names[name]}{notes.get(name, '')}" for name in _SPOKEN if name in names
+            f"{name} from {names[name]}{read.note if name == 'chunks' else ''}"
+            for name in _SPOKEN
+            if name in names
         )
         self._say_once(f"read as {shape.name}: {', '.join(places)}")
 
-    def _say_of_own(self, fields: _Fields, sample: Sample) -> None:
+    def _say_of_own(self, sample: Sample) -> None:
         if self._tell is None or not self._needs >= SCORE_NEEDS:
             return
         self._say_of_thoughts(sample)
-        if rival := _rival(fields, _RIVALS, sample.answer):
-            self._say_once(f"answer from answer{rival}")
         if not self._own and (name := name_among([each.text for each in sample.chunks])):
             self._say_once(f"chunks hold names and no texts, such as {name!r} (--map chunks=PATH)")
 
@@ -238,59 +258,6 @@ class Reader:
         if self._tell is not None and said not in self._told:
             self._told.add(said)
             self._tell(said)
-
-
-def _rival(fields: _Fields, keys: Iterable[str], answer: object) -> str:
-    """What to say where another text than the answer stands under a key that may hold one, too."""
-    for key in keys:
-        other = fields.get(key)
-        if isinstance(other, str) and other.strip() and other != answer:
-            return f", not from {key} (--map answer={key})"
-    return ""
-
-
-def sample_of(given: object, number: int, mapping: Mapping[str, str] | None) -> Sample:
-    """As of `Sample.of`."""
-    return Reader(SCORE_NEEDS, mapping).sample(fields_of(given), number)
-
-
-def fields_of(given: object) -> _Fields:
-    """The fields of a row, or of a tool's object; InputError where it has none.
-
-    What a table holds as text is read as the list it is, as in a CSV.
-    """
-    fields = _plain(given, "")
-    if not isinstance(fields, dict):
-        what = f"is no row ({type(given).__name__}); one with an answer and its chunks is needed"
-        raise InputError(what)
-    return table_fields(fields)
-
-
-def _plain(value: Any, where: str, depth: int = 0) -> JsonValue:  # noqa: ANN401
-    """A value as JSON holds it, whatever a tool makes of it; what is not a number is null."""
-    if depth > MAX_DEPTH:
-        raise InputError(f"is nested over {MAX_DEPTH} deep; flatten it", field=where)
-    if isinstance(value, _AS_TEXT):
-        value = str(value)
-    if type(value).__name__ in _NULLS:
-        value = None
-    if value is None or isinstance(value, bool | int | float | str):
-        try:
-            atom: JsonValue = json.loads(json.dumps(value), parse_constant=lambda _: None)
-        except ValueError:  # Python writes out no whole number of over 4300 digits
-            raise InputError("is a number of too many digits; give a text", field=where) from None
-        return atom
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each, str(key), depth + 1) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each, where, depth + 1) for each in value]
-    methods = [getattr(value, name, None) for name in _METHODS if not isinstance(value, type)]
-    for method in filter(callable, methods):
-        return _plain(method(), where, depth + 1)
-    if not is_dataclass(value):
-        what = f"is a {type(value).__name__}; give a text, a number, a list or a mapping"
-        raise InputError(what, field=where)
-    return _plain(vars(value), where, depth + 1)
 
 
 def _is_marked(fields: _Fields, paths: Paths) -> bool:
@@ -307,3 +274,227 @@ def _gives(fields: _Fields, name: str) -> bool:
     if name == "chunks" and isinstance(value, list):
         return not any(isinstance(each, dict) and each.get("text") is None for each in value)
     return value is not None
+
+
+def values_of(fields: _Fields, shape: Shape, found: Mapping[str, tuple[str, object]]) -> Values:
+    """The fields under our names, where each stood, and what to say of it."""
+    values: dict[str, Any] = {name: value for name, (_, value) in found.items()}
+    names = {name: path for name, (path, _) in found.items()}
+    note = ""
+    order = _named(fields.get(shape.order)) if shape.order else None
+    if "chunks" in found:
+        path, value = found["chunks"]
+        if shape.order:
+            value = _ordered(value, order, path, shape)
+        owners = _owners(fields, path, shape)
+        texts, ids, names["chunks"], note = _passages(value, path, owners, shape)
+        both = zip(ids, texts, strict=True)
+        values["chunks"] = [{"chunk_id": each, "text": text} for each, text in both]
+    said = values.get("answer")
+    if isinstance(said, list) and (shape.order or any(map(_cites, said))):
+        values["sentences"] = _counted(values.pop("answer"), order, shape)
+        names["sentences"] = names["answer"]
+    for name in ("answer", "query", "gold_answer"):
+        if name in values:
+            values[name] = _text(values[name], name, names[name], shape)
+    return Values(values, names, note)
+
+
+def _text(value: object, field: str, path: str, shape: Shape) -> object:
+    if isinstance(value, list) and all(isinstance(each, str) for each in value) and value[1:]:
+        what = f"holds {len(value)} texts; name one"
+        raise InputError(f"{what}: {mapping_of(field).replace('PATH', f'{path}[0]')}", field=path)
+    text = _said(value, path)
+    if field == "answer" and shape.packed and field not in shape.mapped and isinstance(text, str):
+        inner = listed(text)
+        if isinstance(inner, dict) or (
+            isinstance(inner, list) and isinstance(next(iter(inner), None), dict)
+        ):
+            text = _said(inner, path)
+    if text is None:
+        raise InputError("is null; text is needed", field=path)
+    if isinstance(text, dict):
+        what = f"is an object and no text; found {keys_of(text)}"
+        raise InputError(f"{what}; name the path of its text: {mapping_of(field)}", field=path)
+    return text
+
+
+def _said(value: object, where: str, depth: int = 0) -> object:
+    """The text of a message, or of its parts; what is neither, as it is."""
+    if depth > MAX_DEPTH:
+        raise InputError(f"is nested over {MAX_DEPTH} deep; flatten it", field=where)
+    if isinstance(value, dict):
+        path, inner = first(value, _WORDS)
+        return _said(inner, where, depth + 1) if path else value
+    if not isinstance(value, list):
+        return value
+    told = [each for each in value if not isinstance(each, dict) or _is_part(each)]
+    parts = [t for each in told if isinstance(t := _said(each, where, depth + 1), str)]
+    return "".join(parts) if parts or not value else value
+
+
+def _is_part(value: _Fields) -> bool:
+    return value.get("type", "text") in _TEXTUAL and "role" not in value
+
+
+def _cites(sentence: object) -> bool:
+    """Whether it is a sentence with its citations, and no part of a message."""
+    return isinstance(sentence, dict) and "citations" in sentence and "type" not in sentence
+
+
+def _owners(fields: _Fields, path: str, shape: Shape) -> list[Any]:
+    """Of a path such as `docs[].body` the objects with these texts, for they have the ids."""
+    steps = next((steps for each, steps in shape.paths["chunks"] if each == path), ())
+    lists = [n for n, step in enumerate(steps) if step is None or isinstance(step, tuple)]
+    found = at(fields, steps[: lists[-1] + 1]) if lists else None
+    return found if isinstance(found, list) else []
+
+
+def _passages(
+    value: object, path: str, owners: list[Any], shape: Shape
+) -> tuple[list[str], list[str], str, str]:
+    """The texts in a value, their ids, where they stand, and what to say of them."""
+    value, note = listed(value) if isinstance(value, str) else value, ""
+    if isinstance(value, str):
+        if _BROKEN.match(value):
+            what = f"begins as a list and is none: {value[:_SHOWN]!r}"
+            raise InputError(f"{what}; write it with json.dumps", field=path)
+        parts = value.split(shape.joined) if shape.joined else [value]
+        note = f", parted at {shape.joined}" if len(parts) > 1 else ", as one text"
+        value = parts if value.strip() else []
+    items = [value] if isinstance(value, dict) else value
+    if isinstance(items, list):
+        items = [each for item in items for each in _unpacked(item, path, shape)]
+    else:
+        what = "null" if items is None else repr(items)[:_SHOWN]
+        raise InputError(f"is {what}; a list of texts or documents is needed", field=path)
+    texts, place = list[str](), path
+    for number, item in enumerate(items):
+        one = path.replace("[]", f"[{number}]", 1) if "[]" in path else f"{path}[{number}]"
+        text, where = _passage(item, one, shape)
+        place = f"{path.removesuffix('[]')}[].{where}" if where and number == 0 else place
+        texts.append(text)
+    numbers = [str(number + 1) for number in range(len(texts))]
+    named = owners if len(owners) == len(items) else items
+    ids, whence = ([], "") if shape.titled and not shape.order else _ids(named, shape)
+    if not shape.order and ids != numbers and not set(ids).isdisjoint(numbers):
+        # [1] would be what is called 1, and not the first, which nearly all prompts mean by it.
+        ids, note = [], f", numbered, for their {whence} would be taken for places"
+    return texts, ids or numbers, place, note
+
+
+def _unpacked(item: object, where: str, shape: Shape) -> list[object]:
+    """What a tool said, which may be a list of documents as JSON, or the parts of a message."""
+    inner = listed(item) if isinstance(item, str) else item
+    if not isinstance(inner, list) or not inner:
+        return [item]
+    if isinstance(item, str):
+        return (
+            inner
+            if all(isinstance(e, dict) and first(e, shape.texts)[0] for e in inner)
+            else [item]
+        )
+    parts = [each for each in inner if isinstance(each, dict)]
+    return [_said(parts, where)] if len(parts) == len(inner) else [item]
+
+
+def name_among(items: Sequence[object]) -> str:
+    """The first of the items, where all are ids, names of files or addresses; else empty."""
+    names = [each for each in items if isinstance(each, str) and _NAME.fullmatch(each)]
+    return names[0][:_SHOWN] if names and len(names) == len(items) else ""
+
+
+def refuse_names(values: Values, path: str) -> None:
+    """Ids and addresses, which stood at a path, are no texts to judge by."""
+    name = name_among([each["text"] for each in values.fields["chunks"]])
+    if name and values.names["chunks"] == path:
+        what = f"holds names and no texts: {name!r}"
+        raise InputError(f"{what}; name the path of the texts: {mapping_of('chunks')}", field=path)
+
+
+def _passage(item: object, where: str, shape: Shape) -> tuple[str, str]:
+    """The text of a document or text, and the path to it."""
+    if isinstance(item, str):
+        return item, ""
+    if not isinstance(item, dict):
+        what = "null" if item is None else repr(item)[:_SHOWN]
+        raise InputError(f"is {what}; a text or a document is needed", field=where)
+    path, text = first(item, shape.texts)
+    if not isinstance(text, str):
+        inner = item.get("kwargs")
+        found = keys_of(inner if isinstance(inner, dict) else item)
+        what = f"has no {', '.join(each for each, _ in shape.texts[:3])}; found {found}"
+        raise InputError(
+            f"{what}; or name the path of its text: {mapping_of('chunks')}", field=where
+        )
+    title = item.get("title")
+    return f"{title}\n{text}" if shape.titled and title and isinstance(title, str) else text, path
+
+
+def _ids(items: list[Any], shape: Shape) -> tuple[list[str], str]:
+    """The first of the ids by which all documents differ, and its path; empty where none does."""
+    for path, steps in shape.ids:
+        ids = [at(item, steps) for item in items]
+        if all(isinstance(each, str | int) and each != "" for each in ids):
+            named = [str(each) for each in ids]
+            if len(set(named)) == len(named):
+                return named, path
+    return [], ""
+
+
+def _named(references: object) -> object:
+    """References of which each is a text, where they are ids."""
+    if isinstance(references, list) and all(isinstance(e, str | int) for e in references):
+        return [str(each) for each in references]
+    return references
+
+
+def _ordered(value: object, references: object, path: str, shape: Shape) -> object:
+    """Passages with their ids, in the order in which citations count them."""
+    if not isinstance(references, list) or not all(isinstance(each, str) for each in references):
+        return value
+    if path == shape.order and not all(map(_NAME.fullmatch, references)):
+        return value
+    if path == shape.order:
+        what = "holds ids and no texts; add the texts as segments"
+        raise InputError(f"{what}, or name their path: {mapping_of('chunks')}", field=path)
+    texts = value if isinstance(value, dict) else {}
+    if isinstance(value, list):
+        plain = len(value) == len(references) and all(isinstance(each, str) for each in value)
+        texts = dict(zip(references if plain else _ids(value, shape)[0], value, strict=False))
+    if strays := [each for each in references if each not in texts]:
+        what = f"has no text of {strays[0][:_SHOWN]!r}"
+        raise InputError(f"{what}, which {shape.order} names; add it", field=path)
+    named = (*references, *(name for name in texts if name not in references))
+    both = ((name, texts[name]) for name in named)
+    return [
+        {**text, "chunk_id": name} if isinstance(text, dict) else {"chunk_id": name, "text": text}
+        for name, text in both
+    ]
+
+
+def _counted(sentences: list[Any], references: object, shape: Shape) -> list[Any]:
+    """Sentences whose citations count through references: a number beyond is no passage's place."""
+    if not isinstance(references, list):
+        return sentences
+
+    def one(cited: object) -> object:
+        if isinstance(cited, dict):  # with what a person said of it
+            cited = next(
+                (each for _, steps in shape.ids if (each := at(cited, steps)) is not NOTHING), cited
+            )
+        if isinstance(cited, float) and cited.is_integer():
+            cited = int(cited)
+        if isinstance(cited, str) and cited.isdecimal() and cited not in references:
+            cited = int(cited)
+        return (
+            f"{shape.order}[{cited}]" if type(cited) is int and cited >= len(references) else cited
+        )
+
+    def counted(sentence: object) -> object:
+        cited = sentence.get("citations") if isinstance(sentence, dict) else None
+        if not (isinstance(sentence, dict) and isinstance(cited, list)):
+            return sentence
+        return {**sentence, "citations": list(map(one, cited))}
+
+    return list(map(counted, sentences))

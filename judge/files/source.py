@@ -195,14 +195,10 @@ class _Fed(io.RawIOBase):
 class LongLine(InputError):
     """A line over the limit. Those behind it can be read on."""
 
-    def __init__(
-        self, pieces: Iterator[bytes], head: str, longest: int, path: Path, line: int
-    ) -> None:
+    def __init__(self, head: str, longest: int, path: Path, line: int) -> None:
         message = f"longer than {longest / MEGA:g} MB; {ALLOW_MORE}"
         super().__init__(message, path=str(path), line=line)
         self.line: int = line
-        self.pieces = pieces
-        """All of it, piece by piece; what is not taken is passed over."""
         self.head = head
         """How it begins."""
 
@@ -234,42 +230,30 @@ class TextLines:
         self.longest = most_bytes(max_line)
         self._number = 1
         self._begun = False
-        self._rest: Iterator[bytes] = iter(())
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> tuple[int, str]:
-        for _ in self._rest:
-            pass
         before = self._taken(self._stream.read, self._size) if self._size else b""
         last = self._taken(self._stream.readline, self.longest + 1)
         number = self._number
         if len(last) > self.longest:
             self._number += before.count(b"\n") + 1
-            self._rest = self._pieces(last)
             head = self._text(last[:CLIPPED])
-            raise LongLine(self._rest, head, self.longest, self._path, self._number - 1)
+            while last and not last.endswith(b"\n"):
+                last = self._taken(self._stream.readline, _BUFFER)
+            raise LongLine(head, self.longest, self._path, self._number - 1)
         if not (text := self._text(before + last)):
             raise StopIteration
         self._number += text.count("\n")
         return number, text
-
-    def piece(self, size: int) -> bytes:
-        """The next bytes, wherever lines end; empty at the end of the file."""
-        return self._taken(self._stream.read, size)
 
     def _text(self, data: bytes) -> str:
         text = data.decode(errors="surrogateescape")
         if not self._begun:
             text, self._begun = text.removeprefix("\ufeff"), True
         return text
-
-    def _pieces(self, piece: bytes) -> Iterator[bytes]:
-        while piece:
-            yield piece
-            ended = piece.endswith(b"\n")
-            piece = b"" if ended else self._taken(self._stream.readline, _BUFFER)
 
     def _taken(self, read: Callable[[int], bytes], size: int) -> bytes:
         try:

@@ -162,7 +162,7 @@ class Sample(_ByHand):
         if isinstance(given, Sample):
             return given
         # The shapes stand above the records, and are loaded by name where they are asked for.
-        sample: Sample = import_module("judge.files.shapes").sample_of(given, number, map)
+        sample: Sample = import_module("judge.files.objects").sample_of(given, number, map)
         return sample
 
 

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from judge.errors import InputError, RunError
-from judge.files.documents import jsonl_rows
 from judge.files.fields import sample_from
+from judge.files.rows import jsonl_rows
 from judge.files.runs import made_from, origins
 from judge.files.samples import read_samples
 from judge.files.source import MAX_LINE, TextLines, open_source

@@ -18,8 +18,8 @@ from starlette.responses import (
 )
 
 from judge.errors import InputError, JudgeError, JudgeUnavailable
-from judge.files.documents import json_object
 from judge.files.fields import SCORE_NEEDS, sample_from
+from judge.files.rows import json_object
 from judge.files.runs import line_of
 from judge.records import SampleResult
 from judge.service.collection import Found

@@ -1,32 +1,43 @@
+"""Files of samples: JSON lines, JSON documents and CSV, packed or piped in, whole or broken."""
+
 import gc
 import gzip
 import hashlib
 import io
 import json
+import os
 import sys
 import threading
 import tracemalloc
-from collections.abc import AsyncIterator, Iterator
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from judge.errors import InputError
-from judge.files.documents import Row, jsonl_rows
-from judge.files.objects import each
-from judge.files.rows import csv_rows
+from judge.errors import ConfigError, InputError, RunError
 from judge.files.samples import Rejected, Source, check_samples, read_samples
+from judge.files.source import TextLines, open_source, placed, readable
 from judge.records import Sample
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 GOOD = '{"answer": "a", "chunks": ["c"]}\n'
-PATH = Path("samples.txt")
 
 
 def written(folder: Path, text: str | bytes, name: str = "samples.jsonl") -> Path:
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
+
+
+def refused(path: Path, max_line: float = 64.0) -> str:
+    """What is said of a file, in one line that names it."""
+    with pytest.raises(InputError) as caught:
+        list(read_samples(path, max_line=max_line))
+    told = str(caught.value)
+    assert told.startswith(str(path))
+    assert "\n" not in told
+    return told.removeprefix(f"{path}")
 
 
 def test_what_the_fixtures_hold() -> None:
@@ -54,123 +65,103 @@ def test_what_the_fixtures_hold() -> None:
     chinese, english = read_samples(FIXTURES / "samples.csv")
     assert chinese.answer == "有。\n晚上8点以后下班的，每次餐补30元[canteen#1]。"
     assert '"Slate" calendar' in english.answer
-    assert '"Slate" calendar' in english.chunks[0].text
 
 
-def test_bad_lines_can_be_set_aside() -> None:
-    rows = [
+@pytest.mark.parametrize(
+    ("name", "qids", "line"),
+    [
         ("broken.jsonl", ["bad-json-1", "bad-json-2", "bad-json-4"], 3),
         ("wrong_types.jsonl", ["types-1", "types-3"], 2),
         ("duplicate_qid.jsonl", ["twice", "once"], 3),
-    ]
-    for name, qids, line in rows:
-        bad: list[Rejected] = []
-        samples = read_samples(FIXTURES / name, on_bad=bad.append)
-        assert [sample.qid for sample in samples] == qids
-        text = (FIXTURES / name).read_text("utf-8").splitlines()[line - 1]
-        assert [(each.line, each.text.rstrip()) for each in bad] == [(line, text)]
-        checked = check_samples(FIXTURES / name, on_bad=bad.append)
-        assert (checked.samples, checked.rejected) == (len(qids), 1)
+    ],
+)
+def test_bad_lines_can_be_set_aside(name: str, qids: list[str], line: int) -> None:
+    bad: list[Rejected] = []
+    assert [each.qid for each in read_samples(FIXTURES / name, on_bad=bad.append)] == qids
+    text = (FIXTURES / name).read_text("utf-8").splitlines()[line - 1]
+    assert [(each.line, each.text.rstrip()) for each in bad] == [(line, text)]
+    assert check_samples(FIXTURES / name, on_bad=bad.append)[:2] == (len(qids), 1)
 
 
-def test_the_name_or_the_first_line_tells_the_format(tmp_path: Path) -> None:
-    texts = {
-        "a.jsonl": '\ufeff{"qid": "q", "answer": "答", "chunks": ["c"]}',
-        "a.ndjson": '{"qid": "q", "answer": "答", "chunks": ["c"]}\r\n',
-        "a.csv": "\ufeffqid,answer,chunk_1\nq,答,c\n",
-        "a.TSV": "qid\tanswer\tchunk_1\r\nq\t答\tc\r\n",
-        "jsonl": '\n{"qid": "q", "answer": "答", "chunks": ["c"]}',
-        "csv": "qid;answer;chunk_1\nq;答;c",
-        "piped": "qid|answer|chunk_1\nq|答|c",
-    }
-    for name, text in texts.items():
-        plain = written(tmp_path, text, name)
-        zipped = written(tmp_path, gzip.compress(text.encode()), f"{name}.gz")
-        for path in (plain, zipped):
-            (sample,) = read_samples(str(path))
-            assert (sample.qid, sample.answer, sample.chunks[0].text) == ("q", "答", "c"), path
+FORMATS = {
+    "a.jsonl": '\ufeff{"qid": "q", "answer": "答", "chunks": ["c"]}',
+    "a.ndjson": '{"qid": "q", "answer": "答", "chunks": ["c"]}\r\n',
+    "a.json": '[\n{"qid": "q", "answer": "答", "chunks": ["c"]}]',
+    "a.csv": "\ufeffqid,answer,chunk_1\nq,答,c\n",
+    "a.TSV": "qid\tanswer\tchunk_1\r\nq\t答\tc\r\n",
+    "jsonl": '\n{"qid": "q", "answer": "答", "chunks": ["c"]}',
+    "json.txt": '[{"qid": "q", "answer": "答", "chunks": ["c"]}]',
+    "csv.bak": "qid;answer;chunk_1\nq;答;c",
+    "piped": "qid|answer|chunk_1\nq|答|c",
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_name_or_the_first_line_tells_the_format(name: str, tmp_path: Path) -> None:
+    data = FORMATS[name].encode()
+    for path in (
+        written(tmp_path, data, name),
+        written(tmp_path, gzip.compress(data), f"{name}.gz"),
+    ):
+        (sample,) = read_samples(str(path))
+        assert (sample.qid, sample.answer, sample.chunks[0].text) == ("q", "答", "c")
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        assert check_samples(path) == (1, 0, digest)
+
+
+OTHERS: dict[str, str | bytes] = {
+    "README.md": "# judge\n\n`judge` reads the answers, and says more.\n",
+    "links.md": "[judge](https://example.org), an evaluator\n",
+    "page.html": "<!doctype html>\n<html>",
+    "notes.txt": "answers, chunks and more\n",
+    "none": "nothing\ngood\n",
+    "utf16.csv": "qid,answer".encode("utf-16"),
+    "binary.csv": b"PK\x05\x06\0\0\0",
+    "gzip.csv": b"\x1f\x8b\x08\x00not gzip",
+    "x.jsonl": "x",
+    "empty.csv": "",
+    "blank.jsonl": "\n \n",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_holds_no_sample_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, OTHERS[name], name)
+    with pytest.raises(InputError) as caught:
+        check_samples(path, on_bad=lambda _: None)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_file_is_an_input_error(tmp_path: Path) -> None:
+    end, write = os.pipe()
+    os.close(write)
+    for path, says in (
+        (tmp_path / "missing.jsonl", "no such file"),
+        (tmp_path, "no file there"),
+        (tmp_path / ("x" * 5000), "cannot be read"),
+        (tmp_path / "a\0b", "cannot be read"),
+        (Path(f"/dev/fd/{end}"), "is a pipe"),  # which is read only once
+    ):
+        assert says in refused(path)
+    os.close(end)
 
 
 def test_a_duplicate_counts_the_line_number_too(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD.replace("{", '{"qid": 2, ') + GOOD)
-    with pytest.raises(InputError, match=r"line 2, field 'qid': '2' stands already on line 1"):
-        list(read_samples(path))
-
-
-def test_nothing_to_read_is_no_sample_and_an_error_where_a_run_is_meant(tmp_path: Path) -> None:
-    for name, text in (("a", ""), ("a.jsonl", "\n \n"), ("a.csv", "")):
-        path = written(tmp_path, text, name)
-        assert list(read_samples(path)) == []
-        with pytest.raises(InputError, match="holds no sample"):
-            check_samples(path)
-    rows = {
-        "x": "the only line is bad; the first: line 1: bad JSON: Expecting value",
-        '{"answer": "a"}\n{"qid": 1}\n': (
-            "all 2 lines are bad; the first: line 1, field 'chunks': is missing"
-        ),
-    }
-    for text, said in rows.items():
-        with pytest.raises(InputError) as caught:
-            check_samples(written(tmp_path, text, "a.jsonl"), on_bad=lambda _: None)
-        assert str(caught.value).startswith(f"{tmp_path / 'a.jsonl'}: {said}")
-
-
-def test_what_is_neither_json_lines_nor_csv_is_no_table_of_columns(tmp_path: Path) -> None:
-    """A known ending decides; under another name, or none, what stands on the first line."""
-    others = {
-        "README.md": "# judge\n\n`judge` reads the answers, and says more.\n",
-        "links.md": "[judge](https://example.org), an evaluator\n",
-        "score.py": "from judge import evaluate, summarize\n",
-        "page.html": "<!doctype html>\n<html>",
-        "notes.txt": "answers, chunks and more\n",
-        "notes.jsonl.txt.gz": "回答,段落\n",
-        "none": "nothing\ngood\n",
-    }
-    for name, text in others.items():
-        data = gzip.compress(text.encode()) if name.endswith(".gz") else text.encode()
-        path = written(tmp_path, data, name)
-        bad: list[Rejected] = []
-        for on_bad in (None, bad.append):
-            with pytest.raises(InputError) as caught:
-                check_samples(path, on_bad=on_bad)
-            said = str(caught.value)
-            assert said.startswith(f"{path}: is neither JSON lines nor CSV: it begins with ")
-            assert said.endswith(
-                "JSON object a line (.jsonl), or CSV under a header (.csv), is needed"
-            )
-            assert "\n" not in said
-    table = 'id,"answer",chunk_1\nq,a,b\n'
-    for name in ("in", "in.txt", "in.dat", "in.md", "in.csv.bak"):
-        for text in (GOOD, f"\ufeff{GOOD}", f"\n{GOOD}", table, table.replace(",", ";")):
-            assert check_samples(written(tmp_path, text, name)).samples == 1
-    # A JSON array is read, and no Markdown.
-    assert check_samples(written(tmp_path, f"[{GOOD.strip()}]", "in.txt")).samples == 1
-
-
-def test_a_check_counts_and_hashes_the_bytes_as_they_lie(tmp_path: Path) -> None:
-    data = gzip.compress((GOOD * 3).encode())
-    found = check_samples(written(tmp_path, data))
-    assert found == (3, 0, hashlib.sha256(data).hexdigest())
+    assert refused(path).startswith(", line 2, field 'qid': '2' stands already on line 1")
 
 
 def test_samples_come_one_at_a_time_whatever_stands_behind_them(tmp_path: Path) -> None:
-    samples = read_samples(written(tmp_path, GOOD * 2 + "broken"))
-    assert isinstance(samples, Iterator)
-    assert [next(samples).qid, next(samples).qid] == ["1", "2"]
-    with pytest.raises(InputError):
-        next(samples)
-    samples = read_samples("no/such/file.jsonl")  # nothing is opened before it is asked for
-    with pytest.raises(InputError, match="no such file"):
-        next(samples)
-
-
-def test_another_thread_may_read_on(tmp_path: Path) -> None:
-    samples = read_samples(written(tmp_path, GOOD * 3))
-    read: list[Sample] = [next(samples)]
-    thread = threading.Thread(target=lambda: read.extend(samples))
+    samples = read_samples(written(tmp_path, GOOD * 4 + "broken"))
+    read: list[Sample] = [next(samples), next(samples)]
+    # Another thread may read on.
+    thread = threading.Thread(target=lambda: read.extend((next(samples), next(samples))))
     thread.start()
     thread.join()
-    assert [sample.qid for sample in read] == ["1", "2", "3"]
+    assert [sample.qid for sample in read] == ["1", "2", "3", "4"]
+    with pytest.raises(InputError):
+        next(samples)
 
 
 def test_one_line_in_another_encoding_is_set_aside_alone(tmp_path: Path) -> None:
@@ -184,154 +175,196 @@ def test_one_line_in_another_encoding_is_set_aside_alone(tmp_path: Path) -> None
         bad: list[Rejected] = []
         assert [sample.qid for sample in read_samples(path, on_bad=bad.append)] == ["a", "c"]
         (rejected,) = bad
-        assert "not UTF-8" in str(rejected.error)
+        assert "not UTF-8 (byte 0xbb at column" in str(rejected.error)
         assert "\ufffd" in rejected.text
+    path.write_bytes('[{"answer": "好"},\n'.encode() + '{"answer": "坏"}]'.encode("gb18030"))
+    assert refused(path.rename(tmp_path / "a.json")).startswith(", line 2: not UTF-8")
 
 
-def from_jsonl(text: str) -> list[Row]:
-    return list(jsonl_rows(iter(list(enumerate(text.splitlines(keepends=True), 1))), PATH))
+BAD_LINES = [
+    ('{"answer": "a" "b"}', "Expecting ',' delimiter at column 16: '{\"answer\""),
+    ('{"answer": "cut', "Unterminated string starting at column 12: "),
+    ("[1, 2]", "holds '[1, 2]'; each line is one JSON object, {…}. Of a JSON array, jq"),
+    ('"text"', "holds '\"text\"'"),
+    ("qid,answer", "Expecting value at column 1"),
+    ('{"answer": "a\tb"}', "Invalid control character"),
+    ('{"a": 1} {"a": 2}', "Extra data at column 10"),
+    ("[" * 100_000, "too deep in each other"),
+    ('{"n": ' + "9" * 5000 + "}", "too many digits"),
+    ('{"a": 1, "b": {"k": 1, "a": 2, "k": 1}}', "the key 'k' stands twice in an object"),
+]
 
 
-def from_csv(text: str) -> list[Row]:
-    lines = enumerate((line + "\n" for line in text.split("\n")), 1)
-    return list(csv_rows(iter(list(lines)), PATH))
+def test_a_bad_line_is_named_and_the_next_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path, "\n".join(f"{GOOD}{line}" for line, _ in BAD_LINES) + f"\n \n{GOOD}")
+    bad: list[Rejected] = []
+    assert len(list(read_samples(path, on_bad=bad.append))) == len(BAD_LINES) + 1
+    assert [each.text.rstrip("\n") for each in bad] == [line for line, _ in BAD_LINES]
+    for number, (rejected, (_, says)) in enumerate(zip(bad, BAD_LINES, strict=True), 1):
+        told = str(rejected.error)
+        assert told.startswith(f"{path}, line {2 * number}: ")
+        assert says in told
+        assert len(told) < 300 + len(str(path))
 
 
-def problem(row: Row) -> str:
-    assert isinstance(row.fields, InputError)
-    assert "\n" not in str(row.fields)
-    return str(row.fields)
+ROW = {"answer": "答", "chunks": ["c"]}
+LINE = json.dumps(ROW)
+# A document, and the ids of its rows: each counts one more than the one before, from the line on
+# which its array or it begins. Else what is wrong.
+DOCUMENTS: list[tuple[str, list[str] | str]] = [
+    (f" [ {LINE},\n\n{LINE} ]\n", ["1", "2"]),
+    (f"\ufeff[{LINE},{LINE},{LINE}]", ["1", "2", "3"]),
+    (json.dumps([ROW, ROW], indent=1), ["1", "2"]),
+    (json.dumps(ROW, indent=2), ["1"]),
+    (f"{json.dumps(ROW, indent=1)}\n{json.dumps(ROW, indent=1)}\n", ["1", "7"]),
+    # Whatever stands around the list.
+    (json.dumps({"args": {"k": [1]}, "data": [ROW, ROW], "n": 1}, indent=1), ["1", "2"]),
+    (f'{{"version": 1.0, "results": [\n{LINE},\n{LINE}\n]}}', ["1", "2"]),
+    (f'{{"examples": [{LINE},\n{LINE}]}}', ["1", "2"]),
+    (f"{json.dumps({'data': [ROW, ROW]})}\n{json.dumps({'data': [ROW]})}", ["1", "2", "3"]),
+    # Where a row has such a key, it is a row.
+    (json.dumps({"query": "q", "results": [{"rank": 1}], **ROW}, indent=1), ["1"]),
+    (json.dumps({"results": [{"rank": 1}], **ROW}), ["1"]),
+    (f"[{LINE},", "line 1: bad JSON: Expecting value"),
+    (f"[\n{LINE}\n{LINE}]", "line 3: bad JSON: Expecting ',' delimiter"),
+    (f"[{LINE}]\nx", "line 2: bad JSON: Expecting value at column 1"),
+    ("[1, 2]", "line 1: holds '1'; each row is one JSON object"),
+    (f'[{LINE},\n{{"answer": "cut', "line 2: bad JSON: Unterminated string"),
+    (f'[{LINE}, {{"a": 1, "a": 2}}]', "line 1: the key 'a' stands twice"),
+    ("[" * 100_000, "line 1: bad JSON"),
+    (f"[{'9' * 5000}]", "line 1: bad JSON"),
+    (f"[{LINE}, {{}}]", "line 2, field 'answer': is missing"),
+    (json.dumps({"data": [[1, 2]]}), "line 1, field 'answer': is missing"),
+    (json.dumps({"data": [{"text": "t"}]}, indent=1), "line 1, field 'answer': is missing"),
+    ('{\n"a" 1}', "line 2: bad JSON: Expecting ':' delimiter"),
+    # A line that was cut off is a line.
+    ('{"answer": "a", "chunks": ["c"\n' + LINE, "line 1: bad JSON: Expecting ',' delimiter"),
+    ('{"answer": {"0": "a"}, "chunks": {"0": ["c"]}}', "is a column of 1, and"),
+    ('{"answer": ["a", "b"], "chunks": [["c"], ["c"]]}', "is a column of 2, and"),
+]
 
 
-def test_a_json_object_a_line_and_blank_lines_between() -> None:
-    rows = from_jsonl('{"a": 1}\n\n  \n{"b": "十"}')
-    assert [(row.line, row.fields) for row in rows] == [(1, {"a": 1}), (4, {"b": "十"})]
+@pytest.mark.parametrize(("text", "expected"), DOCUMENTS)
+def test_a_json_document_is_read_row_by_row(
+    text: str, expected: list[str] | str, tmp_path: Path
+) -> None:
+    for data in (text.encode(), gzip.compress(text.encode())):
+        path = written(tmp_path, data, "rows.json")
+        if isinstance(expected, list):
+            assert [(each.qid, each.answer) for each in read_samples(path)] == [
+                (qid, "答") for qid in expected
+            ]
+        else:
+            assert expected in refused(path)
 
 
-def test_a_bad_line_is_named_and_the_next_is_read() -> None:
-    bad = [
-        ('{"answer": "a" "b"}', "Expecting ',' delimiter at column 16: '{\"answer\""),
-        ('{"answer": "cut', "Unterminated string starting at column 12: "),
-        ("[1, 2]", "holds '[1, 2]'; each line is one JSON object, {…}. Of a JSON array, jq"),
-        ("null", "holds 'null'"),
-        ('"text"', "holds '\"text\"'"),
-        ("qid,answer", "Expecting value at column 1"),
-        ('{"answer": "a\tb"}', "Invalid control character"),
-        ('{"a": 1} {"a": 2}', "Extra data at column 10"),
-        ("[" * 100_000, "too deep in each other"),
-        ('{"a":' * 100_000, "too deep in each other"),
-        ('{"n": ' + "9" * 5000 + "}", "too many digits"),
-        ('{"a": 1, "b": {"k": 1, "a": 2, "k": 1}}', "the key 'k' stands twice in an object"),
+def test_a_bad_object_of_an_array_is_set_aside(tmp_path: Path) -> None:
+    path = written(tmp_path, f'[{LINE}, {{"x": "\\ud800"}}, 3, {LINE}]', "rows.json")
+    bad: list[Rejected] = []
+    assert check_samples(path, on_bad=bad.append)[:2] == (2, 2)
+    assert [each.text for each in bad] == ['{"x": "\\ud800"}', "3"]
+
+
+def test_what_is_no_number_is_nothing(tmp_path: Path) -> None:
+    path = written(tmp_path, f'{LINE[:-1]}, "reference": NaN, "score": NaN}}')
+    (sample,) = read_samples(path)
+    assert (sample.gold_answer, sample.metadata) == (None, {"reference": None, "score": None})
+
+
+def from_csv(folder: Path, text: str) -> tuple[list[Sample], list[Rejected]]:
+    bad: list[Rejected] = []
+    path = written(folder, text, "a.csv")
+    return list(read_samples(path, needs=(), on_bad=bad.append)), bad
+
+
+def test_csv_with_line_breaks_quotes_and_delimiters_in_cells(tmp_path: Path) -> None:
+    read, _ = from_csv(tmp_path, 'qid,answer,note\nq1,"two\nlines, ""quoted""",x;y\n\nq2,one,')
+    assert [(each.qid, each.answer, each.metadata) for each in read] == [
+        ("q1", 'two\nlines, "quoted"', {"note": "x;y"}),
+        ("q2", "one", {}),
     ]
-    text = "\n".join(f'{{"a": 1}}\n{line}' for line, _ in bad) + '\n{"a": 4}'
-    rows = from_jsonl(text)
-    assert rows[-1].fields == {"a": 4}
-    assert [row.text for row in rows[1:-1:2]] == [line + "\n" for line, _ in bad]
-    told = [problem(row) for row in rows[1:-1:2]]
-    assert [text for text, (_, says) in zip(told, bad, strict=True) if says not in text] == []
-    assert all(text.startswith(f"samples.txt, line {2 * n}: ") for n, text in enumerate(told, 1))
-    assert max(map(len, told)) < 300
-
-
-def test_a_json_document_over_many_lines_is_told_how_to_become_lines() -> None:
-    assert "jq -c '.[]'" in problem(from_jsonl("[\n{}\n]")[0])
-    assert "jq -c ." in problem(from_jsonl('{\n"a": 1\n}')[0])
-
-
-def test_csv_with_line_breaks_quotes_and_delimiters_in_cells() -> None:
-    rows = from_csv('qid,answer,note\nq1,"two\nlines, ""quoted""",x;y\n\nq2,one,')
-    assert [(row.line, row.fields) for row in rows] == [
-        (2, {"qid": "q1", "answer": 'two\nlines, "quoted"', "note": "x;y"}),
-        (5, {"qid": "q2", "answer": "one"}),
-    ]
-    assert rows[0].text == 'q1,"two\nlines, ""quoted""",x;y\n'
     # So it is in the header. And an empty cell is an absent field, but an empty answer an answer.
-    rows = from_csv('qid,"answer\n(final)",answer,query\n1,x,,')
-    assert [(row.line, row.fields) for row in rows] == [
-        (3, {"qid": "1", "answer\n(final)": "x", "answer": ""})
-    ]
+    (one,), _ = from_csv(tmp_path, 'id,"answer\n(final)",answer,query\n1,x,,')
+    assert (one.qid, one.answer, one.metadata) == ("1", "", {"answer\n(final)": "x"})
+    (long,), _ = from_csv(tmp_path, "answer\n" + "长" * 1_000_000)
+    assert len(long.answer) == 1_000_000
 
 
-def test_chunks_are_a_json_cell_or_numbered_columns() -> None:
+def test_chunks_are_a_json_cell_or_numbered_columns(tmp_path: Path) -> None:
     chunks = [{"chunk_id": "a#1", "text": "十元，\n不含税"}]
     cell = json.dumps(chunks).replace('"', '""')
-    assert from_csv(f'chunks\n"{cell}"')[0].fields == {"chunks": chunks}
-    rows = from_csv("answer,chunk_2,chunk_1,chunk_10\na,two,one,\nb,,,ten\nc,,,")
-    texts = [
-        [(chunk["chunk_id"], chunk["text"]) for chunk in row.fields["chunks"]]  # type: ignore[index,union-attr,call-overload]
-        for row in rows
-    ]
+    (one,), _ = from_csv(tmp_path, f'chunks\n"{cell}"')
+    assert [each.model_dump() for each in one.chunks] == chunks
+    read, _ = from_csv(tmp_path, "answer,chunk_2,chunk_1,chunk_10\na,two,one,\nb,,,ten\nc,,,")
+    texts = [[(chunk.chunk_id, chunk.text) for chunk in each.chunks] for each in read]
     assert texts == [[("1", "one"), ("2", "two")], [("10", "ten")], []]
 
 
-def test_a_bad_csv_record_is_named_and_the_next_is_read() -> None:
-    rows = from_csv(
+def test_a_bad_csv_record_is_named_and_the_next_is_read(tmp_path: Path) -> None:
+    read, bad = from_csv(
+        tmp_path,
         'qid,answer,chunks\nq1,a\nq2,"x"y\nq3,c\nq4,d,,e\nq5,f,text\n'
-        f'q7,g,[{"9" * 5000}]\nq8,h,"[{{""text"": ""t"", ""text"": ""u""}}]"\nq6,"never\nclosed'
+        f'q7,g,[{"9" * 5000}]\nq8,h,"[{{""text"": ""t"", ""text"": ""u""}}]"\nq6,"never\nclosed',
     )
-    says = {
-        1: "line 3: bad CSV",
-        3: "line 5: 4 cells under 3 columns",
-        4: "'text'; write the cell with json.dumps",
-        5: "line 7, field 'chunks': bad JSON: a number has too many digits",
-        6: "line 8, field 'chunks': the key 'text' stands twice in an object",
-        7: "line 9: bad CSV: unexpected end of data; close the quotation mark",
-    }
-    assert [number for number, text in says.items() if text not in problem(rows[number])] == []
-    assert "line 6, field 'chunks': not JSON" in problem(rows[4])
-    assert [rows[number].fields for number in (0, 2)] == [
-        {"qid": "q1", "answer": "a"},
-        {"qid": "q3", "answer": "c"},
+    assert [each.qid for each in read] == ["q1", "q3"]
+    says = [
+        "line 3: bad CSV",
+        "line 5: 4 cells under 3 columns",
+        "line 6, field 'chunks': not JSON",
+        "line 7, field 'chunks': bad JSON: a number has too many digits",
+        "line 8, field 'chunks': the key 'text' stands twice in an object",
+        "line 9: bad CSV: unexpected end of data; close the quotation mark",
     ]
-    assert len(rows) == 8
+    assert [each in str(row.error) for each, row in zip(says, bad, strict=True)] == [True] * 6
 
 
-def test_a_bad_header_is_an_error_on_line_one() -> None:
-    table = {
-        "qid,answer,qid\n1,a,2": "'qid' stands twice",
-        "qid,answer\r1,a\r2,b": "carriage return",
-        '"qid,answer\n1,a': "close the quotation mark",
-    }
-    for text, says in table.items():
-        with pytest.raises(InputError, match=says) as caught:
-            from_csv(text)
-        assert caught.value.line == 1
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("qid,answer,qid\n1,a,2", "'qid' stands twice"),
+        ("qid,answer\r1,a\r2,b", "carriage return"),
+        ('"qid,answer\n1,a', "close the quotation mark"),
+        (f"qid,{'x' * 3000}\n", "longer than 0.002 MB"),
+    ],
+)
+def test_a_bad_header_is_an_error_on_line_one(text: str, says: str, tmp_path: Path) -> None:
+    told = refused(written(tmp_path, text, "a.csv"), max_line=0.002)
+    assert told.startswith(", line 1: ")
+    assert says in told
 
 
-def test_a_cell_of_a_megabyte_is_read() -> None:
-    (row,) = from_csv("answer\n" + "长" * 1_000_000)
-    assert row.fields == {"answer": "长" * 1_000_000}
+LONG = json.dumps({"answer": "x" * 3_000, "chunks": ["c"]}) + "\n"
 
 
-def test_a_line_over_the_limit_is_a_bad_one_and_the_next_is_read(tmp_path: Path) -> None:
-    good, cell = {"answer": "a", "chunks": ["c"]}, "x" * 3_000
-    long = json.dumps(good | {"answer": cell}) + "\n"
-    # A quoted cell of many lines, one of which is long; one of many short lines; one never closed.
-    short = "a,b\n" * 800
-    records = f'u,"a\n{cell}\n,""b\n",c\n', f'v,"{short}",c\n', f'w,"{short}'
-    head, row = "qid,answer,chunk_1\n", "q,a,c\n"
-    table = [
-        ("a.jsonl", GOOD + long + GOOD, ["1", "3"], [2]),
-        ("a", GOOD + long * 2 + GOOD, ["1", "4"], [2, 3]),  # by what it begins with
-        ("b", long + GOOD, ["2"], [1]),
-        ("c.jsonl", GOOD + long.rstrip(), ["1"], [2]),
-        ("a.csv", head + records[0] + row, ["q"], [2]),
-        ("b.csv", head + records[1] + row + records[2] + row, ["q"], [2, 804]),
-        ("c.csv", f"{head}u,{cell},c\n{row}", ["q"], [2]),
-    ]
-    for name, text, qids, lines in table:
-        for data in (text.encode(), gzip.compress(text.encode())):
-            path, bad = written(tmp_path, data, name), list[Rejected]()
-            read = read_samples(path, on_bad=bad.append, max_line=0.002)
-            assert [sample.qid for sample in read] == qids
-            assert [each.line for each in bad] == lines
-            assert all("longer than 0.002 MB" in str(each.error) for each in bad)
-            assert all(each.text in text and len(each.text) <= 1_000 for each in bad)
-            with pytest.raises(InputError, match=rf"line {lines[0]}: .*--max-line"):
-                list(read_samples(path, max_line=0.002))
-    path = written(tmp_path, f"qid,{cell}\n", "d.csv")
-    with pytest.raises(InputError, match="line 1: the record is longer"):
-        list(read_samples(path, on_bad=print, max_line=0.002))
+@pytest.mark.parametrize(
+    ("text", "qids", "lines"),
+    [
+        (GOOD + LONG * 2 + GOOD, ["1", "4"], [2, 3]),
+        (LONG + GOOD, ["2"], [1]),
+        (GOOD + LONG.rstrip(), ["1"], [2]),
+    ],
+)
+def test_a_line_over_the_limit_is_a_bad_one_and_the_next_is_read(
+    text: str, qids: list[str], lines: list[int], tmp_path: Path
+) -> None:
+    for data in (text.encode(), gzip.compress(text.encode())):
+        path, bad = written(tmp_path, data), list[Rejected]()
+        read = read_samples(path, on_bad=bad.append, max_line=0.002)
+        assert [sample.qid for sample in read] == qids
+        assert [each.line for each in bad] == lines
+        assert all("longer than 0.002 MB" in str(each.error) for each in bad)
+        assert all(each.text in text and len(each.text) <= 1_000 for each in bad)
+
+
+CELL = "x" * 3_000
+
+
+@pytest.mark.parametrize("record", [f'u,"a\n{CELL}\n",c\n', 'v,"' + "a,b\n" * 800, f"w,{CELL},c\n"])
+def test_a_csv_record_over_the_limit_ends_the_reading(record: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"qid,answer,chunk_1\nq,a,c\n{record}", "a.csv")
+    told = refused(path, max_line=0.002)
+    assert "longer than 0.002 MB" in told
+    assert told.endswith("--max-line")
 
 
 def test_a_long_line_is_refused_before_it_is_read_whole(tmp_path: Path) -> None:
@@ -356,41 +389,86 @@ def test_a_reader_that_is_abandoned_says_nothing(
 ) -> None:
     """The streams below are closed in the order in which they were opened."""
     for name, text in (("a.jsonl", f"{GOOD}bad\n{GOOD}"), ("a.csv", "qid,qid\n1,2\n")):
-        path = written(tmp_path, text, name)
-        with pytest.raises(InputError):
-            list(read_samples(path))
+        refused(written(tmp_path, text, name))
         gc.collect()
     assert capsys.readouterr() == ("", "")
 
 
-def test_rows_come_one_at_a_time() -> None:
-    def endless() -> Iterator[tuple[int, str]]:
-        yield 1, "qid\n"
-        for number in range(2, 10**9):
-            yield number, f"{number}\n"
-
-    rows = csv_rows(endless(), PATH)
-    assert [next(rows).fields for _ in range(2)] == [{"qid": "2"}, {"qid": "3"}]
+def lines_of(path: Path, size: int = 0) -> Iterator[tuple[int, str]]:
+    with open_source(path) as stream:
+        yield from TextLines(stream, path, size)
 
 
-SAMPLES = [Sample(qid=qid) for qid in ("a", "中", "c")]
+@pytest.mark.parametrize("size", [1, 100, 1 << 15])
+def test_many_lines_together_are_the_same_lines(tmp_path: Path, size: int) -> None:
+    # Only a BOM at the start is one, and only a line feed ends a line.
+    text = "\ufeff" + "".join(f"行{number}\r\n\n" for number in range(500)) + "\ufeffb\rc\u2028d"
+    for data in (text.encode(), gzip.compress(text.encode())):
+        path = written(tmp_path, data)
+        lines = [
+            (first + i, line)
+            for first, piece in lines_of(path, size)
+            for i, line in enumerate(piece.split("\n"))
+            if line
+        ]
+        assert lines == [(n, each.rstrip("\n")) for n, each in lines_of(path) if each != "\n"]
+        assert lines[0] == (1, "行0\r")
+        assert lines[-1] == (1001, "\ufeffb\rc\u2028d")
 
 
-async def test_a_list_and_what_waits_give_the_same() -> None:
-    async def waiting() -> AsyncIterator[Sample]:
-        for sample in SAMPLES:
-            yield sample
+@pytest.mark.parametrize("cut", ["tail", "checksum", "junk", "middle"])
+def test_gzip_that_is_damaged_names_the_line(tmp_path: Path, cut: str) -> None:
+    data = gzip.compress(b"x\n" * 40_000)
+    # Whole lines, flushed to a full byte; then a block of a kind that there is none of.
+    packed = zlib.compressobj(wbits=31)
+    flushed = packed.compress(b"x\n" * 40_000) + packed.flush(zlib.Z_FULL_FLUSH)
+    spoilt = {
+        "tail": data[:-20],
+        "checksum": data[:-8] + b"\0" * 8,
+        "junk": data + b"junk",
+        "middle": flushed + b"\xff" * 9,
+    }
+    path = written(tmp_path, spoilt[cut], "a.jsonl.gz")
+    for size in (0, 1000):
+        with pytest.raises(InputError, match="gzip data is damaged here") as caught:
+            list(lines_of(path, size))
+        assert caught.value.line is not None
+        assert 1 < caught.value.line <= 40_001
 
-    assert [sample async for sample in each(SAMPLES)] == SAMPLES
-    assert [sample async for sample in each(waiting())] == SAMPLES
+
+PIPE = b'{"qid":"a"}\n{"qid":"b"}\n'
 
 
-async def test_no_more_is_read_than_is_asked_for() -> None:
-    source = iter(SAMPLES)
-    stream = each(source)
-    assert await anext(stream) == SAMPLES[0]
-    assert next(source) == SAMPLES[1]
-    await stream.aclose()
+def test_what_is_piped_in_can_be_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PIPE)))
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=fifo.write_bytes, args=(PIPE,))
+    writer.start()
+    for name in ("-", str(fifo)):
+        with readable(name) as path:
+            assert path.read_bytes() == path.read_bytes() == PIPE
+        assert not path.exists()
+    writer.join()
+
+
+class Broken(io.RawIOBase):
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, _: object) -> int:
+        raise OSError(5, "Input/output error")
+
+
+def test_a_pipe_that_breaks_or_is_closed_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Broken())))
+    with pytest.raises(RunError, match=r"^standard input: cannot be copied"), readable("-"):
+        pass
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ConfigError, match="standard input is closed"), readable("-"):
+        pass
 
 
 def test_a_source_raises_at_a_bad_line_or_tells_of_it(
@@ -409,15 +487,14 @@ def test_a_source_raises_at_a_bad_line_or_tells_of_it(
             assert [sample.qid for sample in samples] == ["a"]
     assert lenient.rejected == 2
     told = capsys.readouterr().err.splitlines()
-    assert len(told) == 2
-    assert told[0].startswith(f"judge: left out: {path}, line 2: bad JSON")
-    assert "line 3, field 'answer': is missing" in told[1]
+    assert [each.startswith(f"judge: left out: {path}, line ") for each in told] == [True, True]
     piped = io.BytesIO(b'{"qid":"\x1b[31m\n{"qid":"b"}\n')
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(piped))
-    source = Source("-", (), skip_bad_lines=True)
-    with source.samples() as samples:
+    with Source("-", (), skip_bad_lines=True).samples() as samples:
         assert [sample.qid for sample in samples] == ["b"]
-    assert source.name == "standard input"
     line = capsys.readouterr().err
-    assert line.startswith("judge: left out: standard input, line 1: bad JSON")
+    assert line.startswith("judge: left out: standard input, line 1: ")
     assert "\x1b" not in line
+    with pytest.raises(InputError) as caught, placed("standard input"):
+        raise InputError("is wrong", path="copy", line=7, field="qid")
+    assert str(caught.value) == "standard input, line 7, field 'qid': is wrong"
