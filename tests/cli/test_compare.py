@@ -9,11 +9,8 @@ import pytest
 from pydantic import JsonValue
 from scipy import stats
 
-from tests.asked import Asked
 from tests.commands import judge, line, write
-from tests.replies import Answer, Says, right
 from tests.reviewed import score
-from tests.server import JudgeServer
 
 S, U, P, F = "supported", "unsupported", "partial", "unscored"
 # By hand: of eight questions six lose a half, one gains it, one stays.
@@ -51,12 +48,9 @@ def test_the_example_worked_by_hand(runs: tuple[Path, Path]) -> None:
     # Of 2^7 choices of signs 2 give ±7 halves, and 14 ±5.
     assert own["p"] == 16 / 128
     # s² = (7·.25 - 8·.3125²)/7, and t(7) at .975 is 2.3646.
-    assert own["interval"]["low"] == pytest.approx(
-        -0.3125 - 2.3646 * (0.1383929 / 8) ** 0.5, abs=1e-3
-    )
-    assert own["interval"]["high"] == pytest.approx(
-        -0.3125 + 2.3646 * (0.1383929 / 8) ** 0.5, abs=1e-3
-    )
+    reach = 2.3646 * (0.1383929 / 8) ** 0.5
+    limits = (own["interval"]["low"], own["interval"]["high"])
+    assert limits == pytest.approx((-0.3125 - reach, -0.3125 + reach), abs=1e-3)
     # Strict, both hallucination rates and contradictions tell the same of these: five times .125.
     assert own["p_holm"] == 0.625
     assert differences["scores"]["coverage"]["p_holm"] == 1
@@ -70,69 +64,38 @@ def test_the_example_worked_by_hand(runs: tuple[Path, Path]) -> None:
     assert (differences["common"], differences["same_text"], differences["changed"]) == (8, 8, 7)
 
 
-def test_both_languages_say_the_same(runs: tuple[Path, Path]) -> None:
-    for lang, told in {
-        "en": ("questions of both 8", "won / lost / tied", "1 / 6 / 1", "full → contradicted 6"),
-        "zh": ("共有问题 8 个", "更好 / 更差 / 相同", "1 / 6 / 1", "支持 → 矛盾 6 句"),
-    }.items():
-        ran = judge("compare", *runs, "--lang", lang)
-        assert ran.code == 0
-        assert "−0.312" in ran.out
-        for text in told:
-            assert text in " ".join(ran.out.split()), (lang, text)
-
-
-def test_gates_hold_the_lower_limit_of_the_loss(runs: tuple[Path, Path]) -> None:
+GATES = [
     # The loss is .3125, and .0015 at least: .0014 is passed, .3 is not.
-    rows = {
-        ("faithfulness=0.3",): 0,
-        ("faithfulness=0.001",): 1,
-        ("hallucination_rate=0.001",): 1,  # by 5/8, of which less is better
-        ("faithfulness=0.3", "contradiction_rate=0.001"): 1,
-        ("correctness=0.1",): 3,  # nobody asked for it
-        ("faithfulness=0.001", "correctness=0.1"): 3,
-        ("nothing=0.1",): 2,
-        ("faithfulness=2",): 2,
-        ("faithfulness",): 2,
-    }
-    for gates, code in rows.items():
-        words = [word for gate in gates for word in ("--fail-if-worse", gate)]
-        ran = judge("compare", *runs, *words)
-        assert ran.code == code, (gates, ran.err)
-    assert judge("compare", *reversed(runs), "--fail-if-worse", "faithfulness=0").code == 0
-    # A run against itself differs in nothing, and that is no reason to stop.
-    assert judge("compare", runs[0], runs[0], "--fail-if-worse", "faithfulness=0").code == 0
+    (("faithfulness=0.3",), 0),
+    (("faithfulness=0.001",), 1),
+    (("hallucination_rate=0.001",), 1),  # by 5/8, of which less is better
+    (("faithfulness=0.3", "contradiction_rate=0.001"), 1),
+    (("correctness=0.1",), 3),  # nobody asked for it
+    (("faithfulness=0.001", "correctness=0.1"), 3),
+    (("nothing=0.1",), 2),
+    (("faithfulness=2",), 2),
+    (("faithfulness",), 2),
+]
 
 
-def test_what_is_named_twice(runs: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize(("gates", "code"), GATES)
+def test_gates_hold_the_lower_limit_of_the_loss(
+    runs: tuple[Path, Path], gates: tuple[str, ...], code: int
+) -> None:
+    words = [word for gate in gates for word in ("--fail-if-worse", gate)]
+    assert judge("compare", *runs, *words).code == code
+
+
+def test_no_gate_stops_what_became_no_worse(runs: tuple[Path, Path]) -> None:
+    for pair in (runs[::-1], (runs[0], runs[0])):
+        assert judge("compare", *pair, "--fail-if-worse", "faithfulness=0").code == 0
+    # A looser gate does not take the place of the other, and no score is told twice.
     words = ("--scores", "faithfulness,faithfulness,coverage")
-    scores = report(*runs, *words)["differences"][0]["scores"]
-    assert {name: each["difference"] for name, each in scores.items()} == {
-        "faithfulness": -0.3125,
-        "coverage": 0,
-    }
-    # The loss is .0015 at least: a looser gate does not take the place of the other.
     gates = ("--fail-if-worse", "faithfulness=0.001", "--fail-if-worse", "faithfulness=0.3")
-    found = report(*runs, *gates, code=1)["gates"]
-    assert [(each["bound"], each["passed"]) for each in found] == [(0.001, False), (0.3, True)]
-
-
-def test_a_gate_on_correctness_that_is_not_to_be_trusted_is_none(tmp_path: Path) -> None:
-    def answered(asked: Asked) -> Answer:
-        if not asked.is_probe and "Golden" in asked.user:
-            return Says("rubbish")
-        return right(asked)
-
-    good = "The canteen opens at seven."
-    lines = [line(f"{n}", good) | {"gold_answer": "Golden days are here."} for n in range(8)]
-    source = write(tmp_path / "in.jsonl", lines)
-    with JudgeServer(answered) as server:
-        words = (*server.words, "--no-cache", "--correctness")
-        ran = judge("score", source, "-o", tmp_path / "run", *words)
-    assert ran.code == 3, ran.out
-    for gate in ("faithfulness=0", "correctness_overall=0"):
-        ran = judge("compare", tmp_path / "run", tmp_path / "run", "--fail-if-worse", gate)
-        assert (ran.code, ran.out.startswith("untrusted: ")) == (3, True), gate
+    found = report(*runs, *words, *gates, code=1)
+    assert list(found["differences"][0]["scores"]) == ["faithfulness", "coverage"]
+    held = [(each["bound"], each["passed"]) for each in found["gates"]]
+    assert held == [(0.001, False), (0.3, True)]
 
 
 def test_failures_are_in_no_difference_and_leave_bounds(tmp_path: Path) -> None:
@@ -147,12 +110,11 @@ def test_failures_are_in_no_difference_and_leave_bounds(tmp_path: Path) -> None:
     assert own["p"] == 1
     assert own["interval"]["low"] < -1 / 3 < own["interval"]["high"]
     assert own["interval"]["high"] >= 0
-    ran = judge("compare", first, second, "--fail-if-worse", "faithfulness=0.5")
-    assert "untrusted" not in ran.out  # two failures are an accident
+    # Two failures are an accident: the gate fails, and nothing is untrusted.
+    assert judge("compare", first, second, "--fail-if-worse", "faithfulness=0").code == 0
     (tmp_path / "more").mkdir()
     runs = two(tmp_path / "more", [[S]] * 4, [[F], [F], [F], [S]])
-    ran = judge("compare", *runs, "--fail-if-worse", "faithfulness=0.5")
-    assert (ran.code, ran.out.startswith("untrusted: ")) == (3, True)
+    assert judge("compare", *runs, "--fail-if-worse", "faithfulness=0.5").code == 3
     assert judge("compare", *runs).code == 0
 
 
@@ -163,15 +125,14 @@ def test_questions_of_one_run_alone_are_counted_and_said(tmp_path: Path) -> None
     assert found["listed"]["only_first"] == ["qb", "qc", "qd"]
     own = found["scores"]["faithfulness"]
     assert (own["interval"]["low"], own["interval"]["high"], own["to_see"]) == (-1, 1, None)
-    assert "qb, qc, qd" in " ".join(judge("compare", first, second).out.split())
     other = write(tmp_path / "other.jsonl", [line("x", "It opens at seven.")])
     third = tmp_path / "third"
     assert judge("score", other, "-o", third).code == 0
     ran = judge("compare", first, third, "--across-signatures", "--fail-if-worse", "faithfulness=0")
-    assert (ran.code, "questions of both 0" in " ".join(ran.out.split())) == (3, True)
+    assert ran.code == 3
 
 
-def test_questions_that_share_no_more_than_a_qid_are_said(tmp_path: Path) -> None:
+def test_questions_that_share_no_more_than_a_qid_are_counted(tmp_path: Path) -> None:
     good = "The canteen opens at seven."
     words = {"a": "When is it open?", "b": "When  is it\nopen?", "c": "Who cooks?", "d": ""}
     for name, query in words.items():
@@ -179,14 +140,8 @@ def test_questions_that_share_no_more_than_a_qid_are_said(tmp_path: Path) -> Non
         source = write(tmp_path / f"{name}.jsonl", lines)
         assert judge("score", source, "-o", tmp_path / name).code == 0
     for other, qids in {"a": [], "b": [], "c": ["q1"], "d": []}.items():
-        pair = (tmp_path / "a", tmp_path / other)
-        (found,) = report(*pair)["differences"]
+        (found,) = report(tmp_path / "a", tmp_path / other)["differences"]
         assert (found["reworded"], found["listed"]["reworded"]) == (len(qids), qids), other
-    for lang, told in {"en": "different questions: 1 (q1)", "zh": "同一个问题：1 个（q1）"}.items():
-        page = tmp_path / "page.html"
-        ran = judge("compare", tmp_path / "a", tmp_path / "c", "--lang", lang, "-o", page)
-        assert told in " ".join(ran.out.split())
-        assert told in page.read_text("utf-8")
     (tmp_path / "c.jsonl").unlink()
     (found,) = report(tmp_path / "a", tmp_path / "c")["differences"]
     assert found["reworded"] == 0
@@ -197,42 +152,32 @@ def test_runs_that_were_judged_otherwise_are_refused(tmp_path: Path) -> None:
     for prior in ("0.9", "0.8"):
         assert judge("score", source, "-o", tmp_path / prior, "--prior", prior).code == 0
     words = (tmp_path / "0.9", tmp_path / "0.8")
-    ran = judge("compare", *words)
-    assert ran.code == 2
-    assert "prior: 0.9, 0.8" in ran.err
-    assert "--across-signatures" in ran.err
-    ran = judge("compare", *words, words[0])
-    assert f"{words[0]} and {words[1]} were not" in ran.err
-    ran = judge("compare", *words, "--across-signatures")
-    assert ran.code == 0
-    assert ran.out.startswith("Not judged alike (prior: 0.9, 0.8")
+    for named in (words, (*words, words[0])):
+        ran = judge("compare", *named)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert any(
+        each.startswith("prior: ") for each in report(*words, "--across-signatures")["across"]
+    )
 
 
 def test_slices_are_by_what_the_samples_say(tmp_path: Path) -> None:
     good, bad = "The canteen opens at seven.", "Nobody ever danced on the purple moon."
     for name, wrong in (("a", ()), ("b", range(6))):
         lines = [
-            line(f"{lang}{n}", bad if lang == "中文" and n in wrong else good)
-            | {"lang": {"w": None}.get(lang, lang)}
-            for lang in ("中文", "en", "w")
+            line(f"{lang}{n}", bad if lang == "中文" and n in wrong else good) | {"lang": lang}
+            for lang in ("中文", "en", None)
             for n in range(8)
         ]
-        assert (
-            judge("score", write(tmp_path / f"{name}.jsonl", lines), "-o", tmp_path / name).code
-            == 0
-        )
+        source = write(tmp_path / f"{name}.jsonl", lines)
+        assert judge("score", source, "-o", tmp_path / name).code == 0
     words = (tmp_path / "a", tmp_path / "b", "--by", "lang")
     (found,) = report(*words)["differences"]
     told = {key: table["faithfulness"] for key, table in found["slices"].items()}
-    assert {key: (each["pairs"], each["worse"]) for key, each in told.items()} == {
-        "中文": (8, 6),
-        "en": (8, 0),
-        "": (8, 0),
-    }
+    counts = {key: (each["pairs"], each["worse"]) for key, each in told.items()}
+    assert counts == {"中文": (8, 6), "en": (8, 0), "": (8, 0)}
     # One slice differs: nothing to correct for. The signs of six say 2^-5.
     assert (told["中文"]["p"], told["中文"]["p_holm"]) == (2**-5, 2**-5)
-    shown = judge("compare", *words, "--lang", "zh").out
-    assert all(text in shown for text in ("按 lang 分组", "中文", "（无此键）"))
+    assert judge("compare", *words).code == 0
 
 
 def test_what_cannot_be_compared(tmp_path: Path, runs: tuple[Path, Path]) -> None:
@@ -242,22 +187,22 @@ def test_what_cannot_be_compared(tmp_path: Path, runs: tuple[Path, Path]) -> Non
     (broken / "results.jsonl").write_text("{}\n")
     record = json.loads((unfinished / "run.json").read_text())
     (unfinished / "run.json").write_text(json.dumps(record | {"finished": None}))
-    rows: dict[tuple[object, ...], str] = {
-        (): "name two runs",
-        (runs[0],): "name two runs",
-        (runs[0], tmp_path / "none"): "no such run folder",
-        (runs[0], broken): "damaged",
-        (runs[0], unfinished): "unfinished",
-        (runs[0], "--trend", tmp_path): "name runs, or",
-        ("--trend", tmp_path / "none"): "No such file",
-        (*runs, "--scores", "faith"): "give one of",
-        (*runs, "--detect", "0"): "above 0",
-        (*runs, "--json", "--lang", "zh"): "leave out one",
-    }
-    for words, told in rows.items():
+    wrong: list[tuple[object, ...]] = [
+        (),
+        (runs[0],),
+        (runs[0], tmp_path / "none"),
+        (runs[0], broken),
+        (runs[0], unfinished),
+        (runs[0], "--trend", tmp_path),
+        ("--trend", tmp_path / "none"),
+        (*runs, "--scores", "faith"),
+        (*runs, "--detect", "0"),
+        (*runs, "--by", "nothing"),
+        (*runs, "--json", "--lang", "zh"),
+    ]
+    for words in wrong:
         ran = judge("compare", *words)
-        assert (ran.code, ran.out) == (2, ""), words
-        assert told in ran.err, (words, ran.err)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), words
     folder.mkdir()
     for name, each in {"c": runs[0], "a": runs[1], "b": unfinished, "d": broken}.items():
         shutil.copytree(each, folder / name)
@@ -269,33 +214,18 @@ def test_what_cannot_be_compared(tmp_path: Path, runs: tuple[Path, Path]) -> Non
     found = report("--trend", folder)
     assert [Path(run["name"]).name for run in found["runs"]] == ["c", "a"]
     assert {Path(name).name: why for name, why in found["left_out"].items()}["b"] == "is unfinished"
-    shown = judge("compare", folder / "c", folder / "a", folder / "c").out
-    assert "█▁█" in shown
-    # The row of a run: its mean, then what its heads say.
-    printed = [" ".join(each.split()) for each in shown.splitlines()]
-    assert any(
-        "faithfulness diff. 95 % interval p p, Holm won / lost / tied" in each for each in printed
-    )
-    assert any("0.625 −0.312 −0.6" in each and each.endswith("1 / 6 / 1") for each in printed)
+    assert judge("compare", folder / "c", folder / "a", folder / "c").code == 0
 
 
 def test_p_is_scipys_permutation_test(tmp_path: Path) -> None:
-    second = [
-        [S, U, U],
-        [S, S, U],
-        [U, U, U],
-        [S, S, S],
-        [S, P, S],
-        [P, P, U],
-        [U, S, S],
-        [S, U, P],
-    ]
-    first = [[S, S, S], [S, P, S], [S, S, U], [U, U, P], [S, S, S], [S, S, S], [S, S, P], [S, S, S]]
-    weight = {S: 1.0, P: 0.5, U: 0.0}
-    means = [[sum(map(weight.__getitem__, a)) / 3 for a in run] for run in (first, second)]
+    labels, weight = {"S": S, "U": U, "P": P}, {"S": 1.0, "P": 0.5, "U": 0.0}
+    first = ["SSS", "SPS", "SSU", "UUP", "SSS", "SSS", "SSP", "SSS"]
+    second = ["SUU", "SSU", "UUU", "SSS", "SPS", "PPU", "USS", "SUP"]
+    both = ([[labels[mark] for mark in marks] for marks in run] for run in (first, second))
+    means = [[sum(weight[mark] for mark in marks) / 3 for marks in run] for run in (first, second)]
     changes = [two - one for one, two in zip(*means, strict=True)]
     expected = stats.permutation_test((changes,), sum, permutation_type="samples", vectorized=False)
-    (found,) = report(*two(tmp_path, first, second))["differences"]
+    (found,) = report(*two(tmp_path, *both))["differences"]
     assert found["scores"]["faithfulness"]["p"] == pytest.approx(expected.pvalue)
 
 

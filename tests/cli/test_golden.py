@@ -49,6 +49,7 @@ SESSIONS: Final = {
         f"! score fixtures/quickstart.jsonl -o model {MODEL}",
         "! score fixtures/quickstart.jsonl -o run",
         "compare run model --across-signatures --lang {lang}",
+        "compare run model run --across-signatures --scores coverage --by shows --lang {lang}",
     ),
     "review": (
         "! score fixtures/quickstart.jsonl -o run",
@@ -100,7 +101,7 @@ MASKS: Final = (
     (re.compile(r"(?:similarity:lexical|llm:tiny)\S*\|judge:\S+"), "SIGNATURE"),
     (re.compile(r"\br[0-9a-f]{8}\b"), "DRAW"),
     (re.compile(r"\b\d+(?:\.\d+)? (?=GB)"), "N "),
-    (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d UTC"), "TIME"),
+    (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d(?: UTC)?"), "TIME"),
     (re.compile(r"\b\d+(?:\.\d+)? (?=s\b|seconds\b|秒)"), "N "),
 )
 
