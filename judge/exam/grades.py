@@ -11,8 +11,8 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.review.census import own_verdict
 from judge.review.records import GoldenLabel
+from judge.review.strata import own_verdict
 
 
 def grade(item: Item, result: SampleResult) -> tuple[ExamRow, ...]:

@@ -13,7 +13,6 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from judge.records import Summary, Support, Verdict
-from judge.review.census import NEVER_PARTIAL, own_verdict
 from judge.review.corrected import (
     Labels,
     Name,
@@ -34,6 +33,7 @@ from judge.review.records import (
     LabelledStratum,
     Share,
 )
+from judge.review.strata import NEVER_PARTIAL, own_verdict
 from judge.scores.intervals import Row, weighted_share
 
 FULL: Final = "full"

@@ -8,11 +8,6 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from judge.records import SUPPORT_WEIGHT, CorpusScore, Summary, Support
-from judge.review.census import (
-    counts,
-    weight,
-    widest,
-)
 from judge.review.records import (
     BlankLimits,
     CorrectedScore,
@@ -23,6 +18,11 @@ from judge.review.records import (
     Stratum,
     Target,
     Weighing,
+)
+from judge.review.strata import (
+    counts,
+    weight,
+    widest,
 )
 from judge.scores.strata import Corrected, StratumSample, corrected_mean
 

@@ -12,12 +12,10 @@ from judge.files.folder import hold
 from judge.files.runs import made_from
 from judge.messages import Lang, Messages
 from judge.records import SampleResult
-from judge.review.census import Census, Tally, claims, part_of
 from judge.review.folder import check_output, fingerprint, labelled_draws, write_draw
-from judge.review.question import row_of
 from judge.review.records import Draw, DrawnSentence, Label, Stratum, Target
-from judge.review.sheet import BLIND, COMPARED, COMPARED_OPEN, OPEN, word_for, write_sheet
-from judge.review.strata import allocate, drawn, merge
+from judge.review.sheet import BLIND, COMPARED, COMPARED_OPEN, OPEN, row_of, word_for, write_sheet
+from judge.review.strata import Census, Tally, allocate, claims, drawn, merge, part_of
 from judge.review.targets import TARGETS, For, census_of, nothing, origins_of, signature_of
 
 _DIGITS: Final = 12

@@ -22,9 +22,9 @@ from judge.records import (
     SentenceResult,
     Support,
 )
-from judge.review.census import own_verdict
 from judge.review.folder import check_output, labelled_draws, write_whole
 from judge.review.records import GoldenLabel, Label
+from judge.review.strata import own_verdict
 
 KEY: Final = "labels"
 """The key of an answer that holds its labels."""

@@ -13,10 +13,9 @@ from judge.backends.hook import described
 from judge.errors import ConfigError
 from judge.protocols import ReviewHook
 from judge.records import Sample, SampleResult
-from judge.review.census import claims
 from judge.review.draws import digest, review_id
-from judge.review.question import row_of
-from judge.review.sheet import BLIND, append_rows, read_sheet
+from judge.review.sheet import BLIND, append_rows, read_sheet, row_of
+from judge.review.strata import claims
 from judge.settings import REVIEW_TOKEN
 
 

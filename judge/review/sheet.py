@@ -1,6 +1,7 @@
 """The sheet that reviewers label: its words, columns and rows, written as CSV and read back."""
 
 import io
+import math
 import os
 import re
 import tomllib
@@ -8,12 +9,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from judge.errors import InputError, RunError
 from judge.files.tables import (
     BOM,
+    LONGEST,
     MOST_UNITS,
     cell,
     csv_row,
@@ -24,8 +27,11 @@ from judge.files.tables import (
 )
 from judge.files.workbook import sheet_rows, worksheets
 from judge.messages import LANGS, Lang, Messages
-from judge.records import Support
+from judge.records import Sample, SentenceResult, Support, Verdict
+from judge.review.records import Target
 from judge.text.visible import clip
+from judge.text.words import stems
+from judge.text.words import weight as weight_of
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -49,6 +55,9 @@ READ_GRADES: Final = ("review_id", "human_grade", "query", "chunk", "human_note"
 """Those that are read back."""
 _GRADES: Final = ("0", "1", "2", "3")
 
+_CUT: Final = "…"
+_ROOM: Final = LONGEST - 100
+"""Characters of an answer around its sentence; the rest of a cell is for the marks."""
 _COLUMN: Final = "columns."
 # No question mark: `yes?` is a doubt, and no answer.
 _QUOTES: Final = " '\"‘’“”「」『』`´"
@@ -153,6 +162,85 @@ def read_grade(text: str) -> int | None:
         shown = clip(text.strip(), _LONGEST_SHOWN)
         raise ValueError(f"human_grade {shown!r} is no grade; write 0, 1, 2 or 3")
     return int(bare)
+
+
+def row_of(
+    review_id: str, sample: Sample, sentence: SentenceResult, target: Target = "faithfulness"
+) -> dict[str, str]:
+    """The texts of a row by column; columns that people fill in are left out.
+
+    For correctness the one chunk is the other text, as `judge.review.targets` has it.
+    """
+    found = ((named(sample, each), sample.chunks[each].text) for each in ranked(sample, sentence))
+    chunks = (f"{name}\n{text}" for name, text in found)
+    outcome = sentence.outcome
+    support: str = outcome.type
+    quotes: list[str] = []
+    if isinstance(outcome, Verdict):
+        support = outcome.support.value
+        quotes = [f"[{evidence.chunk_id}] {evidence.quote}" for evidence in outcome.evidence]
+        if outcome.fallback_from is not None:
+            support = f"unscored ({outcome.source}: {support})"
+    own = marked(sample.answer, sentence.start, sentence.end)
+    answer, beside = own, {"chunks": "\n\n".join(chunks)}
+    if target == "correctness_precision":
+        beside = {"reference": sample.chunks[0].text}
+    if target == "correctness_recall":
+        answer, beside = sample.chunks[0].text, {"reference": own}
+    return {
+        "review_id": review_id,
+        "query": sample.query or "",
+        "answer": answer,
+        "sentence": sentence.text,
+        **beside,
+        "judge_support": support,
+        "judge_quote": "\n".join(quotes),
+    }
+
+
+def marked(answer: str, start: int, end: int) -> str:
+    """The answer with the sentence between marks; what is too long is cut far from it.
+
+    >>> marked("It rains. Roads are wet.", 10, 24)
+    'It rains. ▶Roads are wet.◀'
+    """
+    room = max(0, _ROOM - (end - start)) // 2
+    low, high = max(0, start - room), min(len(answer), end + room)
+    before = _CUT * (low > 0) + answer[low:start]
+    after = answer[end:high] + _CUT * (high < len(answer))
+    return f"{before}▶{answer[start:end]}◀{after}"
+
+
+def ranked(sample: Sample, sentence: SentenceResult) -> list[int]:
+    """Positions of the chunks, those first that share most with the sentence.
+
+    By the weight of the words and pairs of words they share, and not by what the judge cites: that
+    would tell what it thinks.
+    """
+    wanted = parts_of(sentence.text)
+    return sorted(
+        range(len(sample.chunks)), key=lambda each: -shared(wanted, sample.chunks[each].text)
+    )
+
+
+def shared(wanted: Mapping[str, float], text: str) -> float:
+    """The weight of the words and pairs of words that a text has of those wanted."""
+    # Exact, for the order of a set is not that of another process.
+    return math.fsum(wanted[part] for part in wanted.keys() & parts_of(text).keys())
+
+
+def named(sample: Sample, position: int) -> str:
+    """What a chunk is called: its number, and its id where that is another."""
+    name, number = sample.chunks[position].chunk_id, str(position + 1)
+    return f"[{number}]" if name == number else f"[{number}] {name}"
+
+
+def parts_of(text: str) -> Mapping[str, float]:
+    """The words and pairs of words of a text, by weight."""
+    found = stems(text)
+    single = {stem: weight_of(stem) for stem in found}
+    pairs = {f"{a} {b}": (single[a] + single[b]) / 2 for a, b in pairwise(found)}
+    return single | pairs
 
 
 def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lang) -> None:

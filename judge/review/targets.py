@@ -12,8 +12,8 @@ from judge.files import runs
 from judge.files.runs import origins, read_results, read_summary
 from judge.records import Chunk, Excluded, Sample, SampleResult, Sentence, SentenceResult, Summary
 from judge.records.correctness import ANSWER, GOLD, ComparedSentence
-from judge.review.census import Census, counts
 from judge.review.records import Target
+from judge.review.strata import Census, counts
 from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
 

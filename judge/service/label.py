@@ -18,11 +18,10 @@ from judge.errors import RunError
 from judge.files.runs import RESULTS
 from judge.messages import Lang
 from judge.pages.label import page
-from judge.review.question import Question, Questions
 from judge.review.records import Draw
 from judge.review.sheet import read_label
 from judge.review.targets import For
-from judge.review.worksheet import Entry, Skip, Worksheet, draws_for
+from judge.review.worksheet import Entry, Question, Questions, Skip, Worksheet, draws_for
 from judge.service.body import read
 from judge.service.docs import problems
 from judge.service.problems import Problem

@@ -34,11 +34,11 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.review.census import Census, Tally, claims
 from judge.review.corrected import corrected_scores
 from judge.review.draws import Picked, divide, drawn_sentences
 from judge.review.folder import by_row
 from judge.review.records import Draw, Label, Stratum, StratumName
+from judge.review.strata import Census, Tally, claims
 from judge.scores.totals import summarize
 from tests.bench import labelled
 

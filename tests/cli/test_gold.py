@@ -82,7 +82,7 @@ def test_a_sheet_is_drawn_graded_and_becomes_a_gold_set() -> None:
 
 
 def test_the_same_arguments_draw_the_same_and_more_queries_hold_the_fewer() -> None:
-    sheets = {}
+    sheets: dict[tuple[int, int], bytes] = {}
     for size, seed in ((4, 0), (4, 0), (6, 0), (4, 1), (50, 0)):
         drawn("-n", size, "--seed", seed, "--force")
         before = sheets.setdefault((size, seed), Path("gold.csv").read_bytes())

@@ -13,7 +13,6 @@ from judge.errors import ConfigError, RunError
 from judge.files.runs import read_record, read_results
 from judge.records import SampleResult
 from judge.review import draw
-from judge.review.census import Candidate, Size, Tally, claims
 from judge.review.draws import (
     Drawing,
     carried,
@@ -25,7 +24,7 @@ from judge.review.draws import (
 from judge.review.folder import fingerprint, labelled_draws, read_draw, write_draw, write_labels
 from judge.review.records import Draw, Label, StratumName
 from judge.review.sheet import BLIND, OPEN
-from judge.review.strata import FLOOR, allocate, drawn, merge
+from judge.review.strata import FLOOR, Candidate, Size, Tally, allocate, claims, drawn, merge
 from judge.review.targets import census_of
 from tests.drawn import label
 from tests.reviewed import cells, score, text_of

@@ -25,7 +25,6 @@ from judge.records import (
     Support,
     Verdict,
 )
-from judge.review.question import marked, ranked, row_of
 from judge.review.sheet import (
     OPEN,
     READ,
@@ -34,8 +33,11 @@ from judge.review.sheet import (
     choices,
     column_of,
     header,
+    marked,
+    ranked,
     read_label,
     read_sheet,
+    row_of,
     write_sheet,
 )
 

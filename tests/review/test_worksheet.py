@@ -9,8 +9,7 @@ import pytest
 from judge import review
 from judge.errors import InputError, RunError
 from judge.review.labels import import_labels
-from judge.review.question import Questions
-from judge.review.worksheet import Entry, Worksheet, draws_for, worksheets
+from judge.review.worksheet import Entry, Questions, Worksheet, draws_for, worksheets
 from tests.commands import cramped, judge
 from tests.reviewed import cells, score
 

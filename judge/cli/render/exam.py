@@ -20,7 +20,7 @@ from judge.exam.records import (
 from judge.exam.scores import UNSCORED
 from judge.messages import LANGS
 from judge.records import Support
-from judge.review.census import NEVER_PARTIAL
+from judge.review.strata import NEVER_PARTIAL
 from judge.signature import Signature
 from judge.text.visible import counted, flat, plural, short
 

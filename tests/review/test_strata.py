@@ -12,8 +12,8 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.review.census import SPREAD, Census, Tally, claims, part_of, stratum_of
 from judge.review.records import StratumName
+from judge.review.strata import SPREAD, Census, Tally, claims, part_of, stratum_of
 from tests.reviewed import score
 
 SUPPORTED, PARTIAL = StratumName.SUPPORTED, StratumName.PARTIAL
