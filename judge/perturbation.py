@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from judge.checks.quotes import find_words
 from judge.errors import InputError
-from judge.messages import Messages, language_of
+from judge.messages import Lang, language_of
 from judge.records import Chunk, Sample
 from judge.scores.quadrants import Documents, is_counted, look_up, seen_ids
 from judge.text.copies import Shingles
@@ -175,12 +175,16 @@ class Perturbation:
         ]
         lang = language_of(sample.query + (sample.gold_answer or ""))
         update = {"gold_evidence": (), "relevance": None}
-        abstains = Messages.of("perturb")("gold_answer", lang)
+        abstains = _ABSTAINS[lang]
         return _arranged(sample, kept).model_copy(update={**update, "gold_answer": abstains})
 
     def _gold_places(self, sample: Sample) -> list[int]:
         is_gold = _gold(sample, self._match)
         return [place for place, name in enumerate(_names(sample)) if is_gold(name)]
+
+
+_ABSTAINS: Final[dict[Lang, str]] = {"en": "The documents do not say.", "zh": "文档中没有提到。"}
+"""The gold answer of a question whose evidence was removed, in its language."""
 
 
 def _gold(sample: Sample, match: Match) -> Callable[[str], bool]:

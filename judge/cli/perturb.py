@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, chosen, language
-from judge.cli.terminal import Page, figures, output, words
+from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, chosen
+from judge.cli.terminal import Page, figures, output
 from judge.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ def perturb(
     force: bool = typer.Option(False, "--force", help="Replace the file that -o names."),
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
-    lang: str = typer.Option("en", metavar="en|zh", help="Language of what is printed [en]."),
 ) -> None:
     """Write variants of the samples' contexts, to see what your RAG makes of them.
 
@@ -55,7 +54,7 @@ def perturb(
     from judge.perturbation import Perturbation, Pool, check  # noqa: PLC0415
     from judge.review.folder import check_output, write_whole  # noqa: PLC0415
 
-    spoken_in, path = language(lang), Path(out)
+    path = Path(out)
     if path.suffix != ".jsonl":
         raise ConfigError(f"-o {out!r}: ends not in .jsonl; name a file that does")
     check_output(path, [Path(samples)], force=force)
@@ -70,7 +69,7 @@ def perturb(
             raise InputError("holds no sample")
         lines = (line for sample in read() for line in perturbation.variants(sample))
         write_whole(path, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
-    with output(spoken_in) as page:
+    with output() as page:
         _print(perturbation, out, page)
 
 
@@ -83,13 +82,28 @@ def _variants(text: str | None) -> "tuple[Variant, ...]":
     return tuple(dict.fromkeys(chosen("--variants", name.strip(), VARIANTS) for name in names))
 
 
+_WHY: Final = {
+    "no_gold_chunk": "no chunk of its context is gold (gold_evidence, relevance)",
+    "few_chunks": "so few chunks that no whole number of others makes up that share within ten "
+    "points",
+    "few_others": "too few chunks of other questions that do not hold its gold",
+    "one_order": "fewer than two different chunks",
+}
+"""Why a variant of a sample was left out, by the reason's key."""
+
+
 def _print(perturbation: "Perturbation", out: str, page: Page) -> None:
-    say, why = words("perturb", "made", page.lang), words("perturb", "why", page.lang)
-    table = figures(say("variant"), say("samples"), say("left_out"))
+    table = figures("variant", "samples", "left out")
     for variant, reasons in perturbation.left_out.items():
         table.add_row(variant, f"{perturbation.made[variant]:,}", f"{reasons.total():,}")
     page.table(table)
     for variant, reasons in perturbation.left_out.items():
         for reason, count in reasons.most_common():
-            page.say(f"{variant}: {count:,} × {why(reason)}", hang=2)
-    page.say(say("written", path=out, count=f"{perturbation.made.total():,}"), hang=2)
+            page.say(f"{variant}: {count:,} × {_WHY[reason]}", hang=2)
+    made = perturbation.made.total()
+    page.say(
+        f"written to {out}: {made:,} {'question' if made == 1 else 'questions'} without answers; "
+        "let your RAG answer each, with the chunks given, keep every key, and score that with "
+        "judge score --correctness",
+        hang=2,
+    )
