@@ -7,7 +7,6 @@ from pathlib import Path
 
 import httpx
 
-from judge.service.admission import Slots
 from judge.service.live import Limits
 from tests.asked import Asked
 from tests.commands import line
@@ -104,40 +103,3 @@ def test_a_judge_that_cannot_be_asked_is_no_bug_and_not_ready(tmp_path: Path) ->
             assert (answer.status_code, "cannot be reached" in answer.text) == (503, True)
             outcome = serving.http.post("/v1/evaluations", content=body("q")).json()["sentences"][0]
             assert outcome["outcome"]["fallback_from"]["reason"] == "connection"
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-async def test_live_requests_go_before_batches_and_batches_take_turns() -> None:
-    clock = Clock()
-    slots, taken = Slots(1, clock), list[str]()
-
-    def first() -> None:
-        taken.append("first")
-
-    def second() -> None:
-        taken.append("second")
-
-    async with slots:
-        for _ in range(2):
-            slots.want(first)
-        slots.want(second)
-        assert (taken, slots.free) == ([], 0)
-    for place in range(2):
-        clock.now += 10
-        slots.leave()
-        assert len(taken) == place + 2
-    assert taken == ["first", "second", "first"]
-    # Three places were left within twenty seconds.
-    assert slots.rate == 3 / 20
-    assert [slots.wait(before) for before in (0, 2, 10_000)] == [7, 20, 300]
-    slots.want(second)
-    slots.forget(second)
-    slots.leave()
-    assert slots.free == 1

