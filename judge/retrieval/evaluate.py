@@ -199,12 +199,9 @@ class _Totals:
             missed_total=lists.missed_total,
             relevant_total=lists.relevant_total,
             topped_total=lists.topped_total,
-            compared=lists.compared,
-            pairs_total={"duplicate": lists.pairs_total},
             worst=lists.looked_into(),
             missed=lists.missed.items(),
             topped=lists.topped.items(),
-            pairs=lists.pairs.items(),
             notes=NOTES,
             warnings=tuple(self._warnings()),
         )

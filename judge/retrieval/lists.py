@@ -1,9 +1,9 @@
-"""Lists for a person to look at: where retrieval failed, on what, and which chunks are copies."""
+"""Lists for a person to look at: where retrieval failed, and on what."""
 
 import math
 from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
@@ -15,12 +15,10 @@ from judge.retrieval.records import (
     IrrelevantTop,
     MissedGold,
     MissGuess,
-    PairedChunks,
     QueryRanks,
     ShownChunk,
     WorstQuery,
 )
-from judge.text.copies import Shingles
 from judge.text.fold import CJK_CHAR
 from judge.text.words import CONTENT, weight, words
 
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
 
 Key = tuple[float, ...]
 
-_DEEPEST: Final = 50
-"""Chunks of a query that are held against each other: 1 225 pairs, and no reader looks further."""
 _REMEMBERED: Final = 5000
 _BEGINNING: Final = 1000
 """Of so many chunks this many first characters are kept, for queries that never ranked them."""
@@ -94,23 +90,17 @@ class Lists:
 
     def __init__(self, k: int, most: int) -> None:
         self._k, self._most = k, most
-        self.compared = min(k, _DEEPEST)
-        """How many first chunks of a ranking are held against each other."""
         self._worst: Foremost[_Failed] = Foremost(most)
         self._begin: dict[str, str] = {}
         self.missed: Foremost[MissedGold] = Foremost(most)
         self.topped: Foremost[IrrelevantTop] = Foremost(most)
-        self.pairs: Foremost[PairedChunks] = Foremost(most)
         self.missed_total = self.relevant_total = self.found_total = 0
-        self.topped_total = self.pairs_total = 0
+        self.topped_total = 0
 
     def add(self, batch: "Batch") -> None:
         """Look at every query of a batch."""
         for query in batch.queries:
             self._remember(query)
-            for pair in near_copies(query, self.compared):
-                self.pairs_total += 1
-                self.pairs.add((pair.similarity,), pair)
         looked = batch.averaged & (batch.relevant > 0)
         found = np.count_nonzero(batch.hits, axis=1)
         missed = batch.relevant - np.count_nonzero(batch.hits[:, : self._k], axis=1)
@@ -178,16 +168,9 @@ class Lists:
             return ShownChunk(chunk_id=name, rank=at, text=text_of(name)[:_SHOWN])
 
         text = text_of(missed.chunk_id)
-        rivals = [Known(name, text_of(name)) for name in above[:_DEEPEST] if name not in gold_ids]
-        own = Shingles.of(text)
-        copy = next(
-            (rival for rival in rivals if text and own.shared(Shingles.of(rival.text))), None
-        )
         others = [Known(e.chunk_id, text_of(e.chunk_id)) for e in gold if e is not missed]
         top = text_of(above[place]) if place is not None else ""
-        why, beside = (
-            ("near_copy", copy.chunk_id) if copy else guess(query.query, text, top, others)
-        )
+        why, beside = guess(query.query, text, top, others)
         return WorstQuery(
             **fields,
             top=None if place is None else shown(above[place], place + 1),
@@ -217,28 +200,6 @@ def _foremost(most: int, *keys: npt.NDArray[Any]) -> list[int]:
     """Places of the largest by the first key, then by the next, equal ones in their order."""
     order: list[int] = np.lexsort([-key for key in reversed(keys)])[:most].tolist()
     return order
-
-
-def near_copies(query: RankedQuery, k: int) -> Iterator[PairedChunks]:
-    """The near-copies among the first k chunks of a query, by rank of the first, then the second.
-
-    Near-copies: of the runs of three words (or CJK characters), folded for case and width,
-    |A ∩ B| / min(|A|, |B|) >= 0.8, 0 to 1 and in no direction; texts with under eight runs must be
-    equal. So identical texts are found, one text within another, and copies with a few words
-    changed (A. Z. Broder 1997, On the resemblance and containment of documents). Of a chunk the
-    first 20 000 characters are read.
-    """
-    texts = [Shingles.of(chunk.text) for chunk in query.chunks[:k]]
-    for at, to in combinations(range(len(texts)), 2):
-        if similarity := texts[at].shared(texts[to]):
-            yield PairedChunks(
-                qid=query.qid,
-                kind="duplicate",
-                first=query.chunks[at].chunk_id,
-                second=query.chunks[to].chunk_id,
-                ranks=(at + 1, to + 1),
-                similarity=similarity,
-            )
 
 
 def _gold(batch: "Batch", row: int) -> list[_Gold]:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from judge.records import Document, GateResult, Interval, Record
 
@@ -71,9 +71,9 @@ class QueryRanks(_OfQuery):
     """By name. Null where a measure is not defined, and where the query counts in no mean."""
 
 
-MissGuess = Literal["near_copy", "no_shared_words", "split", "other_words"]
-"""Why a relevant chunk may have been missed: a near-copy of it ranks above; it shares no word with
-the question; what is asked is split between it and another relevant chunk; it has other words."""
+MissGuess = Literal["no_shared_words", "split", "other_words"]
+"""Why a relevant chunk may have been missed: it shares no word with the question; what is asked is
+split between it and another relevant chunk; it has other words."""
 
 
 class ShownChunk(Record):
@@ -98,7 +98,7 @@ class WorstQuery(QueryRanks):
     guess: MissGuess | None = None
     """Why `missed` was missed: a guess from words alone; null where no reason shows."""
     beside: str = ""
-    """Id of the near-copy, or of the chunk that holds the rest."""
+    """Id of the chunk that holds the rest."""
 
 
 class MissedGold(_OfQuery):
@@ -121,28 +121,11 @@ class IrrelevantTop(_OfQuery):
     """The irrelevant ones above it, best first."""
 
 
-class PairedChunks(Record):
-    """Two of the first k chunks that are near-copies of one another."""
-
-    qid: str
-    """Of the query."""
-    kind: Literal["duplicate"]
-    """How the two are alike."""
-    first: str
-    """Id of the chunk that ranks higher."""
-    second: str
-    """Id of the chunk that ranks lower."""
-    ranks: tuple[int, int]
-    """Where they stand, from 1."""
-    similarity: float
-    """The share of the smaller chunk that stands in the other, .8 to 1."""
-
-
 class RankingReport(Record):
     """Rank measures of a whole file. A null mean was measured on nothing; it is never 0."""
 
-    schema_: Literal[2] = Field(default=2, alias="schema")
-    """Version of this layout. Of schema 1 pairs are not read: some were of chunks that disagree."""
+    schema_: Literal[3] = Field(default=3, alias="schema")
+    """Version of this layout."""
     signature: str
     """How the numbers were made; equal signatures mean comparable numbers."""
     queries: int
@@ -175,31 +158,18 @@ class RankingReport(Record):
     """Relevant chunks of the averaged queries."""
     topped_total: int
     """Averaged queries with something irrelevant on top."""
-    compared: int
-    """How many first chunks of each ranking were held against each other; at most 50."""
-    pairs_total: dict[Literal["duplicate"], int]
-    """Near-copies found among them."""
     worst: tuple[WorstQuery, ...] = ()
     """Queries with the lowest average precision."""
     missed: tuple[MissedGold, ...] = ()
     """Relevant chunks missed: the most relevant first, then those that are not ranked at all."""
     topped: tuple[IrrelevantTop, ...] = ()
     """Queries with something irrelevant on top, the most of it first."""
-    pairs: tuple[PairedChunks, ...] = ()
-    """Near-copies, the most alike first."""
     gates: tuple[GateResult, ...] = ()
     """The gates of the command that made the report, in its order."""
     notes: tuple[str, ...] = ()
     """What the measures mean here, where a name means something else elsewhere."""
     warnings: tuple[str, ...] = ()
     """What a reader of these very numbers must know."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_pairs_of_schema_1(cls, data: object) -> object:
-        if isinstance(data, dict) and data.get("schema") == 1:
-            return data | {"schema": 2, "pairs": (), "pairs_total": {}}
-        return data
 
 
 class MeasureDifference(Record):

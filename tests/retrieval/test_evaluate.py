@@ -11,7 +11,7 @@ from judge.retrieval import measure_retrieval, measure_run
 from judge.retrieval.batch import batches
 from judge.retrieval.evaluate import NOTES
 from judge.retrieval.ranking import sample_queries
-from judge.retrieval.records import QueryRanks, RankingReport, RankRules
+from judge.retrieval.records import QueryRanks, RankRules
 
 Qrels = dict[str, dict[str, float]]
 Run = dict[str, dict[str, float]]
@@ -369,15 +369,3 @@ def test_what_is_warned_of_and_noted() -> None:
             assert warning.startswith(begin)
     assert report.notes == NOTES
     assert measure_retrieval([sample("good", 3, 1)]).warnings == ()
-
-
-def test_a_report_of_schema_1_is_read_without_its_pairs() -> None:
-    report = measure_retrieval([sample("a", 3, 1)])
-    pair: dict[str, object] = {"qid": "a", "kind": "conflict", "first": "x", "second": "y"}
-    pair |= {"ranks": [1, 2], "similarity": 0.5, "detail": "5 / 6"}
-    pair |= {"sentences": ["It is 5.", "It is 6."]}
-    old = report.model_dump(mode="json") | {"schema": 1, "pairs": [pair]}
-    old["pairs_total"] = {"duplicate": 0, "conflict": 1}
-    read = RankingReport.model_validate(old)
-    assert read == report.model_copy(update={"pairs_total": {}})
-    assert report.schema_ == 2

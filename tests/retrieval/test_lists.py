@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from judge.records import Chunk, Sample
 from judge.retrieval import measure_retrieval, measure_run
-from judge.retrieval.lists import Foremost, near_copies
-from judge.retrieval.ranking import RankedQuery
-from judge.retrieval.records import PairedChunks, RankingReport, RankRules
+from judge.retrieval.lists import Foremost
+from judge.retrieval.records import RankingReport, RankRules, WorstQuery
 
 RULES = RankRules(ks=(1, 3))
 IDS = tuple("abcdefgh")
@@ -110,112 +109,6 @@ def test_lists_over_many_batches_are_as_of_one() -> None:
     assert found.topped_total == 4202
 
 
-def test_chunks_that_say_the_same() -> None:
-    text = "Employees who travel abroad may claim up to eighty euros a day for meals and taxis."
-    other = "差旅住宿标准为每晚五百元，超出部分由员工本人承担，特殊情况须事先经主管批准。"
-    texts = {"a": text, "b": other, "c": text, "d": text}
-    chunks = tuple(Chunk(chunk_id=name, text=each) for name, each in texts.items())
-    alike = Sample(qid="q", query="问", chunks=chunks, gold_evidence=("a",))
-    found = report(alike)
-    assert found.pairs_total["duplicate"] == 1
-    (pair,) = found.pairs
-    assert (pair.kind, pair.first, pair.second, pair.ranks) == ("duplicate", "a", "c", (1, 3))
-    # Those that no text is known of are in no pair.
-    bare = Sample(qid="q", retrieved=("a", "b", "c"), gold_evidence=("a",))
-    assert report(bare).pairs == ()
-    (both,) = report(alike, rules=RankRules(ks=(100,))).pairs[:1]
-    assert (both.first, both.second) == ("a", "c")
-
-
-def test_how_far_chunks_are_held_against_each_other_is_said() -> None:
-    texts = [f"nothing else has the number {n} beside the word{n}" for n in range(60)]
-    texts[54] = texts[55] = "these two are one and the same long text, from first to last word"
-    chunks = tuple(Chunk(chunk_id=str(n), text=text) for n, text in enumerate(texts))
-    deep = Sample(qid="q", chunks=chunks, gold_evidence=("0",))
-    assert report(deep).compared == 3
-    found = report(deep, rules=RankRules(ks=(100,)))
-    assert found.compared == 50
-    assert found.pairs == ()
-
-
-POLICY = (
-    "Staff may work from home on two days a week, agreed with the head of their team. Each team"
-    " keeps a calendar that shows who is in the office. New staff spend the first month on site."
-)
-POLICY_ZH = (
-    "员工每周可居家办公两天，须与团队负责人商定。各团队须维护日历，标明在岗人员。新员工首月须到岗。"
-)
-FOLLOWING = "Before it stands a title.\n{}\nBehind it a closing line."
-
-
-def copies(*texts: str, k: int = 20) -> list[PairedChunks]:
-    chunks = [Chunk(chunk_id=f"c{at}", text=text) for at, text in enumerate(texts)]
-    return list(near_copies(RankedQuery("q", {}, None, chunks=chunks), k))
-
-
-def words(count: int, *others: str) -> str:
-    """So many words, the last of them replaced."""
-    kept = [f"{letter}{letter}" for letter in "abcdefghijklmnopqrstuv"][: count - len(others)]
-    return " ".join([*kept, *others])
-
-
-READ = "".join(f"w{number} " for number in range(5000))
-
-# Two texts, and how far they are copies; None where they are not.
-TEXTS: list[tuple[str, str, float | None]] = [
-    *((text, text, 1.0) for text in (POLICY, POLICY_ZH, "Fees", "费用", "…")),
-    (POLICY, POLICY.upper().replace(". ", ".\n\n"), 1.0),
-    ("费用ＡＢＣ", "费用abc", 1.0),
-    # One within the other, whichever ranks first.
-    *((text, FOLLOWING.format(text), 1.0) for text in (POLICY, POLICY_ZH)),
-    *((FOLLOWING.format(text), text, 1.0) for text in (POLICY, POLICY_ZH)),
-    # Of 22 words 20 runs, of 12 words 10: each changed last word loses one.
-    (words(22), words(22, "other"), 0.95),
-    (words(12), words(12, "other"), 0.9),
-    (words(12), words(12, "other", "words"), 0.8),
-    (words(12), words(12, "other", "words", "here"), None),
-    # A text of under eight runs stands in others by chance.
-    (words(10), f"A title: {words(10)}, and so on", 1.0),
-    (words(9), f"A title: {words(9)}, and so on", None),
-    (words(9), words(9), 1.0),
-    (POLICY, "Staff who work from home agree it with their team first.", None),
-    ("Work from home", f"Work from home. {POLICY}", None),
-    # Of a chunk 20 000 characters are read.
-    (READ[:20_000] + "甲", READ[:20_000] + "乙", 1.0),
-    # What is not known is no copy.
-    ("", "", None),
-    (" ", "", None),
-    ("…", "。", None),
-]
-
-
-def test_which_texts_are_near_copies() -> None:
-    for one, other, share in TEXTS:
-        found = [pair.similarity for pair in copies(one, other)]
-        assert found == [pytest.approx(share)] * (share is not None), (one[:60], other[:60])
-    (pair,) = copies(READ[:19_998] + "甲", READ[:19_998] + "乙")
-    assert pair.similarity < 1
-
-
-def test_near_copies_stand_by_rank_and_only_the_first_k_are_looked_at() -> None:
-    found = copies(*(f"{POLICY} The limit is {days} days." for days in (30, 60, 90, 30)))
-    order = [pair.ranks for pair in found]
-    assert order == sorted(order)
-    assert (1, 4) in order
-    assert copies(POLICY, POLICY_ZH, POLICY, k=2) == copies(POLICY) == copies() == []
-    (alike,) = copies(POLICY, POLICY_ZH, POLICY, k=3)
-    assert (alike.first, alike.second, alike.ranks, alike.similarity) == ("c0", "c2", (1, 3), 1)
-
-
-def test_chunks_of_any_size_are_compared() -> None:
-    for one, other in (
-        ("a" * 2_000_000, "a" * 2_000_001),
-        ("e" + "\u0301" * 500_000, "e" + "\u0301" * 500_000),
-        ("1," * 500_000, "[" * 1_000_000),
-    ):
-        assert len(copies(one, other)) <= 1
-
-
 def kept(most: int, keys: list[tuple[float, ...]]) -> list[int]:
     foremost: Foremost[int] = Foremost(most)
     for number, key in enumerate(keys):
@@ -230,3 +123,114 @@ def kept(most: int, keys: list[tuple[float, ...]]) -> list[int]:
 def test_the_foremost_are_those_of_a_stable_sort(most: int, keys: list[tuple[float, ...]]) -> None:
     expected = sorted(range(len(keys)), key=lambda i: keys[i], reverse=True)
     assert kept(most, keys) == expected[:most]
+
+
+ALLOWANCE = "Staff on the road may claim up to eighty euros a night for accommodation."
+
+
+def worst(*samples: Sample, k: int = 1) -> WorstQuery:
+    return measure_retrieval(samples, RankRules(ks=(k,))).worst[0]
+
+
+def asking(query: str, *texts: str, gold: str = "2", ranked: str = "") -> Sample:
+    """A query with chunks 1, 2, … in that order; gold and ranking as digits."""
+    chunks = [Chunk(chunk_id=f"c{n}", text=text) for n, text in enumerate(texts, start=1)]
+    names = None if not ranked else tuple(f"c{digit}" for digit in ranked)
+    evidence = tuple(f"c{digit}" for digit in gold)
+    return Sample(qid="q", query=query, chunks=chunks, retrieved=names, gold_evidence=evidence)
+
+
+GUESSES: list[tuple[Sample, str | None, str]] = [
+    (
+        asking("What is the hotel allowance?", "A hotel allowance for pets.", ALLOWANCE),
+        "no_shared_words",
+        "",
+    ),
+    (
+        asking("差旅住宿标准怎么规定？", "差旅报销须在三十天内提交。", "一线城市每晚600元。"),
+        "no_shared_words",
+        "",
+    ),
+    (
+        asking(
+            "Who approves travel requests, and which receipts must be kept?",
+            "Office hours are nine to five.",
+            "Travel requests are approved by the head of department.",
+            "Receipts must be kept for ten years.",
+            gold="23",
+        ),
+        "split",
+        "c2",
+    ),
+    (
+        asking(
+            "Which hotel allowance do employees get abroad?",
+            "Employees with pets get a hotel abroad without an allowance.",
+            "Abroad the company pays up to eighty euros a night.",
+        ),
+        "other_words",
+        "",
+    ),
+    # It shares its words as well as what stands on top: no reason shows.
+    (
+        asking("The hotel allowance", "The hotel allowance is old.", "The hotel allowance is 80."),
+        None,
+        "",
+    ),
+    # Neither an empty question nor an empty text tells anything.
+    (asking("", "Pets.", ALLOWANCE), None, ""),
+    (asking("What is the hotel allowance?", "Pets.", ""), None, ""),
+]
+
+
+@pytest.mark.parametrize(("asked", "guess", "beside"), GUESSES)
+def test_a_guess_from_words(asked: Sample, guess: str | None, beside: str) -> None:
+    found = worst(asked)
+    assert (found.guess, found.beside) == (guess, beside)
+
+
+def test_what_stood_on_top_and_what_was_missed() -> None:
+    asked = asking("hotel?", "Pets.", "Cats.", "Hotels.", "Inns.", gold="134", ranked="1243")
+    found = worst(asked, k=3)
+    # The relevant first is not to blame; c3 is beyond the first three, and c4 is not.
+    assert found.top is not None
+    assert (found.top.chunk_id, found.top.rank, found.top.text) == ("c2", 2, "Cats.")
+    assert found.missed is not None
+    assert (found.missed.chunk_id, found.missed.rank, found.missed.text) == ("c3", 4, "Hotels.")
+    # What is among the first k, and behind something irrelevant, came late.
+    late = worst(asked, k=4)
+    assert late.missed is not None
+    assert late.missed.chunk_id == "c3"
+    # Nothing to look at in a ranking that could be no better.
+    good = worst(asking("hotel?", "Hotels.", "Pets.", gold="1"))
+    assert (good.top, good.missed, good.guess) == (None, None, None)
+
+
+def test_texts_that_were_not_ranked() -> None:
+    unranked = asking("hotel?", "Pets.", "Hotels.", ranked="1")
+    other = asking("pets?", "Pets.", "Hotels.", gold="1", ranked="12")
+    nowhere = asking("hotel?", "Pets.", gold="2")
+    elsewhere = other.model_copy(update={"qid": "other"})
+    clash = asking("a?", "Pets.", "Dogs.", gold="1").model_copy(update={"qid": "clash"})
+    numbered = [
+        Sample(qid="q", chunks=(Chunk(chunk_id="1", text="Pets."),), gold_evidence=("2",)),
+        Sample(
+            qid="other",
+            chunks=tuple(Chunk(chunk_id=str(n), text="Hotels.") for n in (1, 2)),
+            gold_evidence=("1",),
+        ),
+    ]
+    table = [
+        # In the sample itself; in that of another query; in none; under an id of two texts.
+        ([unranked], "Hotels."),
+        ([nowhere, elsewhere], "Hotels."),
+        ([nowhere], ""),
+        ([nowhere, elsewhere, clash], ""),
+        # Numbers count the chunks of one query, and say nothing of another's.
+        (numbered, ""),
+    ]
+    for samples, text in table:
+        report = measure_retrieval(samples, RankRules(ks=(1,), gold_match="exact"))
+        missed = next(each.missed for each in report.worst if each.qid == "q")
+        assert missed is not None
+        assert (missed.rank, missed.text) == (None, text)

@@ -18,7 +18,6 @@ from judge.records import Summary
 from judge.retrieval.records import (
     IrrelevantTop,
     MissedGold,
-    PairedChunks,
     RankingReport,
     ShownChunk,
     WorstQuery,
@@ -97,15 +96,13 @@ def _limits(report: RankingReport, name: str) -> str:
 
 
 def _counts(report: RankingReport, lang: Lang) -> str:
-    say, near = words("ranking", "list", lang), report.pairs_total.get("duplicate")
+    say = words("ranking", "list", lang)
     missed, relevant = report.missed_total, report.relevant_total
     said = [
         say("means", averaged=report.averaged, queries=report.queries),
         say("late", missed=missed, relevant=relevant, k=_last(report)),
         say("noisy", count=report.topped_total),
     ]
-    if near:
-        said.append(say("near", count=near, compared=report.compared))
     return say("between").join(said)
 
 
@@ -121,7 +118,6 @@ def _lists(report: RankingReport, lang: Lang) -> dict[str, list[Text]]:
         say("title"): [line for item in report.worst for line in _worst(item, say, why)],
         tell("missed", k=_last(report)): [_missed(item, tell) for item in report.missed],
         tell("topped"): [_topped(item, tell) for item in report.topped],
-        tell("pairs", compared=report.compared): [_paired(item, tell) for item in report.pairs],
     }
 
 
@@ -161,17 +157,9 @@ def _topped(item: IrrelevantTop, say: Callable[..., str]) -> Text:
     return _line(item, say("alone" if first is None else "above", chunks=chunks, first=first))
 
 
-def _paired(item: PairedChunks, say: Callable[..., str]) -> Text:
-    ids = {"one": short(item.first), "other": short(item.second)}
-    first, second = item.ranks
-    share = f"{item.similarity:.0%}"
-    return _line(item, say("alike", **ids, first=first, second=second, share=share))
-
-
-def _line(item: WorstQuery | MissedGold | IrrelevantTop | PairedChunks, said: str) -> Text:
+def _line(item: WorstQuery | MissedGold | IrrelevantTop, said: str) -> Text:
     line = Text("  ").append(short(item.qid), style="bold").append(f"  {said}")
-    query = getattr(item, "query", "")
-    return line.append(f"  {short(query)}", style="dim") if query else line
+    return line.append(f"  {short(item.query)}", style="dim") if item.query else line
 
 
 def _some(names: tuple[str, ...], count: int) -> str:
