@@ -97,7 +97,7 @@ class AvoidedMeasure(Record):
     """A measure that misleads on such data, why, and the rule that warns of it."""
 
     name: str
-    """As in the catalogue: `recall@k`."""
+    """As in the catalogue, such as `recall@k`; or of another tool: `accuracy@k`."""
     why: str
     """Why it misleads here."""
     rule: str

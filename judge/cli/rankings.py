@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _ABOUT: Final = frozenset({"qid", "query", "status", "ranked", "relevant", "found"})
 """What a row holds beside measures."""
-_SHOWN: Final = ("rr", "ap", "recall@", "ndcg@", "weighted")
+_SHOWN: Final = ("rr", "ap", "recall@", "ndcg@")
 """Measures that are shown unless --scores names others, those at a cut-off at each."""
 
 

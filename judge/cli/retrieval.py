@@ -20,7 +20,6 @@ from judge.cli.runs import (
     measure,
     named,
     number_within,
-    weights_of,
 )
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, InputError
@@ -96,9 +95,6 @@ class _Rules(NamedTuple):
     beta: float | None = typer.Option(
         None, metavar="X", help="Also F-beta at each k: recall counts X times as much as precision."
     )
-    weights: str | None = typer.Option(
-        None, metavar="NAME=X,…", help="Also one weighted mean, as of recall@5=2,mrr=1."
-    )
     condensed: bool = typer.Option(
         False,
         "--condensed",
@@ -123,13 +119,10 @@ class _Rules(NamedTuple):
         """The rules, of measures at these ranks."""
         from judge.retrieval.records import RankRules  # noqa: PLC0415  heavy, and --help stays quick
 
-        given = self._asdict() | {"ks": cutoffs(k), "weights": {}}
+        given = self._asdict() | {"ks": cutoffs(k)}
         level = number_within("--relevance-level", self.relevance_level, *_POSITIVE)
         given |= {"relevance_level": level, "beta": number_within("--beta", self.beta, 0.01, 100)}
-        rules = RankRules.model_validate(given)
-        if self.weights is None:
-            return rules
-        return rules.model_copy(update={"weights": weights_of(self.weights, rules)})
+        return RankRules.model_validate(given)
 
 
 class _Reading(NamedTuple):
@@ -272,7 +265,7 @@ def _names(asked: str | None, rules: "RankRules") -> tuple[str, ...]:
     known = mean_names(rules)
     if asked is None:
         beta = "" if rules.beta is None else f"f{rules.beta:g}@"
-        asked_for = {*_HEADLINES, *_INCOMPLETE, "weighted", beta}
+        asked_for = {*_HEADLINES, *_INCOMPLETE, beta}
         return tuple(name for name in known if "".join(name.partition("@")[:2]) in asked_for)
     names = tuple(dict.fromkeys(name.strip() for name in asked.replace("，", ",").split(",")))
     for name in names:

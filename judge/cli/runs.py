@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from judge.errors import ConfigError, InputError
 from judge.files.source import PIPED, placed, readable, spoken
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from judge.retrieval import Comparison
     from judge.retrieval.ranking import Block
     from judge.retrieval.records import QueryRanks, RankingReport, RankRules, RunsReport
-
-_MOST_WEIGHT: Final = 1e6
 
 
 class How(NamedTuple):
@@ -286,27 +284,6 @@ def number_within(option: str, given: float | None, least: float, most: float) -
         span = "above 0" if most == sys.float_info.max else f"from {least:g} to {most:g}"
         raise ConfigError(f"{option} {given!r}: give a number {span}, such as 2")
     return given
-
-
-def weights_of(text: str, rules: "RankRules") -> dict[str, float]:
-    """What `--weights` gives, by name of a mean; ConfigError where it is no such."""
-    known = shares(rules)
-    found: dict[str, float] = {}
-    for part in text.replace("，", ",").split(","):
-        name, _, number = (each.strip() for each in part.partition("="))
-        try:
-            weight = float(number)
-        except ValueError:
-            weight = 0.0
-        if not 0 < weight <= _MOST_WEIGHT:
-            message = f"--weights {text!r}: {part!r} has no weight above 0"
-            raise ConfigError(f"{message}; write NAME=X, such as recall@5=2,mrr=1")
-        if name not in known or name in found or name.startswith("waste@"):
-            why = "stands twice" if name in found else "is no mean of which more is better here"
-            message = f"--weights {text!r}: {name!r} {why}"
-            raise ConfigError(f"{message}; --list shows all, and -k the cut-offs")
-        found[name] = weight
-    return found
 
 
 def cutoffs(text: str) -> tuple[int, ...]:

@@ -1,13 +1,13 @@
 """Queries side by side: relevance as a matrix, each measure a column."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from judge.errors import ConfigError, InputError
+from judge.errors import InputError
 from judge.retrieval import measures as ranks
 from judge.retrieval.ranking import Order, Places, RankedQuery, Relevant, too_much
 from judge.retrieval.records import QueryRanks, QueryStatus, RankRules
@@ -107,7 +107,6 @@ class Batch:
                 f"ap@{k}": ranks.average_precision(hits, relevant, k),
                 f"dcg@{k}": ranks.dcg(gains, k, gain=gain),
                 f"ndcg@{k}": ranks.ndcg(gains, self._grades, k, gain=gain),
-                f"accuracy@{k}": ranks.accuracy_at_k(hits, k, lengths, relevant),
                 f"{WASTE}{k}": ranks.waste_at_k(hits, self._tokens, k),
             }
             if (beta := self._rules.beta) is not None:
@@ -118,13 +117,10 @@ class Batch:
         # waste would be the best there is, and what was graded is graded.
         void = np.array([status == "no_relevant" for status in self.statuses])
         others = (WASTE, _JUDGED)
-        counted = {
+        return {
             name: np.where(void & ~np.isnan(column) & (not name.startswith(others)), 0.0, column)
             for name, column in columns.items()
         }
-        if weights := self._rules.weights:
-            counted["weighted"] = _weighted(counted, weights)
-        return counted
 
     def _condensed(self) -> dict[str, ranks.Values]:
         """Measures that leave out of the ranking what nobody graded."""
@@ -188,16 +184,6 @@ class Batch:
                 for name, value in zip(self.columns, self.table[row].tolist(), strict=True)
             },
         )
-
-
-def _weighted(columns: Mapping[str, ranks.Floats], weights: Mapping[str, float]) -> ranks.Floats:
-    """A query's values, each times its weight, ÷ the sum of the weights; NaN where one is."""
-    named = {mean_name(column): values for column, values in columns.items()}
-    if unknown := next((name for name in weights if name not in named), None):
-        raise ConfigError(f"weights: {unknown!r} is not measured; name a mean at one of the ks")
-    whole = math.fsum(weights.values())
-    terms = [weight / whole * named[name] for name, weight in weights.items()]
-    return np.asarray(np.sum(terms, axis=0), dtype=np.float64)
 
 
 def mean_names(rules: RankRules) -> tuple[str, ...]:

@@ -31,10 +31,6 @@ NOTES: Final = (
         "hit@k (hit rate, success@k): one relevant chunk among the first k is enough. Some authors "
         "call that Recall@k; recall@k here is the share of all relevant chunks that are among them."
     ),
-    (
-        "accuracy@k is high whatever the ranking does where few of many chunks are relevant; to "
-        "compare rankings, take ndcg@k or recall@k."
-    ),
 )
 
 _NAMED: Final = 5
@@ -289,7 +285,6 @@ def _queries(count: int) -> str:
 
 
 def _signature(rules: RankRules, order: str, *, apart: bool) -> Signature:
-    weights = ",".join(f"{name}={weight:g}" for name, weight in rules.weights.items())
     level = ">0" if rules.relevance_level is None else f">={rules.relevance_level:g}"
     return Signature(
         "retrieval",
@@ -304,7 +299,6 @@ def _signature(rules: RankRules, order: str, *, apart: bool) -> Signature:
             f"no_ranking:{rules.no_ranking}",
             *(() if rules.beta is None else (f"beta:{rules.beta:g}",)),
             *(("condensed",) if rules.condensed else ()),
-            *((f"weights:{weights}",) if weights else ()),
             f"judge:{release('judge')}",
         ),
     )

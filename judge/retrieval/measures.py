@@ -235,29 +235,6 @@ def roc_auc(
     return _share(pairs - (ranks - positive * (positive + 1) / 2), pairs, none=np.nan)
 
 
-def accuracy_at_k(
-    gains: npt.ArrayLike, k: int, length: npt.ArrayLike, relevant: npt.ArrayLike
-) -> Values:
-    """Which share of the chunks is on the right side of rank k.
-
-    Caution: with few relevant among many it is high whatever the ranking does: of 100 with one
-    relevant, k = 1 gives at least .98.
-
-    Formula: (found(k) + irrelevant ones ranked beyond k) ÷ (ranked + relevant ones never ranked)
-    Range: 0 to 1
-    Undefined: NaN where nothing is relevant and nothing is ranked
-    Source: Manning, Raghavan and Schütze 2008, section 8.3, which warns of it
-
-    >>> accuracy_at_k([0, 1, 0, 0], 2, length=4, relevant=2).tolist()
-    0.6
-    """
-    found = _count(_hits(gains, k))
-    pool, wanted = np.asarray(length), np.asarray(relevant)
-    whole = pool + wanted - _count(_hits(gains, None))
-    wrong = np.minimum(pool, k) - found + wanted - found
-    return _share(np.where(wanted > 0, whole - wrong, 0), whole, none=np.nan)
-
-
 def bpref(
     gains: npt.ArrayLike, graded: npt.ArrayLike, relevant: npt.ArrayLike, irrelevant: npt.ArrayLike
 ) -> Values:

@@ -37,9 +37,6 @@ class RankRules(Record):
     condensed: bool = False
     """Also measure bpref, the share of the first k that was graded, and rankings without what
     nobody graded: for gold that is not complete, in which what is irrelevant is graded 0."""
-    weights: dict[str, Annotated[float, Field(gt=0, le=1e6)]] = Field(default_factory=dict)
-    """By name of a mean: also measure `weighted`, the sum of a query's values times their weights,
-    ÷ the sum of the weights."""
 
     @field_validator("ks")
     @classmethod

@@ -8,12 +8,11 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, dcg_score, ndcg_score
+from sklearn.metrics import dcg_score, ndcg_score
 
 from judge.retrieval.measures import (
     Gain,
     Values,
-    accuracy_at_k,
     average_precision,
     bpref,
     condensed,
@@ -37,8 +36,6 @@ FOUR = np.zeros((4, 20))
 FOUR[range(4), [1, 7, 14, 0]] = 1
 SEVEN_IN_TWENTY = np.arange(100) % 20 < 7
 AT_2_4_5_9 = [0, 1, 0, 1, 1, 0, 0, 0, 1, 0]
-LONG = np.zeros((2, 100))
-LONG[0, 0] = LONG[1, 99] = 1
 NOTHING = np.zeros((2, 3))
 UNRANKED = np.zeros((2, 0))
 R_N_U_R_N_R = [1, 0, 0, 1, 0, 1]
@@ -105,11 +102,6 @@ BY_HAND: list[tuple[str, Values, float | list[float]]] = [
     ("auc: nothing", roc_auc([], 0, []), math.nan),
     ("auc: what fills up is tied with nothing", roc_auc([1, 0, 0], 2, [0, 0, 0]), 0.5),
     ("auc: and may rise or be no number", roc_auc([0, 1, 0, 0], 2, [2, 1, 9, math.nan]), 0),
-    ("accuracy: 3 of 5", accuracy_at_k([0, 1, 0, 0], 2, 4, 2), 0.6),
-    ("accuracy: one called irrelevant", accuracy_at_k([1, 0, 1, 0], 1, 4, 2), 0.75),
-    ("accuracy: all missed", accuracy_at_k([], 3, 0, 2), 0),
-    ("accuracy: high anyhow", accuracy_at_k(LONG, 1, [100, 100], [1, 1]), [1, 0.98]),
-    ("accuracy: nothing relevant", accuracy_at_k(NOTHING, 1, [3, 0], [0, 0]), [0, math.nan]),
 ]
 
 
@@ -143,7 +135,6 @@ def test_what_cannot_be_measured_is_said() -> None:
         *(partial(each, [1]) for each in (hit_at_k, precision_at_k, reciprocal_rank, dcg)),
         *(partial(each, [1], relevant=1) for each in (recall_at_k, f1_at_k, average_precision)),
         partial(ndcg, [1], [1]),
-        partial(accuracy_at_k, [1], length=1, relevant=1),
     ]
     for measure in at_k:
         for k in (0, -1, 2.5, 3.0, True, "3", math.nan):
@@ -233,7 +224,6 @@ def every(q: Rankings, k: int) -> Iterator[Values]:
             yield ndcg(q.gains, q.judged, depth, gain=gain)
     yield roc_auc(q.gains, q.length)
     yield roc_auc(q.gains, q.length, q.scores)
-    yield accuracy_at_k(q.gains, k, q.length, q.relevant)
 
 
 @pytest.mark.no_cover
@@ -323,19 +313,13 @@ def pairs(gains: list[float], scores: list[float]) -> float:
 
 
 @pytest.mark.no_cover
-@given(RANKINGS, K)
-def test_roc_auc_and_accuracy_by_their_definitions(rows: list[Ranking], k: int) -> None:
+@given(RANKINGS)
+def test_roc_auc_by_its_definition(rows: list[Ranking]) -> None:
     q = batch(rows)
     tied = [pairs(row.gains, row.scores) for row in rows]
     assert roc_auc(q.gains, q.length, q.scores) == pytest.approx(tied, abs=1e-12, nan_ok=True)
     by_order = [pairs(row.gains, [-float(i) for i, _ in enumerate(row.gains)]) for row in rows]
     assert roc_auc(q.gains, q.length) == pytest.approx(by_order, abs=1e-12, nan_ok=True)
-    values = np.asarray(accuracy_at_k(q.gains, k, q.length, q.relevant))
-    for place, row in enumerate(rows):
-        if q.relevant[place]:
-            truth = [gain > 0 for gain in row.gains] + [True] * len(row.missed)
-            said = [rank < k and rank < len(row.gains) for rank, _ in enumerate(truth)]
-            assert values[place] == pytest.approx(accuracy_score(truth, said), abs=1e-12)
 
 
 def test_fractional_grades_as_scikit_learn_has_them() -> None:
