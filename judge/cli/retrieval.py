@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 _POSITIVE: Final = (sys.float_info.min, sys.float_info.max)
 _HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@", "waste@")
 """What a comparison shows unless it is told: means, those at a cut-off at each."""
-_INCOMPLETE: Final = ("bpref", "judged@", "condensed_mrr", "condensed_map", "condensed_ndcg@")
-"""Those it shows with --condensed."""
 
 
 def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
@@ -94,12 +92,6 @@ class _Rules(NamedTuple):
     )
     beta: float | None = typer.Option(
         None, metavar="X", help="Also F-beta at each k: recall counts X times as much as precision."
-    )
-    condensed: bool = typer.Option(
-        False,
-        "--condensed",
-        help="Also bpref, and measures of the rankings without what gold does not grade, 0 "
-        "included.",
     )
     relevance_level: float | None = typer.Option(
         None, metavar="X", help="Least relevance that counts as relevant [any above 0]."
@@ -265,7 +257,7 @@ def _names(asked: str | None, rules: "RankRules") -> tuple[str, ...]:
     known = mean_names(rules)
     if asked is None:
         beta = "" if rules.beta is None else f"f{rules.beta:g}@"
-        asked_for = {*_HEADLINES, *_INCOMPLETE, beta}
+        asked_for = {*_HEADLINES, beta}
         return tuple(name for name in known if "".join(name.partition("@")[:2]) in asked_for)
     names = tuple(dict.fromkeys(name.strip() for name in asked.replace("，", ",").split(",")))
     for name in names:

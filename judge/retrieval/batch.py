@@ -9,7 +9,7 @@ import numpy as np
 
 from judge.errors import InputError
 from judge.retrieval import measures as ranks
-from judge.retrieval.ranking import Order, Places, RankedQuery, Relevant, too_much
+from judge.retrieval.ranking import Order, RankedQuery, Relevant, too_much
 from judge.retrieval.records import QueryRanks, QueryStatus, RankRules
 from judge.text.fold import estimate_tokens
 
@@ -20,15 +20,7 @@ WASTE: Final = "waste@"
 
 _CELLS: Final = 1 << 20
 """Of the matrices of a batch: 8 MB each, whatever the length of its rankings."""
-CONDENSED: Final = "condensed_"
-"""How measures of condensed lists begin."""
-_JUDGED: Final = "judged@"
-_MEANS: Final = {
-    "rr": "mrr",
-    "ap": "map",
-    f"{CONDENSED}rr": f"{CONDENSED}mrr",
-    f"{CONDENSED}ap": f"{CONDENSED}map",
-}
+_MEANS: Final = {"rr": "mrr", "ap": "map"}
 
 
 def batches(queries: Iterable[RankedQuery], rules: RankRules) -> Iterator["Batch"]:
@@ -82,8 +74,6 @@ class Batch:
         ways = {"no_relevant": rules.no_relevant, "no_ranking": rules.no_ranking, "no_gold": "skip"}
         self.averaged = np.array([ways.get(status) != "skip" for status in self.statuses])
         """Which queries count in the means."""
-        self.irrelevant: Places = np.zeros(len(queries), dtype=np.intp)
-        """How many chunks were graded irrelevant; known of condensed lists, once measured."""
 
     @cached_property
     def columns(self) -> dict[str, ranks.Floats]:
@@ -111,43 +101,13 @@ class Batch:
             }
             if (beta := self._rules.beta) is not None:
                 columns[f"f{beta:g}@{k}"] = ranks.fbeta_at_k(hits, k, relevant, beta)
-        if self._rules.condensed:
-            columns |= self._condensed()
         # What counts as zero is zero in every measure, those not of trec_eval included; but no
-        # waste would be the best there is, and what was graded is graded.
+        # waste would be the best there is.
         void = np.array([status == "no_relevant" for status in self.statuses])
-        others = (WASTE, _JUDGED)
         return {
-            name: np.where(void & ~np.isnan(column) & (not name.startswith(others)), 0.0, column)
+            name: np.where(void & ~np.isnan(column) & (not name.startswith(WASTE)), 0.0, column)
             for name, column in columns.items()
         }
-
-    def _condensed(self) -> dict[str, ranks.Values]:
-        """Measures that leave out of the ranking what nobody graded."""
-        known = [
-            {name: 1.0 for name, grade in (query.graded or {}).items() if grade >= 0}
-            for query in self.queries
-        ]
-        judged = Relevant(self.queries, known, self.order)
-        graded, relevant = judged.by_rank > 0, self.relevant
-        self.irrelevant = np.count_nonzero(judged.falling, axis=1) - relevant
-        hits, gains = ranks.condensed(self.hits, graded), ranks.condensed(self._gains, graded)
-        own: dict[str, ranks.Values] = {
-            "rr": ranks.reciprocal_rank(hits),
-            "ap": ranks.average_precision(hits, relevant),
-            "ndcg": ranks.ndcg(gains, self._grades, gain=self._rules.gain),
-        }
-        shares: dict[str, ranks.Values] = {}
-        for k in self._rules.ks:
-            shares[f"{_JUDGED}{k}"] = ranks.judged_at_k(graded, k, self.order.lengths)
-            own |= {
-                f"hit@{k}": ranks.hit_at_k(hits, k),
-                f"recall@{k}": ranks.recall_at_k(hits, k, relevant),
-                f"precision@{k}": ranks.precision_at_k(hits, k),
-                f"ndcg@{k}": ranks.ndcg(gains, self._grades, k, gain=self._rules.gain),
-            }
-        found = {"bpref": ranks.bpref(self.hits, graded, relevant, self.irrelevant)}
-        return found | shares | {f"{CONDENSED}{name}": values for name, values in own.items()}
 
     @cached_property
     def _tokens(self) -> ranks.Floats:

@@ -145,7 +145,6 @@ class _Totals:
         self._averaged = self._repeated = self._named = 0
         self._conflicts = 0
         self._conflicting: list[str] = []
-        self._irrelevant = 0
         self._ks = np.array(rules.ks)
         self._reach = np.zeros((2, len(rules.ks)))
 
@@ -163,7 +162,6 @@ class _Totals:
                 self._listed[status].append(query.qid)
         self._averaged += int(batch.averaged.sum())
         self._means.add_rows(batch.table[batch.averaged])
-        self._irrelevant += int(batch.irrelevant.sum())
         self._lists.add(batch)
         relevant = batch.relevant[batch.averaged, np.newaxis]
         most = np.minimum(relevant, self._ks)
@@ -229,11 +227,6 @@ class _Totals:
                 "recall, and later chunks of it leave the ranking, so that what follows ranks "
                 "higher"
             )
-        if rules.condensed and not self._irrelevant:
-            yield (
-                "no chunk is graded 0, so that bpref and condensed lists know of nothing "
-                "irrelevant: they say how much is found, and no more"
-            )
         counts = {k: self._means.count(f"{WASTE}{k}") for k in rules.ks}
         k = min(rules.ks, key=counts.__getitem__)
         if any(counts.values()) and counts[k] < self._averaged:
@@ -298,7 +291,6 @@ def _signature(rules: RankRules, order: str, *, apart: bool) -> Signature:
             f"no_relevant:{rules.no_relevant}",
             f"no_ranking:{rules.no_ranking}",
             *(() if rules.beta is None else (f"beta:{rules.beta:g}",)),
-            *(("condensed",) if rules.condensed else ()),
             f"judge:{release('judge')}",
         ),
     )

@@ -8,7 +8,6 @@ What holds for all of them:
   fractions too; 0 or less is not, and fills up the ranking that is shorter than its neighbours.
 - `relevant` (...): R, how many relevant chunks the query has in all, no less than `gains` shows.
 - `judged` (..., m): relevance of every relevant chunk the query has, in any order, then 0.
-- `graded` (..., n): whether somebody graded what stands there, as relevant or not.
 - `length` (...): places of the ranking; those beyond only fill it up.
 - `k`: how many ranks are looked at, from 1, also beyond n; None is all. Anything else: ValueError.
 - found(k): how many relevant chunks stand among the first k.
@@ -233,59 +232,6 @@ def roc_auc(
     positive = _count(relevant)
     pairs = positive * (_count(there) - positive)
     return _share(pairs - (ranks - positive * (positive + 1) / 2), pairs, none=np.nan)
-
-
-def bpref(
-    gains: npt.ArrayLike, graded: npt.ArrayLike, relevant: npt.ArrayLike, irrelevant: npt.ArrayLike
-) -> Values:
-    """How seldom what was graded irrelevant stands above what is relevant.
-
-    What nobody graded changes nothing, so that grades may be incomplete. `irrelevant` (...): N, how
-    many chunks were graded so in all.
-
-    Formula: Σ (1 − min(n, R) ÷ min(N, R)) over the relevant chunks ranked, n of the N graded
-    irrelevant above each, ÷ R; nothing is taken off where n is 0
-    Range: 0 to 1
-    Source: Buckley and Voorhees 2004; trec_eval, bpref
-
-    >>> bpref([0, 1, 0, 1], [True, True, False, True], relevant=2, irrelevant=2).tolist()
-    0.5
-    """
-    hits = _hits(gains, None)
-    above = np.cumsum(_hits(graded, None) & ~hits, axis=-1)
-    wanted = np.asarray(relevant)[..., np.newaxis]
-    most = np.minimum(np.asarray(irrelevant)[..., np.newaxis], wanted)
-    lost = np.asarray(_share(np.minimum(above, wanted), most))
-    return _share(_summed((1.0 - lost) * hits), relevant)
-
-
-def judged_at_k(graded: npt.ArrayLike, k: int, length: npt.ArrayLike) -> Values:
-    """Which share of the first k was graded by somebody, relevant or not.
-
-    Formula: graded chunks among the first k ÷ min(k, ranked)
-    Range: 0 to 1
-    Undefined: NaN where nothing is ranked
-    Source: ir_measures, Judged
-
-    >>> judged_at_k([True, False, True], 2, length=3).tolist()
-    0.5
-    """
-    return _share(_count(_hits(graded, k)), np.minimum(length, k), none=np.nan)
-
-
-def condensed(gains: npt.ArrayLike, graded: npt.ArrayLike) -> npt.NDArray[Any]:
-    """The gains of the ranking without what nobody graded, filled up with 0.
-
-    Formula: the measure, of the ranking from which every chunk that nobody graded is taken out
-    Range: 0 to 1
-    Source: Sakai 2007, condensed lists; trec_eval, -J
-
-    >>> condensed([0, 1, 0, 2], [True, False, False, True]).tolist()
-    [0, 2, 0, 0]
-    """
-    known = _hits(graded, None)
-    kept: npt.NDArray[Any] = np.where(known, gains, 0)
-    return np.take_along_axis(kept, np.argsort(~known, axis=-1, kind="stable"), axis=-1)
 
 
 def waste_at_k(gains: npt.ArrayLike, tokens: npt.ArrayLike, k: int) -> Values:

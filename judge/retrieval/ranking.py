@@ -56,10 +56,6 @@ class RankedQuery:
     """Of what `gold_evidence` names, where `relevance` has other chunks above 0: then the measures
     of what is relevant or not go by it, and those of grades by `relevance`."""
 
-    graded: Grades | None = None
-    """All grades, those of 0 and less too, where condensed lists are measured. As in trec_eval,
-    what is graded under 0 counts as graded by nobody."""
-
     @property
     def gold(self) -> Grades | None:
         """What is relevant, by name."""
@@ -99,7 +95,6 @@ def sample_query(sample: Sample, rules: RankRules) -> RankedQuery:
         chunks=texts,
         unranked=[chunk for name, chunk in chunks.items() if name not in names],
         evidence=evidence,
-        graded=named if rules.condensed else None,
     )
 
 
@@ -119,9 +114,7 @@ def run_queries(
         if len(docs) != len(scores):
             given = f"{counted(len(docs), 'id')} and {counted(len(scores), 'score')}"
             raise ValueError(f"query {qid!r} has {given}")
-        grades = qrels.get(qid)
-        matched = _matched(docs, scores, grades, rules)
-        yield RankedQuery(qid, *matched, graded=grades if rules.condensed else None)
+        yield RankedQuery(qid, *_matched(docs, scores, qrels.get(qid), rules))
     for qid, relevance in qrels.items():
         if qid not in ranked:
             yield RankedQuery(qid, *_matched((), None, relevance, rules))

@@ -34,9 +34,6 @@ class RankRules(Record):
 
     beta: float | None = Field(default=None, ge=0.01, le=100)
     """Also measure F-beta at each cut-off: recall counts that many times as much as precision."""
-    condensed: bool = False
-    """Also measure bpref, the share of the first k that was graded, and rankings without what
-    nobody graded: for gold that is not complete, in which what is irrelevant is graded 0."""
 
     @field_validator("ks")
     @classmethod

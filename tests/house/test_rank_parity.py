@@ -49,17 +49,6 @@ IR_MEASURES = {
     "ap@{}": "AP(rel={level})@{}",
     "ndcg@{}": "nDCG@{}",
 }
-CONDENSED = {
-    "bpref": "Bpref(rel={level})",
-    "judged@{}": "Judged@{}",
-    "condensed_rr": "RR(rel={level},judged_only=True)",
-    "condensed_ap": "AP(rel={level},judged_only=True)",
-    "condensed_ndcg": "nDCG(judged_only=True)",
-    "condensed_hit@{}": "Success(rel={level},judged_only=True)@{}",
-    "condensed_recall@{}": "R(rel={level},judged_only=True)@{}",
-    "condensed_precision@{}": "P(rel={level},judged_only=True)@{}",
-    "condensed_ndcg@{}": "nDCG(judged_only=True)@{}",
-}
 RANX = {
     "ap": "map",
     "rr": "mrr",
@@ -166,19 +155,6 @@ def test_as_pytrec_eval_and_ir_measures(grades: tuple[int, ...], level: int) -> 
     # falling: here the rank is the score.
     names = {f"rr@{k}": f"RR(rel={level})@{k}" for k in KS}
     compare(ours, calculated(qrels, by_rank(run), [*names.values()]), names)
-
-
-@pytest.mark.parametrize(("grades", "level"), [(BINARY, 1), (GRADED, 2)])
-def test_incomplete_judgments_are_those_of_trec_eval(grades: tuple[int, ...], level: int) -> None:
-    qrels, run = drawn(grades)
-    ours = measured(qrels, run, relevance_level=level, condensed=True)
-    names = at_each_k(CONDENSED, level=level)
-    if min(grades) < 0:
-        # To trec_eval a grade under 0 is none, and to ir_measures' Judged it is one.
-        names = {own: other for own, other in names.items() if not own.startswith("judged")}
-    # Judged breaks ties by document id rising, and the scores of `by_rank` are all different.
-    theirs = calculated(qrels, by_rank(run), [*names.values()])
-    compare(ours, theirs, names)
 
 
 # Its own source warns where it is compiled for the first time.

@@ -26,7 +26,6 @@ def test_every_command_of_the_guide_runs(root: Path) -> None:
     commands = [
         line for kind, block in BLOCKS if kind == "bash" for line in block.splitlines() if line
     ]
-    assert len(commands) == 19
     for command in commands:
         words, _, into = command.partition(" > ")
         called, *arguments = shlex.split(words, comments=True)
