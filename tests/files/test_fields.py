@@ -137,16 +137,6 @@ def test_the_first_name_wins_and_what_is_not_used_is_metadata() -> None:
     assert sample.metadata == {"id": "second", "query": None, "extra": None}
 
 
-def test_metadata_keeps_its_order_and_its_values() -> None:
-    values: dict[str, JsonValue] = {"z": [1, {"y": None}], "a": True, "m": 0.1, "b": nested(50)}
-    assert list(read(**OK, **values).metadata.items()) == list(values.items())
-
-
-def test_a_missing_qid_is_the_line_number() -> None:
-    rows: list[dict[str, JsonValue]] = [{}, {"qid": None}, {"qid": ""}, {"id": None, "qid": None}]
-    assert [read(**OK, **fields).qid for fields in rows] == ["7"] * 4
-
-
 def test_nothing_is_legal_where_it_means_something() -> None:
     sample = read(answer="", chunks=[], query=None, retrieved=None, relevance=None, reference=None)
     assert (sample.answer, sample.chunks, sample.query) == ("", (), "")
@@ -164,15 +154,6 @@ def test_what_is_wrong_names_field_and_value_in_one_line() -> None:
         if not good or "\n" in told or len(told) >= 300:
             unsaid.append((fields, told))
     assert unsaid == []
-
-
-def test_only_what_is_needed_must_be_there() -> None:
-    fields: dict[str, JsonValue] = {"query": "q", "retrieved": ["a"], "gold_evidence": ["a"]}
-    needs = {"retrieved", "gold_evidence"}
-    assert sample_from(fields, line=1, needs=needs).retrieved == ("a",)
-    with pytest.raises(InputError) as caught:
-        sample_from({"query": "q", "retrieved": ["a"]}, line=1, needs=needs)
-    assert caught.value.field == "gold_evidence"
 
 
 def test_deep_metadata_that_is_read_can_be_written_and_read_again() -> None:

@@ -1,6 +1,4 @@
-import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -61,16 +59,6 @@ def test_a_finished_run_is_whole(tmp_path: Path) -> None:
     assert '"一"' in (tmp_path / "run" / "results.jsonl").read_text(encoding="utf-8")
 
 
-def test_a_finished_run_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
-    finish(tmp_path, "a")
-    before = (tmp_path / "results.jsonl").read_bytes()
-    with pytest.raises(RunError, match=r"finished run of 2026-01-01 00:01 UTC.*--force"):
-        RunFolder(tmp_path).__enter__()
-    assert (tmp_path / "results.jsonl").read_bytes() == before
-    finish(tmp_path, "b", force=True)
-    assert qids(tmp_path) == ["b"]
-
-
 def test_an_unfinished_run_is_taken_up_without_its_torn_line(tmp_path: Path) -> None:
     with RunFolder(tmp_path) as folder:
         assert folder.begin(BEGUN) == 0
@@ -83,17 +71,6 @@ def test_an_unfinished_run_is_taken_up_without_its_torn_line(tmp_path: Path) -> 
         assert folder.begin(record(started="later")) == 2
         folder.append(result("c"))
     assert qids(tmp_path) == ["a", "b", "c"]
-
-
-def test_cut_off_between_the_last_renames(tmp_path: Path) -> None:
-    with RunFolder(tmp_path) as folder:
-        folder.begin(BEGUN)
-        folder.append(result("a"))
-    (tmp_path / "results.jsonl.part").rename(tmp_path / "results.jsonl")
-    with RunFolder(tmp_path) as folder:
-        assert folder.begin(BEGUN) == 1
-        folder.append(result("b"))
-    assert qids(tmp_path) == ["a", "b"]
 
 
 def test_an_unfinished_run_that_differs_is_refused(tmp_path: Path) -> None:
@@ -183,21 +160,6 @@ def test_files_of_unknown_origin_are_not_touched(tmp_path: Path) -> None:
         assert (folder / name).read_text() == '{"mine": 1}'
 
 
-def test_a_damaged_record_is_replaced_by_force(tmp_path: Path) -> None:
-    finish(tmp_path, "a")
-    (tmp_path / "run.json").write_text("{")
-    with pytest.raises(RunError, match=r"damaged.*--force"):
-        RunFolder(tmp_path).__enter__()
-    finish(tmp_path, "b", force=True)
-    assert qids(tmp_path) == ["b"]
-
-
-def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(RunError, match="cannot be written"):
-        RunFolder(tmp_path / "file" / "run").__enter__()
-
-
 OWN = ("results.jsonl.part", "results.jsonl", "input", "run.json", "summary.json")
 PARTS = ("run.json.part", "summary.json.part", "rejected.jsonl.part", ".input.part")
 
@@ -262,14 +224,6 @@ def test_nothing_is_written_through_what_was_planted(tmp_path: Path, name: str, 
             assert refused
 
 
-def test_standard_input_is_kept_with_the_run(tmp_path: Path) -> None:
-    with RunFolder(tmp_path) as folder:
-        copy = folder.take(BytesIO('{"a":"中"}\n'.encode()))
-        assert json.loads(copy.read_bytes()) == {"a": "中"}
-        folder.begin(BEGUN)
-        assert json.loads(folder.input.read_bytes()) == {"a": "中"}
-
-
 @pytest.mark.parametrize("gone", [1, 2, 3])
 def test_kill_9_between_any_two_steps_of_force(tmp_path: Path, gone: int) -> None:
     finish(tmp_path, "a", "b")
@@ -277,43 +231,6 @@ def test_kill_9_between_any_two_steps_of_force(tmp_path: Path, gone: int) -> Non
         (tmp_path / name).unlink()
     with RunFolder(tmp_path, force=True) as folder:
         assert folder.begin(BEGUN) == 0  # never stuck, and nothing old is taken up
-
-
-def test_an_error_on_leaving_hides_no_other(tmp_path: Path) -> None:
-    def lose_the_folder() -> None:
-        with RunFolder(tmp_path / "run") as folder:
-            folder.begin(BEGUN)
-            shutil.rmtree(tmp_path / "run")
-            folder.write_lines("x", ["y"])
-
-    with pytest.raises(RunError, match="cannot be written"):
-        lose_the_folder()
-    with RunFolder(tmp_path / "run") as again:  # the lock was let go
-        assert again.begin(BEGUN) == 0
-
-
-def test_the_files_of_a_run_are_known(tmp_path: Path) -> None:
-    with RunFolder(tmp_path) as folder:
-        assert folder.owns(tmp_path / "input")
-        assert not folder.owns(tmp_path / "samples.jsonl")
-        assert not folder.owns(tmp_path / "other" / "input")
-
-
-def test_a_half_copied_input_of_a_killed_run_is_nobodys_input(tmp_path: Path) -> None:
-    (tmp_path / ".input.part").write_text("half of something")
-    with RunFolder(tmp_path) as folder:
-        folder.begin(BEGUN)
-        assert not folder.input.exists()
-
-
-def test_which_model_a_server_picked_is_no_difference() -> None:
-    served = {"signature": "llm:m@h|served:m-2|t:0", "correctness": "llm:m@h|served:m-2|t:0|c"}
-    for earlier, now in (
-        (BEGUN, BEGUN),
-        (BEGUN, record(**served)),
-        (record(correctness=None), record(correctness=None)),
-    ):
-        assert difference(earlier, now) is None
 
 
 def test_what_differs_is_named_with_what_it_was() -> None:

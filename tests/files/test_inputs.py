@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import ipc, parquet
 
-from judge import ConfigError, InputError, Sample, evaluate
+from judge import ConfigError, InputError, Sample
 from judge.files.samples import Rejected, check_samples, read_samples
 from tests.commands import judge
 
@@ -207,20 +207,6 @@ def test_a_name_that_says_table_is_told_where_the_file_is_none(tmp_path: Path) -
         assert says in str(caught.value)
     with pytest.raises(InputError, match="--engine ray reads addresses"):
         list(read_samples("s3://bucket/a.parquet"))
-
-
-def test_keys_of_a_map_that_are_no_text_are_metadata_all_the_same(tmp_path: Path) -> None:
-    row = {"answer": ["a"], "chunks": [["c"]]}
-    table = pa.table(row | {"m": pa.array([[(1, 2)]], pa.map_(pa.int8(), pa.int8()))})
-    days = pa.array(
-        [[(0, [{"a": b"k"}])]], pa.map_(pa.date32(), pa.list_(pa.struct([("a", pa.binary())])))
-    )
-    table = table.append_column("days", days)
-    parquet.write_table(table, tmp_path / "a.parquet")
-    (sample,) = read_samples(tmp_path / "a.parquet")
-    assert sample.metadata == {"m": {"1": 2}, "days": {"1970-01-01": [{"a": "k"}]}}
-    (result,) = evaluate(table)  # a table at hand is read as a file is
-    assert result.metadata == sample.metadata
 
 
 def test_a_sheet_is_the_first_shown_and_no_cell_of_it_is_lost(tmp_path: Path) -> None:

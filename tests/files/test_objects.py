@@ -182,13 +182,6 @@ def test_tables_are_read_by_what_they_offer() -> None:
         evaluate({"train": DataSet([ROW]), "test": DataSet([OTHER])})
 
 
-def test_of_several_data_sets_one_is_asked_for() -> None:
-    datasets = pytest.importorskip("datasets")
-    whole = datasets.DatasetDict(train=datasets.Dataset.from_list([ROW]))
-    with pytest.raises(InputError, match=r"are several data sets; give one of them: \['train'\]"):
-        evaluate(whole)
-
-
 def test_what_else_is_measured_takes_frames_too() -> None:
     rows = frame(
         {"answer": "It is paid.", "reference": "It is paid.", "retrieved": ["a", "b"]}

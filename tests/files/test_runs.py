@@ -44,26 +44,6 @@ def write(path: Path, lines: Sequence[str]) -> Path:
     return path
 
 
-def test_another_answer_is_not_the_result_s(tmp_path: Path) -> None:
-    source = write(tmp_path / "in.jsonl", LINES)
-    results = scored(source, tmp_path / "run")
-    rows = [
-        ("a", "It is free."),
-        ("a", "It is"),
-        ("a", "It is paid. And more."),
-        ("a", "  It is paid."),
-        ("乙", "一。三。二。"),
-        ("乙", "一。三二。"),
-        ("c", "An answer at last."),
-        ("other", "It is paid."),
-    ]
-    found = []
-    for qid, answer in rows:
-        write(source, [line(qid, answer)])
-        found += [(qid, answer) for each in results if Origins(tmp_path / "run").of(each)]
-    assert found == []
-
-
 def test_one_after_another(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", ["broken\n", *LINES])
     results = {result.qid: result for result in scored(source, tmp_path / "run", skip=True)}
@@ -88,34 +68,25 @@ def test_one_after_another(tmp_path: Path) -> None:
     assert found("a", "乙") == [None, None]
 
 
-def test_many_answers_are_read_in_one_go(tmp_path: Path) -> None:
-    names = [f"q{number}" for number in range(100)]
-    source = write(tmp_path / "in.jsonl", [line(qid, "") for qid in names])
-    first, *others = scored(source, tmp_path / "run")
-    samples = Origins(tmp_path / "run")
-    found = [samples.of(first)]
-    source.unlink()  # nobody can begin again; who has begun reads on
-    found += map(samples.of, others)
-    assert [sample and sample.qid for sample in found] == names
-
-
-def test_a_file_of_other_answers_is_not_read_for_each_that_is_gone(tmp_path: Path) -> None:
-    source = write(tmp_path / "in.jsonl", [line(f"q{number}", "") for number in range(100)])
-    results = scored(source, tmp_path / "run")
-    write(source, [line("other", "")])
-    samples = Origins(tmp_path / "run")
-    assert samples.of(results[0]) is None
-    source.unlink()  # it is known by now what stands there
-    write(source, [line(result.qid, "") for result in results])
-    assert not any(map(samples.of, results[1:]))
-
-
-def test_standard_input_is_kept_and_moves_with_the_folder(tmp_path: Path) -> None:
-    _, second, _ = scored(io.BytesIO("".join(LINES).encode()), tmp_path / "run")
-    (tmp_path / "run").rename(tmp_path / "moved")
-    sample = Origins(tmp_path / "moved").of(second)
-    assert sample is not None
-    assert sample.answer == "一。 二。"
+@pytest.mark.parametrize(
+    ("qid", "answer"),
+    [
+        ("a", "It is free."),
+        ("a", "It is"),
+        ("a", "It is paid. And more."),
+        ("a", "  It is paid."),
+        ("乙", "一。三。二。"),
+        ("c", "An answer at last."),
+        ("other", "It is paid."),
+    ],
+)
+def test_another_answer_is_not_the_result_s(qid: str, answer: str, tmp_path: Path) -> None:
+    results = scored(io.BytesIO("".join(LINES).encode()), tmp_path / "run")
+    (tmp_path / "run").rename(tmp_path / "moved")  # standard input is kept with the folder
+    samples = Origins(tmp_path / "moved")
+    assert all(samples.of(each) for each in results)
+    write(tmp_path / "moved" / "input", [line(qid, answer)])
+    assert not any(Origins(tmp_path / "moved").of(each) for each in results)
 
 
 def pairs(folder: Path) -> list[tuple[str, str]]:
@@ -150,16 +121,6 @@ def test_samples_that_changed_are_refused(tmp_path: Path) -> None:
     source.unlink()
     with pytest.raises(RunError, match=r"cannot be read again .*No such file"):
         pairs(tmp_path / "run")
-
-
-def test_a_run_is_read_whole(tmp_path: Path) -> None:
-    scored(write(tmp_path / "in.jsonl", LINES), tmp_path / "run")
-    run = read_run(tmp_path / "run")
-    assert run.record.input.samples == 3
-    assert run.summary is not None
-    assert run.summary.answers == 3
-    for _ in range(2):  # the results are read anew each time
-        assert [result.qid for result in run.results] == ["a", "乙", "c"]
 
 
 def test_an_unfinished_run_has_no_totals_and_the_results_so_far(tmp_path: Path) -> None:

@@ -19,93 +19,30 @@ CHUNKS = [
 ]
 OFFLINE = Config(judge="similarity")
 BOTH = "The gym opens at 6:30. Lockers are emptied every Friday evening."
-# What is given beside the chunks; the answer, and where its sentences stand, counted by hand.
-READ: list[tuple[dict[str, object], str, list[tuple[int, int]]]] = [
-    ({"sentences": ["One.", "Two."]}, "One. Two.", [(0, 4), (5, 9)]),
-    ({"sentences": [" One.\n", "", {"text": " "}, "二。"]}, "One. 二。", [(0, 4), (5, 7)]),
-    ({"answer": "One. Two.", "sentences": [[0, 9]]}, "One. Two.", [(0, 9)]),
-    ({"answer": "One. Two.", "sentences": [[0, 5], [5, 9]]}, "One. Two.", [(0, 4), (5, 9)]),
-    (
-        {"answer": "One. \n Two.", "sentences": [[0, 4], [4, 7], [7, 11]]},
-        "One. \n Two.",
-        [(0, 4), (7, 11)],
-    ),
-    ({"answer": "a. a. a.", "sentences": ["a.", "a."]}, "a. a. a.", [(0, 2), (3, 5)]),
-    ({"answer": " a.", "sentences": [{"start": 1, "end": 3}]}, " a.", [(1, 3)]),
-    ({"answer": " ", "sentences": ["a."]}, "a.", [(0, 2)]),
-    # Where a text has its place, too, it is the one at that place; seconds are none, nor is a place
-    # in an answer that is not there.
-    (
-        {"answer": "a. a. a.", "sentences": [{"text": "a. ", "start": 3, "end": 6}, [6, 8]]},
-        "a. a. a.",
-        [(3, 5), (6, 8)],
-    ),
-    ({"answer": "a. a.", "sentences": [{"text": "a.", "start": 3.0}]}, "a. a.", [(0, 2)]),
-    ({"sentences": [{"text": "a.", "start": 70, "end": 72}]}, "a.", [(0, 2)]),
-    ({"answer": "", "sentences": []}, "", []),
-    ({"sentences": [" "]}, "", []),
-]
-WRONG: list[tuple[dict[str, object], str, str]] = [
-    ({"answer": "One. Two.", "sentences": 5}, "sentences", "is a number, 5; a list of texts"),
-    ({"answer": "One. Two.", "sentences": []}, "sentences", "holds no sentence"),
-    ({"answer": "One. Two.", "sentences": ["Two.", "One."]}, "sentences[1]", "from character 9 on"),
-    ({"answer": "One.", "sentences": [[0, 5]]}, "sentences[0]", "is [0, 5], not within [0, 4]"),
-    ({"answer": "One. Two.", "sentences": [[0, 6], [5, 9]]}, "sentences[1]", "not within [6, 9]"),
-    ({"answer": "One.", "sentences": [[3, 2]]}, "sentences[0]", "is [3, 2]"),
-    (
-        {"answer": "One. Two.", "sentences": [{"text": "Two.", "start": 0, "end": 4}]},
-        "sentences[0]",
-        "has a text that does not stand at [0, 4] of the answer; mend start and end",
-    ),
-    (
-        {"answer": "One.", "sentences": [[False, True]]},
-        "sentences[0]",
-        "is a list, [False, True]; a text",
-    ),
-    ({"sentences": [[0, 2]]}, "sentences[0]", "not within [0, 0]"),
-    ({"sentences": ["a.", {"txt": "b"}]}, "sentences[1]", "is an object, {'txt': 'b'}; a text"),
-    (
-        {"sentences": [{"text": "a", "citations": 0}]},
-        "sentences[0].citations",
-        "is a number, 0; a list",
-    ),
-    (
-        {"sentences": [{"text": "a", "citations": [1.5]}]},
-        "sentences[0].citations[0]",
-        "is a number, 1.5",
-    ),
-    (
-        {"sentences": [{"text": "a", "citations": [True]}]},
-        "sentences[0].citations[0]",
-        "is a boolean, True",
-    ),
-    ({"sentences": ["\ud800"]}, "sentences", "half a character"),
-    (
-        {"answer": [{"text": "a", "citations": [None]}], "references": ["d"], "segments": ["t"]},
-        "answer[0].citations[0]",
-        "is null, None; a place from 0, or an id",
-    ),
-]
+# What is given beside the chunks; the answer, and where its sentences stand, counted by hand;
+# or the field that is named where they do not fit.
+ROWS = list(
+    map(json.loads, (Path(__file__).parent / "sentences.jsonl").read_text("utf-8").splitlines())
+)
 
 
 def test_sentences_are_taken_as_they_stand() -> None:
-    for given, answer, places in READ:
-        sample = Sample.of({"chunks": CHUNKS, **given})
-        assert (sample.answer, [(s.start, s.end) for s in sample.sentences or ()]) == (
-            answer,
-            places,
-        )
+    for each in (each for each in ROWS if "answer" in each):
+        sample = Sample.of({"chunks": CHUNKS, **each["given"]})
+        places = [[one.start, one.end] for one in sample.sentences or ()]
+        assert (sample.answer, places) == (each["answer"], each["places"])
         assert Sample.model_validate_json(sample.model_dump_json()) == sample
         assert Sample.model_validate(dict(sample)) == sample
-        assert Sample(qid="1", chunks=CHUNKS, **given) == sample
+        assert Sample(qid="1", chunks=CHUNKS, **each["given"]) == sample
 
 
 def test_what_does_not_fit_is_one_line_that_names_the_place() -> None:
-    for given, field, problem in WRONG:
+    for each in (each for each in ROWS if "field" in each):
+        given = each["given"]
         with pytest.raises(InputError) as caught:
             Sample.of({**({} if "segments" in given else {"chunks": CHUNKS}), **given})
-        assert caught.value.field == field
-        assert problem in caught.value.problem
+        assert caught.value.field == each["field"]
+        assert each["says"] in caught.value.problem
         assert "\n" not in str(caught.value)
     for many, problem in (
         (["a" * 6_000_001], "have 6,000,001 characters"),
@@ -115,12 +52,6 @@ def test_what_does_not_fit_is_one_line_that_names_the_place() -> None:
             Sample(qid="1", sentences=many)
     with pytest.raises(ValidationError, match="answer"):
         Sample.model_validate({"qid": "1", "answer": 5, "sentences": ["One."]})
-
-
-def test_a_sample_without_them_is_written_as_ever() -> None:
-    written = Sample(qid="1", answer=BOTH).model_dump(mode="json")
-    assert "sentences" not in written
-    assert GivenSentence(start=0, end=1).model_dump() == {"start": 0, "end": 1}
 
 
 def cited(result: SampleResult) -> list[tuple[int, str, str | None, CitationStatus | None]]:
@@ -170,16 +101,6 @@ def test_markers_count_where_no_sentence_has_a_list() -> None:
         ("[1]", "gym"),
         ("[lockers]", "lockers"),
     ]
-
-
-def test_a_refusal_that_cites_in_a_list_has_found_something() -> None:
-    for text in ("Unknown.", "未知。"):
-        kinds = []
-        for citations in ([], [0]):
-            given = {"sentences": [{"text": text, "citations": citations}], "chunks": CHUNKS}
-            (result,) = evaluate([Sample.of(given)], OFFLINE)
-            kinds.append(result.sentences[0].kind.value)
-        assert kinds == ["abstention", "claim"]
 
 
 def test_the_same_verdicts_as_of_markers_through_file_cell_and_command(tmp_path: Path) -> None:

@@ -138,92 +138,16 @@ def test_lists_as_pandas_writes_them_and_not_as_numpy_does(tmp_path: Path) -> No
         list(read_samples(SHAPES / "numpy.csv"))
 
 
-VALUE = {"type": "text", "text": {"value": "a", "annotations": []}}
-THREE = [("1", "t"), ("2", "u"), ("3", "[1]")]
-CHAT = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "a"}]
-THOUGHTS = [
-    {"type": "thinking", "thinking": "x", "text": "x"},
-    {"type": "text", "text": "a", "citations": [{"document_index": 0}]},
-    {"type": "text", "text": ". b", "citations": None},
-]
-RELEASED: dict[str, object] = {
-    "references": ["a", "b"],
-    "segments": {"b": "tb", "c": "tc", "a": {"segment": "ta"}},
-    "answer": [
-        {"text": "One.", "citations": ["b", "z"]},
-        {"text": "三。", "citations": {"a": 0.5}},
-    ],
-}
-# A row, and its answer and chunks.
-READ: list[tuple[dict[str, object], str, list[tuple[str, str]]]] = [
-    # Citations count through the references, whatever the order of the texts; one that names what
-    # is not there dangles.
-    (RELEASED, "One. 三。", [("a", "ta"), ("b", "tb"), ("c", "tc")]),
-    (
-        {"references": ["a"], "segments": ["ta"], "responses": [{"text": "X", "citations": [0]}]},
-        "X",
-        [("a", "ta")],
-    ),
-    ({"topic_id": 1, "references": [], "segments": [], "answer": []}, "", []),
-    (
-        {"references": ["A text.", "Another."], "answer": [{"text": "X", "citations": [1]}]},
-        "X",
-        [("1", "A text."), ("2", "Another.")],
-    ),
-    ({"answer": "a", "context": " "}, "a", []),
-    ({"answer": "a", "context": {"content": "t", "id": 3}}, "a", [("3", "t")]),
-    ({"result": "a", "documents": [{"id": "x", "text": "t"}, "u"]}, "a", [("1", "t"), ("2", "u")]),
-    (
-        {"replies": [{"role": "assistant", "content": [{"text": "a"}]}], "documents": ["t"]},
-        "a",
-        [("1", "t")],
-    ),
-    # What the ranker left is what was shown; a prompt is no passage.
-    (
-        {"llm": {"replies": ["a"]}, "prompt_builder": {"prompt": "p"}}
-        | {"retriever": {"documents": ["u", "t"]}, "ranker": {"documents": ["t"]}},
-        "a",
-        [("1", "t")],
-    ),
-    (
-        {"input": "q", "output": '{"answer": "a", "contexts": ["t"]}', "timestamp": "x"},
-        "a",
-        [("1", "t")],
-    ),
-    (
-        {"input": "q", "output": [*CHAT], "metadata": {"contexts": ["t"]}, "traceId": 1},
-        "a",
-        [("1", "t")],
-    ),
-    # The answer may stand beside what was said before; thoughts are none of it.
-    ({"messages": CHAT, "response": "b", "context": ["t"]}, "b", [("1", "t")]),
-    (
-        {"messages": [{"role": "assistant", "content": THOUGHTS}], "documents": ["t"]},
-        "a. b",
-        [("1", "t")],
-    ),
-    ({"messages": [{"role": "assistant", "content": [VALUE]}], "context": []}, "a", []),
-    # A tool says its documents as one JSON text, or in parts.
-    ({"answer": "a", "context": ['[{"text": "t"}, {"content": "u"}]', "[1]"]}, "a", THREE),
-    ({"answer": "a", "context": [[{"type": "text", "text": "t"}], "u", "[1]"]}, "a", THREE),
-    # Of several references nobody knows which.
-    ({"answer": "a", "contexts": ["t"], "ground_truth": ["g"]}, "a", [("1", "t")]),
-    # Under our own names, too, documents may be others'.
-    ({"answer": "a", "contexts": [{"page_content": "t", "id": "x"}]}, "a", [("x", "t")]),
-    ({"response": {"role": "assistant", "content": "a"}, "chunks": ["t"]}, "a", [("1", "t")]),
-    # What Phoenix calls the reference is what was retrieved.
-    (
-        {"context.span_id": "s", "input": "q", "output": "a", "reference": "t\n\nu"},
-        "a",
-        [("1", "t\n\nu")],
-    ),
-]
+# Rows, and the answer and chunks that they are read as; or what is noted of their reading; or the
+# field that is named where they are half right, and a part of what is said of it.
+ROWS = list(map(json.loads, (Path(__file__).parent / "rows.jsonl").read_text("utf-8").splitlines()))
 
 
 def test_what_each_shape_is_read_as() -> None:
-    for row, answer, chunks in READ:
-        sample = Sample.of(row)
-        assert (sample.answer, [(c.chunk_id, c.text) for c in sample.chunks]) == (answer, chunks)
+    for each in (each for each in ROWS if "answer" in each):
+        sample = Sample.of(each["row"])
+        chunks = [[c.chunk_id, c.text] for c in sample.chunks]
+        assert (sample.answer, chunks) == (each["answer"], each["chunks"])
 
 
 def test_citations_bear_what_a_person_said_of_them() -> None:
@@ -239,25 +163,12 @@ def test_citations_bear_what_a_person_said_of_them() -> None:
     assert [each.citations for each in sample.sentences or ()] == [(1, 1, "12")]
 
 
-# What is said of a row besides, where people should look.
-NOTED: list[tuple[dict[str, object], str]] = [
-    ({"result": "a", "context": "t"}, "answer from result, chunks from context, as one text"),
-    (
-        {"result": "a", "context": [{"id": 0, "text": "t"}, {"id": 1, "text": "u"}]},
-        "chunks from context[].text, numbered, for their id would be taken for places",
-    ),
-    ({"result": "a", "context": [{"id": 1, "text": "t"}]}, "chunks from context[].text"),
-    ({"answer": "a", "response": "b", "contexts": ["t"]}, ""),
-    ({"answer": "<think>so</think> a", "contexts": ["t"]}, "cut them out"),
-    ({"answer": "a", "contexts": ["a.pdf", "b.pdf"]}, "such as 'a.pdf' (--map chunks=PATH)"),
-]
-
-
 def test_what_to_look_at_is_said(tmp_path: Path) -> None:
-    for row, says in NOTED:
+    for each in (each for each in ROWS if "note" in each):
         told: list[str] = []
-        assert len(list(read_samples(written(tmp_path, row, row), told=told.append))) == 2
-        assert [each[-len(says) :] for each in told] == [says] * bool(says)
+        path = written(tmp_path, each["row"], each["row"])
+        assert len(list(read_samples(path, told=told.append))) == 2
+        assert [said.endswith(each["note"]) for said in told] == [True] * bool(each["note"])
 
 
 def test_a_reference_of_another_name_is_one_where_it_is_a_text() -> None:
@@ -289,115 +200,21 @@ def test_texts_that_a_path_leads_to_keep_the_ids_of_their_documents() -> None:
 DEEP: dict[str, object] = {"content": "a"}
 for _ in range(200):
     DEEP = {"content": DEEP}
-# A row that is half right: the field that is named, and a part of what is said of it.
-WRONG: list[tuple[dict[str, Any], str, str]] = [
-    ({"replies": [], "documents": ["c"]}, "answer", "Haystack has it as replies[0]"),
-    ({"input": "q", "output": "a", "timestamp": 1}, "chunks", "Langfuse has it as"),
-    (
-        {"output.value": "a", "retrieval.documents.0.document.id": "x"},
-        "retrieval.documents[0]",
-        "has no text",
-    ),
-    ({"result": "a", "source_documents": None}, "source_documents", "is null; a list"),
-    (
-        {"result": "a", "source_documents": [{"metadata": {}}]},
-        "source_documents[0]",
-        "has no text, page_content, content; found the keys 'metadata'",
-    ),
-    ({"result": "a", "source_documents": ["t", None]}, "source_documents[1]", "is null"),
-    ({"result": "a", "context": "[Document(page_content='x')]"}, "context", "begins as a list"),
-    (
-        {"result": "a", "context": "page_content='x' metadata={}"},
-        "context[0].text",
-        "is an object as Python shows it",
-    ),
-    (
-        {"answer": "a", "chunks": ["t", "Document(metadata={}, page_content='x')"]},
-        "chunks[1]",
-        "is an object as Python shows it",
-    ),
-    ({"result": "a", "documents": 3}, "documents", "is 3; a list of texts"),
-    ({"query": "q", "source_documents": ["t"]}, "answer", "is missing"),
-    ({"input": "q", "actual_output": "a"}, "chunks", "deepeval has it as retrieval_context"),
-    ({"actual_output": None, "retrieval_context": []}, "actual_output", "is null"),
-    ({"actual_output": 3, "retrieval_context": []}, "actual_output", "is a number, 3; text"),
-    # What was said before the last question, or before a tool was called, is not its answer.
-    (
-        {"messages": [*CHAT, {"role": "user", "content": "And on Sunday?"}], "context": ["t"]},
-        "answer",
-        "messages has it as answer or response or messages[-1][role=assistant]",
-    ),
-    (
-        {"messages": [*CHAT, {"role": "tool", "content": "7"}], "context": ["t"]},
-        "answer",
-        "is missing: messages has it as",
-    ),
-    (
-        {"user_input": [{"type": "ai", "content": "a"}, {"type": "human", "content": "b"}]},
-        "answer",
-        "is missing: ragas, several turns has it as user_input[-1][type=ai].content",
-    ),
-    ({"messages": [{"role": "assistant", "content": "a"}]}, "chunks", "--map chunks=PATH"),
-    (
-        {"answer": [{"text": "a", "citations": [0]}], "references": ["d1"]},
-        "references",
-        "holds ids and no texts",
-    ),
-    (
-        {"answer": [{"text": "a"}], "references": ["d1"], "segments": {"d2": "t"}},
-        "segments",
-        "has no text of 'd1'",
-    ),
-    ({"answer": "a", "notes": [{"body": "t"}]}, "chunks", "or name its path: judge score --map"),
-    ({"问题": "q", "回答": "a", "检索结果": ["t"]}, "answer", "found the keys '问题', '回答'"),
-    ({"result": ["a", "b"], "context": ["t"]}, "result", "holds 2 texts; name one"),
-    ({"result": DEEP, "context": ["t"]}, "result", "is nested over 100 deep; flatten it"),
-    ({"result": "a", "context": [[DEEP]]}, "context", "is nested over 100 deep; flatten it"),
-    ({"result": [{"type": {}}], "context": ["t"]}, "result", "is a list, [{'type': {}}]; text is"),
-    ({"answer": "a", "context": [["t", "u"]]}, "context[0]", "is ['t', 'u']; a text or a document"),
-    ({"answer": "a", "chunks": [{"body": "t"}]}, "chunks[0]", "has no text, page_content, content"),
-    ({"answer": "a", "context": ["a.pdf", "b.pdf"]}, "context", "holds names and no texts"),
-    ({"answer": {"sum": 1}, "context": ["t"]}, "answer", "is an object and no text"),
-    (
-        {"output.value": '{"spoken": "a"}', "retrieval.documents": [{"document.content": "t"}]},
-        "output.value",
-        "is an object and no text; found the keys 'spoken'",
-    ),
-    # What is a retriever's or a step's is no answer.
-    (
-        {"output.value": "t", "retrieval.documents": [], "span_kind": "RERANKER"},
-        "span_kind",
-        "is 'RERANKER', which is no answer; leave it out",
-    ),
-    (
-        {"input": {"context": ["t"]}, "output": "t", "startTime": 1, "name": "format_docs"},
-        "name",
-        "is 'format_docs', which is no answer",
-    ),
-    (
-        {"output.value": "a", "attributes": {"openinference.span.kind": "RETRIEVER"}},
-        "attributes.openinference.span.kind",
-        "is 'RETRIEVER', which is no answer",
-    ),
-    (
-        {"input.value": '{"context": ["t"]}', "output.value": "t", "span_kind": "CHAIN"},
-        "chunks",
-        "join the retriever's span of the trace",
-    ),
+TOO_DEEP = [
+    {"row": {"result": DEEP, "context": ["t"]}, "field": "result", "says": "over 100 deep"},
+    {"row": {"result": "a", "context": [[DEEP]]}, "field": "context", "says": "over 100 deep"},
 ]
 
 
-@pytest.mark.parametrize(("row", "field", "says"), WRONG)
-def test_a_half_right_row_names_file_line_and_key(
-    row: dict[str, Any], field: str, says: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("wrong", [*(each for each in ROWS if "field" in each), *TOO_DEEP])
+def test_a_half_right_row_names_file_line_and_key(wrong: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    path.write_text("\n" + json.dumps(row), encoding="utf-8")
+    path.write_text("\n" + json.dumps(wrong["row"]), encoding="utf-8")
     with pytest.raises(InputError) as caught:
         list(read_samples(path))
     told = str(caught.value)
-    assert told.startswith(f"{path}, line 2, field {field!r}: ")
-    assert says in told
+    assert told.startswith(f"{path}, line 2, field {wrong['field']!r}: ")
+    assert wrong["says"] in told
     assert "\n" not in told
 
 
