@@ -7,7 +7,7 @@ anything, makes the whole a claim.
 
 import re
 
-from judge.answer.wordings import wordings
+from judge.answer.wordings import frame, pattern
 from judge.text.fold import CJK_CHAR
 
 _CLOSING = " .!。！\"'“”’)）」』»"
@@ -23,24 +23,24 @@ _FRAMES = ("head", "tail")
 def abstains(text: str) -> bool:
     """Whether the bare words of a sentence are an abstention, whatever stands around it."""
     lang = "zh" if CJK_CHAR.search(text) else "en"
-    table, text = wordings(), text.translate(_SIMPLIFIED)
-    words = table[f"{lang}.opening"].whole.sub("", text).rstrip(_CLOSING)
-    words, cited = table[f"{lang}.about"].whole.subn(" " if lang == "en" else "", words)
+    text = text.translate(_SIMPLIFIED)
+    words = pattern(f"{lang}.opening").sub("", text).rstrip(_CLOSING)
+    words, cited = pattern(f"{lang}.about").subn(" " if lang == "en" else "", words)
     label = _LABEL.match(words)
-    if label and not table[f"{lang}.verb"].search(label[1]):
-        words = table[f"{lang}.opening"].whole.sub("", words[label.end() :])
-        cited += bool(table[f"{lang}.laconic"].match(words))
-    inside, evidence = table[f"{lang}.inside"].whole, table[f"{lang}.evid"].whole
+    if label and not pattern(f"{lang}.verb").search(label[1]):
+        words = pattern(f"{lang}.opening").sub("", words[label.end() :])
+        cited += bool(pattern(f"{lang}.laconic").match(words))
+    inside, evidence = pattern(f"{lang}.inside"), pattern(f"{lang}.evid")
     bare, named = inside.sub("", words), lang == "en" and bool(evidence.search(words))
     clauses = [
-        table[f"{lang}.opening"].whole.sub("", each).strip()
-        for each in table[f"{lang}.turn"].whole.split(words)
+        pattern(f"{lang}.opening").sub("", each).strip()
+        for each in pattern(f"{lang}.turn").split(words)
     ]
     named = named or bool(cited) or any(map(inside.search, clauses))
-    if (label and not named) or table[f"{lang}.figure"].search(evidence.sub("", bare)):
+    if (label and not named) or pattern(f"{lang}.figure").search(evidence.sub("", bare)):
         return False
     silent = False
-    for clause in clauses:
+    for clause in filter(None, clauses):
         if _silent(clause, lang, named=named):
             silent = True
         elif not _says_nothing(clause, lang, behind=silent):
@@ -50,15 +50,13 @@ def abstains(text: str) -> bool:
 
 def _silent(clause: str, lang: str, *, named: bool) -> bool:
     """Whether a clause abstains."""
-    table = wordings()
-    body, inside = table[f"{lang}.inside"].whole.subn("", clause)
+    body, inside = pattern(f"{lang}.inside").subn("", clause)
     body = body.strip()
     levels = ["", *(["_named"] if named else []), *(["_inside"] if inside else [])]
     for words in dict.fromkeys((clause, body)):
         for level in levels:
-            for frame in _FRAMES:
-                name = f"{lang}.{frame}{level}"
-                found = table[name].match(words) if name in table.table else None
+            for place in _FRAMES:
+                found = frame(f"{lang}.{place}{level}", words)
                 if found and not _asserts(words, found, lang):
                     return True
     return False
@@ -66,22 +64,20 @@ def _silent(clause: str, lang: str, *, named: bool) -> bool:
 
 def _says_nothing(clause: str, lang: str, *, behind: bool) -> bool:
     """Whether a clause beside an abstention says nothing; before it, it may name the topic."""
-    table = wordings()
-    body = table[f"{lang}.inside"].whole.sub("", clause)
-    names = not behind and table[f"{lang}.topic"].match(clause)
-    if not body or names or table[f"{lang}.neutral"].match(clause):
+    body = pattern(f"{lang}.inside").sub("", clause)
+    names = not behind and pattern(f"{lang}.topic").match(clause)
+    if not body or names or frame(f"{lang}.neutral", clause):
         return True
-    polite = table["pleasantry.wordings"].match(clause)
-    return bool(polite and not table["pleasantry.unless"].search(clause))
+    polite = pattern("pleasantry.wordings").match(clause)
+    return bool(polite and not pattern("pleasantry.unless").search(clause))
 
 
-def _asserts(words: str, frame: re.Match[str], lang: str) -> bool:
+def _asserts(words: str, found: re.Match[str], lang: str) -> bool:
     """Whether what a frame leaves over says something of the subject, or takes it for granted."""
-    table = wordings()
-    for topic in (*filter(None, frame.groups()), words[frame.end() :]):
-        verb = table[f"{lang}.verb"].search(topic)
-        asks = table[f"{lang}.asks"].search(topic)
-        if table[f"{lang}.asserts"].search(topic.strip()):
+    for topic in (*filter(None, found.groups()), words[found.end() :]):
+        verb = pattern(f"{lang}.verb").search(topic)
+        asks = pattern(f"{lang}.asks").search(topic)
+        if pattern(f"{lang}.asserts").search(topic.strip()):
             return True
         if verb and not (asks and asks.start() < verb.start()):
             return True

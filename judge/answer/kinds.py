@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Collection, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import zip_longest
 
 from judge.answer.abstentions import abstains
 from judge.answer.blocks import FENCE, SEPARATOR_ROW, list_marker
 from judge.answer.markers import MARKER, unmarked
-from judge.answer.wordings import wordings
+from judge.answer.wordings import pattern, words
 from judge.records import MOST_SENTENCES, Sentence, SentenceKind
 from judge.text.fold import count_cjk
 
@@ -66,7 +66,7 @@ def _in_place(texts: Sequence[str]) -> list[SentenceKind]:
         elif (
             kind is not SentenceKind.META
             and len(text) <= _LONGEST_TITLE
-            and wordings()["references.heading"].match(_bare(text))
+            and pattern("references.heading").match(_bare(text))
         ):
             kind, listing = SentenceKind.HEADING, True
         elif listing:
@@ -80,9 +80,9 @@ def _refuses(text: str) -> bool:
     """Whether the only sentence that says anything refuses; one that cites has found something."""
     if len(text) > _LONGEST or MARKER.search(text):
         return False
-    bare, patterns = _bare(text), wordings()
-    alone = patterns["abstention.alone"].match(bare)
-    return bool(alone) and not patterns["abstention.unless"].search(bare)
+    bare = _bare(text)
+    alone = pattern("abstention.alone").match(bare)
+    return bool(alone) and not pattern("abstention.unless").search(bare)
 
 
 def _kind(text: str, below: str) -> SentenceKind:
@@ -90,9 +90,7 @@ def _kind(text: str, below: str) -> SentenceKind:
     if len(text) <= MOST_SENTENCES and FENCE.match(text.partition("\n")[0]):
         return SentenceKind.CODE
     if "|" in text and SEPARATOR_ROW.match(below) and not SEPARATOR_ROW.match(text):
-        return (
-            SentenceKind.CLAIM if wordings()["heading.verb"].search(text) else SentenceKind.HEADING
-        )
+        return SentenceKind.CLAIM if pattern("heading.verb").search(text) else SentenceKind.HEADING
     if not _CONTENT.search(unmarked(text)):
         return (
             SentenceKind.ABSTENTION
@@ -105,43 +103,37 @@ def _kind(text: str, below: str) -> SentenceKind:
 
 
 def _worded(text: str) -> SentenceKind:
-    patterns, bare = wordings(), _bare(text)
+    bare = _bare(text)
     if _names_sources(text, bare):
         return SentenceKind.META
     lower = bare.lower()
-    if _bears_witness(lower) and patterns["abstention.denial"].search(lower) and abstains(bare):
+    if _bears_witness(lower) and pattern("abstention.denial").search(lower) and abstains(bare):
         return SentenceKind.ABSTENTION
     for kind in (SentenceKind.PLEASANTRY, SentenceKind.META):
-        if patterns[f"{kind}.wordings"].match(bare):
-            return SentenceKind.CLAIM if patterns[f"{kind}.unless"].search(bare) else kind
-    if bare.endswith(("?", "？")) and not patterns["question.statement"].search(bare):
+        if pattern(f"{kind}.wordings").match(bare):
+            return SentenceKind.CLAIM if pattern(f"{kind}.unless").search(bare) else kind
+    if bare.endswith(("?", "？")) and not pattern("question.statement").search(bare):
         return SentenceKind.QUESTION
     return SentenceKind.HEADING if _is_title(text, bare) else SentenceKind.CLAIM
 
 
 def _bears_witness(lower: str) -> bool:
     """Whether a word for evidence, speaker or telling stands in it: no abstention goes without."""
-    if not _witnesses().isdisjoint(_WORDS.findall(lower)):
+    if not words("abstention.words").isdisjoint(_WORDS.findall(lower)):
         return True
     if lower.isascii() and "answer" not in lower and "/" not in lower:
         return False
-    return bool(wordings()["abstention.witness"].search(lower))
-
-
-@cache
-def _witnesses() -> frozenset[str]:
-    return frozenset(wordings().table["abstention.words"][0].split())
+    return bool(pattern("abstention.witness").search(lower))
 
 
 def _names_sources(text: str, bare: str) -> bool:
     """Whether a line outside a reference list holds names of sources and nothing else."""
-    patterns = wordings()
-    if any(patterns[f"references.{name}"].match(bare) for name in ("line", "named")):
+    if any(pattern(f"references.{name}").match(bare) for name in ("line", "named")):
         return True
-    cites = patterns["references.heading"].match(bare) and MARKER.search(text)
+    cites = pattern("references.heading").match(bare) and MARKER.search(text)
     if text.rstrip("*_ ").endswith((":", "：")):
         return False
-    return bool(cites or patterns["references.listed"].match(text))
+    return bool(cites or pattern("references.listed").match(text))
 
 
 @lru_cache(maxsize=2)  # asked for twice in a row, and on two threads
@@ -167,30 +159,28 @@ def _is_title(text: str, bare: str) -> bool:
     words, ideographs = _MOST_DRESSED if dressed else _MOST_PLAIN
     if len(bare.split()) > words or count_cjk(bare) > ideographs:
         return False
-    patterns = wordings()
-    title = patterns["heading.enumerator"].whole.sub("", bare, count=1)
+    title = pattern("heading.enumerator").sub("", bare, count=1)
     if bare.endswith((".", "!", "。", "！")) or (not dressed and _COMMA.search(title)):
         return False
-    if patterns["heading.value"].search(title) or patterns["heading.figure"].search(title):
+    if pattern("heading.value").search(title) or pattern("heading.figure").search(title):
         return False
-    asks = dressed and patterns["heading.asks"].match(title)
-    return bool(asks or not patterns["heading.verb"].search(title))
+    asks = dressed and pattern("heading.asks").match(title)
+    return bool(asks or not pattern("heading.verb").search(title))
 
 
 def _is_entry(text: str, *, behind_entry: bool) -> bool:
     """Whether a sentence under the heading of a reference list is an entry or the rest of one."""
-    if wordings()["references.entry"].match(text):
+    if pattern("references.entry").match(text):
         return not _states(text)
     listed = list_marker(text) or behind_entry
-    sign = listed and len(text) <= _LONGEST and wordings()["references.entry_sign"].search(text)
-    return bool(sign) and not wordings()["references.says"].search(text)
+    sign = listed and len(text) <= _LONGEST and pattern("references.entry_sign").search(text)
+    return bool(sign) and not pattern("references.says").search(text)
 
 
 def _states(entry: str) -> bool:
     """Whether an entry or a footnote says something of its subject, beside naming a source."""
-    patterns = wordings()
     named = unmarked(entry)
-    if len(named) > _LONGEST or patterns["references.says"].search(named):
+    if len(named) > _LONGEST or pattern("references.says").search(named):
         return True
-    stating = patterns["heading.verb"].search(named) or patterns["references.amount"].search(named)
-    return bool(stating and not patterns["references.entry_sign"].search(named))
+    stating = pattern("heading.verb").search(named) or pattern("references.amount").search(named)
+    return bool(stating and not pattern("references.entry_sign").search(named))

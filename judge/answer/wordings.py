@@ -2,113 +2,57 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 _FRAGMENT: Final = re.compile(r"<(\w+)>")
-_FIRST_FRAGMENT: Final = re.compile(r"\^(?:<\w+>)?")
-_PLAIN: Final = r"[^\\\[\](){}<>|?*+.^$]+"
-# An escape, a set, a fragment, a repeat, plain text that is not repeated, or any other sign.
-_PART: Final = re.compile(
-    rf"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|<\w+>|(?:[?*+]|\{{[\d,]+\}})[+?]?|{_PLAIN}(?![?*+{{])|.",
-    re.DOTALL,
+_FIRST_FRAGMENT: Final = re.compile(r"\^(?:<\w+>(?![?*+{]))?")
+# An escape, a set, a fragment, a repeat, or any other sign.
+_SIGN: Final = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|<\w+>|(?:[?*+]|\{[\d,]+\})[+?]?|.", re.DOTALL
 )
-_WORDS: Final = re.compile(_PLAIN)
-_LOOKS_AROUND: Final = ("(?=", "(?!", "(?<=", "(?<!")
-_OFTEN: Final = 250
-"""Texts after which alternatives are worth being compiled as one."""
-_LEAST_SAVED: Final = 0.8
-"""Of an alternative a part has less; else it would be compiled twice."""
-# The same letters in another case, beside those that `lower` knows.
-_CASES: Final = str.maketrans({"ſ": "s", "ı": "i", "\u0307": None})
+_REPEATS: Final = ("?", "*", "+", "{")
 
 
-class _Alternative(NamedTuple):
-    """One of several patterns, and what every text that it matches holds."""
-
-    pattern: str
-    start: str
-    """Plain words that it begins with …"""
-    words: list[str]
-    """… and that stand anywhere, in lower case."""
-    parts: list[str]
-    """Patterns, each of which is found; the short ones first."""
-
-
-class Wording:
-    """Alternatives as one pattern, compiled when used: for few texts, only those that may match.
-
-    Most of them share long fragments, and most texts hold no part of them.
-    """
-
-    def __init__(
-        self, alternatives: Sequence[str], fragments: Mapping[str, str], *, joined: bool
-    ) -> None:
-        self._given = alternatives
-        self._fragments = fragments
-        self._joined = joined
-        self._asked = 0
-
-    @cached_property
-    def whole(self) -> re.Pattern[str]:
-        """All of them; joined, what they find may be another's find, and they match the same."""
-        given = _joined(self._given) if self._joined else self._given
-        return _compiled(_filled("|".join(given), self._fragments))
-
-    @cached_property
-    def search(self) -> Callable[[str], re.Match[str] | None]:
-        """As the whole does."""
-        return self.whole.search
-
-    def match(self, text: str) -> re.Match[str] | None:
-        """What the first alternative that matches finds."""
-        self._asked += 1
-        if self._asked > _OFTEN:
-            vars(self)["match"] = self.whole.match  # from now on
-            return self.whole.match(text)
-        lower = text.lower().translate(_CASES)
-        for pattern, start, words, parts in self._alternatives:
-            if (
-                lower.startswith(start)
-                and all(map(lower.__contains__, words))
-                and all(_compiled(part).search(text) for part in parts)
-                and (found := _compiled(pattern).match(text))
-            ):
-                return found
-        return None
-
-    @cached_property
-    def _alternatives(self) -> list[_Alternative]:
-        return [
-            _alternative(
-                _filled(pattern, self._fragments), [_filled(part, self._fragments) for part in held]
-            )
-            for pattern, held in _taken_apart("|".join(self._given))
-        ]
-
-
-class Wordings(dict[str, Wording]):
-    """The wordings by section and name."""
-
-    def __init__(self, table: Mapping[str, Sequence[str]], fragments: Mapping[str, str]) -> None:
-        super().__init__()
-        self.table = table
-        """The alternatives by section and name."""
-        self._fragments = fragments
-
-    def __missing__(self, name: str) -> Wording:
-        joined = name.endswith((".wordings", ".alone"))
-        self[name] = wording = Wording(self.table[name], self._fragments, joined=joined)
-        return wording
+class _Table(NamedTuple):
+    alternatives: Mapping[str, Sequence[str]]
+    """By section and name."""
+    fragments: Mapping[str, str]
 
 
 @cache
-def wordings() -> Wordings:
-    """The table, read once."""
-    table: dict[str, Sequence[str]] = {}
+def pattern(name: str) -> re.Pattern[str]:
+    """All alternatives of a name as one pattern: `pleasantry.wordings`, `en.verb`."""
+    given = _table().alternatives[name]
+    # A sentence that these match has a kind, whatever they find in it.
+    joined = _joined(given) if name.endswith((".wordings", ".alone")) else given
+    return _compiled("|".join(joined))
+
+
+def frame(name: str, text: str) -> re.Match[str] | None:
+    """What the first alternative of a name that matches finds; null where there is no such name.
+
+    The long ones are compiled for few texts: only those whose beginning matches.
+    """
+    for beginning, alternative in _frames(name):
+        if beginning and not _compiled(beginning).match(text):
+            continue
+        if found := _compiled(alternative).match(text):
+            return found
+    return None
+
+
+@cache
+def words(name: str) -> frozenset[str]:
+    """The words of a name that stands for words."""
+    return frozenset(_table().alternatives[name][0].split())
+
+
+@cache
+def _table() -> _Table:
+    alternatives: dict[str, Sequence[str]] = {}
     fragments: dict[str, str] = {}
     for name in ("kinds", "abstentions"):
         source = files("judge").joinpath("data", f"{name}.toml").read_text(encoding="utf-8")
@@ -116,58 +60,51 @@ def wordings() -> Wordings:
         fragments |= read.pop("fragments")
         for section, entries in read.items():
             for key, entry in entries.items():
-                table[f"{section}.{key}"] = [entry] if isinstance(entry, str) else entry
-    return Wordings(table, fragments)
+                alternatives[f"{section}.{key}"] = [entry] if isinstance(entry, str) else entry
+    return _Table(alternatives, fragments)
 
 
 @cache
-def _compiled(filled: str) -> re.Pattern[str]:
-    return re.compile(filled, re.IGNORECASE)
+def _compiled(given: str) -> re.Pattern[str]:
+    return re.compile(_filled(given), re.IGNORECASE)
 
 
-def _taken_apart(pattern: str) -> Iterator[tuple[str, list[str]]]:
-    """The alternatives of a pattern, each with its parts in order; empty ones for what may lack."""
-    alternative, depth = "", 0
-    held: list[str] = []
-    for part in _PART.findall(f"{pattern}|"):
-        if part == "|" and not depth:
-            yield alternative, held
-            alternative, held = "", []
-            continue
-        alternative += part
-        if depth:
-            held[-1] += part
-        elif part.startswith(("?", "*", "{0", "{,")):
-            held[-1] = ""
-        else:
-            held.append(part)
-        depth += (part == "(") - (part == ")")
+def _filled(given: str) -> str:
+    """A pattern with the fragments it names put in, and those that these name."""
+    return _FRAGMENT.sub(lambda found: _filled(_table().fragments[found[1]]), given)
 
 
-def _alternative(pattern: str, held: Sequence[str]) -> _Alternative:
-    start, words, parts = "", [], []
-    for before, part in pairwise(["", *held]):
-        if _WORDS.fullmatch(part):
-            if before == "^":
-                start = part.lower()
-            elif not part.isspace():
-                words.append(part.lower())
-        elif part.startswith("(") and not part.startswith(_LOOKS_AROUND):
-            parts.append(f"^{part}" if before == "^" else part)
-    smaller = (part for part in parts if len(part) < _LEAST_SAVED * len(pattern))
-    return _Alternative(pattern, start, words, sorted(smaller, key=len))
+@cache
+def _frames(name: str) -> tuple[tuple[str, str], ...]:
+    """The alternatives of a name, each behind how it begins."""
+    return tuple((_beginning(each), each) for each in _table().alternatives.get(name, ()))
+
+
+def _beginning(alternative: str) -> str:
+    """The fragment that an alternative begins with, or what stands before its first one.
+
+    Empty where nothing does, and where it has no fragment: it is soon compiled.
+    """
+    first = _FIRST_FRAGMENT.match(alternative)
+    cut = first.end() if first else 0
+    at = depth = 0
+    fragment = cut > 1
+    for sign in _SIGN.findall(alternative):
+        if sign == "|" and not depth:
+            return ""
+        if not (depth or fragment or sign.startswith(_REPEATS)):
+            cut = at
+        fragment = fragment or bool(_FRAGMENT.fullmatch(sign))
+        depth += (sign == "(") - (sign == ")")
+        at += len(sign)
+    return alternative[:cut] if fragment and cut > 1 else ""
 
 
 def _joined(patterns: Sequence[str]) -> list[str]:
     """The patterns, those that begin with the same fragment as one: it is then tried once."""
     rests: dict[str, list[str]] = {}
-    for pattern in patterns:
-        found = _FIRST_FRAGMENT.match(pattern)
+    for each in patterns:
+        found = _FIRST_FRAGMENT.match(each)
         head = found[0] if found else "^"
-        rests.setdefault(head, []).append(pattern.removeprefix(head))
+        rests.setdefault(head, []).append(each.removeprefix(head))
     return [f"{head}(?:{'|'.join(rest)})" for head, rest in rests.items()]
-
-
-def _filled(pattern: str, fragments: Mapping[str, str]) -> str:
-    """A pattern with the fragments it names put in, and those that these name."""
-    return _FRAGMENT.sub(lambda found: _filled(fragments[found[1]], fragments), pattern)
