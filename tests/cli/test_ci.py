@@ -1,5 +1,4 @@
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -59,33 +58,30 @@ def answered(asked: Asked) -> Answer:
     return Says(verdicts(asked, **labels))
 
 
+CASES = {
+    # Answers, and what becomes of the case.
+    "good": ("Full room one.", None),
+    "bad": ("Full room two. None of it.", "failure"),
+    "odd": ("Contradicted by all.", "failure"),
+    "half": ("Partial truth here.", "failure"),
+    "down": ("Broken line to it.", "error"),
+    "shy": ("I cannot answer that.", "skipped"),
+    "mute": ("", "skipped"),
+}
+
+
 def test_an_answer_is_a_case_and_none_passes_without_a_verdict(quiet: Path) -> None:
-    rows = {
-        # Answers, what becomes of the case, and what is said of it in English and in Chinese.
-        "good": ("Full room one.", None, "", ""),
-        "bad": ("Full room two. None of it.", "failure", "1 of 2 claims is not supported", "有 1"),
-        "odd": ("Contradicted by all.", "failure", "Contradicted by all.", "矛盾（第 1 句）"),
-        "half": ("Partial truth here.", "failure", "partial, sentence 1", "部分支持（第 1 句）"),
-        "down": ("Broken line to it.", "error", "1 of 1 claim has no verdict", "服务器"),
-        "shy": ("I cannot answer that.", "skipped", "abstained", "拒答"),
-        "mute": ("", "skipped", "no claims", "无论断"),
-    }
-    source = write(quiet / "in.jsonl", [line(qid, row[0]) for qid, row in rows.items()])
+    source = write(quiet / "in.jsonl", [line(qid, text) for qid, (text, _) in CASES.items()])
     with JudgeServer(answered) as server:
-        for lang in ("en", "zh"):
-            ran = judge(
-                *("score", source, "-o", f"runs/{lang}", *server.words),
-                *("--no-cache", "--junit", f"runs/{lang}/junit.xml", "--lang", lang),
-            )
-            assert ran.code == 0, ran.err
-            suite, found = cases(quiet / f"runs/{lang}/junit.xml")
-            assert suite["name"] == lang
-            assert list(found) == list(rows)
-            for qid, (_, tag, english, chinese) in rows.items():
-                case = found[qid]
-                assert (None if case is None else case.tag) == tag, qid
-                told = "" if case is None else f"{case.get('message')}\n{case.text}"
-                assert (english if lang == "en" else chinese) in told, (qid, told)
+        words = (*server.words, "--no-cache", "--junit", "junit.xml")
+        ran = judge("score", source, "-o", "runs/en", *words)
+    assert ran.code == 0, ran.err
+    suite, found = cases(quiet / "junit.xml")
+    assert suite["name"] == "en"
+    told = {qid: None if case is None else case.tag for qid, case in found.items()}
+    assert told == {qid: tag for qid, (_, tag) in CASES.items()}
+    assert found["odd"] is not None
+    assert "Contradicted by all." in f"{found['odd'].get('message')}"
 
 
 def test_hostile_texts_are_shown_as_text(quiet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,19 +106,8 @@ def test_hostile_texts_are_shown_as_text(quiet: Path, monkeypatch: pytest.Monkey
     assert (quiet / "junit.xml").stat().st_size < 20_000
     shown = MARKED.render((quiet / "sum.md").read_text("utf-8"))
     assert "&lt;script&gt;" in shown
-    for active in (
-        "<script",
-        "<a ",
-        "<img",
-        "<em>b",
-        "<code>",
-        "<del>",
-        "@all",
-        "@evil",
-        "GH-12",
-        "WWW.evil",
-        "https://evil",
-    ):
+    markup = ("<script", "<a ", "<img", "<em>b", "<code>", "<del>")
+    for active in (*markup, "@all", "@evil", "GH-12", "WWW.evil", "https://evil"):
         assert active not in shown, active
     assert len(shown) < 30_000
     # GitHub obeys lines that begin with `::`: only ours do, and none between stop and resume.
@@ -138,17 +123,15 @@ def test_annotations_name_file_and_line(quiet: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv(ON_GITHUB, "true")
     (quiet / "data").mkdir()
     texts = ["The canteen opens at seven.", "Bears dance, 50% of them: badly."]
-    source = write(
-        quiet / "data" / "a,b.jsonl", [line(f"q:{n}", text) for n, text in enumerate(texts)]
-    )
+    lines = [line(f"q:{n}", text) for n, text in enumerate(texts)]
+    source = write(quiet / "data" / "a,b.jsonl", lines)
     source.write_text("\n" + source.read_text("utf-8"), encoding="utf-8")  # a blank line counts
     for root, place in ((quiet, "file=data/a%2Cb.jsonl,line=3,"), (quiet / "data" / "x", "")):
         monkeypatch.setenv("GITHUB_WORKSPACE", str(root))
         ran = judge("score", source, "-o", "run", "--force")
         (said,) = [each for each in ran.out.splitlines() if each.startswith("::warning ")]
-        assert said.startswith(
-            f"::warning {place}title=q%3A1::none, sentence 1: Bears dance, 50%25 of them: badly.%0A"
-        )
+        assert said.startswith(f"::warning {place}title=q%3A1::")
+        assert "Bears dance, 50%25 of them: badly." in said
     assert "Bears" not in judge("score", source, "-o", "run", "--force", "--worst", "0").out
     rows = [line(qid, "Bears dance at night.") for qid in "ab"]
     mapped = write(quiet / "mapped.jsonl", [{"said": row.pop("answer"), **row} for row in rows])
@@ -162,19 +145,17 @@ def test_annotations_name_file_and_line(quiet: Path, monkeypatch: pytest.MonkeyP
 def test_a_file_that_cannot_be_written_costs_nothing(quiet: Path) -> None:
     source = write(quiet / "in.jsonl", [line("1", "The canteen opens at seven.")])
     (quiet / "taken").write_text("a file")
-    wrong: Mapping[str, str] = {
-        "--junit .": "is no file that could be replaced",
-        "--markdown taken/x.md": "cannot be written",
-        "--junit in.jsonl": "is what this is made from",
-        "--junit run/results.jsonl": "the run itself stands there",
-        "--markdown run": "the run itself stands there",
-        "--junit run/review/one/labels.csv": "the run itself stands there",
-        "--junit one --markdown ./one": "are one file",
-    }
-    for options, message in wrong.items():
+    for options in (
+        "--junit .",
+        "--markdown taken/x.md",
+        "--junit in.jsonl",
+        "--junit run/results.jsonl",
+        "--markdown run",
+        "--junit run/review/one/labels.csv",
+        "--junit one --markdown ./one",
+    ):
         ran = judge("score", source, "-o", "run", *shlex.split(options))
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), options
-        assert message in ran.err
         assert not (quiet / "run").exists()
     assert source.read_text("utf-8").count("\n") == 1
     source.write_text("{")
@@ -186,25 +167,25 @@ def test_a_file_that_cannot_be_written_costs_nothing(quiet: Path) -> None:
 
 
 def test_an_old_report_never_stands_for_a_run_that_ended_early(quiet: Path) -> None:
-    source = write(quiet / "in.jsonl", [line("1", "Full room one.")])
     names = ("junit.xml", "sum.md")
-    for name in names:
-        (quiet / name).write_text("of yesterday")
+    words = ("--junit", names[0], "--markdown", names[1])
+
+    def old() -> None:
+        for name in names:
+            (quiet / name).write_text("of yesterday")
+
+    old()
+    source = write(quiet / "in.jsonl", [line("1", "Full room one.")])
     with JudgeServer(lambda _: Status(401, "{}")) as server:
-        ran = judge(
-            *("score", source, "-o", "run", *server.words),
-            *("--no-cache", "--junit", names[0], "--markdown", names[1]),
-        )
+        ran = judge("score", source, "-o", "run", *server.words, "--no-cache", *words)
     assert ran.code == 2, ran.err
     assert not any((quiet / name).exists() for name in names)
     source = write(quiet / "in.jsonl", [line(f"{n}", "It opens at seven.") for n in range(30)])
     for most in (6_000, 30_000):  # there is room for no report, or not for the results
-        for name in names:
-            (quiet / name).write_text("of yesterday")
+        old()
         with cramped(most):
-            words = ("--junit", names[0], "--markdown", names[1])
             ran = judge("score", source, "-o", f"{most}", *words)
-        assert (ran.code, "too large" in ran.err) == (2, True), ran.err
+        assert ran.code == 2, ran.err
         assert not any((quiet / name).exists() for name in names), most
 
 
@@ -218,19 +199,14 @@ def test_a_comparison_goes_into_a_pull_request_too(
         source = write(quiet / f"{name}.jsonl", lines)
         assert judge("score", source, "-o", name).code == 0
     gate = ("--fail-if-worse", "faithfulness=0.02")
-    for lang, told in (("en", "failed"), ("zh", "未通过")):
-        words = ("compare", "good", "bad", *gate, "--lang", lang, "--markdown", f"{lang}.md")
-        ran = judge(*words)
-        assert ran.code == 1, ran.err
-        (error,) = [each for each in ran.out.splitlines() if each.startswith("::error")]
-        assert told in error
-        written = (quiet / f"{lang}.md").read_text("utf-8")
-        assert "| +0.917 |" in written  # as it is, to be copied into a sheet
-        shown = MARKED.render(written)
-        first = shown.splitlines()[0]
-        assert first.startswith("<p><strong>")
-        assert told in first
-        assert "<table>" in shown
-        assert "<b>" not in shown
+    ran = judge("compare", "good", "bad", *gate, "--markdown", "compared.md")
+    assert ran.code == 1, ran.err
+    assert sum(each.startswith("::error") for each in ran.out.splitlines()) == 1
+    written = (quiet / "compared.md").read_text("utf-8")
+    assert "| +0.917 |" in written  # as it is, to be copied into a sheet
+    shown = MARKED.render(written)
+    assert shown.splitlines()[0].startswith("<p><strong>")  # the gate
+    assert "<table>" in shown
+    assert "<b>" not in shown
     for wrong in ("good/results.jsonl", "good", "good/review/labels.csv"):
         assert judge("compare", "good", "bad", "--markdown", wrong).code == 2

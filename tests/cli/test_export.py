@@ -2,10 +2,10 @@ import csv
 import gzip
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
-from pydantic import JsonValue
 
 from judge import Run, to_rows
 from judge.files.runs import RESULTS
@@ -42,7 +42,6 @@ def test_every_form_holds_the_same_rows(run: Path, tmp_path: Path) -> None:
             option = "--csv" if name.endswith("csv") else "--json"
             done = judge("export", run, option, path / name, "--level", level)
             assert (done.code, done.err) == (0, "")
-            assert f"({len(rows)} rows)" in done.out.replace("\n", "")
         pytest.importorskip("pyarrow")
         from pyarrow.parquet import read_table  # noqa: PLC0415  an extra
 
@@ -83,55 +82,28 @@ def test_what_cannot_be_exported_is_one_line_and_leaves_nothing(run: Path, tmp_p
     (tmp_path / "taken").mkdir()
     kept = tmp_path / "kept.csv"
     kept.write_text("kept", encoding="utf-8")
-    wrong: list[tuple[list[object], str]] = [
-        ([run], "name one file to write: --csv FILE"),
-        ([run, "--csv", kept, "--json", kept], "name one file to write"),
-        ([run, "--parquet", "-"], "name one file to write"),
-        ([run, "--csv", kept, "--level", "words"], "--level 'words': give one of sentences"),
-        ([run, "--csv", run / RESULTS], "is what this is made from"),
-        ([run, "--csv", tmp_path / "taken"], "is no file that could be replaced"),
-        ([tmp_path, "--csv", kept], "holds no run"),
-        ([run, "--csv", f"{kept}.zst"], "is not packed so here; name it .gz, or without .zst"),
-        ([run, "--parquet", f"{kept}.gz"], "Parquet is packed by itself; name it .parquet"),
+    wrong: list[list[object]] = [
+        [run],
+        [run, "--csv", kept, "--json", kept],
+        [run, "--parquet", "-"],
+        [run, "--csv", kept, "--level", "words"],
+        [run, "--csv", run / RESULTS],
+        [run, "--csv", tmp_path / "taken"],
+        [tmp_path, "--csv", kept],
+        [run, "--csv", f"{kept}.zst"],
+        [run, "--parquet", f"{kept}.gz"],
     ]
-    for words, says in wrong:
-        code, _, err = judge("export", *words)
-        assert (code, says in err, err.count("\n")) == (2, True, 1), err
+    for words in wrong:
+        code, out, err = judge("export", *words)
+        assert (code, out, err.count("\n")) == (2, "", 1), words
     # Damaged at its end: what stood there stays.
-    damaged = tmp_path / "run"
-    damaged.mkdir()
-    for each in run.iterdir():
-        if each.is_file():
-            (damaged / each.name).write_bytes(each.read_bytes())
+    damaged = shutil.copytree(run, tmp_path / "run")
     data = (damaged / RESULTS).read_bytes()
     (damaged / RESULTS).write_bytes(data[:-9])
     code, _, err = judge("export", damaged, "--csv", kept)
-    assert (code, "is cut off" in err) == (2, True), err
+    assert (code, err.count("\n")) == (2, 1), err
     assert kept.read_text("utf-8") == "kept"
     assert not list(tmp_path.glob("*.part"))
-
-
-def test_support_by_citations_is_exported(tmp_path: Path) -> None:
-    answer: list[JsonValue] = [
-        {"text": "It opens at six.", "citations": [0]},
-        {"text": "It is free.", "citations": [1]},
-    ]
-    texts: list[JsonValue] = ["It opens at six.", "Lockers are emptied on Friday."]
-    row: dict[str, JsonValue] = {
-        "topic_id": "1",
-        "answer": answer,
-        "references": ["a", "b"],
-        "segments": texts,
-    }
-    write(tmp_path / "in.jsonl", [row, {**row, "topic_id": "2", "answer": []}])
-    assert judge("score", tmp_path / "in.jsonl", "-o", tmp_path / "run").code == 0
-    told = json.loads(judge("export", tmp_path / "run", "--json", "-", "--level", "answers").out)
-    kept = [result.scores.citation_support for result in Run.open(tmp_path / "run")]
-    assert [{name: each[name] for name in kept[0]} for each in told] == [
-        kept[0],
-        dict.fromkeys(kept[0]),
-    ]
-    assert kept[0]["support_weighted_precision"] == 0.5
 
 
 def test_a_run_without_sentences_is_a_header(tmp_path: Path) -> None:

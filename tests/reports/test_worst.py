@@ -97,34 +97,19 @@ def test_flagged_sentences_take_a_third_of_the_places_and_what_is_left() -> None
     assert texts(6, result) == ["a4", "a5", "a6", "a7", "a0", "a1"]
     assert texts(7, result) == ["a4", "a5", "a6", "a7", "a0", "a1", "a2"]
     assert texts(1, result) == ["a4"]
-    worst = Worst(2)
-    worst.add(result)
-    assert [flag.name for flag in worst.sentences()[0].flags] == []
-    worst.add(flagged(answer("b", said("contradicted")), FlagName.UNVERIFIED_QUOTE, 0))
-    assert [flag.name for flag in worst.sentences()[0].flags] == [FlagName.UNVERIFIED_QUOTE]
 
 
 def test_the_first_failure_of_each_reason_is_kept_fallen_back_or_not() -> None:
     failures = Failures()
     stood_in = said("full", 0.9).model_copy(update={"fallback_from": MISSING})
+    # Those of the comparison with the reference, too.
     for result in (
         answer("a", said("full")),
-        answer("b", said("full"), TIMEOUT),
+        compared("b", "f", "n?"),
         answer("c", LATE, stood_in),
+        answer("d", MISSING).model_copy(update={"correctness": comparison("y", "f")}),
     ):
         failures.add(result)
-    assert failures.first == {
-        UnscoredReason.TIMEOUT: Example("b", TIMEOUT),
-        UnscoredReason.MISSING: Example("c", MISSING),
-    }
-
-
-def test_failures_of_the_comparison_with_the_reference_are_kept_too() -> None:
-    failures = Failures()
-    failures.add(compared("a", "f", "f"))
-    failures.add(compared("b", "f", "n?"))
-    failed = answer("c", MISSING).model_copy(update={"correctness": comparison("y", "f")})
-    failures.add(failed)
     assert failures.first == {
         UnscoredReason.TIMEOUT: Example("b", TIMEOUT),
         UnscoredReason.MISSING: Example("c", MISSING),
