@@ -259,7 +259,6 @@ class _Asker(NamedTuple):
     ) -> Judge:
         """The judge that asks with this prompt, seed, order of the chunks, and form of reply."""
         from judge.backends.openai import SeededModel  # noqa: PLC0415
-        from judge.backends.store import SharedStore  # noqa: PLC0415
         from judge.judges.cached import CachedJudge  # noqa: PLC0415
         from judge.judges.prompted import Form, PromptedJudge  # noqa: PLC0415
 
@@ -282,8 +281,7 @@ class _Asker(NamedTuple):
         if self.store is None:
             return judge
         repeat = f"{seed}:{order}" if seed or order else 0
-        leases = self.store if isinstance(self.store, SharedStore) and self.guarded else None
-        return CachedJudge(judge, self.store, self.url, group=size, repeat=repeat, leases=leases)
+        return CachedJudge(judge, self.store, self.url, group=size, repeat=repeat)
 
 
 def _wanted(config: Config) -> "Capabilities":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -95,17 +94,7 @@ class Store(Protocol):
         """The texts known for these keys; a missing key is absent."""
 
     async def put(self, texts: Mapping[str, str]) -> None:
-        """Keep all of these, or none; a crash may lose what the last moments brought."""
-
-
-class Leases(Protocol):
-    """Lets one of many processes ask, while the others wait to find what it kept."""
-
-    def lease(self, name: str, deadline: float | None, /) -> AbstractAsyncContextManager[bool]:
-        """Whoever enters is alone with this name; what it put is kept before the next one enters.
-
-        False where another one still is at the deadline, a time of the event loop.
-        """
+        """Keep all of these, or none."""
 
 
 class ReviewHook(Protocol):

@@ -86,9 +86,7 @@ SETTINGS: Final = {
     ),
     "cache_ttl": _option(int, "Seconds after which that server forgets a verdict.", "SECONDS"),
     "cache": _switch("cache", "Keep verdicts, and ask for none twice [on]."),
-    "durable": _switch(
-        "durable", "Have a verdict on disk, or on that server, before it counts; slower [off]."
-    ),
+    "durable": _switch("durable", "Keep verdicts through a power cut, too; slower [off]."),
     "max_line": _option(float, "A longer line of samples is a bad one [64].", "MB"),
     "map": _option(
         list[str],

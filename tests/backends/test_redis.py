@@ -1,6 +1,5 @@
-"""The cache on a Redis server, and who asks where many share it."""
+"""The cache on a Redis server that many share."""
 
-import asyncio
 import json
 from functools import partial
 from pathlib import Path
@@ -8,17 +7,17 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from judge.backends.store import SharedStore
+from judge.backends.store import BackgroundStore
 from judge.backends.store.redis import RedisStore
 from judge.errors import ConfigError, RunError
 from judge.evaluator import Evaluator
 from judge.records import Sample, SampleResult
 from tests import replies
 from tests.asked import Asked
-from tests.commands import judge, line, results, start, until, write
+from tests.commands import judge, line, results, write
 from tests.posted import SELF_SIGNED
 from tests.redis_server import BINARY, RedisServer, free_port
-from tests.replies import Answer, Slow, Status
+from tests.replies import Answer
 from tests.server import JudgeServer
 
 pytestmark = pytest.mark.skipif(
@@ -30,10 +29,6 @@ ANSWER = "The canteen opens at seven. It closes at three."
 
 def rows(count: int) -> list[dict[str, JsonValue]]:
     return [line(f"q{number}", f"{ANSWER} Today {number} people came.") for number in range(count)]
-
-
-def slow(asked: Asked) -> Answer:
-    return Slow(0.02, replies.right(asked))
 
 
 def labels(result: SampleResult) -> list[str]:
@@ -49,72 +44,6 @@ async def judged(
         return [
             result async for result in evaluator.evaluate(map(Sample.model_validate, rows(count)))
         ]
-
-
-@pytest.mark.usefixtures("place")
-async def test_two_that_ask_the_same_at_once_pay_once(redis: RedisServer) -> None:
-    with JudgeServer(slow) as server:
-        one, two = await asyncio.gather(judged(server, redis, 50), judged(server, redis, 50))
-        assert server.calls == 50
-    for result in (*one, *two):
-        assert labels(result) == ["full"] * 3
-    cached = [call.cached for result in (*one, *two) for call in result.calls]
-    assert (cached.count(False), cached.count(True)) == (50, 50)
-    with redis.client() as client:
-        assert list(client.scan_iter("judge:lease:*")) == []
-
-
-@pytest.mark.usefixtures("place")
-async def test_a_failure_is_nobody_else_s(redis: RedisServer) -> None:
-    script = replies.calls(Status(400, {"error": {"message": "no"}}), replies.right)
-    with JudgeServer(lambda asked: Slow(0.05, script(asked))) as server:
-        both = await asyncio.gather(judged(server, redis), judged(server, redis))
-        assert server.calls == 2
-    assert sorted(labels(result)[0] for (result,) in both) == ["full", "server_error"]
-
-
-async def test_who_waits_keeps_to_its_deadline(server: JudgeServer, redis: RedisServer) -> None:
-    await judged(server, redis)
-    with redis.client() as client, RedisStore(redis.socket) as store:
-        (name,) = (key.decode() for key in client.scan_iter("judge:asked:*"))
-        client.flushall()
-        assert store.take(name.removeprefix("judge:"), "somebody else")
-        (result,) = await judged(server, redis, deadline=0.2)
-    assert server.calls == 1
-    assert labels(result) == ["timeout"] * 3
-
-
-async def test_who_dies_is_waited_for_no_longer_than_its_lease(
-    place: Path, redis: RedisServer
-) -> None:
-    script = replies.Until(1)
-    source = write(place / "samples.jsonl", rows(1))
-    with JudgeServer(script) as server, redis.client() as client:
-        words = ("score", source, "-o", "run", *server.words, "--cache-url", redis.socket)
-        with start(*words) as process:
-            until(process, script.full.is_set)
-            process.kill()
-        (lease,) = client.scan_iter("judge:lease:*")
-        assert 0 < client.pttl(lease) <= 15_000
-        script.upto(2)
-        waiting = asyncio.create_task(judged(server, redis))
-        client.pexpire(lease, 100)
-        (result,) = await waiting
-        assert server.calls == 2
-    assert labels(result) == ["full"] * 3
-
-
-# Over a second: a lease is renewed in thirds of it, and a busy machine may keep one waiting.
-async def test_a_lease_holds_for_as_long_as_it_is_held(redis: RedisServer) -> None:
-    opened = partial(RedisStore, redis.socket, lease=1)
-    loop = asyncio.get_running_loop()
-    async with SharedStore(opened) as one, SharedStore(opened) as two:
-        async with one.lease("a", None) as ours:
-            late, other = two.lease("a", loop.time() + 1.3), two.lease("b", None)
-            async with late as too_late, other as another:
-                assert (ours, too_late, another) == (True, False, True)
-        async with two.lease("a", loop.time() + 0.5) as at_last:
-            assert at_last, "it was freed, and by none but its owner"
 
 
 async def test_what_is_no_row_of_ours_is_a_miss(
@@ -145,7 +74,7 @@ def test_a_verdict_is_forgotten_in_time(redis: RedisServer) -> None:
 def test_a_server_that_cannot_be_used_is_told_before_anything_is_asked(server: JudgeServer) -> None:
     source = write(Path("samples.jsonl"), [line("q", ANSWER)])
     cluster = ("--cluster-enabled", "yes", "--cluster-port", f"{free_port()}")
-    limited = ("--user", "default", "on", "nopass", "~*", "+@all", "-eval")
+    limited = ("--user", "default", "on", "nopass", "~*", "+@all", "-mget")
     for options in (("--maxmemory", "1"), cluster, limited, None):
         with RedisServer(*(options or ())) as redis:
             if options is None:
@@ -195,8 +124,7 @@ def test_it_speaks_tls_where_somebody_vouches_for_it(
             assert store.get(["a"]) == {"a": "1"}
 
 
-@pytest.mark.parametrize("durable", [True, False])
-def test_a_server_that_goes_away_meanwhile_ends_nothing(place: Path, *, durable: bool) -> None:
+def test_a_server_that_goes_away_meanwhile_ends_nothing(place: Path) -> None:
     source = write(place / "samples.jsonl", rows(6))
     with RedisServer() as redis:
 
@@ -207,7 +135,7 @@ def test_a_server_that_goes_away_meanwhile_ends_nothing(place: Path, *, durable:
 
         with JudgeServer(killing) as server:
             words = (*server.words, "--cache-url", redis.url, "--concurrency", 1)
-            ran = judge("score", source, "-o", "run", *words, *["--durable"][: 1 if durable else 0])
+            ran = judge("score", source, "-o", "run", *words)
             assert (ran.code, server.calls) == (0, 6), ran.err
     assert [labels(each) for each in results(place / "run")] == [["full"] * 3] * 6
     assert ran.err.count("is gone or full (") == 1
@@ -216,7 +144,7 @@ def test_a_server_that_goes_away_meanwhile_ends_nothing(place: Path, *, durable:
 
 async def test_who_lives_by_what_is_kept_is_told_at_once() -> None:
     async def use(redis: RedisServer) -> None:
-        async with SharedStore(partial(RedisStore, redis.socket), strict=True) as store:
+        async with BackgroundStore(partial(RedisStore, redis.socket), strict=True) as store:
             await store.put({"a": "1"})
             redis.close()
             await store.get(["b"])

@@ -100,7 +100,7 @@ ROWS: Final = [
 MASKS: Final = (
     (re.compile(r"(?:similarity:lexical|llm:tiny)\S*\|judge:\S+"), "SIGNATURE"),
     (re.compile(r"\br[0-9a-f]{8}\b"), "DRAW"),
-    (re.compile(r"\b\d+(?:\.\d+)? (?=GB)"), "N "),
+    (re.compile(r"\b\d+(?:\.\d+)? (?=[GM]B)"), "N "),
     (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d(?: UTC)?"), "TIME"),
     (re.compile(r"\b\d+(?:\.\d+)? (?=s\b|seconds\b|秒)"), "N "),
 )

@@ -1,8 +1,6 @@
 """What is kept is not paid for again, and what differs in anything that counts is."""
 
-import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -52,21 +50,6 @@ def test_a_second_run_asks_nobody(place: Path, server: JudgeServer) -> None:
     assert (summary.calls, summary.cache_hits, summary.prompt_tokens) == (0, 20, 0)
     assert "0 sent, 20 from cache; 0 tokens in, 0 out" in second.out
     assert len(server.requests) == 21
-
-
-def test_an_edited_verdict_is_asked_again_and_replaced(place: Path, server: JudgeServer) -> None:
-    score(server, place, "one")
-    with closing(sqlite3.connect(place / "caches" / "judge" / "cache.db")) as database, database:
-        edit = """UPDATE Cache SET value = replace(value, '"full"', '"none"')
-                  WHERE value LIKE '%"sentence":1,%'"""
-        assert database.execute(edit).rowcount == 1
-    for name in ("two", "three"):
-        score(server, place, name)
-        assert [each.outcome for each in results(place / name)[0].sentences] == [
-            each.outcome for each in results(place / "one")[0].sentences
-        ]
-    asked = [asked.ids for asked in server.requests if not asked.is_probe]
-    assert asked == [["s1", "s2", "s3"], ["s2"]]
 
 
 def test_of_an_answer_half_kept_the_other_half_is_asked(place: Path, server: JudgeServer) -> None:

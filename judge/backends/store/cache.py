@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge.backends.store.disk import DiskStore
-from judge.backends.store.journal import BackgroundStore
 from judge.backends.store.keeper import Keeper
-from judge.backends.store.lease import SharedStore
+from judge.backends.store.worker import BackgroundStore
 from judge.config import Config
 from judge.errors import ConfigError, extra
 
@@ -17,18 +16,16 @@ if TYPE_CHECKING:
 
 
 def open_store(config: Config, *, strict: bool = False) -> BackgroundStore:
-    """The cache; entering it raises ConfigError where it cannot be used."""
-    durable = config.durable
-    if config.cache_url is not None:
-        return SharedStore(
-            partial(_server, config.cache_url, config), durable=durable, strict=strict
-        )
-    opened = partial(DiskStore, cache_folder(config), durable=durable)
-    return BackgroundStore(opened, durable=durable, strict=strict)
+    """Return the cache of a run; entering it raises ConfigError where it cannot be used."""
+    return BackgroundStore(partial(open_keeper, config), strict=strict)
 
 
 def open_keeper(config: Config) -> Keeper:
-    """What keeps it, read and written at once; ConfigError where it cannot be used."""
+    """Return what keeps the verdicts; it blocks while it reads and writes.
+
+    Raises:
+        ConfigError: it cannot be used.
+    """
     if config.cache_url is not None:
         return _server(config.cache_url, config)
     return DiskStore(cache_folder(config), durable=config.durable)

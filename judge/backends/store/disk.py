@@ -1,17 +1,17 @@
-"""Texts kept on disk by key, in SQLite: of what stands there, only text is ever trusted."""
+"""Texts kept on disk by key, by diskcache in SQLite. Rows that are not plain text are ignored."""
 
 import errno
-import hashlib
 import logging
 import os
 import shlex
 import sqlite3
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from threading import get_ident
-from typing import Final, Self
+from typing import Any, Final, Self
+
+from diskcache import Cache, Disk, Timeout
 
 from judge.backends.store.keeper import Unkept
 from judge.errors import ConfigError, JudgeError, RunError, UsageError
@@ -20,8 +20,11 @@ _LOGGER: Final = logging.getLogger("judge")
 DATABASE: Final = "cache.db"
 _FILES: Final = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
 _PRIVATE: Final = 0o700
-_PATIENCE: Final = 60.0
-"""Seconds to wait for another process's transaction, which takes milliseconds."""
+_LOCK_SECONDS: Final = 60.0
+"""How long a transaction of another process is waited for; each takes milliseconds."""
+_MODE_RAW: Final = 1
+"""How diskcache marks a value that is in the database as it is."""
+_MODE_NONE: Final = 0
 
 _UNUSABLE: Final = "cannot be used ({}); name another cache directory"
 _UNREAD: Final = "cannot be read ({}); mend that, or name another cache directory (--cache-dir)"
@@ -33,56 +36,64 @@ _FULL: Final = (
     "its disk is full ({}), and takes no verdict; what is there stays: free some room, or name "
     "another cache directory (--cache-dir)"
 )
-_REFUSED: Final = "cache %s: rows that are no text of ours, or were changed, are not read"
-_MALFORMED: Final = "is no sound database ({}); try `{}`, or name another cache directory"
-_SETUP: Final = (
-    # What SQLite's manual advises for files that others may have written.
-    "PRAGMA trusted_schema = 0",
-    "PRAGMA cell_size_check = 1",
-    "PRAGMA mmap_size = 0",
-    # A write-ahead log loses no committed row to a kill -9, even where nobody waits for the disk.
-    "PRAGMA journal_mode = wal",
-    "PRAGMA cache_size = 8192",
-    # The columns and the index of diskcache, which older versions kept this table by.
-    """CREATE TABLE IF NOT EXISTS Cache (
-    rowid INTEGER PRIMARY KEY, key BLOB, raw INTEGER, store_time REAL, expire_time REAL,
-    access_time REAL, access_count INTEGER DEFAULT 0, tag BLOB, size INTEGER DEFAULT 0,
-    mode INTEGER DEFAULT 0, filename TEXT, value BLOB)""",
-    "CREATE UNIQUE INDEX IF NOT EXISTS Cache_key_raw ON Cache (key, raw)",
-)
-_PUT: Final = """
-    INSERT INTO Cache (key, raw, mode, value, tag) VALUES (?, 1, 1, ?, CAST(? AS TEXT))
-    ON CONFLICT (key, raw) DO UPDATE
-    SET mode = 1, filename = NULL, value = excluded.value, tag = excluded.tag
-"""
-_ROWS: Final = """
-    SELECT rowid, key, value, tag, raw IS 1 AND mode IS 1 AND filename IS NULL
-    AND typeof(key) = 'text' AND typeof(value) = 'text' FROM Cache WHERE
-"""
-_PAGE: Final = 500
-"""Keys in one query, of which SQLite allows 999 values wherever it was built; rows likewise."""
+_REFUSED: Final = "cache %s: rows that are not plain text are ignored"
+_MALFORMED: Final = "is not a sound database ({}); try `{}`, or name another cache directory"
 _SPOILT: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _NO_ROOM: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
 _NO_ROOM_FOR_FILES: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
-_Row = tuple[int, bytes, bytes, bytes | None, int]
-
 
 class DiskFull(Unkept):
-    """A cache's disk, or the room that its user may have on it.
+    """The cache's disk has no room left, or the user's share of it is used up."""
 
-    Also one that fails: SQLite tells both by one code where a file may grow no further.
+
+class TextDisk(Disk):  # type: ignore[misc] # diskcache has no types
+    """Keeps text in the database alone.
+
+    diskcache itself unpickles what a row holds and opens, or removes, the file that a row names
+    (CVE-2025-69872). Here a row with a pickle or a file name counts as absent, and no file beside
+    the database is ever touched.
     """
+
+    refused = False
+    """Whether a row was ignored."""
+
+    def put(self, key: str) -> tuple[str, bool]:
+        """Return the key as the database holds it."""
+        return key, True
+
+    def get(self, key: object, raw: object) -> str | None:
+        """Return the key of a row; None where it is not text."""
+        if raw and isinstance(key, str):
+            return key
+        self.refused = True
+        return None
+
+    def store(self, value: str, _read: bool, key: object = None) -> tuple[int, int, None, str]:  # noqa: FBT001
+        """Return the columns `size`, `mode`, `filename` and `value` of a row."""
+        del key
+        return len(value), _MODE_RAW, None, value
+
+    def fetch(self, mode: int, filename: str | None, value: object, _read: bool) -> str:  # noqa: FBT001
+        """Return the text of a row.
+
+        Raises:
+            OSError: the row is not plain text; diskcache takes that for an absent row.
+        """
+        if mode == _MODE_RAW and filename is None and isinstance(value, str):
+            return value
+        self.refused = True
+        raise OSError("not plain text")
+
+    def remove(self, _path: str) -> None:
+        """Remove no file: only a row that somebody else wrote can name one."""
 
 
 class DiskStore:
-    """A store that processes share, and that outlives them; close it, or use it in a `with`.
+    """A `Keeper` in a folder, which processes share; close it, or use it in a `with`.
 
-    Reading and writing block; each thread has a connection of its own. A row that is not plain text
-    (a pickle, one that names a file), or was changed since it was put, counts as absent; the first
-    is told to the logger `judge`. The folder holds questions and verdicts, so only its owner may
-    enter: it is made or tightened; somebody else's is refused, since they could change what is in
-    it. A link is followed. What is put outlives a kill -9, and if `durable` a power cut, too.
+    What is put outlives a kill -9, and where it is `durable` a power cut, too. The folder holds
+    questions and verdicts: it is made for its owner alone.
 
     Raises:
         ConfigError: the folder cannot be used, or does not hold a sound database.
@@ -95,17 +106,18 @@ class DiskStore:
     def __init__(self, directory: Path, *, durable: bool = False) -> None:
         self.directory = _private(directory)
         self.place = str(directory)
-        self._path = self.directory / DATABASE
-        self._setup = (*_SETUP, f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-        self._warned = self._closed = False
-        self._open: dict[int, tuple[sqlite3.Connection, int]] = {}
+        self._closed = self._warned = False
         with _translated(self.directory, ConfigError, _UNREAD):
-            try:
-                # What cannot be written shows here, before anything is paid for.
-                self._database().execute("PRAGMA user_version = 1")
-            except BaseException:
-                self.close()
-                raise
+            self._cache: Any = Cache(
+                str(self.directory),
+                timeout=_LOCK_SECONDS,
+                disk=TextDisk,
+                disk_min_file_size=2**62,
+                eviction_policy="none",
+                cull_limit=0,
+                sqlite_journal_mode="wal",
+                sqlite_synchronous=2 if durable else 1,
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -114,118 +126,58 @@ class DiskStore:
         self.close()
 
     def close(self) -> None:
-        """Let go of the database for good; a second time does nothing."""
+        """Close the database for good; a second time does nothing."""
         self._closed = True
-        while self._open:
-            self._open.popitem()[1][0].close()
+        self._cache.close()
 
     def get(self, keys: Sequence[str]) -> dict[str, str]:
-        """The texts known for these keys; a missing key is absent."""
-        found: dict[str, str] = {}
-        with self._used(_UNREAD) as database:
-            for low in range(0, len(keys), _PAGE):
-                some = keys[low : low + _PAGE]
-                query = f"{_ROWS} raw = 1 AND key IN ({', '.join('?' * len(some))})"
-                found.update(self._sound(database.execute(query, some)))
-        return found
+        """Return the texts known for these keys; a missing key is absent."""
+        with self._used(_UNREAD) as cache:
+            found = {key: cache.get(key) for key in keys}
+        return {key: text for key, text in found.items() if text is not None}
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep all of these in one transaction, or none."""
-        with self._used(_UNWRITTEN) as database:
-            rows = [
-                (key, text, _checksum(key.encode(), text.encode())) for key, text in texts.items()
-            ]
-            try:
-                with database:
-                    database.executemany(_PUT, rows)
-            except BaseException:
-                self._release()  # a commit that failed may leave its transaction open
-                raise
+        with self._used(_UNWRITTEN) as cache, cache.transact():
+            for key, text in texts.items():
+                cache.set(key, text)
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """Every key and its text, oldest first."""
-        query, last = f"{_ROWS} rowid > ? ORDER BY rowid LIMIT {_PAGE}", 0
-        while True:
-            with self._used(_UNREAD) as database:
-                page = database.execute(query, (last,)).fetchall()
-            if not page:
-                return
-            last = page[-1][0]
-            yield from self._sound(page)
+        """Yield every key and its text."""
+        with self._used(_UNREAD) as cache:
+            for key in cache:
+                if key is not None and (text := cache.get(key)) is not None:
+                    yield key, text
 
     @property
     def size(self) -> int:
         """Bytes on disk."""
         with self._used(_UNREAD):
-            files = (path for path in self.directory.iterdir() if path.name in _FILES)
-            return sum(path.stat().st_size for path in files)
+            return sum(path.stat().st_size for path in _there(self.directory))
 
     def clear(self) -> int:
-        """Remove every row, give the room back, and tell how many rows there were."""
-        with self._used(_UNWRITTEN) as database:
-            with database:
-                removed = database.execute("DELETE FROM Cache").rowcount
-            database.execute("VACUUM")
-            database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        """Remove every row, and return how many there were."""
+        with self._used(_UNWRITTEN) as cache:
+            removed: int = cache.clear()
+            cache.close()  # which shrinks the files; the next use opens them again
         return removed
 
-    def _sound(self, rows: Iterable[_Row]) -> Iterator[tuple[str, str]]:
-        """Key and text of each row that is ours, and as it was put.
-
-        Rows of older versions have no checksum, and are read: they were paid for.
-        """
-        for _, key, text, tag, ours in rows:
-            if ours and (tag is None or tag == _checksum(key, text)):
-                yield key.decode("utf-8", "replace"), text.decode("utf-8", "replace")
-            elif not self._warned:
-                self._warned = True
-                _LOGGER.warning(_REFUSED, self.directory)
-
     @contextmanager
-    def _used(self, what: str) -> Iterator[sqlite3.Connection]:
+    def _used(self, what: str) -> Iterator[Any]:
         if self._closed:
             raise UsageError(f"cache {self.directory}: closed; ask while its `with` is open")
         with _translated(self.directory, RunError, what):
-            yield self._database()
-
-    def _database(self) -> sqlite3.Connection:
-        """This thread's connection.
-
-        Another one where the folder was removed: SQLite would go on in a file without a name.
-        """
-        try:
-            here = self._path.stat().st_ino
-        except FileNotFoundError:
-            here = None
-        if (known := self._open.get(get_ident())) and known[1] == here:
-            return known[0]
-        if here is None and self._open:
-            _LOGGER.warning("cache %s: was removed meanwhile, and is begun anew", self.directory)
-        self._release()
-        self.directory.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
-        self._path.touch(mode=0o600)  # SQLite gives its other files the mode of this one
-        database = sqlite3.connect(
-            self._path, _PATIENCE, isolation_level="IMMEDIATE", check_same_thread=False
-        )
-        try:
-            database.text_factory = bytes
-            for statement in self._setup:
-                database.execute(statement)
-        except BaseException:
-            database.close()
-            raise
-        self._open[get_ident()] = database, self._path.stat().st_ino
-        return database
-
-    def _release(self) -> None:
-        if known := self._open.pop(get_ident(), None):
-            known[0].close()
+            yield self._cache
+        if self._cache.disk.refused and not self._warned:
+            self._warned = True
+            _LOGGER.warning(_REFUSED, self.directory)
 
 
 def empty(directory: Path) -> int | None:
-    """Remove all that is stored, and a database without sense, or without room to be emptied in.
+    """Remove all that is stored, and a database that cannot be read.
 
-    Tells how many rows there were; None where there is no telling.
+    Returns:
+        The number of rows that were removed; None where it could not be counted.
 
     Raises:
         ConfigError: the folder is not ours to change.
@@ -239,67 +191,53 @@ def empty(directory: Path) -> int | None:
             raise
     folder = _private(directory)
     with _translated(folder, ConfigError, _UNUSABLE):
-        for name in _FILES:
-            (folder / name).unlink(missing_ok=True)
+        for path in _there(folder):
+            path.unlink()
     return None
 
 
-def _checksum(key: bytes, text: bytes) -> bytes:
-    """Shows accidents and casual editing, a text moved to another key included.
-
-    It proves nothing against somebody who computes it anew, for it needs no secret.
-    """
-    return hashlib.sha256(b"%b %b" % (key, text)).hexdigest()[:16].encode()
+def _there(folder: Path) -> list[Path]:
+    return [folder / name for name in _FILES if (folder / name).exists()]
 
 
 def _private(directory: Path) -> Path:
-    """The real folder, made if need be, that none but its owner may enter."""
+    """Return the real folder, made if need be, that only its owner may enter."""
     with _translated(directory, ConfigError, _UNUSABLE):
         directory.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
         real = directory.resolve(strict=True)
-        found = real.stat()
-        strange = [name for name in _FILES if (real / name).is_symlink()]
-        # Windows knows neither these users nor these modes; there a home folder is its user's.
-        posix = hasattr(os, "geteuid")
-        open_to_others = posix and stat.S_IMODE(found.st_mode) & ~_PRIVATE
-        why = ""
-        if posix and found.st_uid != os.geteuid():
-            why = "it is another user's, who could change the verdicts kept in it"
-        elif os.path.expandvars(real) != str(real):
-            why = "it bears a variable's name, which nobody expands"
-        elif strange:
-            why = f"{strange[0]} in it is a link"
-        elif open_to_others and not (real / DATABASE).exists() and any(real.iterdir()):
-            why = "others may enter it, and it holds other things, so it stays as it is"
-        elif open_to_others:
+        if os.name == "posix" and stat.S_IMODE(real.stat().st_mode) & ~_PRIVATE:
+            if not (real / DATABASE).exists() and any(real.iterdir()):
+                why = "others may enter it, and it holds other things, so it stays as it is"
+                raise ConfigError(f"cache {directory}: {_UNUSABLE.format(why)}")
             real.chmod(_PRIVATE)
-    if why:
-        raise ConfigError(f"cache {directory}: {_UNUSABLE.format(why)}")
     return real
 
 
 @contextmanager
 def _translated(directory: Path, kind: Callable[[str], JudgeError], what: str) -> Iterator[None]:
-    """Errors of the disk and of the database become ours.
+    """Raise errors of the disk and of the database as errors of ours.
 
-    The message is `what` with the cause for "{}"; where the database is malformed, that it can be
-    cleared.
+    The message is `what` with the cause for "{}"; where the database is malformed, it says how to
+    clear it.
     """
     try:
         yield
-    except (sqlite3.Error, OSError, UnicodeEncodeError) as error:
-        if _malformed(error):
+    except (sqlite3.Error, OSError, UnicodeEncodeError, Timeout) as error:
+        cause: BaseException = error
+        if isinstance(error.__context__, sqlite3.Error):
+            cause = error.__context__  # diskcache's own rollback failed after it
+        if _malformed(cause):
             clear = f"judge cache clear --yes --cache-dir {shlex.quote(str(directory))}"
-            words = _MALFORMED.format(_why(error), clear)
-        elif _full(error):
-            words, kind = _FULL.format(_why(error)), DiskFull
+            words = _MALFORMED.format(_why(cause), clear)
+        elif _full(cause):
+            words, kind = _FULL.format(_why(cause)), DiskFull
         else:
-            words = what.format(_why(error))
+            words = what.format(_why(cause))
         raise kind(f"cache {directory}: {words}") from None
 
 
 def _malformed(error: BaseException | None) -> bool:
-    """Whether SQLite can make no sense of the database: that, clearing cures."""
+    """Whether SQLite cannot read the database: then it can only be cleared."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _SPOILT
 
 
@@ -310,7 +248,9 @@ def _full(error: BaseException) -> bool:
 
 
 def _why(error: BaseException) -> str:
-    """What went wrong, without any text that is stored: Python's own messages may quote one."""
+    """Return what went wrong, without any stored text: Python's own messages may quote one."""
     if isinstance(error, OSError):
         return error.strerror or type(error).__name__
+    if isinstance(error, Timeout):
+        return "another process has held it for a minute"
     return str(error) if hasattr(error, "sqlite_errorcode") else type(error).__name__

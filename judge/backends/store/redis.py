@@ -1,4 +1,4 @@
-"""Texts kept by key on a Redis server that many processes share, and leases on who asks for what.
+"""Texts kept by key on a Redis server that many processes share.
 
 `pip install '.[redis]'` brings the client. Nothing but text is written or read.
 """
@@ -24,8 +24,6 @@ from judge.text.visible import clip, printable
 
 _LOGGER: Final = logging.getLogger("judge")
 PREFIX: Final = "judge:"
-_LEASE: Final = f"{PREFIX}lease:"
-_LEASES: Final = _LEASE.encode()
 _SHOWN: Final = 200
 _PATIENCE: Final = 5.0
 """Seconds to wait for a connection, and for a reply."""
@@ -33,11 +31,6 @@ _RECESS: Final = 30.0
 """Seconds for which a server that failed is asked nothing: nobody waits for it each time."""
 _PAGE: Final = 500
 """Keys in one request."""
-_FREE: Final = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end"
-_RENEW: Final = (
-    "if redis.call('GET', KEYS[1]) == ARGV[1] "
-    "then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end"
-)
 _REFUSED: Final = "cache %s: values that are no text are not read"
 _UNUSABLE: Final = (
     "cannot be used ({}); see that a Redis server runs there, or leave out --cache-url to keep "
@@ -69,10 +62,8 @@ class RedisStore:
 
     trouble: Final = "its server was gone or full for a while"
 
-    def __init__(self, url: str, *, ttl: int | None = None, lease: float = 15.0) -> None:
+    def __init__(self, url: str, *, ttl: int | None = None) -> None:
         self.place = url
-        self.lease = lease
-        """Seconds for which a lease holds that is not renewed."""
         self._ttl = ttl
         self._recess = 0.0
         self._why = ""
@@ -91,14 +82,13 @@ class RedisStore:
             with self._used(ConfigError):
                 # As in a run, before anything is paid for: a replica, a cluster, or the rules on a
                 # user may refuse these.
-                names = [_LEASE + "probe:1", _LEASE + "probe:2"]
+                names = [PREFIX + "probe:1", PREFIX + "probe:2"]
                 pipe = self._client.pipeline(transaction=True)
                 for name in names:
-                    pipe.set(name, "", px=1000)
+                    pipe.set(name, "", px=1)
                 pipe.execute()
                 self._client.mget(names)
-                for name in names:
-                    self._client.eval(_FREE, 1, name, "")
+                self._client.unlink(*names)
         except BaseException:
             self.close()
             raise
@@ -154,25 +144,6 @@ class RedisStore:
                 removed += self._client.unlink(*page)
         return removed
 
-    def take(self, name: str, token: str) -> bool:
-        """Whether the lease of this name is now the token's, which nobody else has."""
-        with self._used(Unkept):
-            how_long = int(self.lease * 1000)
-            return bool(self._client.set(_LEASE + name, token, nx=True, px=how_long))
-
-    def renew(self, held: Mapping[str, str]) -> None:
-        """Let these leases hold for as long again, each by its token."""
-        with self._used(Unkept):
-            pipe = self._client.pipeline(transaction=False)
-            for token, name in held.items():
-                pipe.eval(_RENEW, 1, _LEASE + name, token, int(self.lease * 1000))
-            pipe.execute()
-
-    def free(self, name: str, token: str) -> None:
-        """End the lease, where it is still the token's."""
-        with self._used(Unkept):
-            self._client.eval(_FREE, 1, _LEASE + name, token)
-
     def _texts(self, names: Sequence[bytes]) -> Iterator[tuple[str, str]]:
         with self._used(Unkept):
             values = cast("list[bytes | None]", self._client.mget(names))
@@ -186,14 +157,13 @@ class RedisStore:
                     _LOGGER.warning(_REFUSED, self.place)
 
     def _pages(self) -> Iterator[list[bytes]]:
-        """Names of our rows, leases apart."""
+        """Names of our rows."""
         cursor = 0
         while True:
             with self._used(Unkept):
                 cursor, found = self._client.scan(cursor, match=f"{PREFIX}*", count=_PAGE)
-            page = [name for name in cast("list[bytes]", found) if not name.startswith(_LEASES)]
-            if page:
-                yield page
+            if found:
+                yield cast("list[bytes]", found)
             if not cursor:
                 return
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Collection, Container, Mapping, Sequence
-from contextlib import nullcontext
 from typing import Final
 
 from judge.errors import ConfigError
@@ -14,7 +13,7 @@ from judge.judges.cached.rows import (
     VerdictRow,
     digest,
 )
-from judge.protocols import Judge, Leases, Store
+from judge.protocols import Judge, Store
 from judge.records import (
     Call,
     Chunk,
@@ -42,7 +41,6 @@ class CachedJudge:
     stored in one transaction before the next is asked: after a kill -9 the same command asks for
     nothing that was stored. An `Unscored` is never stored. What is asked for two answers at once is
     asked once: the second shares what the first gets, and looks again where the first was stopped.
-    With `leases`, that holds among processes, too, but for failures: each asks again itself.
     Nor is a verdict stored while part of its evidence has none: the next run asks for all of it.
 
     `inner` sees the chunks under their positions, "0" and up, for ids are no part of a key. What
@@ -61,7 +59,6 @@ class CachedJudge:
         *,
         group: int | None = None,
         repeat: int | str = 0,
-        leases: Leases | None = None,
     ) -> None:
         if group is not None and group < 1:
             raise ConfigError(f"group must be at least 1, not {group!r}; try 16")
@@ -70,7 +67,6 @@ class CachedJudge:
         self._url = url
         self._group = group
         self._repeat = repeat
-        self._leases = leases
         self._flights: dict[str, _Flight] = {}
 
     @property
@@ -92,9 +88,7 @@ class CachedJudge:
             others = self._in_flight(rest) | {i: before[i] for i in rest if i in before}
             before = {}
             if mine := _without(rest, others):
-                given, found = await self._ask(key, mine)
-                fresh += given
-                rows |= found
+                fresh += await self._ask(key, mine)
             if others:
                 fresh.append(await _share(others, request.deadline))
                 rows |= await self._read(key, _without(rest, mine))
@@ -123,13 +117,8 @@ class CachedJudge:
         replies = (ReplyRow.read(texts[name]) for name in names if name in texts)
         return [reply.call() for reply in replies if reply]
 
-    async def _ask(
-        self, key: AnswerKey, mine: Mapping[int, str]
-    ) -> tuple[list[Judgment], dict[int, VerdictRow]]:
-        """What the judge within says of these sentences, a judgment for each group of them.
-
-        And what another process had kept of them by the time that it was our turn.
-        """
+    async def _ask(self, key: AnswerKey, mine: Mapping[int, str]) -> list[Judgment]:
+        """Return what the judge within says of these sentences, a judgment for each group."""
         chunks = tuple(
             Chunk(chunk_id=str(position), text=chunk.text)
             for position, chunk in enumerate(key.request.chunks)
@@ -138,28 +127,19 @@ class CachedJudge:
         groups = [dict(items[low : low + size]) for low in range(0, len(items), size)]
         flights = [_Flight(group.values(), self._flights) for group in groups]
         given: list[Judgment] = []
-        found: dict[int, VerdictRow] = {}
-        deadline, leases = key.request.deadline, self._leases
-        turn = leases.lease(key.asked, deadline) if leases else nullcontext(enter_result=True)
         try:
-            async with turn as ours:
-                if not ours:
-                    return [Judgment(outcomes=dict.fromkeys(mine, _LATE))], found
-                if leases:
-                    found = await self._read(key, mine)
-                for group, flight in zip(groups, flights, strict=True):
-                    if ask := _without(group, found):
-                        asked = {"chunks": chunks, "ask": tuple(ask)}
-                        judgment = await self._inner.judge(key.request.model_copy(update=asked))
-                        whole = {index: judgment.outcomes.get(index, _MISSING) for index in ask}
-                        judgment = judgment.model_copy(update={"outcomes": whole})
-                        await self._keep(key, judgment, ask)
-                        flight.land(judgment)
-                        given.append(judgment)
+            for group, flight in zip(groups, flights, strict=True):
+                asked = {"chunks": chunks, "ask": tuple(group)}
+                judgment = await self._inner.judge(key.request.model_copy(update=asked))
+                whole = {index: judgment.outcomes.get(index, _MISSING) for index in group}
+                judgment = judgment.model_copy(update={"outcomes": whole})
+                await self._keep(key, judgment, group)
+                flight.land(judgment)
+                given.append(judgment)
         finally:
             for flight in flights:
                 flight.land()
-        return given, found
+        return given
 
     async def _keep(self, key: AnswerKey, judgment: Judgment, keys: Mapping[int, str]) -> None:
         replies = {
