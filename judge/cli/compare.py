@@ -8,8 +8,6 @@ import typer
 
 from judge.cli.app import app
 from judge.cli.options import JSON, chosen, language, takes_groups
-from judge.cli.rankings import compared as compared_rankings
-from judge.cli.rankings import read_rankings
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, RunError
 from judge.files.source import placed
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from judge.messages import Lang
     from judge.records.comparison import RunComparison
     from judge.reports.compare import Answers
-    from judge.reports.gate import Side
 
 _APART: Final = (
     "{} and {} were not judged alike: {}; score with the same settings, or add --across-signatures"
@@ -72,18 +69,19 @@ class _Options(NamedTuple):
         None, metavar="N", min=0, help="How many changed answers to show [5; on a page 300]."
     )
 
-    def asked(self, known: "Mapping[str, Side]", *, on_page: bool) -> "_Asked":
-        """The same, checked and filled in; `known` has the scores that there are."""
-        from judge.reports.gate import parse_loss  # noqa: PLC0415  heavy, and --help stays quick
+    def asked(self, *, on_page: bool) -> "_Asked":
+        """The same, checked and filled in."""
+        # Heavy, and --help stays quick.
+        from judge.reports.gate import GATED, parse_loss  # noqa: PLC0415
 
         if self.detect is not None and not 0 < self.detect <= 1:
             what = f"--detect {self.detect!r}: give a difference above 0 and up to 1, as 0.02"
             raise ConfigError(what)
         return _Asked(
             self.by,
-            tuple(dict.fromkeys(_chosen(self.scores, tuple(known)))),
+            tuple(dict.fromkeys(_chosen(self.scores, tuple(GATED)))),
             self.across_signatures,
-            tuple(parse_loss(text, known) for text in self.fail_if_worse or []),
+            tuple(parse_loss(text, GATED) for text in self.fail_if_worse or []),
             _DETECT if self.detect is None else self.detect,
             (_ON_PAGE if on_page else _LISTED) if self.worst is None else self.worst,
         )
@@ -106,8 +104,7 @@ def compare(
     runs: list[Path] | None = typer.Argument(
         None,
         metavar="RUN",
-        help="Run folders, or files of judge retrieval -o; the first is what others are held "
-        "against.",
+        help="Run folders; the first is what the others are held against.",
     ),
     *,
     options: _Options,
@@ -128,25 +125,15 @@ def compare(
     """
     # Heavy, here and below, and --help stays quick without it.
     from judge.files.runs import made_from  # noqa: PLC0415
-    from judge.reports.gate import GATED, gates_code  # noqa: PLC0415
+    from judge.reports.gate import gates_code  # noqa: PLC0415
 
     if as_json and lang is not None and not any(written):
         raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
     spoken_in = language(lang or "en")
-    rankings = read_rankings(runs) if runs and all(each.is_file() for each in runs) else []
-    asked = options.asked(rankings[0].sides if rankings else GATED, on_page=bool(written.page_file))
-    if rankings and (options.by, options.trend) != (None, None):
-        raise ConfigError("--by and --trend are of run folders; leave them out")
-    found, left_out = ([], {}) if rankings else _found(runs or [], options.trend)
-    sources = [path for run in found for path in made_from(run.folder)]
-    sources += [Path(each.name) for each in rankings]
-    _check_outputs(*written, sources)
-    if rankings:
-        gated = [name for name, _ in asked.worse]
-        report = compared_rankings(rankings, asked.scores, gated, asked.detect, asked.worst)
-    else:
-        report = _compared(found, left_out, asked)
-    report = _held(report, asked)
+    asked = options.asked(on_page=bool(written.page_file))
+    found, left_out = _found(runs or [], options.trend)
+    _check_outputs(*written, [path for run in found for path in made_from(run.folder)])
+    report = _held(_compared(found, left_out, asked), asked)
     if written.page_file is not None:
         _write(written.page_file, report, spoken_in)
     most = _LISTED if options.worst is None else options.worst

@@ -47,7 +47,7 @@ class _Answer(NamedTuple):
     low: "array[float]"
     high: "array[float]"
     text: bytes
-    """A hash of its sentences; empty where nothing is known of it."""
+    """A hash of its sentences."""
     labels: tuple[str | None, ...]
     slice: str
 
@@ -79,22 +79,7 @@ class Answers:
         digest = hashlib.blake2b(digest_size=8)
         for each in sentences:
             digest.update(b"%d " % each.start + each.text.encode("utf-8", "surrogatepass"))
-        labels = tuple(support_of(each) for each in sentences)
-        self._keep(result.qid, values, limits, digest.digest(), labels, result.metadata)
-
-    def add_values(self, qid: str, values: Mapping[str, float | None]) -> None:
-        """Take in a question of which nothing but these is known."""
-        self._keep(qid, values, {}, b"", (), {})
-
-    def _keep(
-        self,
-        qid: str,
-        values: Mapping[str, float | None],
-        limits: Mapping[str, tuple[float, float] | None],
-        text: bytes,
-        labels: tuple[str | None, ...],
-        metadata: Mapping[str, JsonValue],
-    ) -> None:
+        qid = result.qid
         if qid in self.kept:
             raise InputError(f"{qid!r} stands twice; make each qid unique in a run", field="qid")
         own = [values.get(name) for name in self.scores]
@@ -103,9 +88,9 @@ class Answers:
             array("d", [math.nan if each is None else each for each in own]),
             array("d", [low for low, _ in pairs]),
             array("d", [high for _, high in pairs]),
-            text,
-            labels,
-            WITHOUT if self._by is None else _slice(metadata.get(self._by)),
+            digest.digest(),
+            tuple(support_of(each) for each in sentences),
+            WITHOUT if self._by is None else _slice(result.metadata.get(self._by)),
         )
 
 
@@ -204,7 +189,7 @@ def differences(
         value: _scores([(there[qid], here[qid]) for qid in qids], sides, detect)
         for value, qids in sorted(slices.items(), key=lambda item: (-len(item[1]), item[0]))
     }
-    same = [qid for qid in both if there[qid].text and there[qid].text == here[qid].text]
+    same = [qid for qid in both if there[qid].text == here[qid].text]
     labels: Counter[tuple[str, str]] = Counter()
     for qid in same:
         labels.update(_relabelled(there[qid], here[qid]))
@@ -280,7 +265,7 @@ def _changes(
             qid=qid,
             first=_known(one.values[0]),
             value=_known(two.values[0]),
-            same_text=same and bool(one.text),
+            same_text=same,
             sentences=sum(1 for _ in _relabelled(one, two)) if same else 0,
         )
 

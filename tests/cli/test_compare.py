@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import JsonValue
 from scipy import stats
 
 from tests.commands import judge, line, write
@@ -227,48 +226,3 @@ def test_p_is_scipys_permutation_test(tmp_path: Path) -> None:
     expected = stats.permutation_test((changes,), sum, permutation_type="samples", vectorized=False)
     (found,) = report(*two(tmp_path, *both))["differences"]
     assert found["scores"]["faithfulness"]["p"] == pytest.approx(expected.pvalue)
-
-
-def test_rankings_are_compared_query_by_query(tmp_path: Path) -> None:
-    files = []
-    for name, places in (("a", [1] * 8), ("b", [2] * 6 + [1, 1])):
-        samples: list[dict[str, JsonValue]] = []
-        for n, at in enumerate(places):
-            ranked: list[JsonValue] = [*(["x"] * (at - 1)), "g"]
-            gold: list[JsonValue] = ["g"]
-            samples.append({"qid": f"q{n}", "retrieved": ranked, "gold_evidence": gold})
-        source = write(tmp_path / f"{name}.jsonl", samples)
-        files.append(tmp_path / f"{name}-rows.jsonl")
-        assert judge("retrieval", source, "-k", "1,3", "-o", files[-1]).code == 0
-    found = report(*files)["differences"][0]["scores"]
-    # By hand: six of eight reciprocal ranks fall from 1 to 1/2; 2 of 2^6 choices are so far.
-    assert (found["rr"]["difference"], found["rr"]["p"], found["rr"]["worse"]) == (
-        -3 / 8,
-        2 / 64,
-        6,
-    )
-    assert found["recall@3"]["better"] + found["recall@3"]["worse"] == 0
-    rows: dict[tuple[object, ...], int] = {
-        ("--fail-if-worse", "rr=0.1"): 1,
-        ("--fail-if-worse", "recall@1=0.1"): 1,
-        ("--fail-if-worse", "faithfulness=0.1"): 2,
-        ("--scores", "rr", "-o", tmp_path / "page.html"): 0,
-        ("--by", "lang"): 2,
-        ("-o", files[0]): 2,
-    }
-    for words, code in rows.items():
-        assert judge("compare", *files, *words).code == code, words
-    odd = tmp_path / "odd.jsonl"
-    for name, text in (("x", "Who?"), ("y", "When?")):
-        row = {"qid": "a", "query": text, "rr": float(name == "x")}
-        (tmp_path / name).write_text(json.dumps(row))
-    ran = judge("compare", tmp_path / "x", tmp_path / "y")
-    assert "to different questions: 1 (a)" in " ".join(ran.out.split())
-    assert "same text" not in ran.out  # nothing is known of that
-    for text, code in (("", 2), ('{"qid": "a"}', 2), (f'{{"qid": "q0", "rr": 1{"0" * 400}}}', 0)):
-        odd.write_text(text)
-        for words in ((odd, files[0]), (files[0], odd)):
-            assert judge("compare", *words).code == code, text[:20]
-    (tmp_path / "report.json").write_text(judge("retrieval", tmp_path / "a.jsonl", "--json").out)
-    ran = judge("compare", files[0], tmp_path / "report.json")
-    assert (ran.code, "-o rows.jsonl" in ran.err) == (2, True)
