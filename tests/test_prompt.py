@@ -1,5 +1,4 @@
 import hashlib
-import re
 import shutil
 from functools import partial
 from pathlib import Path
@@ -9,7 +8,6 @@ import pytest
 from judge.config import Config
 from judge.errors import PromptMismatch
 from judge.prompt import load_prompt, pins, prompts_folder, verify_prompts, versions
-from judge.text.fold import estimate_tokens
 
 TEXT = "system = 'S'\nuser = 'U $code $query $chunks $sentences $ask'\nagain = 'A $faults'\n"
 
@@ -22,11 +20,6 @@ def released(folder: Path, *versions: str, text: str = TEXT) -> Path:
         lines.append(f"{hashlib.sha256(text.encode()).hexdigest()}  faithfulness/{version}.toml\n")
     (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
     return folder
-
-
-def test_the_prompts_lie_where_the_checkout_has_them() -> None:
-    assert prompts_folder() == Path(__file__).resolve().parents[1] / "prompts"
-    assert (prompts_folder() / "README.md").is_file()
 
 
 def test_the_shipped_prompts_have_their_pinned_bytes_and_take_all_that_is_put_in() -> None:
@@ -89,26 +82,6 @@ def test_an_absent_or_unpinned_prompt_is_named(tmp_path: Path) -> None:
     (tmp_path / "faithfulness" / "v1.toml").unlink()
     with pytest.raises(PromptMismatch, match="restore"):
         load_prompt("faithfulness", "v1", tmp_path)
-
-
-def test_the_newest_faithfulness_prompt_takes_no_more_tokens_than_the_one_before() -> None:
-    old, new = (load_prompt("faithfulness", version) for version in ("v1", "v2"))
-    assert estimate_tokens(new.system) <= estimate_tokens(old.system)
-    # The request and the reply have one form.
-    assert (new.user.template, new.again.template) == (old.user.template, old.again.template)
-    assert new.system.splitlines()[-1] == old.system.splitlines()[-1]
-
-
-def test_what_the_table_quotes_of_two_versions_stands_in_them() -> None:
-    text = (prompts_folder() / "README.md").read_text("utf-8")
-    rows = re.findall(r"^\| .+ \| (.+) \| (.+) \|$", text, re.MULTILINE)[1:]
-    assert len(rows) == 12
-    for row in rows:
-        for version, cell in zip(("v1", "v2"), row, strict=True):
-            words = load_prompt("faithfulness", version).system
-            quoted = re.findall(r'"((?:[^"(]|\([^)]*\))+)"', cell)
-            assert quoted or version == "v2", row
-            assert [quote for quote in quoted if quote not in words] == []
 
 
 def test_what_is_no_prompt_is_named(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ def files(dice: random.Random, work: Path) -> tuple[tuple[object, ...], bytes]:
             ("correctness.jsonl", "score", "FILE", "-o", work / "run", "--force", "--correctness"),
             ("samples.csv", "score", "FILE", "-o", work / "run", "--force", "--skip-bad-lines"),
             ("ragas.jsonl", "score", "FILE", "-o", work / "run", "--force"),
+            ("shapes/deepeval_array.json", "score", "FILE", "-o", work / "run", "--force"),
             *(
                 (f"shapes/pandas.{form}", "score", "FILE", "-o", work / "run", "--force")
                 for form in ("parquet", "feather", "xlsx", "csv.zst")
