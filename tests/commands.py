@@ -40,13 +40,12 @@ def judge(*words: object) -> Ran:
 
 
 def start(*words: object, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-    """Run `judge` in a process of its own, which can be killed, and hears Ctrl-C and a hang-up.
+    """Run `judge` in a process of its own, which can be killed, and hears Ctrl-C.
 
-    What is started in the background, or by nohup, inherits that nobody listens for them.
+    What is started in the background inherits that nobody listens for it.
     """
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-        "signal.signal(signal.SIGHUP, signal.SIG_DFL);"
         "from judge.cli.app import main; main()"
     )
     return subprocess.Popen(

@@ -1,17 +1,17 @@
 """The door of the command line: `judge` itself, its commands, and what becomes of errors."""
 
 import errno
-import gc
 import logging
-import mmap
+import os
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
+from io import TextIOWrapper
 from types import FrameType
 from typing import Any, Final, NoReturn
 
@@ -19,7 +19,6 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from judge.cli.terminal import check_printed, patient
 from judge.errors import JudgeError, JudgeUnhealthy
 from judge.signature import release
 from judge.text.visible import flat, visible
@@ -30,7 +29,7 @@ UNHEALTHY: Final = 3
 OUR_BUG: Final = 70
 SIGNALLED: Final = 128
 """And the signal's number."""
-_SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 # In the order of `judge --help`, which lists single commands before groups of them.
 _COMMANDS: Final = [
     "compare",
@@ -49,12 +48,6 @@ _COMMANDS: Final = [
 _GROUPS: Final = ["batch", "cache", "exam", "gold", "review", "prompts"]
 
 _BUG: Final = "this is a bug in judge, not yours; please report the above"
-_NO_MEMORY: Final = "out of memory; give it more, a smaller --concurrency, or shorter samples"
-_ALLOCATED: Final = 50_000
-"""Objects made, and not yet freed, from which on the collector looks among them for circles."""
-_MEMORY: Final = 1 << 28
-"""Bytes of memory to have at hand: without, C code fails, and may not say why."""
-_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _NO_MORE_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE})
 _MORE_FILES: Final = (
     "allow more (ulimit -n 1024) or name a smaller --concurrency; the same command goes on from "
@@ -89,30 +82,43 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line; a user's mistake is one line, never a traceback."""
-    # At its usual 700 the collector walks through what is imported a hundred times, for nothing.
-    gc.set_threshold(_ALLOCATED)
-    patient("stdout", 1)
-    patient("stderr", 2)
+    if sys.stdout is None:  # closed by `>&-`
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123  for good
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may know too few characters
     listen()
     with _heard():
-        code = _outcome(lambda: _run(arguments))
-    sys.exit(_outcome(check_printed) or code)
-
-
-def _outcome(work: Callable[[], object]) -> int | str | None:
-    """Do it, and say in a line what went wrong; returns the exit code."""
+        code = _outcome(arguments)
     try:
-        work()
+        sys.stdout.flush()
+    except OSError as error:
+        # Else Python itself would try again, and end with a code of its own.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or _told(error)
+    sys.exit(code)
+
+
+def _outcome(arguments: Sequence[str] | None) -> int | str | None:
+    """Run the command, and say in a line what went wrong; returns the exit code."""
+    try:
+        _run(arguments)
     except SystemExit as ended:
         return ended.code
     except Exception as error:  # noqa: BLE001  the last line of defence
-        told = _trouble(error)
-        trace = traceback.format_exc() if told is _BUG or debugging() else ""
-        typer.echo(visible(f"{trace}judge: {told}"), err=True)
-        if isinstance(error, JudgeUnhealthy):
-            return UNHEALTHY
-        return OUR_BUG if told is _BUG else WRONG_USE
-    return 0
+        return _told(error)
+
+
+def _told(error: Exception) -> int:
+    """Say in a line what went wrong; returns the exit code."""
+    if isinstance(error, BrokenPipeError):
+        return 0  # the reader has seen enough
+    told = _trouble(error)
+    trace = traceback.format_exc() if told is _BUG or debugging() else ""
+    typer.echo(visible(f"{trace}judge: {told}"), err=True)
+    if isinstance(error, JudgeUnhealthy):
+        return UNHEALTHY
+    return OUR_BUG if told is _BUG else WRONG_USE
 
 
 def _trouble(error: Exception) -> str:
@@ -123,33 +129,13 @@ def _trouble(error: Exception) -> str:
             told = str(error)
         case RecursionError():
             told = "something in the input stands too deep in itself; flatten it"
-        case RuntimeError(args=("can't start new thread",)):
-            told = "no more threads may be started; allow more (ulimit -u), or give it more memory"
-        case MemoryError():
-            told = _NO_MEMORY
-        case ImportError() | RuntimeError() | SystemError() if _starved():
-            told = _NO_MEMORY
         case OSError(errno=number) if number in _NO_MORE_FILES:
             told = f"{error.strerror}; {_MORE_FILES}"
-        case OSError(errno=number, filename=None) if number in _NO_ROOM:
-            from tempfile import gettempdir  # noqa: PLC0415  --help stays quick
-
-            told = f"{error.strerror}; free some room: temporary files go to {gettempdir()}, or to "
-            told += "another folder that TMPDIR names"
         case OSError():
             # What is nobody's in particular.
             place = f"{error.filename}: " if error.filename else ""
             told = f"{place}{error.strerror or error}; mend that, and run the same command again"
     return told
-
-
-def _starved() -> bool:
-    """Whether there is no memory to be had: C code may fail otherwise than by a MemoryError."""
-    try:
-        mmap.mmap(-1, _MEMORY).close()
-    except (OSError, MemoryError):
-        return True
-    return False
 
 
 class Stopped(KeyboardInterrupt):
@@ -165,16 +151,20 @@ def stopped_by(error: KeyboardInterrupt) -> int:
     return SIGNALLED + (error.number if isinstance(error, Stopped) else signal.SIGINT)
 
 
+def _handlers() -> dict[signal.Signals, Any]:
+    """Who handles the signals that ask for an end; nobody may change that on another thread."""
+    main = threading.current_thread() is threading.main_thread()
+    return {each: signal.getsignal(each) for each in _SIGNALS} if main else {}
+
+
 @contextmanager
 def _heard() -> Iterator[None]:
-    """SIGTERM and SIGHUP end a command as Ctrl-C does, and a second of them ends it at once.
+    """SIGTERM ends a command as Ctrl-C does, and a second of them ends it at once.
 
-    One that is ignored, as under nohup, or that is somebody else's to handle, stays so.
+    One that is ignored, or that is somebody else's to handle, stays so.
     """
     usual = {signal.SIG_DFL, signal.default_int_handler}
-    main = threading.current_thread() is threading.main_thread()
-    signals = [getattr(signal, name) for name in _SIGNALS if main and hasattr(signal, name)]
-    before = {each: old for each in signals if (old := signal.getsignal(each)) in usual}
+    before = {each: old for each, old in _handlers().items() if old in usual}
 
     def stop(number: int, _: object) -> None:
         from asyncio import get_running_loop  # noqa: PLC0415  heavy, and --help stays quick
@@ -202,9 +192,7 @@ def _heard() -> Iterator[None]:
 @contextmanager
 def stopping(stop: Callable[[Stopped], bool]) -> Iterator[None]:
     """Hand the first signal to `stop`; where that says no it acts as ever, as does the next."""
-    main = threading.current_thread() is threading.main_thread()
-    signals = [getattr(signal, name) for name in _SIGNALS if main and hasattr(signal, name)]
-    before = {each: old for each in signals if callable(old := signal.getsignal(each))}
+    before = {each: old for each, old in _handlers().items() if callable(old)}
 
     def first(number: int, frame: FrameType | None) -> None:
         for each, old in before.items():
@@ -264,7 +252,7 @@ def judge(
 
     Exit codes: 0 fine; 1 a --fail-under gate failed; 2 bad usage, input, setting, key or model;
     3 the judge is unhealthy, or a gate found nothing to measure; 4 a budget ran out; 70 a bug of
-    ours; 130 stopped by Ctrl-C; 143 and 129 by SIGTERM and SIGHUP.
+    ours; 130 stopped by Ctrl-C; 143 by SIGTERM.
     """
 
 
@@ -275,7 +263,8 @@ class _Notes(logging.Handler):
     """
 
     def emit(self, record: logging.LogRecord) -> None:
-        sys.stderr.write(visible(f"judge: {record.getMessage()}\n"))
+        with suppress(OSError):  # its reader may have gone
+            sys.stderr.write(visible(f"judge: {record.getMessage()}\n"))
 
 
 _NOTES: Final = _Notes()

@@ -13,7 +13,7 @@ from rich.text import Text
 from judge.cli.app import stopped_by, stopping
 from judge.cli.ci import Reports, unheeded
 from judge.cli.render.totals import PLAIN, Ended, Wish, print_totals
-from judge.cli.terminal import output
+from judge.cli.terminal import open_console, output
 from judge.config import Config
 from judge.errors import JudgeUnavailable, WorkerLost
 from judge.files.runs import REJECTED
@@ -100,7 +100,7 @@ class Progress:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._also, self._rejects = also, rejects
-        self._console = console or Console(stderr=True)
+        self._console = console or open_console(stderr=True)
         self._clock = clock
         self._bar = Bar(
             TextColumn("{task.description}"),

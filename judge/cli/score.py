@@ -1,10 +1,8 @@
 """`judge score`: the batch job."""
 
-import gc
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from functools import cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, TypedDict, cast
@@ -30,8 +28,6 @@ _GATING: Final = (
     "judge: the gates hold what {} says, for no language model is named: add --model, or "
     "--expect or --judge to say that it is meant"
 )
-_FREEZE: Final = cache(gc.freeze)
-"""What was imported lives as long as the process: the collector need not walk through it."""
 _OFFLINE: Final = {"nli": "an NLI model"}
 
 
@@ -216,7 +212,6 @@ def _run(
     from judge.cli.render.totals import Wish  # noqa: PLC0415
 
     kept = settings.cache and settings.asks_model
-    _FREEZE()
     wish, files = Wish(telling.worst, telling.details), (telling.junit, telling.markdown)
     texts = telling.worst != 0
     with Reports(source, folder, *files, lang, texts=texts, mapping=settings.map) as reports:

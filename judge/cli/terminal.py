@@ -1,14 +1,11 @@
-"""Standard output and error, whose reader may have gone: lines, tables, figures."""
+"""Standard output and error: lines, tables, figures."""
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from io import BufferedWriter, RawIOBase, TextIOWrapper
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from judge.errors import RunError
 from judge.messages import Lang, Messages
 from judge.text.fold import CJK
 from judge.text.visible import escaped, visible
@@ -17,9 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
-    from typing_extensions import Buffer  # collections.abc has it from 3.12 on
 
-_STDERR: Final = 2
 _LEAST_TERMINAL: Final = 20
 _WIDEST_TABLE: Final = 500
 _WIDEST: Final = 1_000
@@ -90,77 +85,25 @@ class Page:
             self.copied(say("relevance_by", signature=signature), "dim")
 
 
-class _Spout(RawIOBase):
-    """Where a standard stream ends. What cannot be written goes nowhere, and what is done goes on.
+def open_console(*, stderr: bool = False) -> "Console":
+    """A console on standard output or error; what its reader does not wait for is dropped."""
+    from rich.console import Console  # noqa: PLC0415  heavy, and --help stays quick
 
-    Its reader may have gone, its disk be full, or nothing be open.
-    """
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
-    def __init__(self, raw: RawIOBase) -> None:
-        self._raw = raw
-        self.failed: OSError | None = None
-        """Why something could not be written."""
-
-    def writable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return self._raw.fileno()
-
-    def isatty(self) -> bool:
-        return self._raw.isatty()
-
-    def write(self, data: "Buffer", /) -> int:
-        size = memoryview(data).nbytes
-        if self.failed is None:
-            try:
-                return self._raw.write(data) or size
-            except OSError as error:
-                self.failed = error
-        return size
-
-
-def patient(name: str, number: int) -> None:
-    """Make a standard stream, `stdout` or `stderr`, one that bears with what cannot be written.
-
-    A terminal that cannot show a character shows a question mark. What stands in for a stream,
-    such as a test's, stays.
-    """
-    stream = getattr(sys, name)
-    if stream is None:
-        try:
-            os.fstat(number)
-        except OSError:  # closed by `>&-`: the next file that is opened must not take its place
-            os.open(os.devnull, os.O_RDONLY)
-        stream = open(number, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  for good
-        setattr(sys, f"__{name}__", stream)
-    if stream is getattr(sys, f"__{name}__") and isinstance(stream, TextIOWrapper):
-        stream.flush()
-        raw = cast("RawIOBase", getattr(stream.buffer, "raw", stream.buffer))
-        spout, lines = BufferedWriter(_Spout(raw)), stream.line_buffering or number == _STDERR
-        wrapper = TextIOWrapper(spout, stream.encoding, "replace", line_buffering=lines)
-        setattr(sys, name, wrapper)
+    return Piped(stderr=stderr, highlight=False)
 
 
 @contextmanager
 def output(lang: Lang = "en") -> Iterator[Page]:
     """A page on standard output."""
-    from rich.console import Console  # noqa: PLC0415  heavy, and --help stays quick
-
-    console = Console(highlight=False)
+    console = open_console()
     if console.width < _LEAST_TERMINAL:  # an emulator that does not know its size says 0
         console.width = 80
     console.width = min(console.width, _WIDEST)
     yield Page(console, lang)
-
-
-def check_printed() -> None:
-    """Raise a `RunError` where something could not be printed, unless its reader has gone."""
-    sys.stdout.flush()
-    failed = getattr(getattr(getattr(sys.stdout, "buffer", None), "raw", None), "failed", None)
-    if failed is not None and not isinstance(failed, BrokenPipeError):
-        message = f"standard output: cannot be written ({failed.strerror}); "
-        raise RunError(message + "what goes to files has been written")
 
 
 def say(*lines: str) -> None:

@@ -1,74 +1,68 @@
+"""The command line as a whole: bad usage, errors, notes, and streams that nobody reads."""
+
+import os
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
-from judge.cli.app import LOGGER, app, commands, debug, debugging, listen, main
+from judge.cli.app import LOGGER, app, commands, debug, debugging, listen
+from tests.commands import judge, line, write
+
+PYTHON = [sys.executable, "-m", "judge"]
+FAILING = ("--judge", "similarity", "--fail-under", "faithfulness=1")
 
 
-def call(*words: str) -> int:
-    with pytest.raises(SystemExit) as stopped:
-        main(words)
-    assert isinstance(stopped.value.code, int)
-    return stopped.value.code
+def test_version() -> None:
+    assert judge("--version") == (0, f"judge {version('judge')}\n", "")
+    ran = subprocess.run([*PYTHON, "--version"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, f"judge {version('judge')}\n")
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("--version") == 0
-    assert capsys.readouterr().out == f"judge {version('judge')}\n"
-
-
-def test_help_of_each_command_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("--help") == 0
-    assert "Exit codes" in capsys.readouterr().out
+def test_help_of_each_command_has_an_example() -> None:
+    assert judge("--help").code == 0
     for command in app.registered_commands:
         assert command.callback is not None
         name = command.name or command.callback.__name__
-        assert call(name, "--help") == 0
-        assert f"Example: judge {name}" in capsys.readouterr().out
+        ran = judge(name, "--help")
+        assert (ran.code, f"Example: judge {name}" in ran.out) == (0, True), name
 
 
-def test_no_command_is_bad_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call() == 2
-    assert "Usage: judge" in "".join(capsys.readouterr())
+@pytest.mark.parametrize("words", [(), ("review",)])
+def test_no_command_prints_help_and_is_bad_usage(words: tuple[str, ...]) -> None:
+    ran = judge(*words)
+    assert (ran.code, "Usage: judge" in ran.out + ran.err) == (2, True)
 
 
-def test_an_unknown_command_is_bad_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("scroe") == 2
-    assert "scroe" in capsys.readouterr().err
+WRONG: dict[tuple[str, ...], tuple[str, str]] = {
+    ("score", "in.jsonl", "--concurrency", "many"): ("'--concurrency'", "judge score --help"),
+    ("score", "in.jsonl", "--nope"): ("--nope", "judge score --help"),
+    ("score",): ("'SAMPLES'", "judge score --help"),
+    ("score", ""): ("is empty", "judge score --help"),
+    ("show", "run", "q", "too\nmany"): ("extra argument", "judge show --help"),
+    ("review", "nope"): ("'nope'", "judge review --help"),
+    ("nope",): ("'nope'", "judge --help"),
+    ("show", "no\x1b[31mwhere"): ("no␛[31mwhere", ""),
+    ("show", "a" * 300): ("too long", ""),
+    ("review", "draw", "a" * 5000, "-n", "3"): ("too long", ""),
+}
 
 
-def test_a_wrong_option_is_one_line_that_names_it_and_the_next_step(
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize("words", WRONG)
+def test_a_users_mistake_is_one_line_that_names_it_and_the_next_step(
+    words: tuple[str, ...],
 ) -> None:
-    rows: dict[tuple[str, ...], tuple[str, str]] = {
-        ("score", "in.jsonl", "--concurrency", "many"): ("'--concurrency'", "judge score --help"),
-        ("score", "in.jsonl", "--nope"): ("no such option: --nope", "judge score --help"),
-        ("score",): ("'SAMPLES'", "judge score --help"),
-        ("show", "run", "--worst", "0"): ("'--worst'", "judge show --help"),
-        ("show", "run", "q", "too\nmany"): ("extra argument", "judge show --help"),
-        ("review", "nope"): ("'nope'", "judge review --help"),
-        ("nope",): ("'nope'", "judge --help"),
-        ("--nope",): ("--nope", "judge --help"),
-        ("score", ""): ("is empty; name a path", "judge score --help"),
-    }
-    for words, (named, step) in rows.items():
-        assert call(*words) == 2
-        out, err = capsys.readouterr()
-        assert (out, err.count("\n")) == ("", 1), words
-        assert err.startswith("judge: ")
-        assert named in err
-        assert err.endswith(f"; see {step}\n")
-    assert call("review") == 2
-    assert "Commands:" in capsys.readouterr().err
+    named, step = WRONG[words]
+    ran = judge(*words)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith("judge: ")
+    assert named in ran.err
+    assert step in ran.err
 
 
-def test_a_command_that_says_nothing_of_it_ends_with_0() -> None:
-    assert call("prompts", "list") == 0
-
-
-def test_a_bug_of_ours_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_of_ours_says_so() -> None:
     @app.command()
     def broken() -> None:
         """Break. Example: judge broken."""
@@ -76,21 +70,13 @@ def test_a_bug_of_ours_says_so(capsys: pytest.CaptureFixture[str]) -> None:
 
     commands.cache_clear()
     try:
-        assert call("broken") == 70
+        ran = judge("broken")
     finally:
         app.registered_commands.pop()
         commands.cache_clear()
-    err = capsys.readouterr().err
-    assert "RuntimeError: the bug" in err
-    assert "this is a bug in judge, not yours" in err
-
-
-def test_an_error_message_steers_nothing_either(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["show", "no\x1b[31mwhere"])
-    err = capsys.readouterr().err
-    assert "no␛[31mwhere: no such run folder" in err
-    assert "\x1b" not in err
+    assert ran.code == 70
+    assert "RuntimeError: the bug" in ran.err
+    assert "this is a bug in judge" in ran.err
 
 
 def test_help_of_all_commands_loads_nothing_heavy() -> None:
@@ -112,73 +98,49 @@ def test_help_of_all_commands_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_notes_go_to_standard_error_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_notes_go_to_standard_error_once_and_debug_says_more(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     listen()
     listen()
     LOGGER.getChild("backends").warning("the cache holds %d odd rows\x1b[2J", 3)
     LOGGER.debug("not asked for")
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err == "judge: the cache holds 3 odd rows␛[2J\n"
-
-
-def test_debug_says_more(capsys: pytest.CaptureFixture[str]) -> None:
-    listen()
+    assert capsys.readouterr() == ("", "judge: the cache holds 3 odd rows␛[2J\n")
     debug(wanted=False)
     assert not debugging()
     debug(wanted=True)
-    assert debugging()
     LOGGER.debug("asked for")
-    assert capsys.readouterr().err == "judge: asked for\n"
+    assert (debugging(), capsys.readouterr().err) == (True, "judge: asked for\n")
     listen()
     assert not debugging()
 
 
-@pytest.mark.parametrize("command", [("score",), ("show",), ("review", "draw", "-n", "3")])
-@pytest.mark.parametrize("length", [300, 5000])
-def test_a_path_that_is_too_long_is_one_line(
-    command: tuple[str, ...], length: int, capsys: pytest.CaptureFixture[str]
+# Processes of their own, for what is at stake is the file behind a stream; about a second each.
+def shell(words: str) -> tuple[int, str]:
+    """The code and the errors of a command as a shell starts it, its streams buffered."""
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = ["/bin/bash", "-o", "pipefail", "-c", f"{' '.join(PYTHON)} {words}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("redirection", "code", "errors"),
+    [("| true", 1, 0), (">/dev/full", 2, 1), (">&-", 1, 0), ("2>&-", 1, 0), ("2>&1 | true", 1, 0)],
+)
+def test_a_run_is_written_whoever_reads_what_is_printed(
+    redirection: str, code: int, errors: int, tmp_path: Path
 ) -> None:
-    name, *rest = command
-    words = [name, *rest[:1], "a" * length, *rest[1:]] if rest else [name, "a" * length]
-    assert call(*words) == 2
-    told = capsys.readouterr().err
-    assert "too long" in told
-    assert len(told.splitlines()) == 1
+    sample = line("q", "The canteen opens at seven. It has a pool.")
+    source, run = write(tmp_path / "in.jsonl", [sample, {"qid": "bad"}]), tmp_path / "run"
+    words = f"score {source} -o {run} --skip-bad-lines {' '.join(FAILING)} {redirection}"
+    found, err = shell(words)
+    notes = [each for each in err.splitlines() if "bad line" not in each]
+    assert (found, len(notes)) == (code, errors), err
+    assert (run / "summary.json").exists()
 
 
-def test_too_little_memory_is_no_bug() -> None:
-    """What fails in C may not say why: a library's import ends in whatever comes to its mind."""
-    code = """
-import resource, sys
-from judge.cli.app import main
-class Broken:
-    def find_spec(self, name, *_):
-        if name == "judge.cli.prompts":
-            raise {0}
-sys.meta_path.insert(0, Broken())
-used = next(int(line.split()[1]) for line in open("/proc/self/status") if "VmSize" in line)
-if {1}:
-    resource.setrlimit(resource.RLIMIT_AS, ((used + {1}) << 10,) * 2)
-main(["prompts", "list"])
-"""
-    broken = "SystemError('error return without exception set')"
-    kept = "ImportError('failed to map segment from shared object')"
-    threads = 'RuntimeError("can\'t start new thread")'
-    rows = [
-        (broken, 60_000, 2, "judge: out of memory; give it more"),
-        (kept, 60_000, 2, "judge: out of memory; give it more"),
-        (threads, 0, 2, "judge: no more threads may be started; allow more (ulimit -u)"),
-        (broken, 0, 70, "Traceback"),
-    ]
-    for error, room, exit_code, told in rows:
-        words = [sys.executable, "-c", code.format(error, room)]
-        ran = subprocess.run(words, capture_output=True, text=True, check=False)
-        assert (ran.returncode, ran.stderr[: len(told)]) == (exit_code, told), ran.stderr
-        assert exit_code == 70 or ran.stderr.count("\n") == 1
-
-
-def test_python_runs_the_package() -> None:
-    words = [sys.executable, "-m", "judge", "--version"]
-    ran = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout) == (0, f"judge {version('judge')}\n")
+@pytest.mark.parametrize("words", ["--version", "score --help", "prompts show faithfulness"])
+def test_a_full_disk_behind_standard_output_is_one_line(words: str) -> None:
+    code, err = shell(f"{words} >/dev/full")
+    assert (code, err.count("\n")) == (2, 1)

@@ -408,7 +408,7 @@ def test_standard_input_that_is_closed(tmp_path: Path, monkeypatch: pytest.Monke
     assert err.startswith("judge: standard input is closed")
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGHUP"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_a_signal_while_standard_input_is_read(tmp_path: Path, name: str, few: Path) -> None:
     # A process of its own, for a signal is sent to one; it takes a second to start.
     with start("score", "-", "-o", tmp_path / "run") as process:
