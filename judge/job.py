@@ -90,7 +90,6 @@ class Job:
         skip_bad_lines: bool = False,
         limit: int | None = None,
         gates: Gates | None = None,
-        beat: float = BEAT,
     ) -> None:
         self._source = source
         self._folder = folder
@@ -100,7 +99,6 @@ class Job:
         self._skip = skip_bad_lines
         self._limit = limit
         self._gates = gates or Gates()
-        self._beat = beat
         self._stopped: BaseException | None = None
         self._end: Callable[[], object] | None = None
         """Ends what is under way, soon; null before the first answer and behind the last."""
@@ -148,7 +146,7 @@ class Job:
     async def _beating(self, watcher: Watcher) -> AsyncGenerator[None]:
         async def beat() -> None:
             while True:
-                await asyncio.sleep(self._beat)
+                await asyncio.sleep(BEAT)
                 stopping = "stopping; once more stops it at once" if self._stopped else ""
                 watcher.waiting(stopping or self._evaluator.trouble)
 
