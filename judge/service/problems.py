@@ -60,7 +60,7 @@ class Problem(JudgeError):
     Args:
         name: what kind of problem it is, one of `KINDS`.
         detail: what is wrong, and what to do.
-        field: that is wrong; likewise the `line` of the body, or the row of a sheet.
+        field: that is wrong; likewise the `line` of the body.
         headers: of the response.
     """
 
