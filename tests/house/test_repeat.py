@@ -93,6 +93,12 @@ def test_the_majority_decides(place: Path) -> None:
         with JudgeServer(script) as server:
             score(server, "--repeat", many, "--no-cache", "--no-fallback", "--force", code=None)
             sent = [each for each in server.requests if not (each.is_probe or each.again)]
+        if many == 3:
+            repeats = read_summary(place / "run").repeats
+            assert repeats is not None
+            # By hand, of the rows with three words whose first is doubtful: one only changed.
+            counts = (repeats.asked_again, repeats.compared, repeats.flipped, repeats.changed)
+            assert (counts, repeats.failed) == ((5, 5, 4, 1), {"malformed": 1})
         for (n, (words, label, flipped)), result in zip(
             asked.items(), results(Path("run")), strict=True
         ):
@@ -200,59 +206,17 @@ def test_a_budget_that_ends_in_a_repeat_is_told(place: Path) -> None:
     assert first()[0].support == "full"
 
 
-def test_the_totals_count_what_came_of_it(place: Path) -> None:
-    samples(place, ANSWER, "Room 2 opens at eight.", "Room 3 opens at nine.", "Room 1 is here.")
-    told = {
-        "Room 1 opens at seven [1].": ("partial", "full", "partial"),
-        "Room 2 opens at eight.": ("contradicted", "full", "full"),
-        "Room 3 opens at nine.": ("partial", "broken", "broken"),
-        "Room 1 is here.": ("full",),
-    }
-
-    def script(asked: Asked) -> Answer:
-        if asked.is_probe:
-            return right(asked)
-        at = int(str(asked.body["seed"])) - 7
-        labels = {
-            name: told[text][at] for name, text in asked.sentences.items() if name in asked.ids
-        }
-        if "broken" in labels.values():
-            return Says(BROKEN)
-        return Says(verdicts(asked, **labels))
-
-    with JudgeServer(script) as server:
-        score(server, "--repeat", 3)
-    summary = read_summary(place / "run")
-    assert summary.repeats is not None
-    # Room 2 stands in two answers; of room 3 no repeat came, so it cannot have flipped.
-    assert summary.repeats.model_dump(mode="json") == {
-        "asked_again": 4,
-        "compared": 3,
-        "flipped": 3,
-        "flip_rate": 1.0,
-        "changed": 2,
-        "failed": {"malformed": 2},
-    }
-    assert summary.flags[FlagName.FLIPPED] == 3
-
-
 def test_a_batch_brings_repeats_in_a_round_of_their_own(place: Path) -> None:
     source = samples(place, ANSWER)
     with BatchProvider(saying(["partial", "full", "full"])) as server:
         words = ("batch", "write", source, "-o", "night", *server.words, "--repeat", 3)
-        for requests in (1, 2):
-            assert f": {requests} request" in judge(*words).out
+        for _ in range(2):
+            assert judge(*words).code == 0
             for step in ("send", "status", "fetch", "read"):
                 assert judge("batch", step, "night").code == 0
-        assert "nothing is left to ask" in judge(*words).out
         score(server, "--repeat", 3)
         assert server.calls == 0
     assert first()[0].askings == ("partial", "full", "full")
-    refused = {"seed": faults.error(400, "Unsupported parameter: 'seed'.", "seed")}
-    with BatchProvider(live=picky(refused)) as server:
-        ran = judge("batch", "write", source, "-o", "blind", *server.words, "--repeat", 3)
-    assert (ran.code, ran.err.count("\n")) == (2, 1), ran
-    assert "repeat 3: tiny takes no seed" in ran.err
 
 
 @pytest.mark.usefixtures("server")
