@@ -24,11 +24,14 @@ from tests.server import JudgeServer
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 MODEL: Final = "--model tiny --base-url {server} --no-cache"
+TWICE: Final = "--repeat 2 --relevance --details"
 SESSIONS: Final = {
     "score": (
         "score fixtures/quickstart.jsonl -o run --details --lang {lang}",
         "score fixtures/cells.jsonl -o cells --correctness --details --lang {lang}",
         f"score fixtures/quickstart.jsonl -o model --details --lang {{lang}} {MODEL}",
+        f"score fixtures/quickstart.jsonl -o twice {TWICE} --lang {{lang}} {MODEL}",
+        "show twice zh-warranty-number --lang {lang}",
         "score fixtures/quickstart.jsonl -o gate --lang {lang} --fail-under faithfulness=0.9",
         f"score fixtures/quickstart.jsonl --dry-run {MODEL}",
         "score fixtures/broken.jsonl -o broken",
