@@ -134,10 +134,6 @@ class Words:
         key = "stratum.right" if way == "same" else f"score.{way}"
         return self(key, points=self.points(stratum.error))
 
-    def stratum_share(self, stratum: LabelledStratum) -> str:
-        """How much of the mean over answers a stratum makes up."""
-        return self("unmeasured.plain") if stratum.share is None else self.percent(stratum.share)
-
     def reviewer(self, name: str) -> str:
         """The name of a reviewer, who may have given none."""
         return name or self("disagreement.nameless")
@@ -228,11 +224,16 @@ class Findings:
         words, agreement, score = self._words, self._agreement, self.leading
         if blank := agreement.drawn - agreement.labelled:
             parts = [
-                words("note.blank_part", blank=h.blank, rows=h.rows, stratum=words.stratum(h))
+                words(
+                    "note.blank_part",
+                    blank=h.drawn - h.labelled,
+                    rows=h.drawn,
+                    stratum=words.stratum(h),
+                )
                 for h in agreement.strata
-                if h.blank
+                if h.labelled < h.drawn
             ]
-            key = "note.blank_parts" if parts and len(agreement.strata) > 1 else "note.blank"
+            key = "note.blank_parts" if len(agreement.strata) > 1 else "note.blank"
             told = words("note.blank_joint").join(parts)
             yield words(key, blank=blank, rows=agreement.drawn, parts=told)
         if score is not None and (limits := score.blank) is not None:

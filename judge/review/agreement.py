@@ -85,7 +85,6 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         reviewers=tuple(sorted({label.reviewer for label in labels})),
         scale="full_or_rest" if bare else "labels",
         compared=len(pairs),
-        average="macro",
         agreement=_share(pairs),
         kappa=cohen_kappa([p.judge for p in pairs], [p.person for p in pairs], weights),
         base_rate=sum(p.weight for p in pairs if p.supported) / whole if whole else None,
@@ -133,25 +132,6 @@ def cohen_kappa(
     apart = math.fsum(weight for one, other, weight in rows if one != other)
     # Rounding may step past -1.
     return max(-1.0, 1 - apart * math.fsum(scaled) / chance)
-
-
-def weighted_kappa(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Cohen's κ with quadratic weights, of grades: 1 - Σ (a - b)² / Σ of the same by chance.
-
-    By chance, each grade of one side stands beside each of the other: (1/n) Σ_i Σ_j (a_i - b_j)².
-
-    Returns:
-        -1 to 1, and 0 at chance. None where both sides give one and the same grade to all.
-
-    Source: J. Cohen (1968), Psychological Bulletin 70, 213-220.
-
-    >>> weighted_kappa([0, 1, 2, 3], [0, 1, 3, 3])
-    0.9166666666666666
-    """
-    apart = math.fsum((a - b) ** 2 for a, b in zip(first, second, strict=True))
-    squares = math.fsum(value * value for value in (*first, *second))
-    chance = squares - 2 * math.fsum(first) * math.fsum(second) / max(1, len(first))
-    return 1 - apart / chance if chance > 0 else None
 
 
 def krippendorff_alpha(
@@ -338,8 +318,6 @@ def _strata(draw: Draw, given: Labels, errors: Sequence[float | None]) -> Iterat
             share=stratum.macro.weight / whole,
             drawn=stratum.drawn,
             labelled=labelled[number],
-            rows=stratum.drawn,
-            blank=stratum.drawn - labelled[number],
             error=error,
         )
 

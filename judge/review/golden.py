@@ -11,11 +11,9 @@ from typing import Final, NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from judge.errors import InputError, RunError
-from judge.files.fields import sample_from
-from judge.files.rows import jsonl_rows
 from judge.files.runs import made_from, origins
 from judge.files.samples import read_samples
-from judge.files.source import MAX_LINE, TextLines, open_source
+from judge.files.source import MAX_LINE
 from judge.records import (
     Sample,
     SampleResult,
@@ -117,16 +115,8 @@ def read_golden(path: str | Path, *, max_line: float = MAX_LINE) -> list[Golden]
         InputError: the file cannot be read, nothing in it is labelled, or a label is damaged.
     """
     path = Path(path)
-    labelled = []
-    for sample in read_samples(path, max_line=max_line):
-        try:
-            labels = labels_of(sample)
-        except InputError as error:
-            message = f"{error.problem} (answer {sample.qid!r}); promote the run again"
-            place = _place(path, sample.qid, max_line)
-            raise InputError(message, path=str(path), line=place, field=error.field) from None
-        if labels:
-            labelled.append(Golden(sample, labels))
+    read = read_samples(path, max_line=max_line, check=_check)
+    labelled = [Golden(sample, labels) for sample in read if (labels := labels_of(sample))]
     if not labelled:
         message = f"no answer has {KEY!r}; name a file that judge review promote made"
         raise InputError(message, path=str(path))
@@ -227,15 +217,12 @@ def _foreign(folder: Path, qid: str) -> RunError:
     return RunError(f"{folder}: {what}")
 
 
-def _place(path: Path, qid: str, max_line: float) -> int | None:
-    """The line of an answer that was read; None in a CSV, whose cells hold no labels."""
-    with open_source(path) as stream:
-        for row in jsonl_rows(TextLines(stream, path, max_line=max_line), path):
-            if isinstance(row.fields, dict):
-                sample = sample_from(row.fields, line=row.line, needs=())
-                if sample.qid == qid:
-                    return row.line
-    return None
+def _check(sample: Sample) -> None:
+    try:
+        labels_of(sample)
+    except InputError as error:
+        message = f"{error.problem} (answer {sample.qid!r}); promote the run again"
+        raise InputError(message, field=error.field) from None
 
 
 def own_support(sentence: SentenceResult | None) -> Support | None:

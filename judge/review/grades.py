@@ -3,7 +3,7 @@
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import chain, combinations
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ from judge.files.samples import Source
 from judge.files.source import MAX_LINE, spoken
 from judge.messages import Lang
 from judge.records import Document, Record, Sample
-from judge.review.agreement import krippendorff_alpha, weighted_kappa
+from judge.review.agreement import krippendorff_alpha
 from judge.review.draws import deal, digest, hand_out, sheets_of
 from judge.review.folder import as_json, check_output, write_whole
 from judge.review.golden import sample_line
@@ -86,17 +86,6 @@ class Rater(NamedTuple):
     """Likewise; of the rows that have one."""
 
 
-class PairAgreement(Record):
-    """How far two reviewers agree."""
-
-    reviewers: tuple[str, str]
-    """Their names."""
-    shared: int
-    """Rows that both graded."""
-    kappa: float | None
-    """Cohen's κ with quadratic weights; null where both always give one and the same grade."""
-
-
 class GradedApart(Record):
     """A row that reviewers grade far from each other."""
 
@@ -119,8 +108,6 @@ class GradeAgreement(Record):
     """Rows of these on which all are of one mind."""
     alpha: float | None
     """Krippendorff's α of the grades as numbers; null where it is not defined."""
-    pairs: tuple[PairAgreement, ...]
-    """Each two reviewers who share rows, the least agreeing first."""
     apart: tuple[GradedApart, ...]
     """Rows graded two apart or more."""
 
@@ -151,7 +138,7 @@ class GoldReport(Document):
     counts: dict[str, int]
     """Chunks by grade: the median of the reviewers'."""
     several: int = 0
-    """Texts graded `gold_from` or more that have several ids. `measures` count each once."""
+    """Texts graded `gold_from` or more that have several ids."""
     agreement: GradeAgreement
     """How far reviewers agree."""
 
@@ -457,12 +444,6 @@ def _agreement(
     pool: Pool, raters: Sequence[Rater], found: Mapping[str, Sequence[int]]
 ) -> GradeAgreement:
     several = {name: given for name, given in found.items() if len(given) > 1}
-    pairs = []
-    for one, other in combinations(raters, 2):
-        if both := one.grades.keys() & other.grades.keys():
-            kappa = weighted_kappa(*([each.grades[name] for name in both] for each in (one, other)))
-            names = (one.name, other.name)
-            pairs.append(PairAgreement(reviewers=names, shared=len(both), kappa=kappa))
     apart = [
         GradedApart(
             review_id=each.review_id,
@@ -487,6 +468,5 @@ def _agreement(
         shared=len(several),
         equal=sum(len(set(given)) == 1 for given in several.values()),
         alpha=krippendorff_alpha(list(several.values()), squared=True),
-        pairs=tuple(sorted(pairs, key=lambda pair: 1.0 if pair.kappa is None else pair.kappa)),
         apart=tuple(apart),
     )

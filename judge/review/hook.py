@@ -4,7 +4,7 @@ import inspect
 import os
 import sys
 from functools import reduce
-from importlib import import_module, machinery, util
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -45,9 +45,9 @@ def open_hook(name: str) -> ReviewHook:
 def load_hook(name: str) -> ReviewHook:
     """The object named `package.module:object.attribute`; of a class, one that is made of it.
 
-    It is looked for in the working folder first, and what it imports there last: a file of that
-    folder takes the place of no library. Importing runs code: the name must come from whoever runs
-    the command, not from a file they came by.
+    It is looked for in the working folder last: a file of that folder takes the place of no
+    library. Importing runs code: the name must come from whoever runs the command, not from a file
+    they came by.
 
     Raises:
         ConfigError: nothing of that name can be called and does something, or getting it failed.
@@ -82,18 +82,9 @@ def load_hook(name: str) -> ReviewHook:
 
 
 def _imported(name: str) -> ModuleType:
-    place = str(Path.cwd())
-    if place not in sys.path:
+    # Last, so that a file of the folder takes the place of no library.
+    if (place := str(Path.cwd())) not in sys.path:
         sys.path.append(place)
-    top = name.partition(".")[0]
-    spec = None if top in sys.modules else machinery.PathFinder.find_spec(top, [place])
-    if spec is not None and spec.loader is not None:
-        sys.modules[top] = made = util.module_from_spec(spec)
-        try:
-            spec.loader.exec_module(made)
-        except BaseException:
-            sys.modules.pop(top, None)
-            raise
     return import_module(name)
 
 

@@ -219,7 +219,7 @@ class CorrectedScore(Record):
     standard_error: float
     """Of the corrected score."""
     blank: "BlankLimits | None" = None
-    """What the rows left blank may hide; null where there are none, and in older files."""
+    """What the rows left blank may hide; null where there are none."""
 
 
 class LabelledStratum(Record):
@@ -229,8 +229,8 @@ class LabelledStratum(Record):
     """The names of the stratum."""
     units: int
     """Claims in it."""
-    share: float | None = None
-    """Its share of the mean over answers; null in files older than this field."""
+    share: float
+    """Its share of the mean over answers."""
     drawn: int
     """How many were drawn."""
     labelled: int
@@ -238,10 +238,6 @@ class LabelledStratum(Record):
     error: float | None
     """Mean over answers of the people's weight less the judge's, -1 to 1; null where nothing is
     labelled."""
-    rows: int | None = None
-    """Rows of the sheet, as many as were drawn; null in files older than this field."""
-    blank: int | None = None
-    """How many of these rows have no label; likewise."""
 
 
 class Disagreement(_Row):
@@ -280,11 +276,9 @@ class Agreement(Document):
     """`full_or_rest` where any label was a bare yes or no, or the judge knows no other two."""
     compared: int
     """Labels beside a verdict of the run's own judge: what agreement is over."""
-    average: Literal["macro", "micro"] = "micro"
-    """What agreement, kappa, base rate, precision, recall, Brier score and calibration error are
-    means over: answers, as the first corrected score; claims in files older than this field."""
     agreement: Share | None
-    """Share of equal labels."""
+    """Share of equal labels. Like kappa, base rate, precision, recall, Brier score and calibration
+    error it is a mean over answers, as the first corrected score is."""
     kappa: float | None
     """Cohen's kappa of judge and people; null where both always say the same one label."""
     base_rate: float | None

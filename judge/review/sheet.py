@@ -17,7 +17,6 @@ from judge.errors import InputError, RunError
 from judge.files.tables import (
     BOM,
     LONGEST,
-    MOST_UNITS,
     cell,
     csv_row,
     csv_rows,
@@ -67,12 +66,8 @@ _HYPHEN: Final = re.compile(r"(?<=\w)[-_](?=\w)")
 _LONGEST_SHOWN: Final = 40
 _ZIP: Final = b"PK\x03\x04"
 _OLE: Final = b"\xd0\xcf\x11\xe0"
-_MOST_BYTES: Final = 256 << 20
 # Reading takes some 0.1 ms a row; no reader of a sheet fills in so many.
 _MOST_FILLED: Final = 100_000
-# In characters. A small workbook can name one long text in any number of cells.
-_MOST_READ: Final = 32 << 20
-_LONGEST_CSV: Final = 1 << 20
 _STEP: Final = "close it, or name another file"
 
 _Rows = Iterable[Mapping[str, str]]
@@ -277,8 +272,7 @@ def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[Row]
 
     Rows and columns may stand in any order, among others; headers in either language. CSV may be
     UTF-8, UTF-16 or GB18030, with commas, semicolons or tabs. Cells come restored and `legible`.
-    InputError where it cannot be read, lacks review ids or labels, has a column of ours twice, or
-    has more text than people fill in.
+    InputError where it cannot be read, lacks review ids or labels, or has a column of ours twice.
     """
     path = Path(path)
     try:
@@ -353,29 +347,14 @@ def _cells(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, s
         raise InputError(message)
     if data.startswith(_ZIP):
         rows = _workbook_rows(data)
-        longest = MOST_UNITS
     else:
         rows = csv_rows(data, path, lambda text: column_of(text) is not None)
-        longest = _LONGEST_CSV
     first = next(rows, None)
     if first is None:
         raise InputError("is empty; a header and rows are needed")
     places = _places(first[1], wanted)
-    total = 0
     for number, texts in rows:
-        cells = {key: texts[i] if i < len(texts) else "" for key, i in places.items()}
-        for column, text in cells.items():
-            # Counting UTF-16 units copies the text: only where it may have too many.
-            if len(text) > longest // 2 and len(text.encode("utf-16-le", "replace")) > 2 * longest:
-                raise InputError(
-                    f"row {number}: {column} is longer than {longest:,} characters; "
-                    "shorten it, or close its quotation marks"
-                )
-        total += sum(map(len, cells.values()))
-        if total > _MOST_READ:
-            message = f"row {number}: over {_MOST_READ:,} characters in all; split the sheet in two"
-            raise InputError(message)
-        yield number, cells
+        yield number, {key: texts[i] if i < len(texts) else "" for key, i in places.items()}
 
 
 def _workbook_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
@@ -402,8 +381,6 @@ def _bytes(path: Path) -> bytes:
     try:
         if path.exists() and not path.is_file():
             raise InputError("is no file; name a CSV or XLSX file")
-        if path.stat().st_size > _MOST_BYTES:
-            raise InputError(f"has more than {_MOST_BYTES >> 20} MiB; split the sheet in two")
         return path.read_bytes()
     except FileNotFoundError:
         raise InputError("no such file; check the path") from None

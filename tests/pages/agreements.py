@@ -123,7 +123,7 @@ BARE = Agreement.model_validate(
     | dict.fromkeys(("labelled", "labels", "compared", "shared"), 0)
     | dict.fromkeys(("reviewers", "accuracy", "corrected", "disagreements"), ())
     | {"draw": "r1a2b3c4d", "signature": LLM, "drawn": 5, "scale": "labels"}
-    | {"strata": made(LabelledStratum, ((SUPPORTED,), 9, None, 5, 0, None))}
+    | {"strata": made(LabelledStratum, ((SUPPORTED,), 9, 0.333, 5, 0, None))}
 )
 WHOLE = RICH.model_copy(
     update={

@@ -10,22 +10,37 @@ from hypothesis import strategies as st
 
 from judge.backends.hook import uniform
 from judge.errors import ConfigError, RunError
-from judge.files.runs import read_record, read_results
-from judge.records import SampleResult
+from judge.files.runs import read_record, read_results, read_summary
+from judge.records import (
+    FlagName,
+    SampleResult,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
 from judge.review import draw
 from judge.review.draws import (
     Drawing,
     carried,
     deal,
-    divide,
     review_id,
     take,
 )
 from judge.review.folder import fingerprint, labelled_draws, read_draw, write_draw, write_labels
 from judge.review.records import Draw, Label, StratumName
 from judge.review.sheet import BLIND, OPEN
-from judge.review.strata import FLOOR, Candidate, Size, Tally, allocate, claims, drawn, merge
-from judge.review.targets import census_of
+from judge.review.strata import (
+    FLOOR,
+    Candidate,
+    Size,
+    Tally,
+    allocate,
+    claims,
+    drawn,
+    merge,
+    stratum_of,
+)
 from tests.drawn import label
 from tests.reviewed import cells, score, text_of
 
@@ -41,6 +56,56 @@ SIZES = st.builds(
 A, B, C, D, *_ = StratumName
 # Claims of answers with 1, 2, 4 and 8 claims; with 12 drawn of them, the first is certain.
 HEFTS = [1.0] + [1 / 2] * 4 + [1 / 4] * 12 + [1 / 8] * 24
+
+
+SUPPORTED, PARTIAL = StratumName.SUPPORTED, StratumName.PARTIAL
+SIDE, DOUBTED = StratumName.UNSUPPORTED, StratumName.UNSUPPORTED_DOUBTFUL
+UNSURE, UNSCORED = StratumName.SUPPORTED_DOUBTFUL, StratumName.UNSCORED
+FAILED = Unscored(reason=UnscoredReason.MALFORMED)
+SIMILARITY = "similarity:lexical|prior:0.9|t:0.8"
+
+
+def llm(support: Support) -> Verdict:
+    return Verdict(support=support, source="llm", signature="llm:m@h|t:0.8")
+
+
+def scored(support: Support, score: float | None, signature: str = SIMILARITY) -> Verdict:
+    return Verdict(support=support, score=score, source="similarity", signature=signature)
+
+
+def test_support_and_flags_make_the_stratum() -> None:
+    table = {
+        Support.FULL: (SUPPORTED, UNSURE),
+        Support.PARTIAL: (PARTIAL, PARTIAL),
+        Support.NONE: (SIDE, DOUBTED),
+        Support.CONTRADICTED: (SIDE, DOUBTED),
+        Support.NO_CLAIM: (DOUBTED, DOUBTED),
+    }
+    for support, (sure, doubtful) in table.items():
+        assert stratum_of(llm(support), ()) == sure
+        assert {stratum_of(llm(support), [flag]) for flag in FlagName} == {doubtful}
+        fallen = llm(support).model_copy(update={"fallback_from": FAILED})
+        assert {stratum_of(fallen, ()), stratum_of(fallen, [*FlagName])} == {UNSCORED}
+    for reason in UnscoredReason:
+        assert stratum_of(Unscored(reason=reason), ()) == UNSCORED
+
+
+def test_near_the_threshold_is_doubtful() -> None:
+    # .8 is odds of 4; 1 in log odds from it are odds of 4/e and 4e: .5954 and .9158.
+    table = {0.0: False, 0.59: False, 0.6: True, 0.8: True, 0.91: True, 0.92: False, 1.0: False}
+    for value, near in table.items():
+        assert stratum_of(scored(Support.FULL, value), ()) == (UNSURE if near else SUPPORTED)
+        assert stratum_of(scored(Support.NONE, value), ()) == (DOUBTED if near else SIDE)
+        nli = scored(Support.FULL, value, "nli:m|t:0.8").model_copy(update={"source": "nli"})
+        assert stratum_of(nli, ()) == (UNSURE if near else SUPPORTED)
+        for threshold in ("0", "1", "1e-300"):  # none is too far out
+            verdict = scored(Support.FULL, value, f"similarity:x|t:{threshold}")
+            far = abs(value - float(threshold)) > 1e-3
+            assert stratum_of(verdict, ()) == (SUPPORTED if far else UNSURE)
+    # Without score or threshold nothing is near; the t of a language model is its temperature.
+    alone = llm(Support.FULL).model_copy(update={"score": 0.8})
+    for verdict in (scored(Support.FULL, None), scored(Support.FULL, 0.8, "own|t:x"), alone):
+        assert stratum_of(verdict, ()) == SUPPORTED
 
 
 def size(units: int, spread: float = 0.3) -> Size:
@@ -160,49 +225,33 @@ def test_units_are_drawn_as_often_as_is_said() -> None:
             assert abs(seen - expected) <= 3.3 * noise + 0.03 * expected
 
 
-def test_certainty_by_hand() -> None:
-    table = {
-        # They weigh 9 together. Of 12 draws the first takes one, 11 are left for a weight of 8.
-        12: {1: 1, 1 / 2: 11 / 16, 1 / 4: 11 / 32, 1 / 8: 11 / 64},
-        # Of 25, the four halves, too: 20 are left for a weight of 6.
-        25: {1: 1, 1 / 2: 1, 1 / 4: 20 / 24, 1 / 8: 20 / 48},
+def test_strata_add_up_to_the_run(tmp_path: Path) -> None:
+    names = [name for name in StratumName if name != UNSCORED]
+    answers = [[names[(n * k + n) % len(names)] for k in range(1 + n % 7)] for n in range(60)]
+    run = score(tmp_path, answers)
+    summary = read_summary(run)
+    loose, strict = summary.faithfulness, summary.faithfulness_strict
+    assert loose is not None
+    assert strict is not None
+    strata = take(run, size=30).draw.strata
+    sums = {
+        (average, name): sum(getattr(getattr(each, average), name) for each in strata)
+        for average in ("macro", "micro")
+        for name in ("weight", "counted", "faithfulness", "faithfulness_strict")
     }
-    for share, chances in table.items():
-        found = drawn(tally_of(0, HEFTS), share)
-        assert {c.weight: probability for c, probability in found} == pytest.approx(chances)
-    for hefts in ([1.0, *[1e-9] * 9], [1.0] * 9 + [1e-9], [1 / 49 * 49] * 5 + [1.0] * 5, [0.1]):
-        for share in range(len(hefts) + 1):
-            found = drawn(tally_of(1, hefts), share)
-            assert len({candidate.position for candidate, _ in found}) == share
-            assert all(0 < probability <= 1 for _, probability in found)
-
-
-def test_neither_two_tallies_nor_a_small_heap_draws_otherwise() -> None:
-    for seed in range(50):
-        # Many small answers in the way of few large ones, and a heap no larger than the draw.
-        whole, bounded = tally_of(seed, HEFTS), tally_of(seed, HEFTS)
-        bounded.least = sorted(bounded.least, reverse=True)[:12]
-        bounded.heaviest = sorted(bounded.heaviest, reverse=True)[:12]
-        assert drawn(bounded, 12) == drawn(whole, 12)
-        parts = Tally(), Tally()
-        for place, heft in enumerate(HEFTS):
-            part = parts[place % 2]
-            part.weights[heft] += 1
-            part.least.append(whole.least[place])
-            part.heaviest.append(whole.heaviest[place])
-        assert sorted(drawn(Tally.joined(parts), 12)) == sorted(drawn(whole, 12))
-
-
-def test_strata_that_are_too_small_are_drawn_from_as_one(tmp_path: Path) -> None:
-    answers = [["supported"]] * 20 + [["partial"]] * 3 + [["unsupported"]] * 9
-    strata, picked = divide(census_of(score(tmp_path, answers), 0, 12), 12)
-    names = [(StratumName.SUPPORTED,), (StratumName.PARTIAL, StratumName.UNSUPPORTED)]
-    # 20 · .2 : 3 · .35 + 9 · .3 = 4 : 3.75 of 12.
-    assert [(s.names, s.units, s.drawn) for s in strata] == [(names[0], 20, 6), (names[1], 12, 6)]
-    assert (strata[1].span, strata[1].macro.faithfulness) == ((-0.5, 1), 1.5)
-    for position, (item,) in picked.items():
-        assert (item.stratum, item.sentence) == (position >= 20, 0)
-        assert item.probability == pytest.approx(6 / 20 if position < 20 else 6 / 12)
+    assert sums["macro", "weight"] == sums["macro", "counted"] == pytest.approx(summary.answers)
+    assert sums["micro", "weight"] == sums["micro", "counted"] == summary.claims
+    assert sums["macro", "faithfulness"] == pytest.approx(loose.macro * loose.answers)
+    assert sums["micro", "faithfulness"] == pytest.approx(loose.micro * loose.items)
+    assert sums["macro", "faithfulness_strict"] == pytest.approx(strict.macro * strict.answers)
+    assert sums["micro", "faithfulness_strict"] == pytest.approx(strict.micro * strict.items)
+    # A failure counts for nothing, as in the lower bound.
+    (tmp_path / "failed").mkdir()
+    run = score(tmp_path / "failed", [["supported", "unscored"], ["unscored"], ["partial"]])
+    (only,) = take(run, size=4).draw.strata
+    bounds = read_summary(run).faithfulness_bounds
+    assert bounds is not None
+    assert only.macro.faithfulness / only.macro.counted == pytest.approx(bounds.low)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,16 +6,13 @@ from judge.errors import RunError
 from judge.records import Support, Verdict
 from judge.review.folder import (
     check_output,
-    discard_findings,
-    draw_names,
     read_draw,
     read_labels,
     write_draw,
     write_findings,
-    write_labels,
     write_whole,
 )
-from judge.review.records import Agreement, Draw, DrawnSentence, Label
+from judge.review.records import Draw, DrawnSentence, Label
 from tests.drawn import stratum, sums
 from tests.pages.agreements import BARE
 
@@ -63,26 +59,6 @@ def test_a_link_that_was_planted_is_replaced(tmp_path: Path) -> None:
     assert read_draw(tmp_path, "r1a2b3c4d") == DRAW
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
-    path = write_draw(tmp_path, DRAW)
-    assert path == tmp_path / "review" / "r1a2b3c4d.json"
-    assert read_draw(tmp_path, "r1a2b3c4d") == DRAW
-    write_labels(tmp_path, "r1a2b3c4d", LABELS)
-    assert read_labels(tmp_path, "r1a2b3c4d") == LABELS
-    write_findings(tmp_path, AGREEMENT, None)
-    assert [path.name for path in tmp_path.glob("agreement.*")] == ["agreement.json"]
-    kept = (tmp_path / "agreement.json").read_bytes()
-    assert Agreement.model_validate_json(kept) == AGREEMENT
-    # For people, too.
-    assert "周一 “开放” 😀" in path.read_text(encoding="utf-8")
-
-
-def test_what_is_not_there(tmp_path: Path) -> None:
-    assert read_draw(tmp_path, NAME) is None
-    assert read_labels(tmp_path, NAME) == []
-    assert draw_names(tmp_path) == []
-
-
 def test_what_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "review").mkdir()
     for data in (b"", b"{", b"{}", b"\xff", b"\x00" * 9, b"[]"):
@@ -92,26 +68,6 @@ def test_what_is_damaged(tmp_path: Path) -> None:
             read_draw(tmp_path, NAME)
         with pytest.raises(RunError, match=r"labels\.jsonl, line 1: damaged"):
             read_labels(tmp_path, NAME)
-
-
-def test_where_nothing_can_be_written_or_read(tmp_path: Path) -> None:
-    (tmp_path / "review").write_text("a file")
-    writes: list[Callable[[Path], object]] = [
-        lambda run: write_draw(run, DRAW),
-        lambda run: write_labels(run, NAME, LABELS),
-    ]
-    for write in writes:
-        with pytest.raises(RunError, match=r"r1a2b3c4d\..*: cannot be written \("):
-            write(tmp_path)
-        with pytest.raises(RunError, match="cannot be written"):
-            write(tmp_path / "nowhere" / "run")
-    assert (tmp_path / "review").read_text() == "a file"
-    reads: list[Callable[[Path, str], object]] = [read_draw, read_labels]
-    for name in (f"{NAME}.json", f"{NAME}.labels.jsonl"):
-        (tmp_path / "run" / "review" / name).mkdir(parents=True)
-    for read in reads:
-        with pytest.raises(RunError, match="cannot be read"):
-            read(tmp_path / "run", NAME)
 
 
 def test_a_draw_edited_by_hand_is_refused(tmp_path: Path) -> None:
@@ -133,16 +89,6 @@ def test_a_draw_edited_by_hand_is_refused(tmp_path: Path) -> None:
         path.write_text(text.replace(before, after), encoding="utf-8")
         with pytest.raises(RunError, match=r"r1a2b3c4d\.json: .*; remove it, and make the same"):
             read_draw(tmp_path, NAME)
-
-
-def test_what_labels_said_can_be_taken_back(tmp_path: Path) -> None:
-    write_findings(tmp_path, AGREEMENT, "<p>")
-    discard_findings(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-    discard_findings(tmp_path)
-    (tmp_path / "agreement.json").mkdir()
-    with pytest.raises(RunError, match="cannot be removed"):
-        discard_findings(tmp_path)
 
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:

@@ -167,14 +167,6 @@ def test_an_object_of_a_module_in_the_working_folder() -> None:
 
 
 @pytest.mark.usefixtures("modules")
-def test_the_working_folder_comes_first(tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "some_hooks.py").write_text("keep = print\n")
-    sys.path.insert(0, str(tmp_path / "elsewhere"))
-    assert getattr(load_hook("some_hooks:keep"), "__name__", "") == "keep"
-
-
-@pytest.mark.usefixtures("modules")
 def test_a_file_beside_it_takes_the_place_of_no_library(tmp_path: Path) -> None:
     (tmp_path / "importing_hooks.py").write_text(
         "import colorsys\nfrom some_hooks import keep\n", encoding="utf-8"
@@ -183,8 +175,6 @@ def test_a_file_beside_it_takes_the_place_of_no_library(tmp_path: Path) -> None:
     (tmp_path / "openai.py").write_text("raise SystemExit('ran')\n")
     sys.modules.pop("colorsys", None)
     assert load_hook("importing_hooks:keep") is sys.modules["some_hooks"].keep
-    assert sys.path[0] != str(tmp_path)
-    assert sys.path.index(str(tmp_path)) == len(sys.path) - 1
 
 
 NO_HOOKS = [

@@ -62,15 +62,6 @@ def refusal(path: Path) -> str:
     return str(error.value)
 
 
-def replaced(path: Path, old: str, new: str) -> None:
-    """Puts another text into a workbook, whatever its length."""
-    with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in parts.items():
-            archive.writestr(name, data.replace(old.encode(), new.encode()))
-
-
 def given_text(tmp_path: Path, text: str, name: str = "review.csv") -> Path:
     path = tmp_path / name
     path.write_bytes(text.encode())
@@ -233,34 +224,6 @@ def test_a_workbook_that_is_damaged_or_not_ours_is_refused(
         list(read_sheet(path))
 
 
-def test_a_workbook_with_a_cell_that_excel_cannot_hold(tmp_path: Path) -> None:
-    path = tmp_path / "a.xlsx"
-    table = {"a" * 32_767: False, "a" * 32_768: True, "👍" * 16_383: False, "👍" * 16_384: True}
-    for text, refused in table.items():
-        book = openpyxl.Workbook()
-        book.active.append(["review_id", "human_support", "human_note", "chunks"])
-        book.active.append(["r_1", "full", "NOTE", "x"])
-        book.save(path)
-        replaced(path, "NOTE", text)
-        if refused:
-            assert "row 2: human_note is longer than 32,767" in refusal(path)
-        else:
-            assert cells(path)[0]["human_note"] == text
-
-
-def test_more_than_people_fill_in_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
-    head, most = "review_id,human_support,human_note\n", "a" * (1 << 20)
-    path = given_text(tmp_path, f"{head}r_1,full,{most}\n")
-    assert len(cells(path)[0]["human_note"]) == 1 << 20
-    path = given_text(tmp_path, f"{head}r_1,full,{most}a\n")  # a cell that swallowed others
-    assert "close its quotation marks" in refusal(path)
-    path = given_text(tmp_path, head + f"r_1,full,{most}\n" * 32)
-    assert "row 33: over 33,554,432 characters in all" in refusal(path)
-    # What nobody reads back may be any amount.
-    path = given_text(tmp_path, head.replace("human_note", "chunks") + f"r,,{'a' * 30_000}\n" * 9)
-    assert len(cells(path)) == 9
-
-
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "old.xlsx").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 600)
     assert "save it without, as XLSX or CSV" in refusal(tmp_path / "old.xlsx")
@@ -269,9 +232,6 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert "is no file" in refusal(tmp_path / "pipe")
     assert "cannot be read" in refusal(Path("nul\0.csv"))
-    with (tmp_path / "huge.csv").open("wb") as file:
-        file.truncate(257 << 20)
-    assert "more than 256 MiB" in refusal(tmp_path / "huge.csv")
 
 
 QUOTES = (
@@ -334,14 +294,6 @@ def test_the_chunk_that_shares_most_comes_first() -> None:
     for text, chunks, order in table:
         found = SentenceResult(index=0, start=0, end=len(text), text=text, outcome=FULL)
         assert ranked(answered(text, *chunks), found) == order
-
-
-def test_a_chunk_named_by_its_number_is_named_once() -> None:
-    chunks = (Chunk(chunk_id="1", text="x"), Chunk(chunk_id="1", text="y"))
-    there = Sample(qid="q", answer=CAFE, chunks=chunks)
-    row = row_of("r", there, sentence(CAFE, CAFE))
-    assert row["chunks"] == "[1]\nx\n\n[2] 1\ny"
-    assert row["query"] == ""
 
 
 @given(st.text(max_size=60), st.data())

@@ -109,7 +109,7 @@ def _labels(agreement: Agreement, words: Words) -> Iterator[Text]:
 
 def _strata(agreement: Agreement, words: Words) -> Iterator[Text]:
     """The strata that move the score most."""
-    worst = sorted(agreement.strata, key=lambda h: -abs((h.share or 0.0) * (h.error or 0.0)))
+    worst = sorted(agreement.strata, key=lambda h: -abs(h.share * (h.error or 0.0)))
     worst = worst[:_STRATA]
     names = [words.stratum(stratum) for stratum in worst]
     wide = max(map(cell_len, names), default=0)

@@ -59,9 +59,6 @@ def _agreement(found: GoldReport, page: Page) -> Iterator[str]:
         return short(reviewer) or say("nameless")
 
     yield say("shared", equal=agreed.equal, shared=agreed.shared, alpha=figure(agreed.alpha))
-    for pair in agreed.pairs[:_NAMED]:
-        one, other = map(name, pair.reviewers)
-        yield say("pair", one=one, other=other, kappa=figure(pair.kappa), shared=pair.shared)
     if agreed.apart:
         yield say("apart", count=len(agreed.apart))
     for row in agreed.apart[:_NAMED]:
