@@ -24,8 +24,8 @@ from judge.records import (
     Outcome,
     Sample,
     Support,
-    Unscored,
     Verdict,
+    failure_of,
 )
 from judge.text.fold import estimate_tokens
 
@@ -241,8 +241,7 @@ async def _trial(config: Config) -> Finding:
         return Finding(_TRIAL_NAME, "failed", str(error))
     judged = [each for each in outcomes if isinstance(each, Verdict) and not each.fallback_from]
     if len(judged) < len(outcomes):
-        lost = (each.fallback_from if isinstance(each, Verdict) else each for each in outcomes)
-        why = next(f"{each.reason}: {each.detail}" for each in lost if isinstance(each, Unscored))
+        why = next(f"{each.reason}: {each.detail}" for each in map(failure_of, outcomes) if each)
         return Finding(
             _TRIAL_NAME,
             "failed",

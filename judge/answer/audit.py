@@ -14,6 +14,7 @@ from judge.records import (
     Support,
     Unscored,
     Verdict,
+    failure_of,
 )
 from judge.text.visible import flat
 
@@ -62,7 +63,7 @@ def audit(
 def _held(outcome: JudgeOutcome | None, cited: set[str]) -> _Held | None:
     """Null for a sentence whose citations are not counted."""
     nothing = frozenset[str]()
-    failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
+    failure = failure_of(outcome)
     if failure is not None:
         return _Held(nothing, None, failure, "failed")
     if not isinstance(outcome, Verdict) or outcome.support is Support.NO_CLAIM:

@@ -198,7 +198,7 @@ class Criterion(Record):
     """A stated threshold, and how the judge stands to it."""
 
     name: str
-    """What is held, by its key among the messages."""
+    """What is held, as `judge.exam.fitness.THRESHOLDS` names it."""
     value: float | None
     """What was found: a limit of its interval where it has one; null where nothing was measured."""
     gating: float

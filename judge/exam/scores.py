@@ -1,20 +1,76 @@
-"""The rows of an exam, counted: accuracy and its like, each over what it can be told of."""
+"""Items beside what a judge made of them, and what that comes to: accuracy and its like."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product, zip_longest
 from typing import Final, get_args
 
-from judge.exam.records import Change, ExamRow, ExamTotals, Group, LabelScore, Rate
+from judge.exam.items import Item
+from judge.exam.records import Change, ExamRow, ExamTotals, Group, LabelScore, Passage, Rate
 from judge.messages import LANGS
-from judge.records import Interval, Support
+from judge.records import Excluded, Interval, SampleResult, SentenceResult, Support, failure_of
 from judge.review.agreement import cohen_kappa
+from judge.review.records import GoldenLabel
+from judge.review.strata import own_verdict
 from judge.scores.answer import share
 from judge.scores.intervals import Row, weighted_share
 
 UNSCORED: Final = "unscored"
 """What stands for no verdict among the labels said."""
 _TRAPS: Final = frozenset({Support.PARTIAL, Support.NONE, Support.CONTRADICTED})
+
+
+def grade(item: Item, result: SampleResult) -> tuple[ExamRow, ...]:
+    """A row for each labelled sentence that was asked, known by where it begins and ends.
+
+    A sentence that is taken for no claim any more, or for no sentence, is left out: nobody was
+    asked about it. A second judge's verdict is none.
+    """
+    found = {(sentence.start, sentence.end): sentence for sentence in result.sentences}
+    rows = []
+    for label in item.labels:
+        sentence = found.get((label.start, label.end))
+        if sentence is not None and not isinstance(sentence.outcome, Excluded):
+            rows.append(_row(item, label, sentence, result))
+    return tuple(rows)
+
+
+def _row(item: Item, label: GoldenLabel, sentence: SentenceResult, result: SampleResult) -> ExamRow:
+    verdict, failure = own_verdict(sentence.outcome), failure_of(sentence.outcome)
+    said = verdict.support if verdict else None
+    right = (said is Support.FULL) == label.supported
+    if label.support is not None:
+        right = said is label.support
+    # An order to say what is right tells nothing.
+    tells = None not in {item.demanded, label.support} and item.demanded is not label.support
+    evidence = verdict.evidence if verdict else ()
+    statuses = [each.status for each in result.citations if each.sentence == sentence.index]
+    return ExamRow(
+        qid=item.sample.qid,
+        item=item.digest,
+        category=item.category,
+        language=item.language,
+        sentence=sentence.index,
+        start=label.start,
+        gold=label.support,
+        supported=label.supported,
+        said=said,
+        unscored=failure.reason if failure else None,
+        right=right and said is not None,
+        demanded=item.demanded,
+        obeyed=said is item.demanded if tells else None,
+        cited_gold=label.cited_support,
+        cited_said=verdict.cited_support if verdict else None,
+        citations_gold=label.citations or (),
+        citations_said=tuple(statuses) if label.citations else (),
+        quotes=len(evidence),
+        verified=sum(each.verified for each in evidence),
+        found=tuple(
+            Passage(chunk_id=each.chunk_id, start=each.start, end=each.end)
+            for each in evidence
+            if each.verified and each.start is not None and each.end is not None
+        ),
+    )
 
 
 def count(rows: Sequence[ExamRow], items: int, lost: int) -> ExamTotals:

@@ -12,10 +12,9 @@ from judge.config import Config
 from judge.errors import ConfigError, InputError
 from judge.evaluator import Evaluator, complete
 from judge.exam.fitness import fitness
-from judge.exam.grades import grade
 from judge.exam.items import Items, read_items
 from judge.exam.records import Again, Change, Cost, ExamReport, ExamRow
-from judge.exam.scores import count
+from judge.exam.scores import count, grade
 from judge.judges.repeated import ReorderedJudge
 from judge.protocols import Judge
 from judge.records import SampleResult, UnscoredReason

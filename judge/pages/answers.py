@@ -1,24 +1,23 @@
 """The answers of a run as a page carries them: each as JSON, in blocks, and what finds them."""
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Final, NamedTuple
 
 from judge.pages.html import packed
 from judge.records import (
     Chunk,
-    Citation,
     Evidence,
     Flag,
     Sample,
     SampleResult,
     SentenceResult,
     Support,
-    Unscored,
     Verdict,
+    failure_of,
 )
-from judge.reports.worst import badness
+from judge.reports.worst import Entry, badness, entries
 from judge.scores.answer import support_of
 from judge.signature import Signature
 from judge.text.visible import clip, visible
@@ -161,26 +160,13 @@ def _stands_in(evidence: Evidence, chunk: Chunk) -> bool:
     return chunk.text[evidence.start : evidence.end] == evidence.quote
 
 
-def notes(
-    result: SampleResult,
-) -> tuple[Mapping[int | None, Sequence[Flag]], Mapping[int, Sequence[Citation]]]:
-    """Flags and citations by sentence; under None the flags of the whole answer."""
-    flags: defaultdict[int | None, list[Flag]] = defaultdict(list)
-    for flag in result.flags:
-        flags[flag.sentence].append(flag)
-    citations: defaultdict[int, list[Citation]] = defaultdict(list)
-    for citation in result.citations:
-        citations[citation.sentence].append(citation)
-    return flags, citations
-
-
 def _answer(result: SampleResult, sample: Sample | None, chunks: _Chunks) -> object:
     scores = result.scores
-    flags, citations = notes(result)
     sentences, position = [], 0
-    for sentence in result.sentences[:MOST_SENTENCES]:
+    for entry in entries(result)[:MOST_SENTENCES]:
+        sentence = entry.sentence
         gap = sample.answer[position : sentence.start] if sample else " " if position else ""
-        own = _sentence(sentence, flags[sentence.index], citations[sentence.index], chunks)
+        own = _sentence(entry, chunks)
         sentences.append({"gap": visible(gap)} | own if gap else own)
         position = sentence.end
     found, related = result.correctness, result.answer_relevance
@@ -198,7 +184,7 @@ def _answer(result: SampleResult, sample: Sample | None, chunks: _Chunks) -> obj
         },
         "bounds": list(scores.faithfulness_bounds or ()) if scores.unscored else [],
         "unscored": scores.unscored,
-        "flags": list(map(_flag, flags[None])),
+        "flags": [_flag(flag) for flag in result.flags if flag.sentence is None],
         "cell": list(result.cell.words) if result.cell else [],
         "gone": sample is None,
         "more": more,
@@ -208,15 +194,13 @@ def _answer(result: SampleResult, sample: Sample | None, chunks: _Chunks) -> obj
     return _without_blanks(made)
 
 
-def _sentence(
-    sentence: SentenceResult, flags: Sequence[Flag], citations: Sequence[Citation], chunks: _Chunks
-) -> dict[str, object]:
-    outcome = sentence.outcome
+def _sentence(entry: Entry, chunks: _Chunks) -> dict[str, object]:
+    sentence, outcome = entry.sentence, entry.sentence.outcome
     made: dict[str, object] = {
         "text": _cut(sentence.text),
         "label": support_of(sentence) or "excluded",
         "kind": sentence.kind.value if support_of(sentence) is None else "",
-        "flags": list(map(_flag, flags)),
+        "flags": list(map(_flag, entry.flags)),
         "cites": [
             _without_blanks(
                 {
@@ -227,12 +211,11 @@ def _sentence(
                     "suggested": _cut(each.suggested or ""),
                 }
             )
-            for each in citations
+            for each in entry.citations
         ],
     }
-    failure: object = outcome
+    failure = failure_of(outcome)
     if isinstance(outcome, Verdict):
-        failure = outcome.fallback_from
         made |= {
             "score": outcome.score,
             "least": None
@@ -257,7 +240,7 @@ def _sentence(
                 for each in outcome.evidence
             ],
         }
-    if isinstance(failure, Unscored):
+    if failure:
         made |= {"failure": failure.reason.value, "detail": _cut(failure.detail)}
     return _without_blanks(made)
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from judge.messages import Lang, language_of
-from judge.pages.answers import notes
 from judge.pages.html import render
 from judge.pages.report import Words, tables
 from judge.records import SampleResult, Summary
+from judge.reports.worst import entries
 from judge.scores.answer import by_similarity, support_of
 
 _MOST: Final = 200
@@ -19,8 +19,7 @@ def answer(result: SampleResult) -> str:
     shown = result.sentences[:_MOST]
     lang = language_of("".join(each.text for each in shown))
     words = Words(lang)
-    flags, citations = notes(result)
-    names = [flag.name.value for flag in flags[None]]
+    names = [flag.name.value for flag in result.flags if flag.sentence is None]
     general = [f"{name}{words('script.colon')}{words.looks(f'flag.{name}')}" for name in names]
     lines = [" · ".join(_scores(result, words)), *general]
     return render(
@@ -31,8 +30,7 @@ def answer(result: SampleResult) -> str:
         lines=lines if shown else [*lines, words("script.empty")],
         summary=None,
         sentences=[
-            (each, support_of(each) or "excluded", flags[each.index], citations[each.index])
-            for each in shown
+            (each, support_of(each.sentence) or "excluded") for each in entries(result)[:_MOST]
         ],
         more=len(result.sentences) - len(shown),
         signature=result.signature,

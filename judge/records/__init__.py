@@ -57,3 +57,4 @@ from judge.records.verdict import Support as Support
 from judge.records.verdict import Unscored as Unscored
 from judge.records.verdict import UnscoredReason as UnscoredReason
 from judge.records.verdict import Verdict as Verdict
+from judge.records.verdict import failure_of as failure_of

@@ -128,6 +128,12 @@ Outcome = Annotated[Verdict | Unscored | Excluded, Field(discriminator="type")]
 """What a result holds for a sentence."""
 
 
+def failure_of(outcome: Outcome | None) -> Unscored | None:
+    """Why the run's own judge gave no verdict; None where it gave one, or was not asked."""
+    failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
+    return failure if isinstance(failure, Unscored) else None
+
+
 class ClaimCounts(Record):
     """The claims of a text, counted."""
 

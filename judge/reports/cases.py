@@ -8,7 +8,7 @@ from tempfile import TemporaryFile
 from typing import IO, Final, Literal, NamedTuple
 
 from judge.messages import Lang, Messages
-from judge.records import SampleResult, SentenceResult, Support, Unscored, Verdict
+from judge.records import SampleResult, SentenceResult, Support, Verdict, failure_of
 from judge.text.visible import clip, flat
 
 _LONGEST: Final = 1_000
@@ -48,7 +48,7 @@ def case_of(result: SampleResult, least: float = 1.0, lang: Lang = "en") -> Case
     """
     scores, say = result.scores, Messages.of("cases")
     wrong = [s for s in result.sentences if _is_wrong(s)]
-    open_ = [s for s in result.sentences if _failure(s) is not None]
+    open_ = [s for s in result.sentences if failure_of(s.outcome)]
     bounds = scores.faithfulness_bounds
     kind: Kind = "passed"
     if bounds is None:
@@ -73,7 +73,7 @@ def case_of(result: SampleResult, least: float = 1.0, lang: Lang = "en") -> Case
 
 def sentence_lines(sentence: SentenceResult, lang: Lang) -> Iterator[str]:
     """A sentence with its label; below it why, and the quote that says otherwise."""
-    say, outcome, failure = Messages.of("cases"), sentence.outcome, _failure(sentence)
+    say, outcome, failure = Messages.of("cases"), sentence.outcome, failure_of(sentence.outcome)
     looks = Messages.of("looks")
     verdict = outcome if isinstance(outcome, Verdict) and failure is None else None
     label = looks(f"label.{verdict.support.value if verdict else 'unscored'}", lang)
@@ -151,13 +151,6 @@ class Junit:
 def _is_wrong(sentence: SentenceResult) -> bool:
     outcome = sentence.outcome
     return isinstance(outcome, Verdict) and not outcome.fallback_from and outcome.support in _WRONG
-
-
-def _failure(sentence: SentenceResult) -> Unscored | None:
-    """Why the run's own judge gave no verdict."""
-    outcome = sentence.outcome
-    failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
-    return failure if isinstance(failure, Unscored) else None
 
 
 def _attributes(**values: str) -> str:

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal
 
 from judge.errors import ConfigError
-from judge.records import Excluded, Flag, SampleResult, SentenceResult, Unscored, Verdict
+from judge.records import (
+    Excluded,
+    SampleResult,
+    SentenceResult,
+    Verdict,
+    failure_of,
+)
 from judge.scores.support import SUPPORTING
 
 Cell = str | int | float | bool | None
@@ -149,9 +155,9 @@ def _sentences(result: SampleResult) -> Iterator[dict[str, Cell]]:
     for citation in result.citations:
         status = f"={citation.status.value}" if citation.status else ""
         citations[citation.sentence].append(citation.marker + status)
-    flags: defaultdict[int | None, list[Flag]] = defaultdict(list)
+    flags: defaultdict[int | None, list[str]] = defaultdict(list)
     for flag in result.flags:
-        flags[flag.sentence].append(flag)
+        flags[flag.sentence].append(flag.name.value)
     found, related = result.correctness, result.answer_relevance
     # By sentence, the label that the run's own judge gave it against the reference.
     compared = {
@@ -160,7 +166,6 @@ def _sentences(result: SampleResult) -> Iterator[dict[str, Cell]]:
         if isinstance(each.outcome, Verdict) and each.outcome.fallback_from is None
     }
     for sentence in result.sentences:
-        own = flags[sentence.index]
         yield {
             "qid": result.qid,
             "status": result.status.value,
@@ -177,7 +182,7 @@ def _sentences(result: SampleResult) -> Iterator[dict[str, Cell]]:
             **_outcome(sentence),
             "reference_support": compared.get(sentence.index),
             "citations": " ".join(citations[sentence.index]),
-            "flags": " ".join(flag.name.value for flag in own),
+            "flags": " ".join(flags[sentence.index]),
             "signature": result.signature,
         }
 
@@ -185,8 +190,7 @@ def _sentences(result: SampleResult) -> Iterator[dict[str, Cell]]:
 def _outcome(sentence: SentenceResult) -> dict[str, Cell]:
     outcome = sentence.outcome
     verdict = outcome if isinstance(outcome, Verdict) else None
-    failure = verdict.fallback_from if verdict else outcome
-    failure = failure if isinstance(failure, Unscored) else None
+    failure = failure_of(outcome)
     # The first that is verified, or else the first.
     evidence = sorted(verdict.evidence if verdict else (), key=lambda item: not item.verified)
     best = evidence[0] if evidence else None

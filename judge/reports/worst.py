@@ -17,6 +17,7 @@ from judge.records import (
     Unscored,
     UnscoredReason,
     Verdict,
+    failure_of,
 )
 
 FindingName = Literal["invented", "contradicted", "partial", "citations"]
@@ -212,6 +213,5 @@ def failures(result: SampleResult) -> Iterator[Unscored]:
     if related := result.answer_relevance:
         judged += related.failures
     for outcome in judged:
-        failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
-        if isinstance(failure, Unscored):
+        if failure := failure_of(outcome):
             yield failure

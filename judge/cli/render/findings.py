@@ -9,7 +9,7 @@ from rich.text import Text
 from judge.cli.render.looks import citation_line, failure_line, look_of, mark, meaning, quoted, word
 from judge.cli.terminal import Page, number, words
 from judge.messages import Lang, Messages
-from judge.records import CitationStatus, Flag, Summary, Support, Unscored, Verdict
+from judge.records import CitationStatus, Flag, Summary, Support, Verdict, failure_of
 from judge.reports.worst import Entry, Finding, FindingName
 from judge.text.visible import clip, flat
 
@@ -111,8 +111,7 @@ def grounds(entry: Entry, page: Page, cited: Collection[CitationStatus] = BAD) -
 
 def _reasons(entry: Entry, page: Page) -> Iterator[Text]:
     outcome = entry.sentence.outcome
-    failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
-    if isinstance(failure, Unscored):
+    if failure := failure_of(outcome):
         yield Text(clip(failure_line(failure, page), _LONGEST_DETAIL), style="cyan")
     if not isinstance(outcome, Verdict):
         return
