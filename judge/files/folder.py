@@ -42,10 +42,9 @@ from judge.signature import Signature
 from judge.text.visible import clip, plural
 
 _LEFT: Final = re.compile(
-    rf"\.input\.part|(?:{'|'.join(map(re.escape, (RECORD, SUMMARY, REJECTED, INPUT)))})"
-    r"\.(?:[0-9a-f]{16}\.)?part"
+    rf"(?:{'|'.join(map(re.escape, (RECORD, SUMMARY, REJECTED, INPUT)))})\.[0-9a-f]{{16}}\.part"
 )
-"""What a kill -9 leaves half written; of earlier versions, too."""
+"""What a kill -9 leaves half written."""
 _SHOWN: Final = 60
 _MOVE: Final = "move it away, or name another -o"
 _ELSEWHERE: Final = "name another -o"
@@ -91,7 +90,7 @@ class RunFolder:
                 self._made = [p for p in (self.path, *self.path.parents) if not p.exists()]
                 self.path.mkdir(parents=True, exist_ok=True)
                 _refuse_strays(self.path)  # before as much as a lock is written there
-            held.enter_context(_lock(self.path, "run", f"wait for it, or {_ELSEWHERE}", _ELSEWHERE))
+            held.enter_context(hold(self.path, "run", f"wait for it, or {_ELSEWHERE}", _ELSEWHERE))
             held.callback(self._tidy)
             earlier = self._earlier()
             if earlier and earlier.finished and not self._force:
@@ -305,20 +304,6 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
     return None
 
 
-def hold(
-    folder: Path, who: str = "command", wait: str = "wait for it", patience: float = 0.0
-) -> AbstractContextManager[None]:
-    """Hold a folder that is there, such as a run's, while something is added to it.
-
-    Another that does is waited for, `patience` seconds.
-
-    Raises:
-        RunError: another process writes there, or the folder cannot be written; the message says
-            `who` that is, and what to do.
-    """
-    return _lock(folder, who, wait, "mend that first", patience)
-
-
 def _refuse_odd(path: Path, *, linked: bool = False) -> None:
     """Raise RunError where something else than a plain file stands.
 
@@ -328,15 +313,10 @@ def _refuse_odd(path: Path, *, linked: bool = False) -> None:
         found = path.lstat()
     except OSError:
         return  # whoever opens it will be told
-    if stat.S_ISREG(found.st_mode):
-        if not (linked and found.st_nlink > 1 and found.st_size):
-            return
-        what = "a link"
-    elif stat.S_ISLNK(found.st_mode):
-        what = "a link"
-    else:
-        what = "a folder" if stat.S_ISDIR(found.st_mode) else "no file"
-    raise RunError(f"{path}: is {what}, where a run has a file of its own; move it away")
+    shared = linked and found.st_nlink > 1 and found.st_size
+    if shared or not stat.S_ISREG(found.st_mode):
+        what = "a link" if shared or stat.S_ISLNK(found.st_mode) else "no plain file"
+        raise RunError(f"{path}: is {what}, where a run has a file of its own; move it away")
 
 
 def _open_own(path: Path) -> IO[bytes]:
@@ -353,8 +333,21 @@ def _sync(file: IO[bytes] | IO[str]) -> None:
 
 
 @contextmanager
-def _lock(folder: Path, who: str, wait: str, step: str, patience: float = 0.0) -> Iterator[None]:
-    """Hold a folder; `wait` and `step` say what to do where another does, or it is no place."""
+def hold(
+    folder: Path,
+    who: str = "command",
+    wait: str = "wait for it",
+    step: str = "mend that first",
+    patience: float = 0.0,
+) -> Iterator[None]:
+    """Hold a folder that is there, such as a run's, while something is added to it.
+
+    Another that does is waited for, `patience` seconds.
+
+    Raises:
+        RunError: another process writes there, or the folder cannot be written; the message says
+            `who` that is, how to `wait`, and which `step` to take.
+    """
     lock = FileLock(folder / LOCK, timeout=patience)
     _refuse_odd(folder / LOCK, linked=True)
     with writing(folder, step):

@@ -74,6 +74,10 @@ SESSIONS: Final = {
     "retrieval": (
         "retrieval fixtures/retrieval.jsonl",
         "retrieval --qrels fixtures/trec.qrels --run fixtures/trec.run",
+        (
+            "retrieval --qrels fixtures/trec.qrels -k 1 --run a=fixtures/trec.run "
+            "--run b=fixtures/trec.run"
+        ),
     ),
     "overlap": ("overlap fixtures/overlap.jsonl",),
     "recommend": (

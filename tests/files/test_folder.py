@@ -161,7 +161,7 @@ def test_files_of_unknown_origin_are_not_touched(tmp_path: Path) -> None:
 
 
 OWN = ("results.jsonl.part", "results.jsonl", "input", "run.json", "summary.json")
-PARTS = ("run.json.part", "summary.json.part", "rejected.jsonl.part", ".input.part")
+PARTS = tuple(f"{name}.{0:016x}.part" for name in ("run.json", "rejected.jsonl", "input"))
 
 
 def plant(place: Path, kind: str, victim: Path) -> None:
