@@ -6,13 +6,9 @@ from judge.backends.fake import FakeJudge
 from judge.errors import JudgeUnavailable
 from judge.judges.fallback import FallbackJudge
 from judge.records import (
-    Call,
-    Flag,
-    FlagName,
     JudgeOutcome,
     JudgeRequest,
     Judgment,
-    Reply,
     Support,
     Unscored,
     UnscoredReason,
@@ -75,31 +71,8 @@ async def test_where_both_fail_the_first_failure_stands() -> None:
     assert (await judge.judge(REQUEST)).outcomes[2] == TIMEOUT
 
 
-async def test_what_both_brought_is_kept() -> None:
-    def judgment(name: str, outcome: JudgeOutcome, flag: FlagName) -> Judgment:
-        call = Call(model=name, prompt_tokens=1, reply_tokens=1, seconds=1.0)
-        return Judgment(
-            outcomes={0: outcome, 2: outcome, 3: outcome},
-            calls=(call,),
-            replies=(Reply(text=name, call=call, sentences=()),),
-            flags=(Flag(name=flag, sentence=0),),
-        )
-
-    one = judgment("one", TIMEOUT, FlagName.CONFLICTING_EVIDENCE)
-    two = judgment("two", NONE, FlagName.UNVERIFIED_QUOTE)
-    found = await FallbackJudge(Fixed(one, "1"), Fixed(two, "2")).judge(REQUEST)
-    assert found.calls == (*one.calls, *two.calls)
-    assert found.replies == (*one.replies, *two.replies)
-    assert found.flags == (*one.flags, *two.flags)
-
-
 async def test_a_judge_that_cannot_be_asked_stops_everything() -> None:
     works, out = Fixed(Judgment(outcomes={0: TIMEOUT}), "works"), Fixed(None, "out")
     for judges in ((works, out), (out, works)):
         with pytest.raises(JudgeUnavailable):
             await FallbackJudge(*judges).judge(REQUEST)
-
-
-def test_the_signature_names_both() -> None:
-    _, _, judge = fakes({}, {})
-    assert judge.signature == "one|fallback:two"

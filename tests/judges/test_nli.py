@@ -1,12 +1,9 @@
-import asyncio
 from collections.abc import Callable, Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.backends.fake import FakePairScorer
-from judge.errors import ConfigError
 from judge.judges.nli import NliJudge
 from judge.records import (
     Evidence,
@@ -76,12 +73,6 @@ async def test_else_one_that_contradicts_makes_it_contradicted_and_else_it_is_no
         assert (found.supporting, found.score) == ((), 0.2)
 
 
-async def test_reasons_are_in_the_language_of_the_sentence() -> None:
-    wanted = {"可能": "没有段落能推出", "否": "与段落矛盾", "是": "", " ": "没有段落"}
-    told = {chunk: (await verdict([chunk], text="下雨了。")).reason for chunk in wanted}
-    assert told == wanted
-
-
 async def test_without_a_passage_nothing_is_supported() -> None:
     for chunks in ([], [""], [" \n", "\t"]):
         found = await verdict(chunks, *range(len(chunks)))
@@ -118,22 +109,6 @@ async def test_the_threshold_decides_and_is_in_the_signature() -> None:
         assert isinstance(outcome, Verdict)
         assert outcome.support is support
         assert judge.signature == outcome.signature == f"nli:fake|t:{threshold}|w:300|split:1"
-
-
-async def test_of_one_passage_entailment_is_the_label_and_no_conflict() -> None:
-    torn = Relation(entailed=0.4, contradicted=0.6)
-    judge = NliJudge(FakePairScorer(lambda *_: torn), threshold=0.4)
-    judgment = await judge.judge(request(["A."], ["x"]))
-    assert getattr(judgment.outcomes[0], "support", None) is Support.FULL
-    assert judgment.flags == ()
-
-
-def test_a_threshold_that_is_no_probability_is_refused() -> None:
-    for threshold in (0, 1, -0.1, float("nan")):
-        with pytest.raises(ConfigError, match="threshold"):
-            NliJudge(FakePairScorer(by_word), threshold=threshold)
-    with pytest.raises(ConfigError, match="window must be at least 16, not 15"):
-        NliJudge(FakePairScorer(by_word), window=15)
 
 
 async def test_a_citation_is_no_part_of_what_is_asked_and_a_passage_is_read_once() -> None:
@@ -184,13 +159,6 @@ async def test_a_window_too_long_for_the_model_is_halved_until_it_fits() -> None
     assert all(any(room in premise for premise in fitting) for room in rooms)
 
 
-async def test_a_sentence_beside_which_no_passage_fits_is_unscored() -> None:
-    asked = request(["下" * 185, "雨" * 500, "短。"], ["是" * 40])
-    *long, short = (await judged(asked, short_sighted)).outcomes.values()
-    assert [getattr(each, "reason", None) for each in long] == [UnscoredReason.TRUNCATED] * 2
-    assert getattr(short, "support", None) is Support.FULL
-
-
 DAZED = "下" * 185
 """Beside it a passage of 15 characters is read, and the one below is not."""
 UNREAD = "雨" * 25
@@ -218,24 +186,3 @@ async def test_what_entails_it_counts_though_another_passage_does_not_fit() -> N
         else:
             assert (outcome.reason, expected) == (UnscoredReason.TRUNCATED, None), (chunks, cited)
             assert outcome.detail.startswith("some passages do not fit beside the sentence")
-
-
-async def test_one_answer_is_done_before_the_next_is_begun() -> None:
-    scorer = FakePairScorer(by_word)
-    judge = NliJudge(scorer)
-
-    async def asked_by_the_end_of(word: str) -> int:
-        await judge.judge(request([f"{word} {n} is open." for n in range(150)], ["yes"]))
-        return len(scorer.pairs)
-
-    ends = await asyncio.gather(*map(asked_by_the_end_of, ("Room", "Door", "Shop")))
-    assert ends == [150, 300, 450]
-
-
-async def test_a_long_sentence_is_tried_alone_first() -> None:
-    scorer = FakePairScorer(short_sighted)
-    await NliJudge(scorer).judge(request(["雨" * 500], ["是"] * 50))
-    assert scorer.pairs == [("", "雨" * 500)]
-    roomy = FakePairScorer(by_word)
-    outcome = (await NliJudge(roomy).judge(request(["雨" * 500], ["是"]))).outcomes[0]
-    assert isinstance(outcome, Verdict)

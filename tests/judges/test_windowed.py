@@ -1,10 +1,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import permutations, product
 
-import pytest
-
 from judge.backends.fake import FakeJudge
-from judge.errors import ConfigError
 from judge.judges.windowed import WindowedJudge, merge
 from judge.records import (
     Call,
@@ -20,8 +17,6 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.text.fold import estimate_tokens
-from judge.text.pieces import pieces
 from tests.requests import request
 
 LOST = Unscored(reason=UnscoredReason.TIMEOUT, detail="window")
@@ -59,26 +54,6 @@ def test_the_first_that_holds_decides_wherever_it_stands() -> None:
             if found != min(words, key=ORDER.index):
                 wrong.append((words, found))
     assert wrong == []
-
-
-def test_what_the_winners_said_is_kept_and_all_that_supports_is_named() -> None:
-    windows = [
-        verdict("contradicted", None, "a", "no"),
-        verdict("partial", None, "b", "one", "two"),
-        verdict("none", None, "", "nothing"),
-        verdict("partial", None, "b", "two", "three"),
-        verdict("partial", None, "c", "four"),
-    ]
-    found = merge(windows[1:], [False] * 4)
-    assert isinstance(found, Verdict)
-    assert [e.quote for e in found.evidence] == ["one", "two", "three", "four"]
-    assert found.supporting == ("b", "c")
-    assert (found.reason, found.source, found.signature) == ("because b", "llm", "s")
-    found = merge(windows, [False] * 5)
-    assert isinstance(found, Verdict)
-    assert [e.quote for e in found.evidence] == ["no"]
-    assert found.supporting == ("b", "c")
-    assert found.reason == "because a"
 
 
 BEST: list[tuple[list[str | None], str | None]] = [
@@ -161,12 +136,6 @@ async def test_what_fits_is_one_request_unchanged() -> None:
         assert len(judgment.outcomes) == 2
 
 
-def test_a_window_has_room_and_the_judge_within_its_own_signature() -> None:
-    assert WindowedJudge(always(), max_evidence_tokens=100).signature == always().signature
-    with pytest.raises(ConfigError, match="must be at least 100, not 99"):
-        WindowedJudge(always(), max_evidence_tokens=99)
-
-
 async def test_what_does_not_fit_is_packed_in_order() -> None:
     sizes = [60, 40, 30, 80, 10, 10, 90, 20]
     whole = asked([str(i) + "说" * (size - 1) for i, size in enumerate(sizes)])
@@ -186,20 +155,6 @@ async def test_citations_point_into_their_window() -> None:
     whole = asked(["说" * 50] * 5, {0: (1, 2, 4), 1: (3,)})
     await WindowedJudge(inner, max_evidence_tokens=100).judge(whole)
     assert [each.cites for each in inner.requests] == [{0: (1,)}, {0: (0,), 1: (1,)}, {0: (0,)}]
-
-
-async def test_an_over_long_chunk_is_shown_in_pieces() -> None:
-    text = "".join(f"The hotel costs {price} euros. " for price in range(100, 300))
-    whole = asked(["Before.", text, "After."], {0: (1,)})
-    inner = always()
-    await WindowedJudge(inner, max_evidence_tokens=250).judge(whole)
-    shown = []
-    for each in inner.requests:
-        assert sum(estimate_tokens(chunk.text) for chunk in each.chunks) <= 250
-        own = [chunk.text for chunk in each.chunks if chunk.chunk_id == "c1"]
-        assert len(own) == bool(each.cites)
-        shown += own
-    assert shown == [text[start:end] for start, end, _ in pieces(text, 250)]
 
 
 def call(name: str) -> Call:
@@ -237,31 +192,3 @@ async def test_windows_are_merged_sentence_by_sentence_and_conflicts_flagged() -
     assert judgment.flags == (seen, *(Flag(name=name, sentence=0) for name in (conflict, unjudged)))
     assert [each.model for each in judgment.calls] == ["a", "b", "c"]
     assert [each.text for each in judgment.replies] == ["a", "b", "c"]
-
-
-async def test_a_window_without_an_outcome_is_a_failure_of_it() -> None:
-    whole, gap = window("a", verdict("none"), verdict("full")), Judgment()
-    judge = WindowedJudge(InTurn(whole, gap), max_evidence_tokens=100)
-    judgment = await judge.judge(asked(["说" * 90] * 2))
-    lost = judgment.outcomes[0]
-    assert isinstance(lost, Unscored)
-    assert lost.reason is UnscoredReason.MISSING
-    assert told(judgment.outcomes[1]) == "full"
-    assert judgment.flags == (Flag(name=FlagName.UNJUDGED_EVIDENCE, sentence=1),)
-
-
-async def test_a_full_beside_a_failed_window_and_nothing_else_is_marked() -> None:
-    unjudged = {FlagName.UNJUDGED_EVIDENCE}
-    rows = {
-        ("full", "unscored"): unjudged,
-        ("unscored", "full"): unjudged,
-        ("full", "contradicted", "unscored"): unjudged | {FlagName.CONFLICTING_EVIDENCE},
-        ("full", "none"): set[FlagName](),
-        ("partial", "unscored"): set[FlagName](),  # that is the failure itself
-        ("unscored", "unscored"): set[FlagName](),
-    }
-    for words, flags in rows.items():
-        inner = InTurn(*(window("w", outcome(word), verdict("none")) for word in words))
-        judge = WindowedJudge(inner, max_evidence_tokens=100)
-        judgment = await judge.judge(asked(["说" * 90] * len(words)))
-        assert {flag.name for flag in judgment.flags if flag.sentence == 0} == flags, words

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from judge.backends.fake import FakeStore
-from judge.errors import ConfigError, JudgeUnavailable
+from judge.errors import JudgeUnavailable
 from judge.judges.cached import CachedJudge, contents
 from judge.protocols import Judge
 from judge.records import (
@@ -90,16 +90,6 @@ async def test_what_was_asked_is_not_asked_again() -> None:
     assert (second.calls, second.replies) == ((HIT,), ())
 
 
-async def test_the_judge_within_sees_positions_and_nothing_else_is_changed() -> None:
-    inner = Inner(FULL)
-    some = asked((0, 2))
-    await CachedJudge(inner, FakeStore(), URL).judge(some)
-    (seen,) = inner.requests
-    assert [chunk.chunk_id for chunk in seen.chunks] == ["0", "1"]
-    assert seen == some.model_copy(update={"chunks": seen.chunks})
-    assert [chunk.text for chunk in seen.chunks] == ["text 0", "text 1"]
-
-
 async def test_only_the_rest_is_asked() -> None:
     store = FakeStore()
     inner = Inner(FULL)
@@ -182,15 +172,6 @@ class Torn(FakeStore):
         await super().put(texts)
 
 
-async def test_an_answer_without_groups_is_one_transaction() -> None:
-    store = Torn()
-    await CachedJudge(Inner(FULL), store, URL).judge(asked())
-    (names,) = store.puts
-    kinds = sorted(name.partition(":")[0] if ":" in name else "verdict" for name in names)
-    assert kinds == ["asked", "reply", "verdict", "verdict", "verdict"]
-    assert not any("docA" in text for text in store.texts.values())
-
-
 async def test_a_broken_row_is_a_miss() -> None:
     for spoilt in ("", "null", '{"support":"full"}', "\ufffd", "swap"):
         store = FakeStore()
@@ -206,33 +187,6 @@ async def test_a_broken_row_is_a_miss() -> None:
         assert judgment.outcomes[1] == verdict(Support.NONE)
         await judge.judge(asked())
         assert len(inner.requests) == 1, "the fresh verdict stands in its place"
-
-
-async def test_a_verdict_stands_without_its_reply() -> None:
-    store = FakeStore()
-    await CachedJudge(Inner(FULL), store, URL).judge(asked())
-    (name,) = (name for name in store.texts if name.startswith("reply:"))
-    store.texts[name] = "no reply of ours"
-    judgment = await CachedJudge(Inner({}), store, URL).judge(asked())
-    assert len(judgment.outcomes) == 3
-    assert judgment.calls == ()
-
-
-class Windows(Inner):
-    """Reads each verdict from two replies that say the same, as two windows would."""
-
-    async def judge(self, request: JudgeRequest) -> Judgment:
-        judgment = await super().judge(request)
-        return judgment.model_copy(
-            update={"calls": judgment.calls * 2, "replies": judgment.replies * 2}
-        )
-
-
-async def test_every_reply_of_a_verdict_counts_as_a_hit() -> None:
-    store = FakeStore()
-    await CachedJudge(Windows(FULL), store, URL).judge(asked())
-    judgment = await CachedJudge(Inner({}), store, URL).judge(asked())
-    assert judgment.calls == (HIT, HIT)
 
 
 async def test_answers_alike_in_flight_are_asked_once() -> None:
@@ -256,36 +210,6 @@ async def test_a_failure_is_shared_by_all_who_ask_alike() -> None:
     assert {judgment.flags for judgment in judgments} == {(flag,)}
     await judge.judge(asked((1,)))
     assert inner.asked == [(0, 1, 2), (1,)], "later it is asked again"
-
-
-async def test_a_verdict_that_is_not_stored_is_shared_under_the_other_s_ids() -> None:
-    stand_in = verdict(Support.FULL, "1").model_copy(update={"source": "similarity"})
-    inner = Inner({0: stand_in, 1: TIMEOUT, 2: verdict(Support.PARTIAL, "0")})
-    judge = CachedJudge(inner, FakeStore(), URL)
-    other = asked(ids=("x", "y"))
-    _, shared = await asyncio.gather(judge.judge(asked()), judge.judge(other))
-    outcomes = [shared.outcomes[index] for index in (0, 2)]
-    assert [each.supporting for each in outcomes if isinstance(each, Verdict)] == [("y",), ("x",)]
-    assert (shared.calls, inner.asked) == ((HIT,), [(0, 1, 2)])
-
-
-class Slow(Inner):
-    """Takes its time for the third sentence."""
-
-    async def judge(self, request: JudgeRequest) -> Judgment:
-        for _ in range(20 if 2 in request.ask else 0):
-            await asyncio.sleep(0)
-        return await super().judge(request)
-
-
-async def test_what_lands_while_one_asks_for_the_rest_is_shared() -> None:
-    inner = Slow(FULL | {1: TIMEOUT})
-    judge = CachedJudge(inner, FakeStore(), URL)
-    first, second = await asyncio.gather(judge.judge(asked((0, 1))), judge.judge(asked((0, 1, 2))))
-    assert inner.asked == [(0, 1), (2,)]
-    assert first.outcomes[1] == second.outcomes[1] == TIMEOUT
-    assert list(second.outcomes) == [0, 1, 2]
-    assert second.calls == (HIT, CALL)
 
 
 class Stuck(Inner):
@@ -333,24 +257,6 @@ async def test_where_the_first_meets_an_error_one_of_the_others_asks() -> None:
     assert len(inner.requests) == 2
 
 
-async def test_nobody_waits_for_another_past_the_deadline() -> None:
-    inner = Stuck(FULL)
-    judge = CachedJudge(inner, FakeStore(), URL)
-    first = asyncio.create_task(judge.judge(asked()))
-    await asyncio.sleep(0)
-    deadline = asyncio.get_running_loop().time() + 0.005
-    async with asyncio.timeout(60):
-        late = await judge.judge(asked((0, 1)).model_copy(update={"deadline": deadline}))
-    assert [type(late.outcomes[index]) for index in (0, 1)] == [Unscored, Unscored]
-    assert {each.reason for each in late.outcomes.values() if isinstance(each, Unscored)} == {
-        UnscoredReason.TIMEOUT
-    }
-    assert (late.calls, len(inner.requests), first.done()) == ((), 1, False)
-    first.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await first
-
-
 async def test_groups_are_asked_and_stored_one_after_the_other() -> None:
     store = Torn()
     flags = [Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index) for index in (0, 2)]
@@ -391,12 +297,6 @@ async def test_what_earlier_groups_gave_is_kept_where_a_later_one_fails() -> Non
     assert (await judge.judge(asked())).calls == (HIT, HIT, HIT)
 
 
-def test_a_group_holds_at_least_one() -> None:
-    for group in (0, -1):
-        with pytest.raises(ConfigError, match=f"at least 1, not {group}"):
-            CachedJudge(Inner({}), FakeStore(), URL, group=group)
-
-
 async def test_a_verdict_keeps_the_signature_it_was_made_under() -> None:
     store = FakeStore()
     one = verdict().model_copy(update={"signature": "llm:m|served:m-1"})
@@ -414,23 +314,3 @@ async def test_a_verdict_keeps_the_signature_it_was_made_under() -> None:
         "llm:m|served:m-1": (1, 1),
         "llm:m|served:m-2": (1, 1),
     }
-
-
-class Careless(Inner):
-    """Leaves out one sentence that it was asked about, and judges one that it was not."""
-
-    async def judge(self, request: JudgeRequest) -> Judgment:
-        judgment = await super().judge(request)
-        return judgment.model_copy(update={"outcomes": {1: verdict(), 2: verdict()}})
-
-
-async def test_a_gap_is_missing_and_a_surplus_is_left_out() -> None:
-    inner = Careless(FULL)
-    judge = CachedJudge(inner, FakeStore(), URL)
-    first, second = await asyncio.gather(*(judge.judge(asked((0, 1))) for _ in range(2)))
-    assert first.outcomes == second.outcomes
-    assert list(first.outcomes) == [0, 1]
-    missing = first.outcomes[0]
-    assert isinstance(missing, Unscored)
-    assert missing.reason is UnscoredReason.MISSING
-    assert len(inner.requests) == 1

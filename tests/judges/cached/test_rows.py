@@ -1,31 +1,20 @@
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judges.cached.rows import (
     AnswerKey,
-    AskedRow,
-    Contents,
     Place,
-    ReplyRow,
-    Tally,
     VerdictRow,
-    brief,
-    contents,
 )
 from judge.records import (
-    Call,
     Evidence,
     JudgeRequest,
     Support,
-    Unscored,
-    UnscoredReason,
     Verdict,
 )
-from judge.records.exchange import Reply
 from tests.requests import request
 
 URL = "https://api.example.com/v1"
@@ -107,26 +96,6 @@ def test_texts_count_as_a_model_is_shown_them() -> None:
     assert held == [True, False, False, False]
 
 
-def test_the_asked_row_tells_the_parts_and_no_text() -> None:
-    whole = its_key(asked())
-    row = whole.asked_row()
-    assert (row.signature, row.url, row.repeat) == (SIGNATURE.replace("|served:m-1", ""), URL, 0)
-    assert (row.query, row.answer) == (brief("问"), brief("One. Two."))
-    assert row.chunks == tuple(map(brief, "甲bc"))
-    assert not any(text in row.write() for text in ("Two", "甲"))
-    assert whole.asked.startswith("asked:")
-    assert whole.asked == its_key(asked(cites={1: (0,)})).asked
-
-
-def test_a_brief_hash_is_the_beginning_of_the_texts_sha256() -> None:
-    # From `printf 二 | sha256sum` and `printf '' | sha256sum`.
-    assert brief("") == "e3b0c44298fc1c14"
-    assert brief("二") == "084b42f6e95e4e65"
-    # Half a surrogate pair has a hash of its own.
-    assert len({brief("\ud800"), brief("\udc00"), brief("?")}) == 3
-    assert len({key(asked(("\ud800",))), key(asked(("?",)))}) == 2
-
-
 # Rows.
 
 PLACE = Place(sentence=3, cites=(0, 2), flags=(), replies=("reply:1",), asked="asked:1")
@@ -139,7 +108,6 @@ VERDICT = Verdict(
     source="llm",
     signature="llm:m",
 )
-CALL = Call(model="m-1", prompt_tokens=7, reply_tokens=3, seconds=1.5, retries=2)
 
 
 def written(verdict: Verdict = VERDICT, place: Place = PLACE) -> str | None:
@@ -173,32 +141,6 @@ def test_a_verdict_comes_back_equal(verdict: Verdict) -> None:
     assert made is not None
     assert VerdictRow.read(made.write()) == made
     assert made.verdict("01234") == verdict
-
-
-def test_positions_stand_for_ids() -> None:
-    made = row()
-    assert made is not None
-    assert json.loads(written() or "")["evidence"] == [[1, "每晚500元"]]
-    renamed = made.verdict("abcde")
-    assert (renamed.evidence[0].chunk_id, renamed.supporting) == ("b", ("b", "a"))
-    same = made.verdict("xxxxx")
-    assert (same.evidence[0].chunk_id, same.supporting) == ("x", ("x",))
-
-
-NO_VERDICTS: list[dict[str, object]] = [
-    {"source": "similarity", "score": 0.5},
-    {"fallback_from": Unscored(reason=UnscoredReason.TIMEOUT)},
-    {"supporting": ("5",)},
-    {"supporting": ("-1",)},
-    {"supporting": ("docA",)},
-    {"supporting": ("٣",)},
-    {"evidence": (Evidence(chunk_id="05", quote="q"),)},
-]
-
-
-def test_what_is_no_models_own_verdict_makes_no_row() -> None:
-    wrong = [c for c in NO_VERDICTS if written(VERDICT.model_copy(update=c)) is not None]
-    assert wrong == []
 
 
 GOOD = json.loads(written() or "")
@@ -237,75 +179,3 @@ NO_ROWS = [
 
 def test_a_text_of_any_other_shape_is_no_row() -> None:
     assert [text[:60] for text in NO_ROWS if VerdictRow.read(text) is not None] == []
-
-
-@given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
-def test_no_text_at_all_is_a_crash(text: str) -> None:
-    assert VerdictRow.read(text) is None
-    assert ReplyRow.read(text) is None
-
-
-def test_half_a_surrogate_pair_does_not_stop_a_run() -> None:
-    made = row(VERDICT.model_copy(update={"reason": "half \ud83d 二"}))
-    assert made is not None
-    back = VerdictRow.read(made.write())
-    assert back is not None
-    assert back.reason == "half ? 二"
-
-
-def test_a_reply_keeps_what_it_cost() -> None:
-    made = ReplyRow.of(Reply(text='{"二":1}', call=CALL, sentences=(1,)), "llm:m")
-    back = ReplyRow.read(made.write())
-    assert back is not None
-    assert back.text == '{"二":1}'
-    assert back.signature == "llm:m"
-    assert back.stored.utcoffset() is not None
-    assert back.call() == Call(
-        model="m-1", prompt_tokens=7, reply_tokens=3, seconds=1.5, cached=True
-    )
-
-
-def test_a_count_that_is_none_and_was_kept_all_the_same_counts_nothing() -> None:
-    kept = ReplyRow.of(Reply(text="{}", call=CALL, sentences=()), "llm:m").write()
-    for digits in (10, 4300):
-        back = ReplyRow.read(kept.replace(":7,", f":{'9' * digits},"))
-        assert back is not None
-        assert (back.call().prompt_tokens, back.call().reply_tokens) == (0, 3)
-
-
-def stored_reply(signature: str, day: int) -> str:
-    made = ReplyRow.of(Reply(text="{}", call=CALL, sentences=()), signature)
-    return made.model_copy(update={"stored": datetime(2026, 5, day, tzinfo=UTC)}).write()
-
-
-def test_rows_are_counted_by_kind_and_signature() -> None:
-    row = AskedRow(signature="a", url="u", query="", answer="", chunks=()).write()
-    counted = contents(
-        [
-            ("k1", json.dumps(GOOD | {"signature": "a"})),
-            ("reply:1", stored_reply("a", 3)),
-            ("asked:1", row),
-            ("k2", json.dumps(GOOD | {"signature": "b"})),
-            ("k3", json.dumps(GOOD | {"signature": "a"})),
-            ("reply:2", stored_reply("a", 1)),
-            ("reply:3", stored_reply("a", 2)),
-            ("probe:1", "remembered"),
-            ("reply:4", "{}"),
-            ("asked:2", "二"),
-        ]
-    )
-    assert counted == Contents(
-        verdicts=3,
-        replies=3,
-        answers=1,
-        other=3,
-        signatures={
-            "a": Tally(
-                verdicts=2,
-                replies=3,
-                oldest=datetime(2026, 5, 1, tzinfo=UTC),
-                newest=datetime(2026, 5, 3, tzinfo=UTC),
-            ),
-            "b": Tally(verdicts=1, replies=0, oldest=None, newest=None),
-        },
-    )

@@ -3,12 +3,8 @@ import json
 import re
 from collections.abc import Callable, Sequence
 
-import pytest
-
 from judge.backends.fake import FakeModel
-from judge.errors import ConfigError
 from judge.judges.prompted import PromptedJudge
-from judge.judges.prompted.render import code_of
 from judge.prompt import load_prompt
 from judge.records import (
     Call,
@@ -79,15 +75,6 @@ async def test_one_call_judges_up_to_sixteen_sentences() -> None:
     assert judgment.flags == ()
 
 
-async def test_more_sentences_take_more_calls_and_only_those_asked_are_judged() -> None:
-    model = FakeModel([right])
-    some = asked(9, ask=[0, 2, 3, 5, 8])
-    judgment = await PromptedJudge(model, PROMPT, sentences_per_call=2).judge(some)
-    assert [ids(chat) for chat in model.requests] == [["s1", "s3"], ["s4", "s6"], ["s9"]]
-    assert sorted(judgment.outcomes) == [0, 2, 3, 5, 8]
-    assert len(judgment.calls) == 3
-
-
 async def test_missing_double_and_unknown_ids_are_asked_again_alone() -> None:
     model = FakeModel(
         [saying(("s1", "full"), ("s2", "full"), ("s2", "none"), ("s9", "full")), right]
@@ -127,14 +114,6 @@ async def test_a_faulty_reply_is_asked_again_once_with_its_fault() -> None:
         assert isinstance(outcome, Unscored)
         assert outcome.reason is UnscoredReason.MALFORMED
         assert fault.split(": ", 1)[1] in outcome.detail
-
-
-async def test_missing_and_faulty_sentences_share_a_call_and_keep_their_own_count() -> None:
-    model = FakeModel([saying(("s1", "maybe"), ("s3", "full"))])
-    judgment = await PromptedJudge(model, PROMPT).judge(asked())
-    assert fates(judgment) == ["malformed", "missing", "full"]
-    # In the second reply s1 is faulty for the second time; s2 is asked once more.
-    assert [ids(chat) for chat in model.requests] == [["s1", "s2", "s3"], ["s1", "s2"], ["s2"]]
 
 
 async def test_a_cut_reply_is_asked_in_halves_and_none_of_it_is_believed() -> None:
@@ -196,38 +175,11 @@ async def test_a_cut_reply_is_asked_for_with_twice_the_limit_first() -> None:
         assert model.requests[len(limits)].max_tokens == later
 
 
-async def test_a_reply_cut_by_chance_makes_no_later_limit_larger() -> None:
-    model = FakeModel([finished("", "length"), right])
-    judge = PromptedJudge(model, PROMPT)
-    for _ in range(3):
-        assert fates(await judge.judge(asked(2))) == ["full"] * 2
-    assert [chat.max_tokens for chat in model.requests] == [912, 1824, 912, 912]
-
-
 async def test_a_reply_that_never_ends_costs_a_bounded_number_of_tokens() -> None:
     model = FakeModel([thinking(10**9)])
     assert fates(await PromptedJudge(model, PROMPT).judge(asked(16))) == ["truncated"] * 16
     # 3712, 7424, 14848, 16384; 8 at 16384; from there on all that is open is asked about once more.
     assert sum(chat.max_tokens for chat in model.requests) < 7 * 16_384
-
-
-async def test_a_limit_that_the_server_does_not_take_is_not_insisted_on() -> None:
-    def small(chat: ChatRequest) -> ChatReply | ChatFailure | str:
-        if chat.max_tokens > 2_000:
-            return ChatFailure(reason=UnscoredReason.TRUNCATED, detail="too much")
-        return right(chat) if len(ids(chat)) == 1 else finished("", "length")
-
-    model = FakeModel([small])
-    assert fates(await PromptedJudge(model, PROMPT).judge(asked(2))) == ["full"] * 2
-    assert [chat.max_tokens for chat in model.requests] == [912, 1824, 3648, 1824, 1824]
-
-
-async def test_a_half_is_told_its_own_faults_only() -> None:
-    model = FakeModel([saying(("s1", "maybe")), finished("", "length"), right, right])
-    await PromptedJudge(model, PROMPT, max_reply_tokens=64).judge(asked(2))
-    assert "s1: support is" in model.requests[2].user
-    assert "s2: no verdict" not in model.requests[2].user
-    assert "s2: no verdict" in model.requests[3].user
 
 
 async def test_a_refused_or_filtered_reply_is_not_asked_again() -> None:
@@ -269,12 +221,6 @@ async def test_the_deadline_is_for_all_calls_together() -> None:
     assert outcome.detail == "the time for this answer was up; see --deadline"
 
 
-def test_fewer_than_one_sentence_a_call_is_refused() -> None:
-    for size in (0, -1):
-        with pytest.raises(ConfigError, match="sentences_per_call"):
-            PromptedJudge(FakeModel([right]), PROMPT, sentences_per_call=size)
-
-
 def test_the_signature_says_who_was_asked_in_which_words() -> None:
     for model, edition, signature in (
         (
@@ -303,10 +249,3 @@ async def test_a_verdict_bears_the_signature_of_the_model_that_gave_it() -> None
     signatures = [o.signature for o in outcomes.values() if isinstance(o, Verdict)]
     assert signatures == [first, second, second]
     assert judge.signature == second
-
-
-async def test_one_code_stands_in_all_calls_about_an_answer() -> None:
-    model, every = FakeModel([right]), asked(40)
-    await PromptedJudge(model, PROMPT).judge(every)
-    assert len(model.requests) == 3
-    assert all(f"<chunk 1 {code_of(every)}>" in chat.user for chat in model.requests)

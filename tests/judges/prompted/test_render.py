@@ -1,16 +1,13 @@
 import re
 from collections.abc import Mapping, Sequence
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import JsonValue
 
 from judge.checks.quotes import find_quote
 from judge.judges.prompted import render
 from judge.prompt import load_prompt
 from judge.records import JudgeRequest
-from tests.growth import LINEAR, growth
 from tests.requests import request
 
 PROMPT = load_prompt("faithfulness", "v1")
@@ -78,11 +75,6 @@ def test_a_request_reads_like_this() -> None:
     assert "secret" not in chat.user
 
 
-def test_without_chunks_and_question_the_sections_are_empty() -> None:
-    user = plain(render(asked(["It is ten."], [], query=""), PROMPT).user)
-    assert "<question CODE>\n\n</question CODE>\n<evidence CODE>\n\n</evidence CODE>" in user
-
-
 def test_faults_are_named_behind_the_last_line() -> None:
     plainly = asked(["It is ten."])
     first = render(plainly, PROMPT).user
@@ -124,14 +116,6 @@ def test_of_a_long_answer_only_what_is_near_is_shown() -> None:
     assert lines[gaps[1] + 1] == "</answer CODE>"
     asked_for = [line for line in lines if line.startswith("<s")]
     assert asked_for == ["<s6 CODE>", "<s41 CODE>", "<s46 CODE>"]
-
-
-def test_long_is_over_four_thousand_tokens() -> None:
-    for extra, shown in ((0, 40), (1, 11)):
-        # 40 sentences of 99 tokens and 39 blanks, ten tokens in all: 3 970; and 30 more.
-        texts = ["说" * 99] * 39 + ["说" * (129 + extra)]
-        user = render(asked(texts, ask=[0]), PROMPT).user
-        assert len(re.findall("^说+$", user, re.MULTILINE)) == shown
 
 
 TAGS = [
@@ -205,36 +189,3 @@ def test_no_material_breaks_the_structure(
     assert len(re.findall(looks_like_one, user)) == len(expected)
     assert user.split("\n")[-1] == "Judge these sentences: s1"
     assert not re.search(r"<\||\[/INST]|<eos>", user)
-
-
-@pytest.mark.no_cover
-def test_rendering_a_long_text_is_linear() -> None:
-    def rendered(text: str) -> None:
-        render(asked([text], [text], query=text), PROMPT)
-
-    for unit in ("<", "< ", "</", "[", "［", "<\u200b/ ", "说", "<s>", "<|a", "[a", "a>"):
-        assert growth(rendered, unit.__mul__, 25_000 // len(unit)) < LINEAR, unit
-
-
-def walk(schema: JsonValue) -> list[dict[str, JsonValue]]:
-    if isinstance(schema, list):
-        return [found for each in schema for found in walk(each)]
-    if not isinstance(schema, dict):
-        return []
-    return [schema, *(found for each in schema.values() for found in walk(each))]
-
-
-def test_the_schema_is_strict_and_in_the_order_of_thought() -> None:
-    schema = render(asked(["It is ten."]), PROMPT).reply_schema
-    objects = [each for each in walk(schema) if each.get("type") == "object"]
-    assert [list(each["required"]) for each in objects if isinstance(each["required"], list)] == [
-        ["verdicts"],
-        ["id", "evidence", "supporting", "support", "cited_support", "reason"],
-        ["chunk", "quote"],
-    ]
-    for each in objects:
-        assert each["additionalProperties"] is False
-        assert isinstance(each["properties"], dict)
-        assert list(each["properties"]) == each["required"]
-    labels = ["full", "partial", "none", "contradicted", "no_claim"]
-    assert [each["enum"] for each in walk(schema) if "enum" in each] == [labels, labels]
