@@ -1,14 +1,12 @@
 """Exams sat over real HTTP by examinees of whom it is known how good they are."""
 
 from functools import cache
-from random import Random
 
 import pytest
 
 from judge import Support
-from judge.exam import ExamReport, ExamRow, Items, read_items, sit
+from judge.exam import ExamReport, Items, read_items, sit
 from judge.exam.items import selected
-from judge.exam.scores import rate
 from tests.faults import NO_SEED_422
 from tests.oracle import Choose, coarse, obedient, oracle, truth
 from tests.replies import picky
@@ -65,35 +63,6 @@ def test_one_who_never_says_partial_is_right_on_its_side() -> None:
     partial = totals.confusion[Support.PARTIAL]["none"]
     assert totals.whole.accuracy.hits == totals.sentences - partial < totals.sentences
     assert totals.whole.binary.value == 1.0
-
-
-def test_the_interval_holds_the_truth_nineteen_times_in_twenty() -> None:
-    """Exams of 320 items with two sentences each, one in ten wrong, of some items both alike."""
-    rows = [_row(f"{number // 2}", number % 2) for number in range(640)]
-    held = 0
-    for seed in range(200):
-        random = Random(seed)  # noqa: S311  drawn again
-        told = []
-        for first, second in zip(rows[::2], rows[1::2], strict=True):
-            one, other, alike = (random.random() for _ in range(3))
-            told += [(first, one >= 0.1), (second, (one if alike < 0.3 else other) >= 0.1)]
-        found = rate(told)
-        held += found is not None and found.low <= 0.9 <= found.high
-    assert held >= 0.93 * 200
-
-
-def _row(qid: str, sentence: int) -> ExamRow:
-    return ExamRow(
-        qid=qid,
-        category="own",
-        language="en",
-        sentence=sentence,
-        gold=Support.FULL,
-        supported=True,
-        said=Support.FULL,
-        unscored=None,
-        right=True,
-    )
 
 
 def test_no_change_is_put_down_to_a_seed_that_the_server_does_not_take() -> None:
