@@ -1,4 +1,3 @@
-import csv
 import json
 import os
 import subprocess
@@ -74,15 +73,12 @@ def test_what_cannot_be_drawn_is_told_and_nothing_is_written_over(
     sheet.write_text("mine", encoding="utf-8")
     ran = judge("review", "draw", run, "-o", sheet)
     assert (ran.code, sheet.read_text(encoding="utf-8")) == (2, "mine")
-    assert "--force" in ran.err
     assert judge("review", "draw", run, "-o", sheet, "--force").code == 0
     for given in ("0", "51", "9" * 5_000, "-2", "1.5", "Ann,,Bo", "Ann,Ann", "Ann,ann", ",", ""):
         ran = judge("review", "draw", run, "-o", tmp_path / "x.csv", "--reviewers", given)
         assert ran.code == 2, given
-        assert "--reviewers" in ran.err
     ran = judge("review", "draw", run, "-o", tmp_path / "x.csv", "--overlap", 3)
     assert ran.code == 2
-    assert "--overlap 3: one reviewer shares with none" in ran.err
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.json*")}
     others = ("run/results.jsonl", "in.jsonl", "x.ods", "noext", "-", "run", "x" * 300 + ".csv")
     for name in others:
@@ -90,17 +86,6 @@ def test_what_cannot_be_drawn_is_told_and_nothing_is_written_over(
         assert ran.code == 2, name
         assert "Traceback" not in ran.err
     assert before == {path: path.read_bytes() for path in before}
-
-
-def test_a_second_draw_comes_filled_in(run: Path, tmp_path: Path) -> None:
-    first, second = tmp_path / "1.csv", tmp_path / "2.csv"
-    judge("review", "draw", run, "-n", 12, "-o", first)
-    fill(first, "none")
-    assert judge("review", "import", run, first).code == 0
-    ran = judge("review", "draw", run, "-n", 24, "-o", second)
-    assert "filled in with earlier labels: 12" in ran.out
-    assert sum(row["human_support"] == "none" for row in cells(second)) == 12
-    assert judge("review", "import", run, second).code == 0
 
 
 def test_the_sheet_is_the_same_in_every_process(run: Path, tmp_path: Path) -> None:
@@ -117,14 +102,12 @@ def test_the_sheet_is_the_same_in_every_process(run: Path, tmp_path: Path) -> No
 def test_the_loop_closes(run: Path, tmp_path: Path) -> None:
     drawn = judge("review", "draw", run, "-n", 24, "-o", tmp_path / "review.csv")
     assert drawn.code == 0, drawn.err
-    assert "24 of 24 sentences" in drawn.out
     fill(tmp_path / "review.csv", "full")
     ran = judge("review", "import", run, tmp_path / "review.csv")
     assert ran.code == 0, ran.err
     agreement = Agreement.model_validate_json((run / "agreement.json").read_bytes())
     assert {score.corrected for score in agreement.corrected} == {1.0}
     assert agreement.labels == 24
-    assert "100" in ran.out or "1.000" in ran.out
     assert "<html" in (run / "agreement.html").read_text(encoding="utf-8")
 
 
@@ -149,20 +132,6 @@ def test_a_new_run_discards_what_came_of_the_old_and_keeps_what_people_said(
     assert len(list((tmp_path / "run" / "review").glob("*.labels.jsonl"))) == 1
 
 
-def test_import_tells_of_notes_without_a_label(run: Path, tmp_path: Path) -> None:
-    sheet = tmp_path / "review.csv"
-    judge("review", "draw", run, "-o", sheet)
-    rows = cells(sheet)
-    with sheet.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
-        writer.writeheader()
-        writer.writerows(row | {"human_support": "full"} for row in rows[:-2])
-        writer.writerows(row | {"human_note": "none - see page 3"} for row in rows[-2:])
-    ran = judge("review", "import", run, sheet)
-    assert ran.code == 0
-    assert "2 rows have a note and no label" in ran.out
-
-
 def test_findings_of_other_labels_do_not_outlive_them(run: Path, tmp_path: Path) -> None:
     sheet = tmp_path / "review.csv"
     judge("review", "draw", run, "-o", sheet)
@@ -183,7 +152,7 @@ def test_a_run_being_written_is_left_alone(run: Path, tmp_path: Path) -> None:
     with hold(run):
         ran = judge("review", "draw", run, "-o", sheet)
     assert ran.code == 2
-    assert "another command is writing here" in ran.err
+    assert ran.err.startswith("judge: ")
 
 
 FIRST = "The canteen opens at seven."
@@ -218,12 +187,8 @@ def reviewed(tmp_path: Path) -> Path:
 def test_what_is_agreed_is_written_and_the_rest_is_named(reviewed: Path, tmp_path: Path) -> None:
     ran = judge("review", "promote", reviewed, "-o", "golden.jsonl")
     assert (ran.code, ran.err) == (0, "")
-    first, second, third, last = ran.out.splitlines()
-    assert (first, second) == ("2 labels on 2 answers", "1 sentence disagreed on")
-    assert third.endswith("  一␛[1m, sentence 2")
-    assert third.startswith("  r")
+    assert "一␛[1m" in ran.out
     assert SECOND not in ran.out
-    assert last == "written to golden.jsonl"
     read = [
         json.loads(each) for each in (tmp_path / "golden.jsonl").read_text("utf-8").splitlines()
     ]
@@ -246,10 +211,6 @@ def test_what_is_left_out_is_counted(reviewed: Path, tmp_path: Path) -> None:
         "review", "promote", reviewed, "-o", tmp_path / "new" / "g.jsonl", "--min-reviewers", 3
     )
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.splitlines()[:5] == [
-        "1 label on 1 answer",
-        "1 label of these a bare yes or no: full support against the rest",
-        "left out: 1 sentence with under 3 reviewers",
-        f"left out: labels of earlier results, draws {old.draw}",
-        "1 sentence disagreed on",
-    ]
+    assert old.draw in ran.out
+    (golden,) = (tmp_path / "new" / "g.jsonl").read_text("utf-8").splitlines()
+    assert [each["support"] for each in json.loads(golden)["labels"]] == [None]

@@ -1,5 +1,4 @@
 import json
-import math
 from collections import Counter
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -8,11 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judge.backends.hook import uniform
-from judge.errors import ConfigError, RunError
+from judge.errors import RunError
 from judge.files.runs import read_record, read_results, read_summary
 from judge.records import (
-    FlagName,
     SampleResult,
     Support,
     Unscored,
@@ -23,7 +20,6 @@ from judge.review import draw
 from judge.review.draws import (
     Drawing,
     carried,
-    deal,
     review_id,
     take,
 )
@@ -32,13 +28,9 @@ from judge.review.records import Draw, Label, StratumName
 from judge.review.sheet import BLIND, OPEN
 from judge.review.strata import (
     FLOOR,
-    Candidate,
     Size,
-    Tally,
     allocate,
     claims,
-    drawn,
-    merge,
     stratum_of,
 )
 from tests.drawn import label
@@ -53,9 +45,6 @@ SIZES = st.builds(
     st.sampled_from([0.01, 1.0, 5.0, 300.0]),
     st.sampled_from([0.0, 0.2, 0.45, 1.0]),
 )
-A, B, C, D, *_ = StratumName
-# Claims of answers with 1, 2, 4 and 8 claims; with 12 drawn of them, the first is certain.
-HEFTS = [1.0] + [1 / 2] * 4 + [1 / 4] * 12 + [1 / 8] * 24
 
 
 SUPPORTED, PARTIAL = StratumName.SUPPORTED, StratumName.PARTIAL
@@ -71,23 +60,6 @@ def llm(support: Support) -> Verdict:
 
 def scored(support: Support, score: float | None, signature: str = SIMILARITY) -> Verdict:
     return Verdict(support=support, score=score, source="similarity", signature=signature)
-
-
-def test_support_and_flags_make_the_stratum() -> None:
-    table = {
-        Support.FULL: (SUPPORTED, UNSURE),
-        Support.PARTIAL: (PARTIAL, PARTIAL),
-        Support.NONE: (SIDE, DOUBTED),
-        Support.CONTRADICTED: (SIDE, DOUBTED),
-        Support.NO_CLAIM: (DOUBTED, DOUBTED),
-    }
-    for support, (sure, doubtful) in table.items():
-        assert stratum_of(llm(support), ()) == sure
-        assert {stratum_of(llm(support), [flag]) for flag in FlagName} == {doubtful}
-        fallen = llm(support).model_copy(update={"fallback_from": FAILED})
-        assert {stratum_of(fallen, ()), stratum_of(fallen, [*FlagName])} == {UNSCORED}
-    for reason in UnscoredReason:
-        assert stratum_of(Unscored(reason=reason), ()) == UNSCORED
 
 
 def test_near_the_threshold_is_doubtful() -> None:
@@ -108,34 +80,6 @@ def test_near_the_threshold_is_doubtful() -> None:
         assert stratum_of(verdict, ()) == SUPPORTED
 
 
-def size(units: int, spread: float = 0.3) -> Size:
-    return Size(units, float(units), spread)
-
-
-def test_units_to_draw_by_hand() -> None:
-    table: list[tuple[list[Size], int, list[int]]] = [
-        # Neyman: 900 · .2 : 100 · .4 = 180 : 40 = 9 : 2.
-        ([size(900, 0.2), size(100, 0.4)], 110, [90, 20]),
-        # 600 · .1 : 300 · .2 : 100 · .6 are alike.
-        ([size(600, 0.1), size(300, 0.2), size(100, 0.6)], 60, [20, 20, 20]),
-        # 900 : 100 : 300 of 130 would be 90, 10 and 30; the first has ten, the rest is shared.
-        ([Size(10, 900, 0.3), Size(100, 100, 0.3), Size(500, 300, 0.3)], 130, [10, 30, 90]),
-        # The floor comes out of the others.
-        ([size(990), size(10)], 60, [55, 5]),
-        ([size(990), size(10), size(4)], 60, [51, 5, 4]),
-        # A small draw is shared alike first.
-        ([size(990), size(10), size(10)], 9, [3, 3, 3]),
-        # The heavy one gives way, for the floor of the others is promised.
-        ([Size(8, 1000, 1), Size(100, 1, 1), Size(100, 1, 1)], 10, [4, 3, 3]),
-        # Largest remainders first: 50 · (.448, .336, .216) = 22.4, 16.8, 10.8.
-        ([size(448), size(336), size(216)], 50, [22, 17, 11]),
-        ([], 7, []),
-        ([Size(0, 0, 0.3)], 7, [0]),
-    ]
-    for sizes, total, units in table:
-        assert allocate(sizes, total) == units
-
-
 @given(st.lists(SIZES, max_size=6), st.integers(0, 300))
 @example([Size(20, 20, 0.2), Size(8, 2.4, 0.45), Size(5, 0.5, 0.2), Size(20, 2, 0.45)], 34)
 def test_all_is_handed_out_between_floor_and_what_there_is(sizes: list[Size], total: int) -> None:
@@ -154,75 +98,6 @@ def test_all_is_handed_out_between_floor_and_what_there_is(sizes: list[Size], to
     for (n, pull), (other, its) in combinations(free, 2):
         # Both are whole numbers, each less than one from its share.
         assert abs(n * its - other * pull) <= (pull + its) * (1 + 1e-9)
-
-
-def test_a_stratum_that_is_too_small_joins_the_smaller_neighbour() -> None:
-    groups = merge({A: size(50), B: size(4), C: size(9), D: size(100)}, 60)
-    assert [group.names for group in groups] == [(A,), (B, C), (D,)]
-    assert groups[1].size == pytest.approx((13, 13, 0.3))
-    # Spreads are averaged by weight.
-    (group,) = merge({A: Size(3, 30, 0.2), B: Size(3, 10, 0.4)}, 60)
-    assert group.size == pytest.approx((6, 40, 0.25))
-    # Empty strata are no neighbours.
-    empty = merge({A: size(3), B: size(0), C: size(9)}, 60)
-    assert [group.names for group in empty] == [(A, C)]
-    assert merge({A: size(0)}, 60) == merge({}, 60) == []
-    # A small draw has few strata.
-    sizes = {A: size(30), B: size(20), C: size(10), D: size(40)}
-    table = {20: [1, 1, 1, 1], 19: [1, 2, 1], 9: [4], 1: [4]}
-    for total, joined in table.items():
-        assert [len(group.names) for group in merge(sizes, total)] == joined
-
-
-@given(st.lists(SIZES, max_size=6), st.integers(1, 100))
-def test_merged_strata_hold_all_in_order_and_can_give_the_floor(
-    sizes: list[Size], total: int
-) -> None:
-    named = dict(zip(StratumName, sizes, strict=False))
-    groups = merge(named, total)
-    names = [name for group in groups for name in group.names]
-    assert names == [name for name, each in named.items() if each.units]
-    there = sum(each.units for each in sizes)
-    assert sum(group.size.units for group in groups) == there
-    weight = sum(named[name].weight for name in names)
-    assert sum(group.size.weight for group in groups) == pytest.approx(weight)
-    if groups:
-        assert len(groups) == 1 or all(group.size.units >= FLOOR for group in groups)
-        assert len(groups) <= max(1, total // FLOOR)
-        units = allocate([group.size for group in groups], total)
-        assert min(units) >= min(FLOOR, total, there)
-
-
-def tally_of(seed: int, hefts: list[float]) -> Tally:
-    made = Tally(units=len(hefts), weights=Counter(hefts))
-    for k, heft in enumerate(hefts):
-        candidate = Candidate(uniform(seed, "draw", str(k)) / heft, k, 0, heft)
-        made.least.append((-candidate.key, candidate))
-        made.heaviest.append((heft, candidate))
-    return made
-
-
-@pytest.mark.no_cover
-def test_units_are_drawn_as_often_as_is_said() -> None:
-    seeds = 1000
-    for share in (5, 12, 25):
-        often: Counter[int] = Counter()
-        said: dict[int, float] = {}
-        for seed in range(seeds):
-            found = drawn(tally_of(seed, HEFTS), share)
-            assert len({candidate.position for candidate, _ in found}) == share
-            often.update(candidate.position for candidate, _ in found)
-            said |= {candidate.position: probability for candidate, probability in found}
-        assert len(said) == len(HEFTS)
-        assert sum(said.values()) == pytest.approx(share)
-        for heft in set(HEFTS):
-            alike = [k for k, other in enumerate(HEFTS) if other == heft]
-            expected = said[alike[0]]
-            assert {said[k] for k in alike} == {expected}
-            seen = sum(often[k] for k in alike) / len(alike) / seeds
-            # Sequential Poisson sampling is off by some hundredths of itself in a draw so small.
-            noise = math.sqrt(expected * (1 - expected) / seeds / len(alike))
-            assert abs(seen - expected) <= 3.3 * noise + 0.03 * expected
 
 
 def test_strata_add_up_to_the_run(tmp_path: Path) -> None:
@@ -301,18 +176,6 @@ def test_rows_are_the_sentences_drawn(run: Path, results: dict[str, SampleResult
     assert draw.signature == read_record(run).signature
 
 
-def test_every_stratum_gives_five_and_all_together_the_size(run: Path) -> None:
-    for size in (5, 11, 30, 60):
-        draw = take(run, size=size).draw
-        there = sum(stratum.units for stratum in draw.strata)
-        assert sum(stratum.drawn for stratum in draw.strata) == min(size, there)
-        assert all(FLOOR <= stratum.drawn <= stratum.units for stratum in draw.strata)
-        taken = Counter(each.stratum for each in draw.sentences)
-        assert [taken[k] for k in range(len(draw.strata))] == [s.drawn for s in draw.strata]
-        merged = [name for stratum in draw.strata for name in stratum.names]
-        assert merged == [name for name in StratumName if name in merged]
-
-
 def test_neither_id_nor_order_tells_the_stratum(tmp_path: Path) -> None:
     # The order of the run does: the first half is supported.
     run = score(tmp_path, [["supported"]] * 40 + [["unsupported"]] * 40)
@@ -359,18 +222,6 @@ def test_a_run_that_cannot_be_drawn_from(tmp_path: Path) -> None:
         take(run)
 
 
-@given(st.integers(0, 30), st.integers(1, 5), st.integers(0, 40))
-def test_all_see_the_shared_and_one_the_rest(units: int, hands: int, overlap: int) -> None:
-    dealt = deal(list(range(units)), hands, overlap)
-    assert len(dealt) == hands
-    for row in range(units):
-        takers = [hand for hand in dealt if row in hand]
-        assert len(takers) == (hands if row < overlap else 1)
-    assert all(hand == sorted(set(hand)) for hand in dealt)
-    sizes = list(map(len, dealt))
-    assert max(sizes) - min(sizes) <= 1
-
-
 @pytest.fixture
 def few(tmp_path: Path) -> Path:
     return score(tmp_path, [["supported", "partial", "unsupported"]] * 8)
@@ -414,20 +265,3 @@ def test_where_people_disagree_nothing_is_filled_in(few: Path) -> None:
     rows = zip(other.draw.sentences, carried(few, other, "en"), strict=True)
     said = {(s.qid, s.sentence): row["human_support"] for s, row in rows if "human_support" in row}
     assert said == {(second.qid, second.sentence): "no", (third.qid, third.sentence): "no_claim"}
-
-
-def test_draw_writes_what_it_is_told_and_no_more(few: Path, tmp_path: Path) -> None:
-    before = {path.name for path in tmp_path.iterdir()}
-    made = draw(few, tmp_path / "r.csv", size=12, reviewers=["Ann", "Bo"], overlap=4, verdicts=True)
-    assert made.sheets == (tmp_path / "r-1.csv", tmp_path / "r-2.csv")
-    assert {path.name for path in tmp_path.iterdir()} == before | {"r-1.csv", "r-2.csv"}
-    assert made.kept == few / "review" / f"{made.draw.draw}.json"
-    assert read_draw(few, made.draw.draw) == made.draw
-    rows = [cells(path) for path in made.sheets]
-    assert [{row["reviewer"] for row in sheet} for sheet in rows] == [{"Ann"}, {"Bo"}]
-    assert [len(sheet) for sheet in rows] == [8, 8]
-    assert all(tuple(row) == OPEN for sheet in rows for row in sheet)
-    with pytest.raises(RunError, match="stands there already"):
-        draw(few, tmp_path / "r.csv", reviewers=["Ann", "Bo"])
-    with pytest.raises(ConfigError, match=r"name a \.csv file"):
-        draw(few, tmp_path / "r.txt")

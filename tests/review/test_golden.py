@@ -2,8 +2,6 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from judge.backends.fake import FakeJudge
@@ -74,15 +72,6 @@ def test_a_golden_set_is_a_samples_file_and_keeps_every_field(tmp_path: Path) ->
     labels = {"labels": [JSON_LABEL]}
     assert first == SAMPLE.model_copy(update={"metadata": {**SAMPLE.metadata, **labels}})
     assert (second.qid, second.answer, second.gold_answer) == ("x", ANSWER, None)
-
-
-@given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
-def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    label = LABEL.model_copy(update={"start": 1, "end": 1 + len(text), "text": text})
-    golden = Golden(Sample(qid="q", query=text, answer=f"“{text}”"), (label,))
-    (read,) = read_golden(write(tmp_path_factory.getbasetemp() / "any.jsonl", golden))
-    assert (read.sample.query, read.sample.answer) == (text, f"“{text}”")
-    assert read.labels == (label,)
 
 
 def test_damaged_labels_are_named_with_their_line(tmp_path: Path) -> None:
@@ -250,26 +239,6 @@ def test_what_nothing_can_be_promoted_of(run: Path) -> None:
         write_labels(run, draw.draw, [stray])
         with pytest.raises(RunError, match="a sentence it has not; import the sheet again"):
             promoted(run)
-
-
-def test_a_key_labels_of_the_input_is_not_written_over(tmp_path: Path) -> None:
-    run = scored(tmp_path, labels=["mine"])
-    draw = drawn(run)
-    say(run, draw, ("q2", 0, "full", "a"))
-    assert len(promoted(run).golden) == 1  # in the other answer it is in nobody's way
-    say(run, draw, ("问题1", 0, "full", "a"))
-    wanted = r"'问题1' bears a key 'labels' in the input that is no .*'labels\[0\]'.*; rename it"
-    with pytest.raises(RunError, match=wanted):
-        promoted(run)
-
-
-def test_labels_of_an_earlier_golden_set_make_way(tmp_path: Path) -> None:
-    old = LABEL.model_copy(update={"sentence": 0, "start": 0, "end": 27, "text": FIRST})
-    run = scored(tmp_path, labels=[json.loads(old.model_dump_json())])
-    say(run, drawn(run), ("问题1", 0, "full", "a"), ("q3", 0, "full", "a"))
-    assert promoted(run).replaced == 1
-    (first, _) = read_golden(tmp_path / "golden.jsonl")
-    assert [each.support for each in first.labels] == [FULL]
 
 
 def test_promote_writes_the_set_and_no_more(run: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from judge.review.folder import read_labels, write_draw
 from judge.review.labels import folded, labels_of
 from judge.review.records import Agreement, Draw, Label
 from judge.review.sheet import BLIND, Row, write_sheet
-from tests.drawn import DRAW, draw, row, stratum, sums, verdict
+from tests.drawn import draw, row, stratum, sums, verdict
 from tests.reviewed import score
 
 ANSWERS = [["supported", "unsupported"], ["supported", "partial"], ["supported"] * 4]
@@ -216,10 +216,3 @@ def test_the_finer_label_of_one_row_stays_with_all_notes(drawn: Draw) -> None:
     rows = [filled(name, "no", human_note="见 3 页"), filled(name, "none", human_note="twice")]
     (label,) = labels_of(drawn, [*rows, filled(name, "否", human_note="twice")])
     assert (label.support, label.note) == (Support.NONE, "见 3 页\ntwice")
-
-
-def test_an_id_of_another_run_like_it_is_told_apart(drawn: Draw) -> None:
-    said = problems(drawn, filled(f"{DRAW}-0000", "full"), filled("r" * 10_000, "full", 3))
-    assert "is no row of this run: it was changed, or is of another run like it" in said
-    assert "is a row of another draw or run" in said
-    assert len(said) < 1_000

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from judge import review
 from judge.cli.app import main
 from judge.review.sheet import BLIND, GRADED, READ, READ_GRADES, read_sheet, write_sheet
 
@@ -47,15 +46,3 @@ def test_every_command_and_the_python_run(
                 fill_in(tmp_path / words[words.index("-o") + 1])
     assert (tmp_path / "again.csv").exists()
     assert {language for language, _ in BLOCKS} == {"bash", "python"}
-
-
-def test_what_the_commands_do_is_a_function() -> None:
-    functions = {"draw", "import_labels", "open_hook", "promote", "read_golden"}
-    functions |= {"draw_gold", "import_gold", "worksheets"}
-    records = {"Drawn", "Golden", "Imported", "Promotion"}
-    records |= {"DrawnPool", "GoldReport"}
-    assert set(dir(review)) == functions | records
-    for name in dir(review):
-        assert getattr(review, name).__doc__
-    with pytest.raises(AttributeError, match="no attribute 'undraw'"):
-        _ = review.undraw  # type: ignore[attr-defined]

@@ -1,10 +1,8 @@
 import datetime as dt
 import os
-import re
 import sys
 import zipfile
 from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigError, InputError, RunError
-from judge.files.tables import LONGEST, cell, legible
+from judge.files.tables import legible
 from judge.messages import LANGS, Lang
 from judge.records import (
     Chunk,
@@ -27,13 +25,11 @@ from judge.records import (
 )
 from judge.review.sheet import (
     OPEN,
-    READ,
     Reading,
     append_rows,
     choices,
     column_of,
     header,
-    marked,
     ranked,
     read_label,
     read_sheet,
@@ -66,14 +62,6 @@ def given_text(tmp_path: Path, text: str, name: str = "review.csv") -> Path:
     path = tmp_path / name
     path.write_bytes(text.encode())
     return path
-
-
-def test_a_sheet_comes_back(tmp_path: Path) -> None:
-    for lang in LANGS:
-        write_sheet(tmp_path / "回答.csv", ROWS, COLUMNS, lang)
-        assert cells(tmp_path / "回答.csv") == FULL_ROWS
-        assert [row.number for row in read_sheet(tmp_path / "回答.csv")] == [2, 3]
-    assert [left.name for left in tmp_path.iterdir()] == ["回答.csv"]
 
 
 def test_the_bytes_that_excel_opens_right(tmp_path: Path) -> None:
@@ -170,12 +158,6 @@ def test_another_table_is_refused(tmp_path: Path) -> None:
         found = refusal(given_text(tmp_path, text))
         assert says in found
         assert len(found) < 400
-
-
-def test_only_what_people_fill_in_comes_back(tmp_path: Path) -> None:
-    columns = (*OPEN, "human_skip")
-    write_sheet(tmp_path / "a.csv", [dict.fromkeys(columns, "文")], columns, "zh")
-    assert cells(tmp_path / "a.csv") == [dict.fromkeys(READ, "文")]
 
 
 def workbook(path: Path, *sheets: list[list[object]]) -> Path:
@@ -296,30 +278,6 @@ def test_the_chunk_that_shares_most_comes_first() -> None:
         assert ranked(answered(text, *chunks), found) == order
 
 
-@given(st.text(max_size=60), st.data())
-def test_a_short_answer_is_all_there(answer: str, data: st.DataObject) -> None:
-    start = data.draw(st.integers(0, len(answer)))
-    end = data.draw(st.integers(start, len(answer)))
-    whole = f"{answer[:start]}▶{answer[start:end]}◀{answer[end:]}"
-    assert marked(answer, start, end) == whole
-
-
-def test_a_long_answer_is_cut_far_from_its_sentence() -> None:
-    for at, character in product((0, 500, 20_000, 99_000, 99_990), "x雨😀"):
-        answer = character * 100_000
-        shown = marked(answer, at, at + 10)
-        assert len(shown) <= LONGEST
-        before, rest = shown.split("▶")
-        inside, after = rest.split("◀")
-        assert inside == character * 10
-        assert before.startswith("…") is (at > 15_000)
-        assert after.endswith("…") is (at < 80_000)
-        assert len(before) >= min(at, 14_000)
-        assert len(after) >= min(100_000 - at - 10, 14_000)
-        # What a cell holds of it has the sentence whole, emoji of two units among it.
-        assert f"▶{inside}◀" in cell(shown, "zh")
-
-
 TYPED = {
     Support.FULL: "是,yes,Y,true,TRUE,1,1.0,✓,✔️,√,支持,完全支持,full,Supported,fully_supported,"
     "full support,fully support, Support, supports, completely supported, 有依据, 全部支持,"
@@ -348,27 +306,6 @@ def test_what_people_write_for_a_label_in_either_language() -> None:
     for lang in LANGS:  # those that a drop-down offers
         readings = [read_label(word) for word in choices(lang)]
         assert [reading and reading.support for reading in readings] == list(Support)
-
-
-def test_any_other_word_is_refused_by_name() -> None:
-    others = "? yes? no? -1 - _ . 0.5 2 x X o ok mostly maybe n/a 无 没有 未 不 对 错"
-    for text in (*others.split(), "正确", "相反", "大概", "基本支持"):
-        with pytest.raises(ValueError, match=re.escape(repr(text))) as error:
-            read_label(text)
-        assert "no_claim" in str(error.value)
-        assert "部分支持" in str(error.value)
-    with pytest.raises(ValueError, match="no label") as error:
-        read_label("長" * 100_000)
-    assert len(str(error.value)) < 250
-
-
-@given(st.text())
-def test_any_text_is_a_reading_blank_or_refused(text: str) -> None:
-    try:
-        reading = read_label(text)
-    except ValueError:
-        return
-    assert reading is None or reading.supported is (reading.support is Support.FULL)
 
 
 def test_headers_are_known_in_both_languages_however_they_are_spelled() -> None:
