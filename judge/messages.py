@@ -1,11 +1,11 @@
 """All that is said to people in two languages: one table of texts for each room."""
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from string import Formatter
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from judge.text.fold import CJK_CHAR
 
@@ -73,15 +73,9 @@ class Messages:
         return self._texts[key][lang]
 
 
-def _entries(table: Mapping[str, object], *above: str) -> Iterable[tuple[str, dict[Lang, str]]]:
+def _entries(table: Mapping[str, Any], *above: str) -> Iterator[tuple[str, dict[Lang, str]]]:
     for name, value in table.items():
-        key = ".".join((*above, name))
-        if not isinstance(value, dict):
-            raise TypeError(f"{key}: a text needs a table of {' and '.join(LANGS)}")
-        texts = {lang: value[lang] for lang in LANGS if isinstance(value.get(lang), str)}
-        if texts and texts.keys() == value.keys() and len(texts) == len(LANGS):
-            yield key, texts
-        elif texts:
-            raise ValueError(f"{key}: give {' and '.join(LANGS)}, and nothing else")
+        if "en" in value:
+            yield ".".join((*above, name)), value
         else:
             yield from _entries(value, *above, name)
