@@ -6,7 +6,7 @@ from functools import partial
 from itertools import chain
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field, ValidationError
 from starlette.responses import (
     FileResponse,
@@ -48,7 +48,12 @@ class Credential(Told):
     """A token of the service."""
 
 
-def _language(request: Request, lang: Lang | None = None) -> Lang:
+_Lang = Annotated[
+    Lang | None, Query(description="Language of the page; without, as the browser prefers.")
+]
+
+
+def _language(request: Request, lang: _Lang = None) -> Lang:
     preferred: Lang = request.scope["judge.lang"]
     return lang or preferred
 
