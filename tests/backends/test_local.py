@@ -14,7 +14,7 @@ from judge.backends.labels import Roles, read_labels
 from judge.backends.local import SentenceEmbedder, TransformersScorer
 from judge.backends.local.network import Encoded
 from judge.backends.local.scorer import Network
-from judge.backends.local.weights import fingerprint, load, located, quiet
+from judge.backends.local.weights import fingerprint, load, located
 from judge.errors import ConfigError
 from judge.protocols import Embedder, PairScorer
 from judge.records import Relation, Unscored, UnscoredReason
@@ -147,39 +147,6 @@ def test_labels_in_any_order_and_spelling() -> None:
             wrong.append((no, yes))
     assert wrong == []
     assert read_labels({0: "entailment", 1: "contradiction"}) == Roles(0, 1)
-
-
-def test_two_labels_without_names_and_one() -> None:
-    found = {
-        ("LABEL_0", "LABEL_1"): Roles(1, None),
-        ("LABEL_0",): Roles(1, None),
-        ("consistent",): Roles(1, None),
-        ("hallucination",): Roles(0, None),
-        ("not_entailed",): Roles(0, None),
-    }
-    assert {names: read_labels(dict(enumerate(names))) for names in found} == found
-
-
-UNKNOWN: list[tuple[str, ...]] = [
-    ("LABEL_0", "LABEL_1", "LABEL_2"),
-    ("POSITIVE", "NEGATIVE"),
-    ("neutral", "contradiction"),
-    ("entailment", "supported"),
-    ("entailment", "contradiction", "refutes"),
-    ("entailment", "joy"),
-    ("joy",),
-    ("contradiction",),
-    ("refuted",),
-    ("not_contradiction",),
-    (),
-]
-
-
-def test_labels_that_do_not_say_are_refused_by_name() -> None:
-    for names in UNKNOWN:
-        with pytest.raises(ConfigError, match="id2label") as caught:
-            read_labels(dict(enumerate(names)))
-        assert all(repr(name) in str(caught.value) for name in names), names
 
 
 # Models that are loaded.
@@ -329,15 +296,6 @@ async def test_a_folder_that_holds_no_model(tmp_path: Path, worker: ThreadPoolEx
 # Weights.
 
 
-def test_a_folder_is_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "名").mkdir()
-    assert located(str(tmp_path / "名")) == tmp_path / "名"
-    monkeypatch.chdir(tmp_path)
-    assert located("名") == Path("名")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert located("~/名") == tmp_path / "名"
-
-
 def test_a_folder_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -385,26 +343,6 @@ def test_the_contents_of_a_models_files_make_its_fingerprint(tmp_path: Path) -> 
     assert len({usual, *changed}) == 6
 
 
-async def test_a_model_is_made_on_the_workers_thread_and_named_by_folder_and_contents(
-    tmp_path: Path, worker: ThreadPoolExecutor
-) -> None:
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    (folder / "config.json").write_text("{}")
-    threads: list[str] = []
-
-    def make(given: Path) -> str:
-        threads.append(threading.current_thread().name)
-        return f"made of {given.name}"
-
-    name, model = await load(str(folder), "--nli-model", make, worker)
-    assert model == "made of tiny"
-    assert name.startswith("tiny@")
-    assert threads == ["here_0"]
-    (folder / "config.json").write_text("[]")
-    assert (await load(str(folder), "--nli-model", make, worker))[0] != name
-
-
 PROBLEMS = [
     (ImportError("No module named 'x'"), r"\(No module named 'x'\); .*pip install '\.\[local"),
     (ConfigError("it is no classifier"), ": it is no classifier$"),
@@ -428,12 +366,3 @@ async def test_whatever_goes_wrong_is_one_line_that_names_the_model(
         assert caught.value.__cause__ is None
     with pytest.raises(ConfigError, match=r"^--nli-model './none': there is no such folder"):
         await TransformersScorer.opened("./none", worker)
-
-
-def test_the_library_is_silent_meanwhile_and_left_as_it_was() -> None:
-    logging = pytest.importorskip("transformers", reason="needs `local`").utils.logging
-    before = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    with quiet():
-        assert logging.get_verbosity() == logging.ERROR
-        assert not logging.is_progress_bar_enabled()
-    assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before

@@ -1,8 +1,6 @@
 import asyncio
 import gzip
 import json
-import logging
-import socket
 import traceback
 import tracemalloc
 from base64 import b64encode
@@ -10,19 +8,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-import aiohttp
 import pytest
 from pydantic import JsonValue
 
 from judge.backends.openai import Connection, Policy
 from judge.backends.openai.client import Exchange
-from judge.backends.openai.failures import Failure, Refusal, from_error
+from judge.backends.openai.failures import Failure, Refusal
 from judge.backends.openai.route import Route
-from judge.backends.openai.watch import Watch
 from judge.errors import ConfigError
 from judge.records import UnscoredReason
 from tests.asked import Asked
-from tests.replies import Answer, Hang, Says, Status, Trickle, too_many
+from tests.replies import Answer, Hang, Says, Trickle, too_many
 from tests.server import JudgeServer, refused_url
 
 MIB = 2**20
@@ -132,53 +128,6 @@ WIRE = {
         )
     },
 }
-
-
-async def test_a_reply_that_judge_cannot_decode_is_asked_for_once(sent: Sent) -> None:
-    for coding in (b"br", b"zstd", b"deflate"):
-        exchange = await sent(page(b"abc", b"Content-Encoding: " + coding), attempts=3)
-        assert (reason(exchange), exchange.retries) == ("server_error", 0)
-        assert "cannot be decoded, for judge reads gzip and deflate alone" in str(exchange.outcome)
-
-
-HEAD = b"HTTP/1.1 200 OK\r\n"
-KEPT = 14
-"""Characters of the key that come through: no whole one to blot out."""
-CUT: dict[str, bytes] = {
-    "a long line": HEAD + b"X-A: %b" + b"." * 9000,
-    "no version": b"HTTQ %b\r\n\r\n",
-    "no header": HEAD + b"%b\r\n\r\n",
-    "half a header": HEAD + b"X-A: %b",
-    "no chunk": HEAD + b"Transfer-Encoding: chunked\r\n\r\n%b\r\n",
-}
-
-
-async def test_half_a_key_is_not_repeated_either(key: str, sent: Sent) -> None:
-    for name, form in CUT.items():
-        outcome = (await sent(form.replace(b"%b", key[:KEPT].encode()))).outcome
-        assert isinstance(outcome, Failure), name
-        assert key[:6] not in outcome.detail, name
-        assert "message:" not in outcome.detail, name
-
-
-async def test_a_handshake_that_never_ends_is_a_timeout() -> None:
-    waits = aiohttp.ClientTimeout(sock_connect=0.01)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"https://127.0.0.1:{silent.getsockname()[1]}"
-        async with aiohttp.ClientSession(timeout=waits) as session:
-            with pytest.raises(aiohttp.ClientError) as caught:
-                await session.get(url)
-    failure = from_error(caught.value, str)
-    assert (failure.reason, failure.again) == ("timeout", True)
-    assert failure.detail.startswith("no answer in time")
-
-
-async def test_no_cookie_is_kept(key: str, quick: Policy) -> None:
-    with JudgeServer(lambda _: Status(500, {}, {"Set-Cookie": "a=b; Path=/"})) as server:
-        url = server.base_url.replace("127.0.0.1", "localhost")  # a number's are never kept
-        async with Connection(url, key, policy=quick) as connection:
-            await connection.ask("/chat/completions", BODY, words)
-    assert ["Cookie" in asked.headers for asked in server.requests] == [False] * 3
 
 
 async def test_whatever_comes_over_the_wire_is_a_value_and_tried_again(sent: Sent) -> None:
@@ -369,44 +318,6 @@ def test_a_key_goes_to_no_socks_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     Connection("http://h.example/v1", "")
 
 
-DIRECT = {
-    "http://h.example:8000/v1": {"h.example:8000", "x, .example:8000", "h.example", "*"},
-    "http://h.example/v1": {"h.example:80", "h.example", "*"},
-    "https://h.example/v1": {"h.example:443", "h.example", "*"},
-    "http://[fe80::1]:8000/v1": {"[fe80::1]:8000", "fe80::1", "*"},
-}
-
-
-def test_who_is_asked_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
-    for url, names in DIRECT.items():
-        for name in sorted(set[str]().union(*DIRECT.values())):
-            monkeypatch.setenv("no_proxy", name)
-            assert (Route.to(url, "", {}).proxy is None) == (name in names), (url, name)
-
-
-async def test_a_path_is_asked_as_it_is_written(key: str, quick: Policy) -> None:
-    asked = []
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.append(await reader.readline())
-        writer.close()
-
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/a%2Fb/v1"
-        async with Connection(url, key, policy=replace(quick, attempts=1)) as connection:
-            await connection.ask("/chat/completions", BODY, words)
-    assert asked == [b"POST /a%2Fb/v1/chat/completions HTTP/1.1\r\n"]
-
-
-def test_a_key_that_cannot_be_sent_is_refused_unshown() -> None:
-    for key in ("sk-密钥", "sk-a\nb", "sk-\x00"):
-        with pytest.raises(ConfigError, match="OPENAI_API_KEY holds characters") as caught:
-            Connection("http://h/v1", key)
-        assert "sk-" not in str(caught.value)
-
-
 def test_a_proxy_for_the_outside_world_does_not_lead_to_this_machine(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -458,36 +369,6 @@ async def test_the_key_is_blotted_out_of_a_body_even_across_two_parts(key: str, 
     assert exchange.outcome == '{"a": "[key]好"}'.encode()
     packed = page(gzip.compress(f"page {key}".encode()), b"Content-Encoding: gzip")
     assert (await sent(packed)).outcome == b"page [key]"
-
-
-ESCAPED = {
-    "sk-plain-key": r'{"a": "\nsk-plain-key\n"}',
-    "ab/cd+ef==": r'{"a": "ab\/cd+ef=="}',
-    'q"uo\\te-key': r'{"a": "q\"uo\\te-key"}',
-}
-
-
-async def test_the_key_is_known_as_json_escapes_it_and_as_a_word_where_the_material_says_it(
-    sent: Sent,
-) -> None:
-    for key, text in ESCAPED.items():
-        outcome = (await sent(page(text.encode()), key=key)).outcome
-        assert isinstance(outcome, bytes)
-        assert json.loads(outcome)["a"].strip() == "[key]"
-    # Blotted out, it would spoil a quote, and the cache would keep that.
-    key = "hello world"
-    assert key in json.dumps(BODY)
-    body = f'{{"quote": "{key}"}}'.encode()
-    assert (await sent(page(body), key=key)).outcome == body
-    assert (await sent(page(b"there is none"), key="none")).outcome == b"there is none"
-
-
-async def test_a_body_is_utf_8_whatever_charset_it_names(key: str, sent: Sent) -> None:
-    for charset in ("", "gbk", "none-such", "hex", "idna", "punycode", "utf-7"):
-        named = f"Content-Type: text/html; charset={charset}".encode()
-        assert (await sent(page("好".encode(), named))).outcome == "好".encode(), charset
-        odd = await sent(page(b"\xff " + key.encode(), named))
-        assert odd.outcome == "\ufffd [key]".encode(), charset
 
 
 async def test_a_body_may_be_as_large_as_the_limit_and_no_larger(sent: Sent) -> None:
@@ -561,14 +442,6 @@ async def test_how_long_a_request_is_persisted_in(quick: Policy) -> None:
         assert len(attempts.ends) == ended[1] + 1
 
 
-async def test_refusals_before_a_failure_do_not_lengthen_the_wait_after_it() -> None:
-    policy = Policy(first_wait=0.001)
-    asking = (
-        policy.persist(Attempts(*[limited(0.0)] * 30, BROKEN, "fine"), now() + 4) for _ in range(8)
-    )
-    assert await asyncio.gather(*asking) == [("fine", 31)] * 8
-
-
 async def test_an_attempt_ends_by_the_deadline_and_none_begins_behind_it(quick: Policy) -> None:
     attempts, deadline = Attempts("fine"), now() + 1.0
     await quick.persist(attempts, deadline)
@@ -583,49 +456,4 @@ async def test_an_attempt_ends_by_the_deadline_and_none_begins_behind_it(quick: 
     assert (outcome.reason, never.ends) == (UnscoredReason.TIMEOUT, [])
 
 
-@pytest.mark.parametrize("error", [asyncio.CancelledError(), KeyError("a bug of ours")])
-async def test_what_is_no_failure_passes_through(quick: Policy, error: BaseException) -> None:
-    async def attempt(_: float) -> str | Failure:
-        raise error
-
-    with pytest.raises(type(error)):
-        await quick.persist(attempt, None)
-
-
 # The first question.
-
-
-REFUSED = Failure(UnscoredReason.CONNECTION, "no connection: refused")
-BUSY = Failure(UnscoredReason.SERVER_ERROR, "HTTP 503: loading", refusal=Refusal(503))
-
-
-def watch(attempts: int = 6, timeout: float = 5.0) -> Watch:
-    made = Watch(
-        # Not entered: nothing is sent.
-        Connection("http://127.0.0.1:9/v1", "", policy=Policy(timeout=timeout, attempts=attempts)),
-        "m",
-        "--model",
-        "chat",
-    )
-    made.start()
-    return made
-
-
-def attempts_of(watch: Watch, failure: Failure) -> int:
-    return next((number for number in range(1, 20) if watch.gives_up(failure)), 20)
-
-
-async def test_where_nobody_is_three_attempts_are_enough() -> None:
-    assert attempts_of(watch(), REFUSED) == 3
-    assert attempts_of(watch(attempts=2), REFUSED) == 2
-    assert attempts_of(watch(), BUSY) == 6
-    assert attempts_of(watch(), limited(0.0)) == 20
-
-
-async def test_nothing_is_said_of_trying_again_where_nobody_does(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level(logging.INFO)
-    assert watch(attempts=1).gives_up(REFUSED)
-    assert not watch(timeout=0.0).gives_up(REFUSED)
-    assert not [record for record in caplog.records if record.name == "judge"]

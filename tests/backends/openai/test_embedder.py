@@ -77,16 +77,6 @@ def test_many_texts_go_in_batches(embed: Embed) -> None:
     assert rows.any(axis=1).tolist() == [bool(text) for text in texts]
 
 
-def test_rows_are_put_in_the_order_that_their_numbers_say(embed: Embed) -> None:
-    body = '{"data": [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [5, 0]}]}'
-    with JudgeServer(embedding=always(Body(body))) as server:
-        assert only(embed(server.base_url, ["a", "b"])).tolist() == [[1, 0], [0, 1]]
-    # Without numbers the order is theirs, and a row of zeros stays one.
-    body = '{"data": [{"embedding": [0, 0]}, {"embedding": [5, 0]}]}'
-    with JudgeServer(embedding=always(Body(body))) as server:
-        assert only(embed(server.base_url, ["a", "b"])).tolist() == [[0, 0], [1, 0]]
-
-
 _BAD = "server_error"
 FAILURES: list[tuple[Answer, str]] = [
     (Body('{"data": [{"embedding": [1]}]}'), _BAD),
@@ -115,17 +105,6 @@ def test_a_failure_is_a_value(embed: Embed) -> None:
         assert outcome.detail
         found.append((answer, outcome.reason))
     assert found == FAILURES
-
-
-def test_rows_of_another_width_than_before_are_refused(embed: Embed) -> None:
-    def growing(texts: Sequence[str]) -> list[list[float]]:
-        return [[1.0] * len(texts) for _ in texts]
-
-    with JudgeServer(embedding=growing) as server:
-        first, second = embed(server.base_url, ["a"], ["b", "c"])
-    assert isinstance(first, np.ndarray)
-    assert isinstance(second, Unscored)
-    assert second.reason == "server_error"
 
 
 async def test_the_deadline_is_kept(key: str, quick: Policy) -> None:

@@ -9,9 +9,7 @@ from pydantic import JsonValue
 
 from judge.backends.openai.failures import (
     Answer,
-    Refusal,
     TooLargeError,
-    brief,
     broken,
     from_error,
     from_refusal,
@@ -225,21 +223,6 @@ def test_the_field_an_error_is_about() -> None:
         if read_refusal(response(body), hide).field(SENT) != field:
             wrong.append((error, field))
     assert wrong == []
-
-
-def test_only_a_named_field_is_more_than_a_guess() -> None:
-    guessed = Refusal(400, message="temperature must be 1")
-    assert (guessed.field(SENT), guessed.named_field(SENT)) == ("temperature", None)
-    named = Refusal(400, param="response_format", message="temperature")
-    assert (named.field(SENT), named.named_field(SENT)) == ("response_format", "response_format")
-    for param in ("messages", "top_p", ""):
-        assert Refusal(400, param=param).named_field(SENT) is None
-
-
-def test_a_line_is_short_and_holds_nothing_odd() -> None:
-    assert brief("a\ud83d\x1b[1m\r\nb\u200b") == "a [1m b"
-    assert read_refusal(response({"error": "a\ud83db"}), hide).message == "a b"
-    assert (brief("x" * 200), brief("x" * 201)) == ("x" * 200, "x" * 199 + "…")
 
 
 @given(st.text(), st.integers(400, 599), st.dictionaries(st.text(), st.text()))

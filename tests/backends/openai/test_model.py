@@ -13,7 +13,7 @@ from judge.backends.openai.chat import recall, remember
 from judge.errors import JudgeUnavailable
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest
-from tests.replies import Answer, Body, Hang, Reset, Says, Script, Status, calls, picky
+from tests.replies import Answer, Body, Reset, Says, Script, Status, calls, picky
 from tests.server import JudgeServer
 
 KEY = "sk-secret-0123456789"
@@ -154,13 +154,6 @@ def test_who_does_not_answer_is_asked_three_times_and_it_is_said_once(
     assert told.endswith("; trying again")
 
 
-def test_a_server_that_hangs_gets_the_time_of_one_attempt(probe: Settle) -> None:
-    with JudgeServer(always(Hang())) as server:
-        with pytest.raises(JudgeUnavailable, match=r"no whole answer.*is the server running\?"):
-            probe(server.base_url, timeout=0.2)
-        assert len(server.requests) == 1
-
-
 # One request.
 
 
@@ -194,15 +187,6 @@ def chat(
     outcome = run(url, lambda model, _: model.chat(question), settled, memory)
     assert isinstance(outcome, (ChatReply, ChatFailure))
     return outcome
-
-
-def test_a_reply(question: ChatRequest) -> None:
-    with JudgeServer(calls(Reset(), Says("{}", model="m"))) as server:
-        reply = chat(server.base_url, question)
-    assert isinstance(reply, ChatReply)
-    assert (reply.text, reply.finish, reply.model, reply.retries) == ("{}", "stop", "m", 1)
-    assert (reply.prompt_tokens, reply.reply_tokens) == (server.prompt_tokens, 1)
-    assert reply.seconds > 0
 
 
 def test_tokens_that_are_not_counted_are_estimated(question: ChatRequest) -> None:
@@ -302,19 +286,6 @@ def test_another_model_behind_the_name_is_told_and_remembered(
     assert "'m-3'" in told[1]
     served = [signature.split("|")[1] for signature in signatures]
     assert served == ["served:m-1", "served:m-2", "served:m-2", "served:m-2", "served:m-3"]
-
-
-def test_a_limit_beyond_one_that_was_taken_cuts_and_stops_nobody(question: ChatRequest) -> None:
-    async def use(model: OpenAIModel, _: Connection) -> object:
-        more = question.model_copy(update={"max_tokens": question.max_tokens * 2})
-        return [await model.chat(each) for each in (question, more)]
-
-    error: JsonValue = {"message": "max_tokens is too large: 200", "param": "max_tokens"}
-    with JudgeServer(calls(Says("{}"), Status(400, {"error": error}))) as server:
-        outcomes = run(server.base_url, use)
-    assert isinstance(outcomes, list)
-    assert isinstance(outcomes[1], ChatFailure)
-    assert (outcomes[1].reason, outcomes[1].refused) == ("truncated", True)
 
 
 @pytest.mark.parametrize(("counted", "warned"), [(499, 1), (500, 0), (0, 0)])

@@ -1,13 +1,9 @@
 """OpenAI's newer endpoint, /responses, over real HTTP: all that the older one does."""
 
 import json
-import shutil
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from openai.types.responses import response_create_params
 from openai.types.responses.response_output_message import ResponseOutputMessage
 from pydantic import JsonValue
@@ -140,27 +136,6 @@ def test_what_a_response_says() -> None:
     ResponseOutputMessage.model_validate(message(says("{}"), status="completed", phase=None))
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner),
-    max_leaves=4,
-)
-ITEMS = st.fixed_dictionaries(
-    {"type": st.sampled_from(["message", "reasoning", None])},
-    optional={"content": JSON, "summary": JSON, "phase": JSON},
-)
-
-
-@settings(deadline=None, max_examples=50)
-@given(JSON, JSON, JSON | st.lists(ITEMS, max_size=2))
-def test_any_body_is_a_reply_or_none(
-    status: JsonValue, details: JsonValue, output: JsonValue
-) -> None:
-    for reached in (status, "incomplete", "completed"):
-        with suppress(ValueError):
-            assert read_completion(body(reached, details, output)).model == "m"
-
-
 def ended(code: str) -> dict[str, JsonValue]:
     """A response that failed, which comes with status 200."""
     named: JsonValue = {"code": code, "message": "It went wrong."}
@@ -195,13 +170,6 @@ def test_what_goes_wrong_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
         assert {str(getattr(each, "reason", "")) for each in outcomes()} == {reason}, trouble
 
 
-def test_a_limit_that_a_response_names_costs_no_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUDGE_ATTEMPTS", "1")
-    with JudgeServer(calls(failed("rate_limit_exceeded"), right)) as server:
-        assert score(server, "--no-fallback").code == 0
-    assert all(isinstance(each, Verdict) for each in outcomes())
-
-
 def test_it_steps_down_and_leaves_room_for_thoughts() -> None:
     refused = {
         "json_schema": error(400, "Not supported with this model.", "text.format"),
@@ -230,17 +198,6 @@ def test_it_steps_down_and_leaves_room_for_thoughts() -> None:
     assert "|text|t:default|seed:none|endpoint:responses|max_output_tokens|effort:low|" in (
         read_record(Path("run")).signature
     )
-
-
-def test_a_reply_that_was_cut_is_asked_for_with_a_higher_limit() -> None:
-    def script(asked: Asked) -> Answer:
-        limit = asked.body["max_output_tokens"]
-        assert isinstance(limit, int)
-        return right(asked) if asked.is_probe or limit > 4_000 else Says(None, finish="length")
-
-    with JudgeServer(script) as server:
-        assert score(server, "--no-fallback").code == 0
-    assert all(isinstance(each, Verdict) for each in outcomes())
 
 
 def test_what_cannot_be_is_one_line_with_what_to_do() -> None:
@@ -279,28 +236,3 @@ def test_batches_are_of_that_endpoint_and_a_dry_run_knows_it() -> None:
         mixed = judge("batch", "write", "samples.jsonl", "-o", "night", *server.words)
     assert "2 answers, 3 claims: 3 judged" in ran.out
     assert (mixed.code, "settings (endpoint)" in mixed.err) == (2, True)
-
-
-def test_a_response_that_failed_in_a_batch_is_asked_again_where_that_may_help() -> None:
-    written = ("samples.jsonl", "-o", "night", *THERE)
-    for code, said, left in [
-        ("invalid_prompt", "content_filter", "nothing is left to ask"),
-        ("server_error", "HTTP 200, but no reply in it: It went wrong.", "wait for 1 request"),
-    ]:
-        with BatchProvider(calls(Status(200, ended(code)), right)) as server:
-            for step in ("write", "send", "status", "fetch", "read"):
-                more = (*written, *server.words) if step == "write" else ("night",)
-                ran = judge("batch", step, *more)
-        assert ran.code == 0, ran
-        assert said in ran.out, ran
-        assert left in " ".join(ran.out.split()), ran
-        shutil.rmtree("night")
-
-
-def test_the_doctor_looks_there() -> None:
-    with JudgeServer() as server:
-        ran = judge("doctor", *server.words, *THERE, "--no-long-prompt")
-    assert "json_schema, t:0, seed:none, endpoint:responses, max_output_tokens" in " ".join(
-        ran.out.split()
-    )
-    assert all("input" in each.body for each in server.requests)
