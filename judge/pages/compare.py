@@ -87,8 +87,7 @@ class Words:
 
     def span(self, found: ScoreDifference) -> str:
         """The interval of a difference."""
-        limits = found.interval
-        return f"{self.signed(limits.low)} … {self.signed(limits.high)}" if limits else "–"
+        return f"{self.signed(found.interval.low)} … {self.signed(found.interval.high)}"
 
 
 def comparison(report: RunComparison, lang: Lang) -> Iterator[str]:
@@ -159,8 +158,6 @@ def _course(values: Sequence[float | None]) -> tuple[str, list[tuple[float, floa
 
 def _pairs(report: RunComparison, last: Differences) -> tuple[list[Pair], bool]:
     """The listed answers from both runs, and whether samples are gone."""
-    if not Path(last.run).is_dir():  # of rankings there is nothing to show but scores
-        return [], False
     wanted = [change.qid for change in last.worst]
     before, gone = _results(Path(report.runs[0].name), frozenset(wanted))
     after, also = _results(Path(last.run), frozenset(wanted))

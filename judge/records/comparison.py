@@ -22,9 +22,9 @@ class ScoreDifference(Record):
     """This run's."""
     difference: float
     """That less the first's."""
-    interval: Interval | None
+    interval: Interval
     """95 %. By a paired t; where all differ by as much, or fewer than six, Wilson's, and of so few
-    drawn out to 0. Null where there is neither: of measures that are no shares."""
+    drawn out to 0."""
     p: float
     """Of sign flips, both sides: how often chance alone would bring as great a difference."""
     p_holm: float

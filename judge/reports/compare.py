@@ -304,12 +304,9 @@ def _difference(
         if not (math.isnan(one.values[column]) or math.isnan(two.values[column]))
     ]
     changes = [two - one for one, two in known]
-    found = paired(changes)
-    if found is None:
+    found, limits = paired(changes), share_limits(changes)
+    if found is None or limits is None:
         return None
-    # A DCG is no share, and few of its differences tell nothing.
-    within = max(map(abs, changes)) <= 1 + _EQUAL
-    limits = share_limits(changes) if within else found.limits
     higher = sum(change > _EQUAL for change in changes)
     lower = sum(change < -_EQUAL for change in changes)
     p = sign_flips(changes)
@@ -324,8 +321,7 @@ def _difference(
         first=math.fsum(one for one, _ in known) / found.pairs,
         value=math.fsum(two for _, two in known) / found.pairs,
         difference=found.mean,
-        interval=limits
-        and Interval(
+        interval=Interval(
             low=limits[0], high=limits[1], method="t" if found.limits else "wilson_effective"
         ),
         p=p,

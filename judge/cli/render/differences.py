@@ -133,8 +133,7 @@ class _Comparison:
         """The means, the difference, its interval, p, and the answers won, lost and tied."""
         if found is None:
             return ("–",) * 7
-        limits = found.interval
-        span = "–" if limits is None else f"{signed(limits.low)} … {signed(limits.high)}"
+        span = f"{signed(found.interval.low)} … {signed(found.interval.high)}"
         style = ""
         if found.p_holm < _LEVEL:
             style = "green" if (found.difference > 0) is (side == "least") else "red"
