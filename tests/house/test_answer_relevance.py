@@ -9,15 +9,11 @@ from pydantic import JsonValue
 
 from judge import (
     AnswerRelevance,
-    Config,
-    ConfigError,
-    Evaluator,
     RelevanceStatus,
     SampleResult,
     Verdict,
     to_rows,
 )
-from judge.backends.fake import FakeJudge
 from judge.files.runs import read_summary
 from judge.records import RelevanceTotals
 from tests.asked import Asked
@@ -141,12 +137,9 @@ FAULTS: Final[list[tuple[Answer, str, int]]] = [
     # what comes back every time, why there is no score, and after how many calls
     (parts(), "missing", 3),
     (parts(part(part="When does it open"), part(part="tea?")), "malformed", 2),
-    (parts(part(part="When does it open"), part(part="it open")), "malformed", 2),
     (parts(part(answered="yes")), "malformed", 2),
-    (parts(part(part="")), "malformed", 2),
     (parts(part(evidence=[3])), "malformed", 2),
     (Says('{"parts": {}}'), "malformed", 2),
-    (Says('{"parts": []} {"parts": []}'), "malformed", 2),
     (Says("Both are answered."), "malformed", 2),
     (REFUSED, "refused", 1),
     (CRASHED, "server_error", 1),
@@ -176,7 +169,7 @@ def test_what_cannot_be_believed_is_no_score(place: Path) -> None:
         assert (own.failure.reason, again) == (reason, [False, True, True][:calls]), fault
         assert (own.status, own.score, own.bounds) == ("unscored", None, (0.0, 1.0))
         assert result.scores.faithfulness == 1.0
-    kept = {"missing": 1, "malformed": 8, "refused": 1, "server_error": 1, "truncated": 1}
+    kept = {"missing": 1, "malformed": 5, "refused": 1, "server_error": 1, "truncated": 1}
     assert totals(place / "run").unscored == kept
 
 
@@ -241,10 +234,6 @@ def test_similarity_says_nothing_of_it(place: Path, monkeypatch: pytest.MonkeyPa
     assert judge("score", place / "in.jsonl", "-o", place / "run").code == 2
     assert judge("score", place / "in.jsonl", "-o", place / "run", "--no-relevance").code == 0
     assert read_summary(place / "run").answer_relevance is None
-    with pytest.raises(ConfigError, match="not measured"):
-        Config(relevance=True)
-    with pytest.raises(ConfigError, match="a judge of your own"):
-        Evaluator(Config(relevance=True, model="m"), judge=FakeJudge({}))
     monkeypatch.delenv("JUDGE_RELEVANCE")
     ran = judge("score", place / "in.jsonl", "-o", place / "x", "--fail-under", "relevance=0.5")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
