@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from judge.backends.store.cache import cache_folder
-from judge.compose import OPENAI, address, compose, offline
+from judge.compose import OPENAI, compose, offline
 from judge.config import Config
 from judge.errors import ConfigError
 from judge.prompt import load_prompt
@@ -88,13 +88,6 @@ async def test_openai_wants_a_key() -> None:
         with pytest.raises(ConfigError, match="OPENAI_API_KEY is not set"):
             async with compose(config):
                 raise AssertionError("not reached")
-
-
-def test_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert address(Config()) == OPENAI
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1/")
-    assert address(Config()) == "http://localhost:1/v1"
-    assert address(Config(model="m", base_url="http://localhost:2")) == "http://localhost:2"
 
 
 async def test_correctness_is_judged_where_it_is_asked_for(server: JudgeServer) -> None:

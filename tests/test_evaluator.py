@@ -206,21 +206,6 @@ async def test_entered_it_serves_other_loops_too(server: JudgeServer) -> None:
     assert server.calls == 4
 
 
-async def test_entered_twice_is_refused_and_the_first_goes_on(server: JudgeServer) -> None:
-    # A session left open would warn, and a warning fails a test.
-    evaluator = Evaluator(server.config())
-    async with evaluator:
-        with pytest.raises(ConfigError, match="open already"):
-            async with evaluator:
-                raise AssertionError("not reached")
-        assert await qids(evaluator, "a") == ["a"]
-        assert (server.probes, server.calls) == (1, 1)
-    gc.collect()
-    async with evaluator:
-        assert await qids(evaluator, "b") == ["b"]
-    assert server.probes == 2
-
-
 async def test_a_server_that_refuses_leaves_nothing_open() -> None:
     with JudgeServer(lambda _: UNAUTHORIZED) as server:
         evaluator = Evaluator(server.config())

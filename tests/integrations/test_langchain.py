@@ -36,10 +36,6 @@ def target(inputs: dict[str, str]) -> dict[str, object]:
     return {"answer": RATED[inputs["question"]].answer, "documents": chunks()}
 
 
-async def atarget(inputs: dict[str, str]) -> dict[str, object]:
-    return target(inputs)
-
-
 def check(given: list[Any]) -> None:
     """No score where there is none, and never a 0 or a 1 in its place."""
     told = {
@@ -70,11 +66,6 @@ def settings() -> Iterator[dict[str, Any]]:
 
 def test_langsmith_evaluate(settings: dict[str, Any]) -> None:
     check(list(langsmith().evaluate(target, data=dataset(), **settings)))
-
-
-async def test_langsmith_aevaluate(settings: dict[str, Any]) -> None:
-    found = await langsmith().aevaluate(atarget, data=dataset(), **settings)
-    check([row async for row in found])
 
 
 def test_a_step_behind_a_chain() -> None:

@@ -73,11 +73,6 @@ def test_an_observation_is_scored_in_its_trace_and_a_rerun_overwrites() -> None:
         ("t1", name) for name in RATED
     ]
     assert len({each["id"] for each in first}) == len(RATED)
-    # Rows of two traces that have no ids are numbered alike, and no score takes another's place.
-    with PostServer(TAKEN) as server:
-        ours().send(results(traceId="t1") + results(traceId="t2"), client(server))
-        (sent,) = scores(server)
-    assert len({each["id"] for each in sent}) == 2 * len(RATED)
 
 
 def test_texts_and_other_scores_are_sent_where_they_are_asked_for() -> None:
