@@ -81,7 +81,7 @@ class _Options(NamedTuple):
             self.by,
             tuple(dict.fromkeys(_chosen(self.scores, tuple(GATED)))),
             self.across_signatures,
-            tuple(parse_loss(text, GATED) for text in self.fail_if_worse or []),
+            tuple(parse_loss(text) for text in self.fail_if_worse or []),
             _DETECT if self.detect is None else self.detect,
             (_ON_PAGE if on_page else _LISTED) if self.worst is None else self.worst,
         )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from judge.cli.render.ranking import Reading
     from judge.messages import Lang
     from judge.records import GateResult
-    from judge.reports.gate import Side
+    from judge.records.comparison import Side
     from judge.retrieval.records import RankingReport, RankRules
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from judge.advice.records import Use
     from judge.files.samples import Source
     from judge.records import GateResult, Sample
-    from judge.reports.gate import Gates, Side
+    from judge.records.comparison import Side
+    from judge.reports.gate import Gates
     from judge.retrieval import Comparison
     from judge.retrieval.ranking import Block
     from judge.retrieval.records import QueryRanks, RankingReport, RankRules, RunsReport

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from judge.config import Config
     from judge.job import Job
     from judge.messages import Lang
-    from judge.reports.gate import Gates, Side
+    from judge.records.comparison import Side
+    from judge.reports.gate import Gates
 
 
 _GATING: Final = (

@@ -1,7 +1,7 @@
 """Gates on a run's totals, and the exit code they lead to."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, Literal, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 from judge.errors import ConfigError
 from judge.messages import Lang, Messages
@@ -14,6 +14,7 @@ from judge.records import (
     RelevanceTotals,
     Summary,
 )
+from judge.records.comparison import Side
 from judge.records.summary import FIELDS, OF_CORRECTNESS
 from judge.scores.support import SUPPORTING
 from judge.signature import Signature
@@ -22,9 +23,6 @@ FINE: Final = 0
 GATE_FAILED: Final = 1
 UNTRUSTED: Final = 3
 OVER_BUDGET: Final = 4
-
-Side = Literal["least", "most"]
-"""Whether a bound is the least a score may be, or the most."""
 
 OPTIONS: Final[Mapping[Side, str]] = {"least": "--fail-under", "most": "--fail-over"}
 """The option that names a gate of each side."""
@@ -126,12 +124,12 @@ def _bound(asked: str, number: str, example: str) -> float:
     return bound
 
 
-def parse_loss(text: str, names: Collection[str]) -> tuple[str, float]:
+def parse_loss(text: str) -> tuple[str, float]:
     """Read `NAME=X` of `--fail-if-worse`; `ConfigError` as of `parse_gate`."""
     name, _, number = text.partition("=")
     asked = f"--fail-if-worse {text!r}"
-    if name not in names:
-        raise ConfigError(f"{asked}: NAME is one of {', '.join(names)}")
+    if name not in GATED:
+        raise ConfigError(f"{asked}: NAME is one of {', '.join(GATED)}")
     return name, _bound(asked, number, f"{name}=0.02")
 
 

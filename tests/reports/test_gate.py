@@ -12,7 +12,8 @@ from judge.records import (
     Sample,
     Summary,
 )
-from judge.reports.gate import GATED, OPTIONS, Gate, Gates, Side, exit_code, hold, parse_gate
+from judge.records.comparison import Side
+from judge.reports.gate import GATED, OPTIONS, Gate, Gates, exit_code, hold, parse_gate
 from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
 from tests.compared import compared
