@@ -135,20 +135,6 @@ def test_a_folder_of_somebody_elses_is_refused_and_left_as_it_was(tmp_path: Path
         assert [each.name for each in folder.iterdir()] == [name.strip("/")]
 
 
-def test_an_empty_folder_that_was_there_stays(tmp_path: Path) -> None:
-    """For its owner: what nobody sees, and what people said of an earlier run, may be there."""
-    (tmp_path / ".DS_Store").write_text("keep")
-    (tmp_path / "review").mkdir()
-    with RunFolder(tmp_path):
-        pass
-    assert {each.name for each in tmp_path.iterdir()} - {".lock"} == {".DS_Store", "review"}
-    finish(tmp_path, "a")
-    # What is put beside a run of ours is no hindrance to the next.
-    (tmp_path / "mine.txt").write_text("keep")
-    finish(tmp_path, "b", force=True)
-    assert (tmp_path / "mine.txt").read_text() == "keep"
-
-
 def test_files_of_unknown_origin_are_not_touched(tmp_path: Path) -> None:
     for name in ("results.jsonl", "summary.json", "rejected.jsonl", "input", "run.json"):
         folder = tmp_path / f"of {name}"

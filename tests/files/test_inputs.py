@@ -193,22 +193,6 @@ def test_a_table_that_is_none_says_so_in_a_line(tmp_path: Path) -> None:
     refused("field 'answer': is missing")
 
 
-def test_a_name_that_says_table_is_told_where_the_file_is_none(tmp_path: Path) -> None:
-    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
-    for name, data, says in (
-        ("a.parquet", b"PA", "ends in .parquet and is none: it begins with 'PA'; get it again"),
-        ("a.parquet", pointer, "is none: it begins with 'version https://git-lfs.github.com/"),
-        ("A.XLSX", b"<html><table>", "ends in .xlsx and is none: it begins with '<html>"),
-        ("a.arrow", b"\0\1" * 40, "ends in .arrow and is none, nor is it text; get it again"),
-    ):
-        (tmp_path / name).write_bytes(data)
-        with pytest.raises(InputError) as caught:
-            list(read_samples(tmp_path / name))
-        assert says in str(caught.value)
-    with pytest.raises(InputError, match="--engine ray reads addresses"):
-        list(read_samples("s3://bucket/a.parquet"))
-
-
 def test_a_sheet_is_the_first_shown_and_no_cell_of_it_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     book = openpyxl.Workbook()
@@ -294,14 +278,6 @@ def test_a_run_of_many_files_goes_on_and_finds_its_rows_again(tmp_path: Path) ->
     assert record["input"]["samples"] == 3
     code, out, _ = judge("show", run, "会")
     assert (code, "哪天？" in out) == (0, True)  # which stands in the samples alone
-    # Cut off behind the first answer, the run goes on from there.
-    lines = (run / "results.jsonl").read_bytes().splitlines(keepends=True)
-    (run / "results.jsonl").unlink()
-    (run / "summary.json").unlink()
-    (run / "results.jsonl.part").write_bytes(lines[0])
-    (run / "run.json").write_text(json.dumps(record | {"finished": None}), encoding="utf-8")
-    assert judge(*score)[0] == 0
-    assert (run / "results.jsonl").read_bytes().splitlines(keepends=True) == lines
     # A further file makes it another input.
     as_lines(data / "c.jsonl", [{"qid": "more", "answer": "a", "chunks": []}])
     code, _, err = judge("review", "draw", run, "-o", tmp_path / "sheet.csv")

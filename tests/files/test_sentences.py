@@ -166,22 +166,6 @@ def test_a_number_beyond_the_references_is_no_passage_that_nobody_listed() -> No
     assert result.scores.citation_support["support_weighted_recall"] == 0
 
 
-def test_runs_of_answers_given_and_cut_are_comparable_where_both_have_both(tmp_path: Path) -> None:
-    rows = [
-        {"qid": "1", "answer": BOTH, "chunks": CHUNKS},
-        {"qid": "2", "sentences": [BOTH], "chunks": CHUNKS},
-    ]
-    runs = [tmp_path / name for name in ("first", "again", "cut")]
-    for run, kept in zip(runs, (rows, rows, rows[:1]), strict=True):
-        lines = tmp_path / f"{run.name}.jsonl"
-        lines.write_text("".join(json.dumps(row) + "\n" for row in kept), "utf-8")
-        assert judge("score", lines, "-o", run, "--judge", "similarity").code == 0
-    assert judge("compare", *runs[:2]).code == 0
-    refused = judge("compare", runs[0], runs[2])
-    assert refused.code == 2
-    assert "not judged alike: split: 5, given" in refused.err
-
-
 def test_an_answer_that_is_given_as_it_would_be_cut_is_judged_alike() -> None:
     samples = list(read_samples(QUICKSTART))[::2]  # all would take over a second
     cut = evaluate(samples, OFFLINE)
@@ -212,24 +196,3 @@ def test_a_map_names_where_they_stand(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         list(read_samples(lines, mapping=mapping))
     assert caught.value.field == "out.parts[0]"
-
-
-def test_variants_and_references_have_sentences_of_their_own(tmp_path: Path) -> None:
-    row = {
-        "qid": "1",
-        "query": "When does the gym open?",
-        "sentences": [{"text": "The gym opens at 6:30.", "citations": [0]}],
-        "gold_answer": "The gym opens at 6:30. It is free.",
-        "chunks": CHUNKS,
-    }
-    lines, made = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
-    lines.write_text(json.dumps(row) + "\n", "utf-8")
-    assert judge("perturb", lines, "-o", made, "--variants", "original").code == 0
-    assert not {"sentences", "answer"} & json.loads(made.read_text("utf-8")).keys()
-    config = Config(judge="similarity", correctness=True)
-    (result,) = evaluate(read_samples(lines), config)
-    assert result.correctness is not None
-    assert [each.text for each in result.correctness.reference] == [
-        "The gym opens at 6:30.",
-        "It is free.",
-    ]

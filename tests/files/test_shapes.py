@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from judge import Config, ConfigError, Evaluator, InputError, Sample
+from judge import Config, ConfigError, InputError, Sample
 from judge.files.samples import read_samples
 from tests.commands import judge
 from tests.growth import repeated, squared
@@ -70,10 +70,12 @@ def test_each_shape_is_recognised_and_said_once(name: str) -> None:
     shape, ids = DOORS[name]
     (english, chinese), (told,) = read(name)
     assert told.startswith(f"read as {shape}: query from ")
-    assert english.query == "When does the gym in Harbour Street open?"
-    assert chinese.query == "今年的年会在哪天举行？"
+    for sample, other in zip((english, chinese), read("ragas.csv")[0], strict=True):
+        assert sample.query == other.query
+        # TREC RAG has its citations in lists, and none in the text.
+        assert sample.answer == other.answer or sample.sentences
+        assert [chunk.text for chunk in sample.chunks] == [each.text for each in other.chunks]
     assert [chunk.chunk_id for chunk in english.chunks] == ids
-    assert chinese.chunks[1].text == "请各部门在1月9日前报送节目单。"
     assert chinese.gold_answer == ("1月16日。" if name in GOLD else None)
     if name.endswith(".jsonl"):
         rows = map(json.loads, (SHAPES / name).read_text("utf-8").splitlines())
@@ -90,29 +92,6 @@ def test_what_is_saved_is_read_as_it_was(name: str) -> None:
         assert (sample.query, sample.answer) == (other.query, other.answer)
         assert [chunk.text for chunk in sample.chunks] == [each.text for each in other.chunks]
     assert samples[1].gold_answer == "1月16日。"
-
-
-async def test_the_same_answers_have_the_same_results_through_every_shape() -> None:
-    found = {}
-    async with Evaluator(Config(judge="similarity")) as evaluator:
-        for name in (*DOORS, *SAVED):
-            samples, _ = read(name)
-            places = {sample.qid: [chunk.chunk_id for chunk in sample.chunks] for sample in samples}
-            found[name] = [
-                (
-                    [getattr(each.outcome, "support", None) for each in result.sentences],
-                    [
-                        (each.status, places[result.qid].index(str(each.chunk_id)))
-                        for each in result.citations
-                    ],
-                    result.scores.faithfulness,
-                )
-                async for result in evaluator.evaluate(samples)
-            ]
-    one, *others = found.values()
-    assert [(len(support), len(cited)) for support, cited, _ in one] == [(2, 2), (2, 2)]
-    assert one[1][2] == 1.0  # the Chinese answer, of which every word stands in its chunks
-    assert [each for each in others if each != one] == []
 
 
 def test_lists_as_pandas_writes_them_and_not_as_numpy_does(tmp_path: Path) -> None:

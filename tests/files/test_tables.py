@@ -114,14 +114,6 @@ def test_what_a_file_cannot_hold_is_shown() -> None:
     assert {text: legible(text) for text in table} == table
 
 
-@given(ANY_TEXT)
-def test_legible_text_is_legible_as_it_is(text: str) -> None:
-    seen = legible(text)
-    assert legible(seen) == seen
-    seen.encode()
-    assert "\r" not in seen
-
-
 def test_what_is_cut_is_counted() -> None:
     # The marks have 31 and 18 characters: 41 000 - (30 000 - 31) and 41 000 - (30 000 - 18).
     marks: dict[Lang, str] = {
@@ -232,16 +224,6 @@ def test_csv_for_a_spreadsheet(tmp_path: Path) -> None:
     assert (tmp_path / "none.csv").read_bytes() == b""
 
 
-def test_a_name_of_no_known_kind(tmp_path: Path) -> None:
-    for name in ("rows", "rows.txt", "rows.csv.gz", ".csv", "", "rows.jsonl "):
-        with (
-            pytest.raises(ConfigError, match=r"ends in neither \.jsonl nor \.csv"),
-            row_file(str(tmp_path / name) if name else ""),
-        ):
-            pass
-    assert not list(tmp_path.iterdir())
-
-
 def test_what_is_read_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text("x")
@@ -271,17 +253,6 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
             pass
         assert "\n" not in str(caught.value)
     assert [path.name for path in tmp_path.iterdir()] == ["folder.csv"]
-
-
-def test_a_page_is_written_whole(tmp_path: Path) -> None:
-    with page_file(str(tmp_path / "a.md"), "in.jsonl") as write:
-        assert write is not None
-        write("一\n二\n")
-    assert (tmp_path / "a.md").read_bytes() == "一\n二\n".encode()
-    with page_file(None) as page, row_file(None) as row:
-        assert (page, row) == (None, None)
-    with pytest.raises(ConfigError, match="name of the file to write is empty"), page_file(""):
-        pass
 
 
 def put(path: Path, text: str) -> None:
