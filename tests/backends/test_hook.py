@@ -180,22 +180,6 @@ async def test_a_call_that_hangs_is_given_up_and_keeps_nobody(
     assert said.endswith("of 4 calls, 4 were given up before they had ended")
 
 
-async def test_after_an_error_of_the_run_nothing_is_waited_for(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    go = threading.Event()
-
-    async def run() -> None:
-        async with Calls(lambda *_: go.wait(60), 0, 1.0) as calls:  # type: ignore[arg-type]
-            calls.offer(SAMPLE, RESULT)
-            raise LookupError
-
-    with pytest.raises(LookupError):
-        await asyncio.wait_for(run(), 10)
-    go.set()
-    assert "1 were given up" in warnings(caplog)[0]
-
-
 async def test_a_hook_that_changes_what_it_is_given_changes_nothing_of_ours() -> None:
     def hook(sample: Sample, result: SampleResult, _probability: float) -> None:
         for record in (sample, result):

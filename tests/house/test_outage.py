@@ -116,17 +116,6 @@ def test_a_quota_that_is_spent_for_hours_ends_the_run_which_goes_on_later(sample
     assert read_summary(run).judged == ANSWERS
 
 
-def test_a_server_that_dies_ends_the_run_and_its_bar_says_so(samples: Path) -> None:
-    with JudgeServer() as server:
-        assert judge("score", samples, "-o", "warm", *server.words).code == 0
-    more = write(samples, [line(f"q{n}", f"Hall {n} is open.") for n in range(ANSWERS)])
-    # What it takes is remembered: the first that is asked is an answer.
-    ran = judge("score", more, "-o", "run", *server.words, "--patience", 0.3)
-    assert ran.code == 3
-    assert "no connection" in ran.err
-    assert ran.err.endswith("; 0 of 60 answers are kept; the same command goes on from there\n")
-
-
 @pytest.mark.no_cover
 def test_one_that_comes_back_in_time_loses_nothing(samples: Path) -> None:
     script = Falling(25)
