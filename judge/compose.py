@@ -70,8 +70,6 @@ class Served(NamedTuple):
     """What the server takes, as signatures say it."""
     room: int
     """Tokens of a reply to leave for thinking."""
-    date: str
-    """When the server answered, by its clock, as HTTP tells dates; empty where it did not say."""
 
 
 @asynccontextmanager
@@ -92,7 +90,7 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
         settled = await settle(connection, name, REPLY_SCHEMA, None, _wanted(config))
         model = OpenAIModel(connection, name, settled)
         options = tuple(Signature.parse(model.signature).whole)[1:]  # behind its name
-        yield Served(model, settled.served, options, _room(settled), connection.date)
+        yield Served(model, settled.served, options, _room(settled))
 
 
 @asynccontextmanager

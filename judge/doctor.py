@@ -4,8 +4,6 @@ import os
 import secrets
 import shutil
 from collections.abc import AsyncGenerator
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -33,8 +31,6 @@ State = Literal["passed", "failed", "skipped"]
 
 _ROOM: Final = 500 * 2**20
 """Bytes that ought to be free where verdicts and runs are kept."""
-_SKEW: Final = 60.0
-"""Seconds by which a clock may be off: from there on keys and certificates begin to fail."""
 _REPLY: Final = 256
 """Tokens that two words and the JSON around them never need."""
 _ATTEMPTS: Final = 2
@@ -148,29 +144,12 @@ async def _model(config: Config, *, long: bool) -> AsyncGenerator[Finding]:
             yield Finding(_SERVER, "passed", said)
             options = ", ".join(served.options)
             yield Finding("reply formats", "passed", f"the server takes {options}")
-            yield _clock(served.date)
             if long:
                 yield Finding("context length", *await _context(config, served))
             else:
                 yield Finding("context length", "skipped", "no long prompt was sent")
     except JudgeError as error:
         yield Finding(_SERVER, "failed", str(error))
-
-
-def _clock(date: str) -> Finding:
-    """How far the clock here and the server's are apart; the server tells whole seconds."""
-    try:
-        there = parsedate_to_datetime(date)
-        # HTTP knows no zone but GMT, and Python none where that is called -0000.
-        there = there.astimezone(UTC) if there.tzinfo else there.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return Finding("clock", "skipped", "the server tells no time")
-    apart = abs((datetime.now(UTC) - there).total_seconds())
-    text = f"{apart:.0f} s apart from the server's"
-    if apart <= _SKEW:
-        return Finding("clock", "passed", text)
-    step = "set the clock of this machine, for keys and certificates are bound to times"
-    return Finding("clock", "failed", f"{text}; {step}")
 
 
 async def _context(config: Config, served: compose.Served) -> tuple[State, str]:

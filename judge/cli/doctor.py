@@ -26,7 +26,7 @@ def doctor(
     ),
     settings: "Config",
 ) -> None:
-    """Check all that a run needs: prompts, cache, disk, server, key, model, context length, clock.
+    """Check all that a run needs: prompts, cache, disk, server, key, model, context length.
 
     Takes the settings of judge score, and exits 2 if a check failed. A language model is sent some
     five requests, one of them long; nothing is kept of them.

@@ -3,11 +3,9 @@
 import json
 import re
 from collections.abc import Callable
-from email.utils import formatdate
 from pathlib import Path
 
 import pytest
-from pydantic import JsonValue
 
 from tests.asked import Asked
 from tests.commands import judge
@@ -47,19 +45,6 @@ def long(answer: Answer | Script) -> Script:
     return script
 
 
-def dated(date: str) -> Script:
-    """Well, and by a clock of its own."""
-
-    def script(asked: Asked) -> Answer:
-        if not asked.is_probe or _WORDS.search(asked.user):
-            return well(asked)
-        message: dict[str, JsonValue] = {"role": "assistant", "content": "{}"}
-        choice: dict[str, JsonValue] = {"index": 0, "message": message, "finish_reason": "stop"}
-        return Status(200, {"choices": [choice]}, {"Date": date})
-
-    return script
-
-
 def thinking(asked: Asked) -> Answer:
     """A model whose thoughts take more than a reply."""
     enough = json.loads(asked.raw)["max_tokens"] > _THOUGHTS
@@ -89,12 +74,6 @@ CASES: dict[str, tuple[Script, dict[str, str]]] = {
         {"context length": "failed"},
     ),
     "thoughts": (long(thinking), {"context length": "passed"}),
-    "a clock behind": (dated("Thu, 01 Jan 2015 00:00:00 GMT"), {"clock": "failed"}),
-    "a clock of no zone": (dated(formatdate().removesuffix("-0000").strip()), {"clock": "passed"}),
-    "a date that is none": (
-        dated("Mon, 01 Jan 2024 00:00:00 +99999999999"),
-        {"clock": "skipped"},
-    ),
     "a wrong key": (
         lambda _: Status(401, {"error": {"message": "Incorrect API key provided"}}),
         {"server and model": "failed", "a trial": "skipped"},
@@ -125,7 +104,7 @@ def test_what_is_well_passes_and_nothing_is_kept() -> None:
     with JudgeServer(well) as server:
         for _ in range(2):  # nothing is remembered that a second look would not ask again
             ran = judge("doctor", *server.words)
-            assert (ran.code, [*states(ran.out).values()]) == (0, ["passed"] * 8), ran.out
+            assert (ran.code, [*states(ran.out).values()]) == (0, ["passed"] * 7), ran.out
         assert server.probes == 2 * 3, "options twice, for they are not kept, and a long prompt"
         assert max(asked.prompt_tokens for asked in server.requests) >= 23_000
         ran = judge("doctor", *server.words, "--no-long-prompt")

@@ -184,8 +184,6 @@ class Connection:
         self._hides = [
             _hiding(each) for each in dict.fromkeys(secrets) if len(each) >= _PLACEHOLDER
         ]
-        self.date = ""
-        """When the server last answered, by its own clock; empty where it does not say."""
         self._session: aiohttp.ClientSession
 
     def __repr__(self) -> str:
@@ -286,7 +284,6 @@ class Connection:
             else:
                 outcome = from_error(error, self._hide)
         else:
-            self.date = answer.headers.get("Date", "")
             outcome = self._read(answer, read)
         finally:
             self._pace.release()
