@@ -25,7 +25,7 @@ from judge.review.agreement import (
     mcnemar,
 )
 from judge.review.records import Agreement, DrawnSentence, Share
-from tests.drawn import FAILED, NO_SUMMARY, draw, fallen_back, label, row, stratum, sums, verdict
+from tests.drawn import FAILED, NO_SUMMARY, draw, label, row, stratum, sums, verdict
 
 Row = tuple[str, str, int]
 ROWS = st.lists(
@@ -245,14 +245,6 @@ def test_full_against_rest_where_people_or_the_judge_say_no_more() -> None:
         assert value(says.agreement) == 1
         assert {score.name for score in says.corrected} == names
         assert says.disagreements == ()
-
-
-def test_failures_are_no_verdicts_of_the_judge() -> None:
-    rows = [row("a", FAILED), row("b", fallen_back("none")), row("c", verdict("full"))]
-    says = found(rows, ["full", "full", "full"])
-    assert (says.labelled, says.compared) == (3, 1)
-    assert value(says.agreement) == 1
-    assert says.disagreements == ()
 
 
 def test_reviewers_beside_each_other() -> None:

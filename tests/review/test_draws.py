@@ -8,9 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.errors import RunError
-from judge.files.runs import read_record, read_results, read_summary
+from judge.files.runs import read_summary
 from judge.records import (
-    SampleResult,
     Support,
     Unscored,
     UnscoredReason,
@@ -19,22 +18,20 @@ from judge.records import (
 from judge.review import draw
 from judge.review.draws import (
     Drawing,
-    carried,
     review_id,
     take,
 )
-from judge.review.folder import fingerprint, labelled_draws, read_draw, write_draw, write_labels
+from judge.review.folder import labelled_draws, read_draw, write_draw, write_labels
 from judge.review.records import Draw, Label, StratumName
 from judge.review.sheet import BLIND, OPEN
 from judge.review.strata import (
     FLOOR,
     Size,
     allocate,
-    claims,
     stratum_of,
 )
 from tests.drawn import label
-from tests.reviewed import cells, score, text_of
+from tests.reviewed import cells, score
 
 NAMES = [*StratumName, "supported", "supported", "no_claim", "fallen"]
 # One to six claims each, all kinds among them, and an empty one.
@@ -134,11 +131,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return score(tmp_path_factory.mktemp("drawn"), ANSWERS)
 
 
-@pytest.fixture
-def results(run: Path) -> dict[str, SampleResult]:
-    return {result.qid: result for result in read_results(run)}
-
-
 def ids(drawing: Drawing) -> list[str]:
     return [row["review_id"] for row in drawing.rows]
 
@@ -154,26 +146,6 @@ def test_the_same_arguments_draw_the_same(run: Path) -> None:
         assert other.draw.draw != one.draw.draw
         assert not set(ids(other)) & set(ids(one))
     assert places(take(run, size=30, seed=4).draw) != places(one.draw)
-
-
-def test_rows_are_the_sentences_drawn(run: Path, results: dict[str, SampleResult]) -> None:
-    drawing = take(run, size=30)
-    draw = drawing.draw
-    assert ids(drawing) == [sentence.review_id for sentence in draw.sentences]
-    assert len(set(ids(drawing))) == len(drawing.rows)
-    for row, sentence in zip(drawing.rows, draw.sentences, strict=True):
-        result = results[sentence.qid]
-        assert row["review_id"] == review_id(draw.draw, sentence.qid, sentence.sentence)
-        assert row["sentence"] == sentence.text == text_of(sentence.qid, sentence.sentence)
-        assert row["query"] == f"{sentence.qid}?"
-        assert f"▶{sentence.text}◀" in row["answer"]
-        assert sentence.outcome == result.sentences[sentence.sentence].outcome
-        found = {claim.sentence: claim.stratum for claim in claims(result)}
-        assert found[sentence.sentence] in draw.strata[sentence.stratum].names
-        assert 0 < sentence.probability <= 1
-    assert (draw.size, draw.seed) == (30, 0)
-    assert draw.results == fingerprint(run)
-    assert draw.signature == read_record(run).signature
 
 
 def test_neither_id_nor_order_tells_the_stratum(tmp_path: Path) -> None:
@@ -248,20 +220,3 @@ def test_a_larger_draw_comes_filled_in_with_a_smaller_ones_labels(
         write_draw(few, old.model_copy(update={"results": "0" * 64}))
     assert labelled_draws(few) == ([], [small.draw])
     assert draw(few, tmp_path / "none.csv", size=21).filled == 0
-
-
-def test_where_people_disagree_nothing_is_filled_in(few: Path) -> None:
-    drawn = take(few, size=24).draw
-    first, second, third, *_ = drawn.sentences
-    labels = [
-        label(first, "full", "Ann"),
-        label(first, "none", "Bo"),
-        label(second, "no"),
-        label(third, "no_claim", "Ann"),
-        label(third, "no_claim", "Bo"),
-    ]
-    keep(few, drawn, labels)
-    other = take(few, size=24, seed=1)
-    rows = zip(other.draw.sentences, carried(few, other, "en"), strict=True)
-    said = {(s.qid, s.sentence): row["human_support"] for s, row in rows if "human_support" in row}
-    assert said == {(second.qid, second.sentence): "no", (third.qid, third.sentence): "no_claim"}

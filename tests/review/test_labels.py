@@ -209,10 +209,3 @@ def test_one_reviewer_by_any_spelling(drawn: Draw) -> None:
         labels = labels_of(drawn, [first, filled(name, "yes", 3, reviewer=other)])
         assert [label.reviewer for label in labels] == ["Ann"]
     assert len({folded(name) for name in ("李雷", "韩梅梅", "Ann", "Anne", "")}) == 5
-
-
-def test_the_finer_label_of_one_row_stays_with_all_notes(drawn: Draw) -> None:
-    name = drawn.sentences[0].review_id
-    rows = [filled(name, "no", human_note="见 3 页"), filled(name, "none", human_note="twice")]
-    (label,) = labels_of(drawn, [*rows, filled(name, "否", human_note="twice")])
-    assert (label.support, label.note) == (Support.NONE, "见 3 页\ntwice")

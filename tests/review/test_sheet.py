@@ -28,8 +28,6 @@ from judge.review.sheet import (
     Reading,
     append_rows,
     choices,
-    column_of,
-    header,
     ranked,
     read_label,
     read_sheet,
@@ -103,18 +101,6 @@ def test_what_cannot_be_written_whole_is_not_written(tmp_path: Path) -> None:
         with pytest.raises(RunError, match="cannot be written"):
             append_rows(place, ROWS, COLUMNS)
     assert {left.name for left in tmp_path.iterdir()} == {"a.csv", "folder"}
-
-
-def test_rows_are_appended_under_one_header(tmp_path: Path) -> None:
-    path, whole = tmp_path / "a.csv", tmp_path / "b.csv"
-    append_rows(path, [], COLUMNS)
-    append_rows(path, ROWS[:1], COLUMNS)
-    append_rows(path, ROWS[1:], COLUMNS)
-    write_sheet(whole, ROWS, COLUMNS, "en")
-    assert path.read_bytes() == whole.read_bytes()
-    path.write_bytes(b"")
-    append_rows(path, ROWS, COLUMNS)
-    assert cells(path) == FULL_ROWS
 
 
 def test_rows_are_not_appended_to_another_file(tmp_path: Path) -> None:
@@ -306,18 +292,3 @@ def test_what_people_write_for_a_label_in_either_language() -> None:
     for lang in LANGS:  # those that a drop-down offers
         readings = [read_label(word) for word in choices(lang)]
         assert [reading and reading.support for reading in readings] == list(Support)
-
-
-def test_headers_are_known_in_both_languages_however_they_are_spelled() -> None:
-    assert tuple(header(column, "en") for column in OPEN) == OPEN
-    for lang in LANGS:
-        assert tuple(column_of(header(column, lang)) for column in OPEN) == OPEN
-    spelled = [
-        "Human Support",
-        "HUMAN_SUPPORT",
-        "\ufeffhuman_support",
-        "ｈｕｍａｎ＿ｓｕｐｐｏｒｔ",
-        " 人工 判断 ",
-    ]
-    assert {column_of(text) for text in spelled} == {"human_support"}
-    assert {column_of(text) for text in ("", " ", "_", "support", "id", "价格")} == {None}
