@@ -43,7 +43,7 @@ SETTINGS: Final = {
     "model": _option(str, "The judging model; also JUDGE_MODEL.", "NAME"),
     "base_url": _option(str, "OpenAI-compatible server; also OPENAI_BASE_URL.", "URL"),
     "endpoint": _option(str, "OpenAI's endpoint that is asked [chat].", "chat|responses"),
-    "judge": _option(str, "Which judge [auto].", "auto|llm|nli|similarity|span"),
+    "judge": _option(str, "Which judge [auto].", "auto|llm|nli|similarity"),
     "fallback": _switch("fallback", "Show the second judge's verdict where the model failed [on]."),
     "concurrency": _option(int, "Answers in flight at once, at most [64].", "N"),
     "rpm": _option(int, "Requests a minute at most, evenly spread.", "N"),

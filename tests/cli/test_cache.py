@@ -1,69 +1,52 @@
+"""`judge cache` and `judge prompts`: what is kept is counted and cleared, prompts are shown."""
+
 import io
-import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.commands import judge, line, write
+from judge.files.runs import read_record
+from judge.prompt import load_prompt
+from tests.commands import Ran, judge, line, write
 from tests.server import JudgeServer
 
 CHUNKS = ["住宿每晚不超过500元，早餐另计，超出部分由员工本人承担。"]
+OLD, NEW = (load_prompt("faithfulness", version) for version in ("v1", "v2"))
 
 
 @pytest.fixture
-def server() -> Iterator[JudgeServer]:
-    with JudgeServer() as server:
-        yield server
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def samples(tmp_path: Path) -> Path:
+def samples(place: Path) -> Path:
     sample = line("q_1", "住宿每晚不超过500元[1]。 Breakfast is free. Thank you!", CHUNKS)
-    return write(tmp_path / "samples.jsonl", [sample])
+    return write(place / "samples.jsonl", [sample])
 
 
-def settings(server: JudgeServer, folder: Path, model: str = "m-1") -> list[object]:
-    return ["--model", model, "--base-url", server.base_url, "--cache-dir", folder]
+def score(server: JudgeServer, samples: Path, *more: object) -> Ran:
+    words = ("--cache-dir", "cache", "-o", "run", "--force", *server.words, *more)
+    return judge("score", samples, *words)
 
 
-def score(server: JudgeServer, folder: Path, samples: Path, model: str = "m-1") -> None:
-    run = folder.with_name(f"run-{model}")
-    words = ["score", samples, "-o", run, "--force", *settings(server, folder, model)]
-    assert judge(*words).code == 0
+def cache(*words: str) -> Ran:
+    return judge("cache", *words, "--cache-dir", "cache")
 
 
-def test_what_is_kept_is_counted_by_signature(
-    server: JudgeServer, folder: Path, samples: Path
-) -> None:
-    score(server, folder, samples)
-    score(server, folder, samples, "m-2")
-    ran = judge("cache", "stats", "--cache-dir", folder)
-    assert ran.code == 0
-    out = ran.out
-    assert str(folder) in out
-    assert "4 verdicts, 2 replies, 2 answers" in out
-    signed = re.findall(r"^(llm:m-\d)@\S+\n  (.*) UTC$", out, flags=re.MULTILINE)
-    assert [name for name, _ in signed] == ["llm:m-1", "llm:m-2"]
-    assert all(told.startswith("2 verdicts, 1 reply, 20") for _, told in signed)
+def test_what_is_kept_is_counted_by_signature(server: JudgeServer, samples: Path) -> None:
+    for model in ("m-1", "m-2"):
+        assert score(server, samples, "--model", model).code == 0
+    ran = cache("stats")
+    assert (ran.code, "4 verdicts, 2 replies, 2 answers" in ran.out) == (0, True)
+    assert [ran.out.count(f"llm:{model}@") for model in ("m-1", "m-2")] == [1, 1]
 
 
 @pytest.mark.parametrize("others", [None, "", "notes"])
-def test_where_nothing_is_kept_all_stays_as_it_is(folder: Path, others: str | None) -> None:
+def test_where_nothing_is_kept_all_stays_as_it_is(place: Path, others: str | None) -> None:
+    folder = place / "cache"
     if others is not None:
-        folder.mkdir(mode=0o700)
+        folder.mkdir(mode=0o755)
     if others:
         (folder / others).touch()
-        folder.chmod(0o755)
     before = folder.stat() if folder.exists() else None
     for words in (["stats"], ["clear"], ["clear", "--yes"]):
-        ran = judge("cache", *words, "--cache-dir", folder)
-        assert (ran.code, ran.out) == (0, f"nothing is kept in {folder}\n")
+        assert cache(*words).code == 0
     assert folder.exists() is (others is not None)
     if before is not None:
         now = folder.stat()
@@ -71,33 +54,19 @@ def test_where_nothing_is_kept_all_stays_as_it_is(folder: Path, others: str | No
         assert (now.st_mode, now.st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
 
 
-def test_clearing_removes_all_once_it_is_meant(
-    server: JudgeServer, folder: Path, samples: Path
-) -> None:
-    score(server, folder, samples)
-    ran = judge("cache", "clear", "--cache-dir", folder)
-    assert ran.code == 2
-    assert "say --yes" in ran.err
-    ran = judge("cache", "clear", "--yes", "--cache-dir", folder)
-    assert ran.code == 0
+def test_clearing_removes_all_once_it_is_meant(server: JudgeServer, samples: Path) -> None:
+    score(server, samples)
+    assert cache("clear").code == 2
     # Two verdicts, a reply, what was asked, and the probe.
-    assert ran.out == f"removed 5 rows from {folder}\n"
-    score(server, folder, samples)
+    assert "removed 5 rows" in cache("clear", "--yes").out
+    score(server, samples)
     assert (server.calls, server.probes) == (2, 2)
 
 
-def test_a_broken_cache_can_be_cleared(folder: Path) -> None:
-    folder.mkdir(mode=0o700)
-    (folder / "cache.db").write_text("no database, and long enough to be looked at" * 30)
-    ran = judge("cache", "stats", "--cache-dir", folder)
-    assert ran.code == 2
-    assert "judge cache clear" in ran.err
-    ran = judge("cache", "clear", "--yes", "--cache-dir", folder)
-    assert ran.code == 0
-    assert ran.out == f"removed a database with an unknown number of rows from {folder}\n"
-    ran = judge("cache", "stats", "--cache-dir", folder)
-    assert ran.code == 0
-    assert ran.out == f"nothing is kept in {folder}\n"
+def test_a_broken_cache_can_be_cleared(place: Path) -> None:
+    (place / "cache").mkdir(mode=0o700)
+    (place / "cache" / "cache.db").write_text("no database, and long enough to be looked at" * 30)
+    assert [cache(*words).code for words in (["stats"], ["clear", "--yes"], ["stats"])] == [2, 0, 0]
 
 
 class Terminal(io.StringIO):
@@ -108,14 +77,43 @@ class Terminal(io.StringIO):
 
 
 def test_whoever_is_asked_may_say_no(
-    folder: Path, server: JudgeServer, samples: Path, monkeypatch: pytest.MonkeyPatch
+    server: JudgeServer, samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which is no failed gate, nor is Ctrl-C or the end of the input."""
-    score(server, folder, samples)
-    rows = (("n\n", 0, "nothing was removed"), ("", 130, ""), ("y\n", 0, "removed "))
-    for typed, code, said in rows:
-        assert "nothing is kept" not in judge("cache", "stats", "--cache-dir", folder).out
+    score(server, samples)
+    for typed, code, left in (("n\n", 0, "2 verdicts"), ("", 130, "2 ver"), ("y\n", 0, "0 ver")):
         monkeypatch.setattr("sys.stdin", Terminal(typed))
-        ran = judge("cache", "clear", "--cache-dir", folder)
-        assert (ran.code, said in ran.out) == (code, True)
-    assert "0 verdicts" in judge("cache", "stats", "--cache-dir", folder).out
+        assert cache("clear").code == code
+        assert left in cache("stats").out
+
+
+def test_a_prompt_is_shown_whole_and_an_unknown_one_is_one_line() -> None:
+    words: tuple[str, ...]
+    for prompt, words in ((NEW, ()), (NEW, ("v2",)), (OLD, ("v1",))):
+        text = judge("prompts", "show", "faithfulness", *words).out
+        for part in (prompt.reference, prompt.system, prompt.user.template, prompt.again.template):
+            assert part in text
+    for words in (("faith",), ("faithfulness", "v9")):
+        ran = judge("prompts", "show", *words)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+def test_a_run_may_keep_to_an_older_prompt(
+    server: JudgeServer, samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(*words: str) -> tuple[bool, int]:
+        """Whether the older prompt is in the signature, and the calls until then."""
+        assert score(server, samples, *words).code == 0
+        signature = read_record(Path("run")).signature
+        assert f"|prompt:{OLD.reference}|" in signature or f"|prompt:{NEW.reference}|" in signature
+        return OLD.reference in signature, server.calls
+
+    assert asked("--prompt", "v1") == (True, 1)
+    assert server.requests[-1].messages[0][1] == OLD.system
+    assert asked("--prompt", "v1") == (True, 1), "its verdict was kept"
+    assert asked() == (False, 2)
+    assert server.requests[-1].messages[0][1] == NEW.system
+    monkeypatch.setenv("JUDGE_PROMPT", "v1")
+    assert (asked(), asked("--prompt", "v2")) == ((True, 2), (False, 2))
+    ran = score(server, samples, "--prompt", "v9")
+    assert (ran.code, ran.err.count("\n"), server.calls) == (2, 1, 2)

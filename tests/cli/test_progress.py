@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from judge.cli.app import LOGGER, listen
 from judge.cli.ci import Reports
 from judge.cli.progress import Progress, score_into
 from judge.config import Config
@@ -120,14 +119,6 @@ def test_a_bar_on_a_terminal_that_leaves_nothing_behind() -> None:
     assert "3/4" in text
     assert "answers," not in text  # no plain lines beside the bar
     assert shown.file.getvalue().endswith("\x1b[2K")  # the bar's line is wiped
-
-
-def test_a_note_in_the_middle_stands_on_a_line_of_its_own_above_the_bar() -> None:
-    shown = Shown(terminal=True)
-    listen()
-    with shown.progress:
-        LOGGER.warning("the server takes no seed")
-    assert "\x1b[2Kjudge: the server takes no seed\n" in shown.file.getvalue()
 
 
 class Scripted:

@@ -10,12 +10,6 @@ from rich.text import Text
 from judge.cli.terminal import output, say, say_json, wrap
 
 
-def test_a_terminal_without_a_size_is_given_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "0")
-    with output() as page:
-        assert page.console.width == 80
-
-
 def test_lines_are_printed_whole_and_steer_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     say("一" * 300, "a\x1b[31mb [x]")
     assert capsys.readouterr().out == f"{'一' * 300}\na␛[31mb [x]\n"
