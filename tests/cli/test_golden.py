@@ -18,9 +18,9 @@ from typing import Final
 import pytest
 
 from tests.commands import Golden, judge
+from tests.provider import BatchProvider
 from tests.replies import mixed
 from tests.reviewed import fill
-from tests.server import JudgeServer
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 MODEL: Final = "--model tiny --base-url {server} --no-cache"
@@ -33,6 +33,8 @@ SESSIONS: Final = {
         f"score fixtures/quickstart.jsonl -o twice {TWICE} --lang {{lang}} {MODEL}",
         "show twice zh-warranty-number --lang {lang}",
         "score fixtures/quickstart.jsonl -o gate --lang {lang} --fail-under faithfulness=0.9",
+        "score fixtures/correctness.jsonl -o both --correctness --relevance --details"
+        f" --lang {{lang}} {MODEL}",
         f"score fixtures/quickstart.jsonl --dry-run {MODEL}",
         "score fixtures/broken.jsonl -o broken",
         "score fixtures/broken.jsonl -o skipped --skip-bad-lines",
@@ -47,6 +49,12 @@ SESSIONS: Final = {
         "show run --support none --lang {lang}",
         "show run --worst 3 --lang {lang}",
         "show run nobody --lang {lang}",
+        "! score fixtures/cells.jsonl -o cells --correctness",
+        "show cells --cell wrong,retrieved --lang {lang}",
+        "show cells missed-abstained --lang {lang}",
+        "show cells --cell sound --lang {lang}",
+        f"! score fixtures/correctness.jsonl -o both --correctness --relevance {MODEL}",
+        "show both en-half-covered --lang {lang}",
     ),
     "compare": (
         f"! score fixtures/quickstart.jsonl -o model {MODEL}",
@@ -97,7 +105,15 @@ SESSIONS: Final = {
     ),
     "prompts": ("prompts list", "prompts verify"),
     "perturb": ("perturb fixtures/quickstart.jsonl -o variants.jsonl",),
-    "batch": ("batch write fixtures/quickstart.jsonl -o batch --model tiny --no-probe",),
+    "batch": (
+        "batch write fixtures/quickstart.jsonl -o batch --model tiny --no-probe",
+        "batch write fixtures/cells.jsonl -o night --model tiny --base-url {server}",
+        "batch send night",
+        "batch status night",
+        "batch fetch night",
+        "batch read night",
+        "batch write fixtures/quickstart.jsonl -o night --model tiny --base-url {server}",
+    ),
 }
 ROWS: Final = [
     (name, lang)
@@ -119,10 +135,10 @@ def test_what_a_command_prints(
     name: str, lang: str, place: Path, golden: Golden, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A line that names a folder would break elsewhere on a machine whose folders have longer names.
-    monkeypatch.setenv("COLUMNS", "200" if name in {"cache", "doctor"} else "80")
+    monkeypatch.setenv("COLUMNS", "200" if name in {"batch", "cache", "doctor"} else "80")
     shutil.copytree(ROOT / "fixtures", place / "fixtures")
     written = []
-    with JudgeServer(mixed) as server:
+    with BatchProvider(mixed, mixed) as server:
         for line in SESSIONS[name]:
             hidden, command = line.startswith("! "), line.removeprefix("! ").replace("{lang}", lang)
             words = shlex.split(command.replace("{server}", server.base_url))
