@@ -25,6 +25,7 @@ from tests.reviewed import fill
 ROOT: Final = Path(__file__).resolve().parents[2]
 MODEL: Final = "--model tiny --base-url {server} --no-cache"
 TWICE: Final = "--repeat 2 --relevance --details"
+BOTH: Final = "--correctness --relevance"
 SESSIONS: Final = {
     "score": (
         "score fixtures/quickstart.jsonl -o run --details --lang {lang}",
@@ -33,8 +34,7 @@ SESSIONS: Final = {
         f"score fixtures/quickstart.jsonl -o twice {TWICE} --lang {{lang}} {MODEL}",
         "show twice zh-warranty-number --lang {lang}",
         "score fixtures/quickstart.jsonl -o gate --lang {lang} --fail-under faithfulness=0.9",
-        "score fixtures/correctness.jsonl -o both --correctness --relevance --details"
-        f" --lang {{lang}} {MODEL}",
+        f"score fixtures/correctness.jsonl -o both {BOTH} --details --lang {{lang}} {MODEL}",
         f"score fixtures/quickstart.jsonl --dry-run {MODEL}",
         "score fixtures/broken.jsonl -o broken",
         "score fixtures/broken.jsonl -o skipped --skip-bad-lines",
@@ -53,7 +53,7 @@ SESSIONS: Final = {
         "show cells --cell wrong,retrieved --lang {lang}",
         "show cells missed-abstained --lang {lang}",
         "show cells --cell sound --lang {lang}",
-        f"! score fixtures/correctness.jsonl -o both --correctness --relevance {MODEL}",
+        f"! score fixtures/correctness.jsonl -o both {BOTH} {MODEL}",
         "show both en-half-covered --lang {lang}",
     ),
     "compare": (

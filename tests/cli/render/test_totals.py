@@ -231,8 +231,10 @@ def test_no_line_is_too_wide_and_none_ends_in_a_space(width: int, lang: Lang) ->
         width=width,
         lang=lang,
     )
-    copied = ("made by ", "correctness made by", "written to ", "look closer: ")
-    copied += ("评判方式", "正确性评判方式", "结果写入", "细看一条")
+    copied = (
+        *("made by ", "correctness made by", "written to ", "look closer: "),
+        *("评判方式", "正确性评判方式", "结果写入", "细看一条"),
+    )
     for line in text.splitlines():
         assert line == line.rstrip()
         assert cell_len(line) <= width or line.startswith(copied)
