@@ -160,6 +160,18 @@ def _stands_in(evidence: Evidence, chunk: Chunk) -> bool:
     return chunk.text[evidence.start : evidence.end] == evidence.quote
 
 
+def scores_of(result: SampleResult) -> dict[str, float | None]:
+    """The scores of an answer that stand beside its name."""
+    scores, found, related = result.scores, result.correctness, result.answer_relevance
+    return {
+        "faithfulness": scores.faithfulness,
+        "coverage": scores.coverage,
+        "validity": scores.citation_validity,
+        "correctness": found.f1 if found else None,
+        "relevance": related.score if related else None,
+    }
+
+
 def _answer(result: SampleResult, sample: Sample | None, chunks: _Chunks) -> object:
     scores = result.scores
     sentences, position = [], 0
@@ -169,19 +181,12 @@ def _answer(result: SampleResult, sample: Sample | None, chunks: _Chunks) -> obj
         own = _sentence(entry, chunks)
         sentences.append({"gap": visible(gap)} | own if gap else own)
         position = sentence.end
-    found, related = result.correctness, result.answer_relevance
     more = max(0, len(result.sentences) - MOST_SENTENCES)
     made = {
         "qid": _cut(result.qid),
         "query": _cut(sample.query) if sample else "",
         "status": result.status.value,
-        "scores": {
-            "faithfulness": scores.faithfulness,
-            "coverage": scores.coverage,
-            "validity": scores.citation_validity,
-            "correctness": found.f1 if found else None,
-            "relevance": related.score if related else None,
-        },
+        "scores": scores_of(result),
         "bounds": list(scores.faithfulness_bounds or ()) if scores.unscored else [],
         "unscored": scores.unscored,
         "flags": [_flag(flag) for flag in result.flags if flag.sentence is None],

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from judge.messages import Lang, language_of
+from judge.pages.answers import scores_of
 from judge.pages.html import render
 from judge.pages.report import Words, tables
 from judge.records import SampleResult, Summary
@@ -38,23 +39,16 @@ def answer(result: SampleResult) -> str:
 
 
 def _scores(result: SampleResult, words: Words) -> Iterator[str]:
-    scores, found, related = result.scores, result.correctness, result.answer_relevance
-    offline = by_similarity(each.outcome for each in result.sentences)
-    named = {
-        "looks_supported" if offline else "faithfulness": scores.faithfulness,
-        "coverage": scores.coverage,
-        "validity": scores.citation_validity,
-        "correctness": found.f1 if found else None,
-        "relevance": related.score if related else None,
-    }
+    scores, offline = result.scores, by_similarity(each.outcome for each in result.sentences)
     per = words.figures.percent
     yield words.looks(f"status.{result.status.value}")
     if scores.unscored and scores.faithfulness_bounds:
         low, high = map(per, scores.faithfulness_bounds)
         yield words("script.open", low=low, high=high, unscored=scores.unscored)
-    for name, value in named.items():
+    for name, value in scores_of(result).items():
         if value is not None:
-            yield words(f"script.{name}", value=per(value))
+            called = "looks_supported" if offline and name == "faithfulness" else name
+            yield words(f"script.{called}", value=per(value))
 
 
 def totals(summary: Summary, lang: Lang = "en", name: str | None = None) -> str:

@@ -1,6 +1,5 @@
 """A run as one page: its scores, charts of them, and the answers to search, worst first."""
 
-import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePath
@@ -14,6 +13,7 @@ from judge.pages.answers import LONGEST, LONGEST_CHUNK, MOST_SENTENCES, Answers
 from judge.pages.html import pieces
 from judge.records import GateResult, QuadrantTable, SampleResult, Status, Summary
 from judge.reports.cells import CellTable, reading
+from judge.reports.compare import slice_name
 from judge.reports.filters import SUPPORTS
 from judge.reports.gate import told
 from judge.reports.headline import (
@@ -187,11 +187,7 @@ class _Gathered:
         """The slice an answer stands in; None where nobody asked."""
         if self.by is None:
             return None
-        value = result.metadata.get(self.by)
-        if value is None:
-            return self._absent
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return flat(text) or self._absent
+        return flat(slice_name(result.metadata.get(self.by))) or self._absent
 
     def check(self) -> None:
         """Raise ConfigError where no answer has the key that was asked for."""

@@ -90,11 +90,12 @@ class Answers:
             array("d", [high for _, high in pairs]),
             digest.digest(),
             tuple(support_of(each) for each in sentences),
-            WITHOUT if self._by is None else _slice(result.metadata.get(self._by)),
+            WITHOUT if self._by is None else slice_name(result.metadata.get(self._by)),
         )
 
 
-def _slice(value: JsonValue) -> str:
+def slice_name(value: JsonValue) -> str:
+    """What the slice of answers is called whose samples have this under a key."""
     if value is None:
         return WITHOUT
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
