@@ -38,8 +38,8 @@ AROUND: Final = (
 """Keys under which an object that is no row has the list of them."""
 _OURS: Final = frozenset(key for name in FIELDS if name != "qid" for key in FIELDS[name][1])
 """Keys of a row's own."""
-_MOST_DOCUMENT: Final = 512.0
-"""MB of a JSON document that is read, for it is held whole; or as many as a line may have."""
+_LINES: Final = 8
+"""Lines at their limit that a JSON document may be long: it is held whole."""
 _SHOWN: Final = 60
 """Characters of a line, in a message."""
 _DELIMITERS: Final = ",;\t|"
@@ -76,8 +76,7 @@ def rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
     named_json = name.endswith((".jsonl", ".ndjson", ".json"))
     if named_json or (not name.endswith((".csv", ".tsv")) and (not head or _JSON_HEAD.match(head))):
         if _is_document(head):
-            most = max(_MOST_DOCUMENT, max_line)
-            return document_rows(TextLines(stream, path, max_line=most), path)
+            return document_rows(TextLines(stream, path, max_line=_LINES * max_line), path)
         return jsonl_rows(TextLines(stream, path, max_line=max_line), path)
     if not name.endswith((".csv", ".tsv")) and not _is_header(head.partition("\n")[0]):
         begun = short(head.partition("\n")[0])
@@ -146,7 +145,8 @@ def document_rows(lines: TextLines, path: Path) -> Iterator[Row]:
         size += len(text)
         if size > lines.longest:
             what = f"is one JSON document of over {lines.longest / MEGA:g} MB, which is held whole"
-            raise InputError(f"{what}; make it lines, as jq -c '.[]' does", path=str(path))
+            step = "make it lines, as jq -c '.[]' does, or allow more with --max-line"
+            raise InputError(f"{what}; {step}", path=str(path))
     number = 0
     for line, value in _values("".join(kept), path):
         for each in value if isinstance(value, list) else [value]:

@@ -258,6 +258,13 @@ def test_a_json_document_is_read_row_by_row(
             assert expected in refused(path)
 
 
+def test_a_document_is_held_whole_and_has_a_limit(tmp_path: Path) -> None:
+    for text in (f"[{LINE * 3_000}]", f"[\n{(LINE + chr(10)) * 3_000}]"):
+        told = refused(written(tmp_path, text, "rows.json"), max_line=0.01)
+        assert "0.08 MB" in told
+        assert told.endswith("--max-line")
+
+
 def test_a_bad_object_of_an_array_is_set_aside(tmp_path: Path) -> None:
     path = written(tmp_path, f'[{LINE}, {{"x": "\\ud800"}}, 3, {LINE}]', "rows.json")
     bad: list[Rejected] = []
