@@ -33,6 +33,15 @@ class _Sentence(Formatter):
 _SENTENCE: Final = _Sentence()
 
 
+def filled(text: str, /, **values: object) -> str:
+    """A text with its figures filled in.
+
+    >>> [filled("{n} {n:answer|answers}", n=n) for n in (1, 3)]
+    ['1 answer', '3 answers']
+    """
+    return _SENTENCE.vformat(text, (), values)
+
+
 class Messages:
     """The texts of one room by key, each in both languages, with figures as `{name}` in them.
 
@@ -59,7 +68,7 @@ class Messages:
         >>> [texts("title", lang, count=n) for n in (1, 3) for lang in LANGS]
         ['1 answer', '1 条答案', '3 answers', '3 条答案']
         """
-        return _SENTENCE.vformat(self._texts[key][lang], (), values)
+        return filled(self._texts[key][lang], **values)
 
     def __contains__(self, key: object) -> bool:
         return key in self._texts

@@ -1,30 +1,21 @@
-"""Rank measures read for a person, by rules of thumb: bands, targets, and what to look at."""
+"""Rank measures read for a person, by the rules of thumb in `judge/data/diagnosis.toml`."""
 
 import math
-from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import Final
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal
 
-from judge.advice.records import (
-    Band,
-    Bands,
-    Diagnoses,
-    Diagnosis,
-    Figure,
-    Ground,
-    Level,
-    Target,
-    Targets,
-    Unjudged,
-    Use,
-)
-from judge.advice.rules import DiagnosisRow, DiagnosisRule, diagnosis_table
-from judge.errors import ConfigError
-from judge.messages import Lang, Messages
-from judge.records import Interval, QuadrantCount, Summary
+from judge.records import Interval, QuadrantCount, Record, Summary
 from judge.records.quadrant import QuadrantWord
-from judge.retrieval.records import RankingReport
-from judge.scores.intervals import difference, mean_limits
-from judge.signature import Signature
+from judge.retrieval.records import MeasureDifference, RankingReport
+from judge.scores.intervals import mean_limits
+from judge.text.visible import counted
+
+Level = Literal["poor", "below", "fair", "minimum", "good", "excellent"]
+"""`below` and `minimum` are of production, where the others are `poor` and `fair`."""
+Use = Literal["faq", "documents", "scholarly", "knowledge_base", "monitoring"]
 
 ANSWERS: Final = (
     "faithful_of_retrieved",
@@ -37,100 +28,182 @@ evidence was retrieved; the others are means over all, and so no more than a hin
 
 # The mean of .6, .7 and .8 comes out as .6999…98.
 _ROUNDING: Final = 1e-9
-
-_Figures = Mapping[str, Figure]
-"""By measure; what was not measured is not there."""
+_CHANCE: Final = 0.05
 
 
-def bands(report: RankingReport, lang: Lang = "en") -> Bands:
-    """The band of every mean that has limits, and the production levels.
-
-    A mean that is null or missing is in no band: it is among `not_measured`. A band begins at its
-    limit, so .6 of recall is fair. What no ranking could bring to 1 is read as a share of its
-    ceiling, here, in `targets` and in `diagnose`.
-    """
-    rules, measured = diagnosis_table(), figures(report)
-    limited = {
-        name: rules.band[family]
-        for name in report.mean
-        if (family := name.partition("@")[0]) in rules.band
-    }
-    families = {name.partition("@")[0] for name in limited}
-    absent = [f"{family}@k" for family in rules.band if family not in families]
-    asked = dict.fromkeys((*limited, *absent, *rules.production))
-    return Bands(
-        source=Messages.of("diagnosis")("source", lang),
-        bands=tuple(_bands(limited, "poor", measured)),
-        production=tuple(_bands(rules.production, "below", measured)),
-        not_measured=tuple(name for name in asked if name not in measured),
-        cautions=_ceilings((*limited, *rules.production), measured, lang),
-    )
+class _UseRule(Record):
+    name: str
+    watch: tuple[str, ...]
+    target: dict[str, float]
 
 
-def targets(report: RankingReport, use: Use, lang: Lang = "en") -> Targets:
-    """The measures to watch for a use, beside their targets.
-
-    Raises:
-        ConfigError: there is no such use.
-    """
-    uses, measured = diagnosis_table().use, figures(report)
-    if use not in uses:
-        raise ConfigError(f"there is no use {use!r}; try one of {', '.join(uses)}")
-    wanted = uses[use].target
-    names = dict.fromkeys((*uses[use].watch, *wanted))
-    return Targets(
-        use=use,
-        name=Messages.of("diagnosis")(f"use.{use}", lang),
-        targets=tuple(_target(name, wanted.get(name), measured.get(name)) for name in names),
-        cautions=_ceilings(names, measured, lang),
-    )
+class _Row(Record):
+    measures: tuple[str, ...]
+    op: Literal["at_least", "under", "up", "stands"]
+    than: float | None = None
 
 
-def diagnose(
-    report: RankingReport,
-    *,
-    before: RankingReport | None = None,
-    answers: Summary | None = None,
-    lang: Lang = "en",
-) -> Diagnoses:
-    """What a report points to, each diagnosis with the numbers it rests on.
+class _Rule(Record):
+    name: str
+    finding: str
+    when: tuple[_Row, ...]
+    advice: tuple[str, ...]
 
-    A change counts only where the 95 % interval of the difference bears it out. Reports whose
-    signatures differ in more than cut-offs and seed are not compared. A rule about an earlier
-    report or about answers is left out where these are not given.
+
+class DiagnosisTable(Record):
+    """The rules of thumb by which rank measures are read."""
+
+    band: dict[str, dict[Level, float]]
+    """From which mean on a band begins, ascending, by measure at any k; under the first it is
+    poor."""
+    production: dict[str, dict[Level, float]]
+    """What production needs, ascending, by measure at that very k."""
+    use: dict[Use, _UseRule]
+    """What to watch for a use, in that order, and what to reach, by measure."""
+    change: dict[Literal["least", "most"], float]
+    """Of `up` and `stands`: under `least` nothing rose, over `most` nothing stands."""
+    advice: dict[str, str]
+    """What to look at, by name."""
+    rule: tuple[_Rule, ...]
+    """Each finding, when it is made, and the names of what to look at, likeliest first."""
+
+
+@cache
+def diagnosis_table() -> DiagnosisTable:
+    """The rules of thumb that ship, read once."""
+    text = files("judge").joinpath("data", "diagnosis.toml").read_text("utf-8")
+    return DiagnosisTable.model_validate(tomllib.loads(text))
+
+
+class Figure(Record):
+    """A mean that was measured, 0 to 1."""
+
+    measure: str
+    """Its name: `recall@5`."""
+    value: float
+    """The number itself."""
+    interval: Interval | None = None
+    """Its 95 % interval; null where the report has none."""
+    ceiling: float = 1.0
+    """No ranking could bring it above this: it is read as a share of that."""
+
+    def reaches(self, limit: float) -> tuple[bool, bool | None]:
+        """Whether it is not under a limit, and whether its whole interval is on the same side.
+
+        Rounding errors aside; the second is None without an interval.
+        """
+        held = self.interval
+        ends = () if held is None else (held.low, held.high)
+        reached, *others = (v / self.ceiling >= limit - _ROUNDING for v in (self.value, *ends))
+        return reached, all(other is reached for other in others) if others else None
+
+
+class Standing(Record):
+    """A mean beside limits: those of its bands, of production, or of a use."""
+
+    measure: str
+    """Its name."""
+    figure: Figure | None
+    """The number; null where nothing was measured."""
+    target: float | None = None
+    """What a use wants it to reach; null of bands, and where the table names no number."""
+    level: Level | Literal["met", "missed"] | None
+    """Its band, or whether it meets the target; null where that cannot be said."""
+    sure: bool | None
+    """Whether the whole interval says the same; null without one."""
+
+
+class Ground(Record):
+    """A number that a finding rests on: against a limit, or against an earlier ranking."""
+
+    figure: Figure
+    """The number."""
+    op: Literal["at_least", "under", "up", "stands"]
+    """What was found of it."""
+    than: float
+    """The limit of `at_least` and `under`; the earlier mean of `up` and `stands`."""
+    sure: bool | None
+    """Whether its interval bears it out from end to end; null without one."""
+
+
+class Finding(Record):
+    """What the numbers point to."""
+
+    name: str
+    """Of the rule."""
+    finding: str
+    """What is the matter, or what works."""
+    advice: tuple[str, ...]
+    """What to look at, likeliest first."""
+    grounds: tuple[Ground, ...]
+    """The numbers it rests on."""
+    missing: tuple[tuple[str, ...], ...] = ()
+    """Where it could neither be made nor ruled out: one measure of each group is needed."""
+
+    @property
+    def sure(self) -> bool | None:
+        """Whether every ground is; None where none is unsure and one has no interval."""
+        each = {ground.sure for ground in self.grounds}
+        return False if False in each else None if None in each else True
+
+
+class Reading(Record):
+    """What the means of a report are worth, and what they point to."""
+
+    bands: tuple[Standing, ...]
+    """Of every mean that has bands, in the report's order; what was not measured has none."""
+    production: tuple[Standing, ...]
+    """Likewise what production asks of these very measures."""
+    use: str = ""
+    """The use whose targets follow, in words."""
+    targets: tuple[Standing, ...] = ()
+    """The measures to watch for a use, and what they should reach."""
+    findings: tuple[Finding, ...]
+    """What holds. None is no proof that all is well."""
+    unjudged: tuple[Finding, ...]
+    """What could not be held against the numbers."""
+    cautions: tuple[str, ...]
+    """How far the numbers can be trusted."""
+
+
+def read(
+    report: RankingReport, *, use: Use | None = None, answers: Summary | None = None
+) -> Reading:
+    """What a report says, by rules of thumb: bands, targets of a use, and what it points to.
+
+    A band begins at its limit, so .6 of recall is fair. What no ranking could bring to 1 is read as
+    a share of its ceiling. A rule about answers is left out where these are not given.
 
     Args:
         report: the rank measures.
-        before: those of an earlier state.
+        use: whose targets to hold it against.
         answers: the totals of the same questions' answers, whose faithfulness and recall of the
             reference are read, unless they are untrusted.
-        lang: of the texts.
     """
-    now = figures(report)
-    if answers is not None:
-        now |= {each.measure: each for each in answer_figures(answers)}
-    earlier = figures(before) if before is not None and _alike(report, before) else None
-    read = [_read(rule, now, earlier, lang) for rule in diagnosis_table().rule]
-    return Diagnoses(
-        found=tuple(each for each in read if isinstance(each, Diagnosis)),
-        unjudged=tuple(each for each in read if isinstance(each, Unjudged)),
-        cautions=tuple(_cautions(report, before, answers, lang)),
+    table, now = diagnosis_table(), _figures(report)
+    limits = {name: table.band.get(name.partition("@")[0], {}) for name in now}
+    told = () if answers is None else answer_figures(answers)
+    whole = now | {each.measure: each for each in told}
+    found = [each for rule in table.rule if (each := _find(rule, whole))]
+    wanted = None if use is None else table.use[use]
+    return Reading(
+        bands=tuple(_band(now[name], own, "poor") for name, own in limits.items() if own),
+        production=tuple(
+            _band(now[name], own, "below") for name, own in table.production.items() if name in now
+        ),
+        use="" if wanted is None else wanted.name,
+        targets=() if wanted is None else tuple(_targets(wanted, now)),
+        findings=tuple(each for each in found if not each.missing),
+        unjudged=tuple(each for each in found if each.missing),
+        cautions=tuple(_cautions(report, now, answers)),
     )
 
 
-def figures(report: RankingReport) -> dict[str, Figure]:
-    """The means of a report by measure, those that were measured."""
-    found = {}
-    for name, value in report.mean.items():
-        if value is not None and math.isfinite(value):
-            most = report.ceiling.get(name, 1.0)
-            found[name] = Figure(
-                measure=name,
-                value=value,
-                interval=report.interval.get(name),
-                ceiling=None if _at_least(most, 1) else most,
-            )
-    return found
+def changes(differences: Mapping[str, MeasureDifference | None]) -> tuple[Finding, ...]:
+    """What the paired differences between two rankings of the same queries point to."""
+    measured = {name: each for name, each in differences.items() if each is not None}
+    found = (_find_change(rule, measured) for rule in diagnosis_table().rule)
+    return tuple(each for each in found if each is not None)
 
 
 def answer_figures(summary: Summary) -> tuple[Figure, ...]:
@@ -158,150 +231,124 @@ def answer_figures(summary: Summary) -> tuple[Figure, ...]:
     )
 
 
+def ceilings(report: RankingReport) -> dict[str, float]:
+    """By measure, what no ranking could exceed, where that is under 1."""
+    return {name: most for name, most in report.ceiling.items() if most < 1 - _ROUNDING}
+
+
 def _share(cells: Iterable[QuadrantCount], yes: QuadrantWord, no: QuadrantWord) -> Figure | None:
     """Of the answers whose evidence was retrieved, those that are `yes` among the known."""
     known = [cell for cell in cells if "retrieved" in cell.words and {yes, no} & {*cell.words}]
-    counted = sum(cell.answers for cell in known)
-    if not counted:
+    size = sum(cell.answers for cell in known)
+    if not size:
         return None
-    value = sum(cell.answers for cell in known if yes in cell.words) / counted
-    low, high = mean_limits(value, value * (1 - value), counted)
+    value = sum(cell.answers for cell in known if yes in cell.words) / size
+    low, high = mean_limits(value, value * (1 - value), size)
     interval = Interval(low=low, high=high, method="wilson_effective")
     return Figure(measure=f"{yes}_of_retrieved", value=value, interval=interval)
 
 
-def _at_least(value: float, limit: float) -> bool:
-    """Whether a value is not under a limit, rounding errors aside."""
-    return value >= limit - _ROUNDING
+def _figures(report: RankingReport) -> dict[str, Figure]:
+    """The means of a report by measure, those that were measured."""
+    most = ceilings(report)
+    return {
+        name: Figure(
+            measure=name,
+            value=value,
+            interval=report.interval.get(name),
+            ceiling=most.get(name, 1.0),
+        )
+        for name, value in report.mean.items()
+        if value is not None and math.isfinite(value)
+    }
 
 
-def _sure(found: Figure, limit: float, *, above: bool) -> bool | None:
-    """Whether the whole interval is on this side of the limit; None without one."""
-    if found.interval is None:
-        return None
-    end = found.interval.low if above else found.interval.high
-    return _at_least(found.of_ceiling(end), limit) is above
+def _band(found: Figure, limits: Mapping[Level, float], lowest: Level) -> Standing:
+    """The last of the levels whose limit it reaches."""
+    sides = {level: found.reaches(limit) for level, limit in limits.items()}
+    level = next((name for name in reversed(sides) if sides[name][0]), lowest)
+    sure = None if found.interval is None else all(sure for _, sure in sides.values())
+    return Standing(measure=found.measure, figure=found, level=level, sure=sure)
 
 
-def _bands(
-    limited: Mapping[str, dict[Level, float]], lowest: Level, measured: _Figures
-) -> Iterator[Band]:
-    """The last of the levels whose limit each mean reaches, and those of its interval's ends."""
-
-    def level(found: Figure, value: float) -> Level:
-        share, limits = found.of_ceiling(value), limited[found.measure]
-        return next((name for name in reversed(limits) if _at_least(share, limits[name])), lowest)
-
-    for found in (measured[name] for name in limited if name in measured):
-        held = found.interval
-        span = None if held is None else (level(found, held.low), level(found, held.high))
-        yield Band(figure=found, level=level(found, found.value), span=span)
+def _targets(use: _UseRule, now: Mapping[str, Figure]) -> Iterator[Standing]:
+    for name in dict.fromkeys((*use.watch, *use.target)):
+        target, figure = use.target.get(name), now.get(name)
+        met, sure = figure.reaches(target) if figure and target is not None else (None, None)
+        level = None if met is None else "met" if met else "missed"
+        yield Standing(measure=name, figure=figure, target=target, level=level, sure=sure)
 
 
-def _target(name: str, target: float | None, found: Figure | None) -> Target:
-    met = sure = None
-    if found is not None and target is not None:
-        met = _at_least(found.of_ceiling(found.value), target)
-        sure = _sure(found, target, above=met)
-    return Target(measure=name, target=target, figure=found, met=met, sure=sure)
-
-
-def _ceilings(names: Iterable[str], measured: _Figures, lang: Lang) -> tuple[str, ...]:
-    """A caution that names the figures which no ranking could bring to 1."""
-    found = (measured[name] for name in dict.fromkeys(names) if name in measured)
-    most = [f"{each.measure} {each.ceiling:.3f}" for each in found if each.ceiling is not None]
-    return (_said("ceiling", lang, most=", ".join(most)),) if most else ()
-
-
-def _said(key: str, lang: Lang, **values: object) -> str:
-    return Messages.of("diagnosis")(f"say.{key}", lang, **values)
-
-
-def _first(row: DiagnosisRow, measured: Container[str]) -> str | None:
-    return next((name for name in row.measures if name in measured), None)
-
-
-def _read(
-    rule: DiagnosisRule, now: _Figures, before: _Figures | None, lang: Lang
-) -> Diagnosis | Unjudged | None:
-    """The diagnosis, or what it lacks; None where a row rules it out, or was not asked about."""
-    says = Messages.of("diagnosis")
+def _find(rule: _Rule, now: Mapping[str, Figure]) -> Finding | None:
+    """What a rule finds, or what it lacks; None where a row rules it out, or is of no run here."""
+    grounds, missing = [], []
     for row in rule.when:
-        if row.than is None and before is None:
+        name = next((each for each in row.measures if each in now), None)
+        if row.than is None or (name is None and row.measures[0] in ANSWERS):
             return None
-        if row.measures[0] in ANSWERS and row.measures[0] not in now:
+        if name is None:
+            missing.append(row.measures)
+            continue
+        reached, sure = now[name].reaches(row.than)
+        if reached is not (row.op == "at_least"):
             return None
-    held = [(row, _hold(row, now, before or {})) for row in rule.when]
-    if any(ground is False for _, ground in held):
-        return None
-    finding = says(f"finding.{rule.name}", lang)
-    grounds = tuple(ground for _, ground in held if isinstance(ground, Ground))
-    if len(grounds) < len(held):
-        missing = tuple(row.measures for row, ground in held if ground is None)
-        return Unjudged(name=rule.name, finding=finding, missing=missing)
-    sure = {ground.sure for ground in grounds}
-    return Diagnosis(
+        grounds.append(Ground(figure=now[name], op=row.op, than=row.than, sure=sure))
+    return _made(rule, grounds, missing)
+
+
+def _find_change(rule: _Rule, measured: Mapping[str, MeasureDifference]) -> Finding | None:
+    """What a rule about two rankings finds; None where it does not hold, or is about one."""
+    least, most = diagnosis_table().change["least"], diagnosis_table().change["most"]
+    grounds = []
+    for row in rule.when:
+        name = next((each for each in row.measures if each in measured), None)
+        if name is None or row.than is not None:
+            return None
+        found = measured[name]
+        changed, gap = found.p < _CHANCE, found.difference
+        up = changed and gap >= least - _ROUNDING
+        if not (up if row.op == "up" else not changed and abs(gap) <= most + _ROUNDING):
+            return None
+        figure = Figure(measure=name, value=found.first + gap)
+        grounds.append(Ground(figure=figure, op=row.op, than=found.first, sure=True))
+    return _made(rule, grounds, ())
+
+
+def _made(rule: _Rule, grounds: Iterable[Ground], missing: Iterable[tuple[str, ...]]) -> Finding:
+    advice = diagnosis_table().advice
+    return Finding(
         name=rule.name,
-        finding=finding,
-        advice=tuple(says(f"advice.{name}", lang) for name in rule.advice),
-        grounds=grounds,
-        sure=False if False in sure else None if None in sure else True,
+        finding=rule.finding,
+        advice=tuple(advice[name] for name in rule.advice),
+        grounds=tuple(grounds),
+        missing=tuple(missing),
     )
 
 
-def _hold(row: DiagnosisRow, now: _Figures, before: _Figures) -> Ground | bool | None:
-    """The ground where the row holds, False where it does not, None where it cannot be told."""
-    if row.than is None:
-        name = _first(row, now.keys() & before.keys())
-        return None if name is None else _held_change(row, now[name], before[name])
-    name, above = _first(row, now), row.op == "at_least"
-    if name is None:
-        return None
-    if _at_least(now[name].of_ceiling(now[name].value), row.than) is not above:
-        return False
-    sure = _sure(now[name], row.than, above=above)
-    return Ground(figure=now[name], op=row.op, than=row.than, sure=sure)
-
-
-def _held_change(row: DiagnosisRow, now: Figure, then: Figure) -> Ground | bool:
-    least, most = diagnosis_table().change["least"], diagnosis_table().change["most"]
-    gap = now.value - then.value
-    change = sure = None
-    if (own := now.interval) and (earlier := then.interval):
-        ends, others = (own.low, own.high), (earlier.low, earlier.high)
-        change = difference(now.value, ends, then.value, others)
-    if row.op == "up":
-        holds = _at_least(gap, least) and (change is None or change[0] > 0)
-        sure = None if change is None else True
-    elif change is None:
-        holds = not _at_least(abs(gap), least)
-    else:
-        holds = _at_least(most, abs(gap)) and change[0] <= 0 <= change[1]
-        sure = _at_least(most, max(map(abs, change)))
-    return holds and Ground(figure=now, op=row.op, before=then, change=change, sure=sure)
-
-
-def _alike(report: RankingReport, before: RankingReport) -> bool:
-    """Whether both were made alike: other cut-offs and seeds change no mean that both have."""
-    made, earlier = map(Signature.parse, (report.signature, before.signature))
-    return made.without("k", "seed") == earlier.without("k", "seed")
-
-
 def _cautions(
-    report: RankingReport, before: RankingReport | None, answers: Summary | None, lang: Lang
+    report: RankingReport, now: Mapping[str, Figure], answers: Summary | None
 ) -> Iterator[str]:
-    if before is not None and not _alike(report, before):
-        yield _said("unlike", lang, before=before.signature)
-    elif before is not None and report.averaged != before.averaged:
-        yield _said("counts", lang, before=before.averaged, now=report.averaged)
-    elif before is not None:
-        yield _said("paired", lang)
+    """Why a low number may not speak against the ranking, or what of the answers is left out."""
+    most = [f"{each.measure} {each.ceiling:.3f}" for each in now.values() if each.ceiling < 1]
+    if most:
+        yield (
+            "given how many chunks are relevant, no ranking could exceed "
+            f"{', '.join(most)} here: these are read as shares of that"
+        )
     if answers is None:
         return
-    compared = answers.correctness
-    if any(each is not None and each.untrusted for each in (answers, compared)):
-        yield _said("untrusted", lang)
+    if answers.untrusted or (answers.correctness is not None and answers.correctness.untrusted):
+        yield (
+            "the scored run is untrusted: too many claims have no verdict, and numbers that rest "
+            "on them are left out"
+        )
     if answers.by_similarity:
-        yield _said("similarity", lang)
+        yield (
+            "the run was scored by similarity: its faithfulness is the share of sentences that "
+            "look supported"
+        )
     if answers.answers != report.queries:
-        yield _said("others", lang, answers=answers.answers, queries=report.queries)
+        yield (
+            f"the run has {counted(answers.answers, 'answer')} and the rankings are of "
+            f"{counted(report.queries, 'question')}: they may not be the same"
+        )

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import accumulate, compress
-from typing import Final, get_args
+from typing import Final, Literal, get_args
 
 from judge.advice.records import (
     POOL,
@@ -23,7 +23,7 @@ from judge.answer.kinds import classify
 from judge.answer.sentences import sentences_of
 from judge.errors import ConfigError, InputError
 from judge.files.objects import samples_in
-from judge.messages import Lang, Messages
+from judge.messages import filled
 from judge.records import Rules, Sample, Sentence
 from judge.scores.quadrants import differs
 from judge.text.visible import clip
@@ -37,7 +37,7 @@ _DIFFERENCE: Final = "difference"
 """The reason of a measure that tells something only between two systems."""
 
 
-def recommend_measures(samples: object, wishes: Wishes | None = None, lang: Lang = "en") -> Advice:
+def recommend_measures(samples: object, wishes: Wishes | None = None) -> Advice:
     """Which measures fit these samples, which do not, and why.
 
     Args:
@@ -46,14 +46,13 @@ def recommend_measures(samples: object, wishes: Wishes | None = None, lang: Lang
             `judge.evaluate` takes them.
         wishes: what the numbers are for: what misses and noise cost, how deep rankings are read,
             how many chunks there are to search.
-        lang: of the texts.
 
     Raises:
         InputError: there is no sample.
         ConfigError: more is ranked or relevant for one query than `wishes.corpus_size`.
     """
     asked = wishes or Wishes()
-    return advise(profile(samples_in(samples, ()), family_needs(), asked.corpus_size), asked, lang)
+    return advise(profile(samples_in(samples, ()), family_needs(), asked.corpus_size), asked)
 
 
 def family_needs() -> dict[str, frozenset[str]]:
@@ -163,9 +162,9 @@ def _cites(sample: Sample) -> bool:
     return bool(find(sample, sentences, _RULES))
 
 
-def advise(found: Profile, wishes: Wishes, lang: Lang = "en") -> Advice:
+def advise(found: Profile, wishes: Wishes) -> Advice:
     """What the rules say of data that was counted before."""
-    rules, say = advice_table(), Messages.of("recommend")
+    rules = advice_table()
     facts = _facts(found, wishes)
     least = ("irrelevant", "ratio") if found.counted == "ranking" else ()
     scenario = next((rule for rule in rules.scenario if holds(rule.when, facts, least)), None)
@@ -176,26 +175,25 @@ def advise(found: Profile, wishes: Wishes, lang: Lang = "en") -> Advice:
         cutoffs = {**cutoffs, "depth": wishes.depth, "pool": POOL * wishes.depth}
     # No rule but of a scenario advises a measure of retrieval.
     held = [rule for rule in rules.advice if holds(rule.when, facts, least)] if scenario else []
-    advised = tuple(_advised(held, cutoffs, lang, found.relevant))
-    avoided = tuple(_avoided(held, advised, lang))
+    advised = tuple(_advised(held, cutoffs, found.relevant))
+    avoided = tuple(_avoided(held, advised))
     facts |= _reach(advised, found, wishes)
     deciding = {each.rule for each in advised} | {each.rule for each in avoided}
     fired: list[Rule] = [scenario] if scenario else []
     fired += [rule for rule in held if rule.rule in deciding]
     figures = {name: figure(fact) for name, fact in facts.items()}
 
-    def said(group: str, rule: Rule) -> str:
-        return say(f"{group}.{rule.text}", lang, **figures)
+    def said(group: Literal["rule", "note"], rule: Rule) -> str:
+        return filled(rules.text[group][rule.text], **figures)
 
     return Advice(
-        lang=lang,
         profile=found,
         wishes=wishes,
         scenario=scenario.scenario if scenario else None,
         measures=advised,
         avoided=avoided,
         fired=tuple(FiredRule(rule=rule.rule, why=said("rule", rule)) for rule in fired),
-        families=tuple(_families(found, lang)),
+        families=tuple(_families(found)),
         notes=tuple(said("note", rule) for rule in rules.note if holds(rule.when, facts, least)),
     )
 
@@ -270,7 +268,7 @@ def _reach(advised: Iterable[AdvisedMeasure], found: Profile, wishes: Wishes) ->
 
 
 def _advised(
-    rules: Collection[AdviceRule], cutoffs: Mapping[str, int], lang: Lang, relevant: float | None
+    rules: Collection[AdviceRule], cutoffs: Mapping[str, int], relevant: float | None
 ) -> Iterator[AdvisedMeasure]:
     """Each role as the last rule that speaks of it has it."""
     for role in get_args(Role):
@@ -281,19 +279,19 @@ def _advised(
                 yield AdvisedMeasure(
                     name=name,
                     role=role,
-                    why=_reason(reason, lang),
+                    why=_reason(reason),
                     rule=rule.rule,
                     difference=reason == _DIFFERENCE,
                     most=ceiling(name, relevant),
                 )
 
 
-def _reason(name: str, lang: Lang) -> str:
-    return Messages.of("recommend")(f"reason.{name}", lang)
+def _reason(name: str) -> str:
+    return advice_table().text["reason"][name]
 
 
 def _avoided(
-    rules: Iterable[AdviceRule], advised: Iterable[AdvisedMeasure], lang: Lang
+    rules: Iterable[AdviceRule], advised: Iterable[AdvisedMeasure]
 ) -> Iterator[AvoidedMeasure]:
     """What any rule warns of, once each, less what is advised."""
     told = {each.name.partition("@")[0] for each in advised}
@@ -302,19 +300,20 @@ def _avoided(
             measure = name.partition("@")[0]
             if measure not in told:
                 told.add(measure)
-                yield AvoidedMeasure(name=name, why=_reason(reason, lang), rule=rule.rule)
+                yield AvoidedMeasure(name=name, why=_reason(reason), rule=rule.rule)
 
 
-def _families(found: Profile, lang: Lang) -> Iterator[FamilyAdvice]:
-    for family, rule in advice_table().family.items():
+def _families(found: Profile) -> Iterator[FamilyAdvice]:
+    rules = advice_table()
+    for family, rule in rules.family.items():
         count = found.fitting[family]
-        key = f"family.{family}.{'fits' if count else 'lacks'}"
+        text = rules.text["fits" if count else "lacks"][family]
         figures = {"count": figure(count), "samples": figure(found.samples)}
         yield FamilyAdvice(
             family=family,
             fits=count > 0,
             samples=count,
-            why=Messages.of("recommend")(key, lang, **figures),
+            why=filled(text, **figures),
             measures=tuple(each.name for each in measures() if each.family == family),
             command=rule.command,
         )

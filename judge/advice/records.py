@@ -1,12 +1,10 @@
-"""Advice on measures, and rank measures read for a person; texts are of one language."""
+"""Advice on measures."""
 
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from judge.messages import Lang
 from judge.records import Document, Record
-from judge.records.summary import Interval
 from judge.retrieval.records import DEEPEST
 
 Task = Literal["qa", "passage"]
@@ -110,7 +108,7 @@ class FiredRule(Record):
     rule: str
     """Name of the rule in the table."""
     why: str
-    """What it says, in the language asked for."""
+    """What it says."""
 
 
 class FamilyAdvice(Record):
@@ -133,8 +131,6 @@ class FamilyAdvice(Record):
 class Advice(Document):
     """Which measures fit, which do not, and why."""
 
-    lang: Lang
-    """Language of the texts."""
     profile: Profile
     """What the samples hold."""
     wishes: Wishes
@@ -151,133 +147,3 @@ class Advice(Document):
     """The other families of the catalogue, in its order."""
     notes: tuple[str, ...]
     """What else to know."""
-
-
-Level = Literal["poor", "below", "fair", "minimum", "good", "excellent"]
-"""`below` and `minimum` are of production, where the others are `poor` and `fair`."""
-Use = Literal["faq", "documents", "scholarly", "knowledge_base", "monitoring"]
-
-
-class Figure(Record):
-    """A mean that was measured, 0 to 1."""
-
-    measure: str
-    """Its name: `recall@5`."""
-    value: float
-    """The number itself."""
-    interval: Interval | None = None
-    """Its 95 % interval; null where the report has none."""
-    ceiling: float | None = None
-    """No ranking could bring a recall@k or precision@k above this; null where it could reach 1."""
-
-    def of_ceiling(self, value: float) -> float:
-        """A value, such as its own or an end of its interval, as a share of the ceiling."""
-        return value / (self.ceiling or 1.0)
-
-
-class Band(Record):
-    """How good a mean is, or whether it is enough for production."""
-
-    figure: Figure
-    """The number."""
-    level: Level
-    """Its band; `below` is under what production needs at least."""
-    span: tuple[Level, Level] | None
-    """Bands of the ends of its interval; null without an interval."""
-
-
-class Bands(Record):
-    """What the means of a report are worth, by rules of thumb."""
-
-    source: str
-    """Where the limits come from."""
-    bands: tuple[Band, ...]
-    """In the report's order."""
-    production: tuple[Band, ...]
-    """In the table's order."""
-    not_measured: tuple[str, ...]
-    """Measures with limits for which the report has no number; they are in no band."""
-    cautions: tuple[str, ...]
-    """Why a low number may not speak against the ranking."""
-
-
-class Target(Record):
-    """A measure to watch for a use, and what to reach."""
-
-    measure: str
-    """The rank measure, such as `recall@10`."""
-    target: float | None
-    """Null where the table names no number."""
-    figure: Figure | None
-    """Null where nothing was measured."""
-    met: bool | None
-    """Whether the mean reaches the target; null without either."""
-    sure: bool | None
-    """Whether the whole interval is on the same side; null without an interval."""
-
-
-class Targets(Record):
-    """The measures to watch for one use, and what they should reach."""
-
-    use: Use
-    """What the system is used for."""
-    name: str
-    """The use in words."""
-    targets: tuple[Target, ...]
-    """First those to watch."""
-    cautions: tuple[str, ...]
-    """Which targets no ranking could reach here."""
-
-
-class Ground(Record):
-    """A number that a diagnosis rests on: against a limit, or against an earlier report."""
-
-    figure: Figure
-    """The number."""
-    op: Literal["at_least", "under", "up", "stands"]
-    """What was found of it."""
-    than: float | None = None
-    """The limit of `at_least` and `under`."""
-    before: Figure | None = None
-    """The earlier number of `up` and `stands`."""
-    change: tuple[float, float] | None = None
-    """95 % interval of the difference, now less before; null where one of them has no interval."""
-    sure: bool | None
-    """Whether the interval bears it out from end to end; null without one."""
-
-
-class Diagnosis(Record):
-    """What the numbers point to."""
-
-    name: str
-    """Of the rule."""
-    finding: str
-    """What is the matter, or what works."""
-    advice: tuple[str, ...]
-    """What to look at, likeliest first."""
-    grounds: tuple[Ground, ...]
-    """The numbers it rests on."""
-    sure: bool | None
-    """Whether every ground is sure; null where none is unsure and one has no interval."""
-
-
-class Unjudged(Record):
-    """A diagnosis that could neither be made nor ruled out."""
-
-    name: str
-    """Of the rule."""
-    finding: str
-    """What it would have said."""
-    missing: tuple[tuple[str, ...], ...]
-    """One measure of each group is needed."""
-
-
-class Diagnoses(Record):
-    """What the numbers of a report point to, by rules of thumb."""
-
-    found: tuple[Diagnosis, ...]
-    """In the table's order. None is no proof that all is well."""
-    unjudged: tuple[Unjudged, ...]
-    """The rules that could not be held against the numbers, and why."""
-    cautions: tuple[str, ...]
-    """Why the comparison with the earlier report was not made, or how far it can be trusted."""

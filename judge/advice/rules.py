@@ -10,8 +10,7 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any, Final, Literal
 
-from judge.advice.records import Level, Scenario, Use
-from judge.messages import Messages
+from judge.advice.records import Scenario
 from judge.records import Record
 
 Fact = float | str | None
@@ -47,7 +46,6 @@ class Measure(Record):
     """Which values are better."""
     formula: str = ""
     meaning: str
-    meaning_zh: str
     also: tuple[str, ...] = ()
     """Other names of it."""
     source: str = ""
@@ -57,14 +55,12 @@ class Measure(Record):
 @cache
 def measures() -> tuple[Measure, ...]:
     """All measures, family by family, in the order to be shown."""
-    says, found = Messages.of("measures"), []
+    found = []
     for family, rows in _read("measures").items():
         needs = rows.pop("needs")
         for name, row in rows.items():
-            key = f"{family}.{name}"
-            texts = {"meaning": says(key, "en"), "meaning_zh": says(key, "zh")}
             told = _told(family, row.pop("of")) if "of" in row else {}
-            facts = {"name": name, "family": family, "needs": needs, **told, **row, **texts}
+            facts = {"name": name, "family": family, "needs": needs, **told, **row}
             found.append(Measure.model_validate(facts))
     return tuple(found)
 
@@ -133,57 +129,14 @@ class AdviceTable(Record):
     advice: tuple[AdviceRule, ...]
     note: tuple[Rule, ...]
     family: dict[str, FamilyRule]
-
-
-class UseRule(Record):
-    """What to watch for a use, in that order, and what to reach, by measure."""
-
-    watch: tuple[str, ...]
-    target: dict[str, float]
-
-
-class DiagnosisRow(Record):
-    """A measure against a limit, or against an earlier report."""
-
-    measures: tuple[str, ...]
-    """The first of them counts that was measured, both times where there are two reports."""
-    op: Literal["at_least", "under", "up", "stands"]
-    than: float | None = None
-    """The limit of `at_least` and `under`."""
-
-
-class DiagnosisRule(Record):
-    """A diagnosis, when it is made, and the names of what to look at, likeliest first."""
-
-    name: str
-    when: tuple[DiagnosisRow, ...]
-    advice: tuple[str, ...]
-
-
-class DiagnosisTable(Record):
-    """The rules of thumb by which rank measures are read."""
-
-    band: dict[str, dict[Level, float]]
-    """From which mean on a band begins, ascending, by measure at any k; under the first it is
-    poor."""
-    production: dict[str, dict[Level, float]]
-    """What production needs, ascending, by measure at that very k."""
-    use: dict[Use, UseRule]
-    change: dict[Literal["least", "most"], float]
-    """Of `up` and `stands`: under `least` nothing rose, over `most` nothing stands."""
-    rule: tuple[DiagnosisRule, ...]
+    text: dict[Literal["rule", "reason", "note", "fits", "lacks"], dict[str, str]]
+    """What is said, by name; figures stand in it as `{name}`."""
 
 
 @cache
 def advice_table() -> AdviceTable:
     """The rules of `judge recommend` that ship, read once."""
     return AdviceTable.model_validate(_read("recommend"))
-
-
-@cache
-def diagnosis_table() -> DiagnosisTable:
-    """The rules of thumb that ship, read once."""
-    return DiagnosisTable.model_validate(_read("diagnosis"))
 
 
 def _read(name: str) -> dict[str, Any]:

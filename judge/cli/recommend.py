@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, get_args
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, chosen, language
+from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, chosen
 from judge.cli.terminal import output, say
 from judge.errors import ConfigError
 from judge.files.source import PIPED
@@ -35,7 +35,6 @@ def recommend(
     task: str | None = typer.Option(
         None, metavar="qa|passage", help="Name the practice of SQuAD, MS MARCO."
     ),
-    lang: str = typer.Option("en", metavar="en|zh", help="Language of the advice."),
     markdown: str | None = typer.Option(
         None, metavar="FILE", help="Write the decision down; - prints it."
     ),
@@ -51,7 +50,6 @@ def recommend(
     Example: judge recommend samples.jsonl --corpus-size 100000 --missed-cost high
     """
     wishes = _wishes(missed_cost, noise_cost, depth, corpus_size, task)
-    spoken = language(lang)
     if as_json and markdown == PIPED:
         raise ConfigError("--json and --markdown - both print; give --markdown a file's name")
     # Heavy, and --help stays quick without them.
@@ -62,7 +60,7 @@ def recommend(
     source = Source(samples, (), skip_bad_lines=skip_bad_lines, max_line=max_line)
     written = None if markdown == PIPED else markdown
     with source.samples() as read, page_file(written, samples) as write:
-        advice, name = recommend_measures(read, wishes, spoken), shlex.quote(samples)
+        advice, name = recommend_measures(read, wishes), shlex.quote(samples)
         if write is not None:
             write(markdown_page(advice, name))
     if as_json:

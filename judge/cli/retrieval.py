@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, chosen, language, takes_groups
+from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, chosen, takes_groups
 from judge.cli.runs import (
     Held,
     How,
@@ -22,13 +22,14 @@ from judge.cli.runs import (
     number_within,
 )
 from judge.cli.terminal import output, say_json
-from judge.errors import ConfigError, InputError
-from judge.files.source import PIPED, placed, readable, spoken
+from judge.errors import ConfigError
+from judge.files.source import PIPED
+from judge.text.visible import short, visible
 
 if TYPE_CHECKING:
-    from judge.advice.records import Use
-    from judge.cli.render.ranking import Reading
-    from judge.messages import Lang
+    from collections.abc import Callable
+
+    from judge.advice.diagnose import Reading, Use
     from judge.records import GateResult
     from judge.records.comparison import Side
     from judge.retrieval.records import RankingReport, RankRules
@@ -125,16 +126,13 @@ class _Reading(NamedTuple):
         metavar="<faq|documents|scholarly|knowledge_base|monitoring>",
         help="Read the means, by rules of thumb: bands, and this use's targets.",
     )
-    before: str | None = typer.Option(
-        None, metavar="FILE", help="Read the means beside those of an earlier --json."
-    )
     answers: Path | None = typer.Option(
         None, metavar="RUN", help="Read the means beside what judge score said of the answers."
     )
 
     def given(self) -> dict[str, object]:
         """By option."""
-        return {"--before": self.before, "--answers": self.answers, "--use": self.use}
+        return {"--answers": self.answers, "--use": self.use}
 
 
 class _Gating(NamedTuple):
@@ -187,9 +185,6 @@ def retrieval(
     max_line: float = MAX_LINE,
     beside: _Reading,
     gating: _Gating,
-    lang: str | None = typer.Option(
-        None, metavar="<en|zh>", help="Language of the worst queries and the reading [en]."
-    ),
     catalog: bool = _CATALOG,  # noqa: ARG001  its callback has seen to it
 ) -> None:
     """Measure rankings against gold: hit, recall, precision, MRR, MAP, nDCG and more.
@@ -212,18 +207,18 @@ def retrieval(
         raise ConfigError("--gold -: gold is read beside the samples; save it, and name the file")
     how = How(rules, worst, rows, max_line, skip_bad_lines, files.gold)
     several = len(runs) > 1 or files.by is not None
-    spoken_in = language(lang or "en")
     if gating.fail_targets and (as_json or several):
         beside = beside._replace(use=None)
     if several:
         _refuse(beside.given(), "is of one run")
-        held = _compare(runs, files, how, gates, table, spoken_in, as_json=as_json)
+        held = _compare(runs, files, how, gates, table, as_json=as_json)
     else:
         _refuse(
             {"--measures": table.measures, "--chart": table.chart or None}, "is of several runs"
         )
-        reading = _reading(beside, lang, (files.qrels, runs[0].file), as_json=as_json)
-        held = _measure(files.qrels, runs[0].file, how, gates, reading, spoken_in, as_json=as_json)
+        file = runs[0].file
+        reading = _reading(beside, file if files.qrels is None else None, as_json=as_json)
+        held = _measure(files.qrels, file, how, gates, reading, as_json=as_json)
     raise typer.Exit(gates_code(held))
 
 
@@ -273,7 +268,6 @@ def _compare(
     how: How,
     gates: Held,
     table: _Table,
-    lang: "Lang",
     *,
     as_json: bool,
 ) -> "tuple[GateResult, ...]":
@@ -281,7 +275,9 @@ def _compare(
     names = _names(table.measures, how.rules)
     if files.by is not None and files.qrels is not None:
         raise ConfigError("--by is a key of samples, and TREC files have none; leave it out")
+    from judge.advice.diagnose import changes  # noqa: PLC0415  heavy, and --help stays quick
     from judge.cli.render.comparison import print_compared  # noqa: PLC0415
+    from judge.cli.render.ranking import print_findings  # noqa: PLC0415
 
     report = compare(runs, files.qrels, files.by, how)
     held = [gates.hold(run.report) for run in report.runs]
@@ -293,8 +289,12 @@ def _compare(
     if as_json:
         say_json(report.model_dump_json())
     else:
-        with output(lang) as page:
+        with output() as page:
             print_compared(report, names, page, chart=table.chart)
+            for run in report.runs[1:]:
+                if found := changes(run.differences):
+                    page.say(f"What {short(run.name)} points to", hang=2, style="bold")
+                    print_findings(found, page)
     return tuple(result for results in held for result in results)
 
 
@@ -303,8 +303,7 @@ def _measure(
     file: str,
     how: How,
     gates: Held,
-    reading: "Reading | None",
-    lang: "Lang",
+    reading: "Callable[[RankingReport], Reading] | None",
     *,
     as_json: bool,
 ) -> "tuple[GateResult, ...]":
@@ -318,48 +317,51 @@ def _measure(
     from judge.cli.render.looks import gate_line  # noqa: PLC0415
     from judge.cli.render.ranking import print_ranked, print_reading  # noqa: PLC0415
 
-    with output(lang) as page:
+    with output() as page:
         print_ranked(report, page)
         if reading is not None:
-            print_reading(report, reading, page)
+            print_reading(reading(report), page)
         for gate in held:
             page.say(gate_line(gate, page.lang), hang=2)
     return held
 
 
 def _use(given: str | None) -> "Use | None":
-    from judge.advice.records import Use  # noqa: PLC0415
+    from judge.advice.diagnose import Use  # noqa: PLC0415
 
     uses: tuple[Use, ...] = get_args(Use)
     return None if given is None else chosen("--use", given, uses)
 
 
 def _reading(
-    beside: _Reading, lang: str | None, files: tuple[str | None, str], *, as_json: bool
-) -> "Reading | None":
+    beside: _Reading, samples: str | None, *, as_json: bool
+) -> "Callable[[RankingReport], Reading] | None":
+    """What reads a report beside what is asked for; that is checked before anything is measured."""
     options = [option for option, value in beside.given().items() if value is not None]
-    spoken_in = language("en" if lang is None else lang)
-    if not options and as_json and lang is not None:
-        raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
     if not options:
         return None
-    if beside.before == PIPED and PIPED in files:
-        raise ConfigError("--before - beside another -: standard input is one file; name the other")
-    from judge.cli.render.ranking import Reading  # noqa: PLC0415
+    from judge.advice.diagnose import read  # noqa: PLC0415
     from judge.files.runs import read_summary  # noqa: PLC0415
 
-    wanted = _use(beside.use)
+    use = _use(beside.use)
     if as_json:
         raise ConfigError(f"{options[0]} and --json: a reading is for people; leave out one")
-    earlier = None if beside.before is None else _earlier(beside.before)
-    if beside.answers is None:
-        return Reading(wanted, earlier, lang=spoken_in)
-    summary = read_summary(beside.answers)
-    elsewhere = _elsewhere(beside.answers, files[1] if files[0] is None else None)
-    return Reading(wanted, earlier, summary, elsewhere, spoken_in)
+    answers = None if beside.answers is None else read_summary(beside.answers)
+    elsewhere = None if beside.answers is None else _elsewhere(beside.answers, samples)
+
+    def reading(report: "RankingReport") -> "Reading":
+        found = read(report, use=use, answers=answers)
+        if elsewhere is None:
+            return found
+        caution = f"the run was made from another file, {visible(elsewhere)}: "
+        cautions = (caution + "are these the same questions?", *found.cautions)
+        return found.model_copy(update={"cautions": cautions})
+
+    return reading
 
 
 def _elsewhere(run: Path, samples: str | None) -> str | None:
+    """The file that a run was made from, where it is not the one that is measured."""
     from judge.files.inputs import is_many  # noqa: PLC0415
     from judge.files.runs import has_bytes, read_record  # noqa: PLC0415
 
@@ -369,16 +371,3 @@ def _elsewhere(run: Path, samples: str | None) -> str | None:
         with suppress(OSError):  # whoever measures it says what is wrong
             return None if has_bytes(Path(samples), made) else made.path
     return made.path
-
-
-def _earlier(name: str) -> "RankingReport":
-    from judge.files.source import TextLines, open_source  # noqa: PLC0415
-    from judge.retrieval.records import RankingReport  # noqa: PLC0415
-
-    with placed(spoken(name)), readable(name) as path, open_source(path) as stream:
-        text = "".join(line for _, line in TextLines(stream, path))
-        try:
-            return RankingReport.model_validate_json(text)
-        except ValueError:
-            wanted = "what judge retrieval SAMPLES --json prints"
-            raise InputError(f"is no earlier report; --before takes {wanted}") from None

@@ -16,7 +16,7 @@ from judge.files.tables import Value, row_file
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from judge.advice.records import Use
+    from judge.advice.diagnose import Use
     from judge.files.samples import Source
     from judge.records import GateResult, Sample
     from judge.records.comparison import Side
@@ -63,19 +63,18 @@ class Held(NamedTuple):
 
     def hold(self, report: "RankingReport") -> "tuple[GateResult, ...]":
         """What they say of a report."""
-        from judge.advice.diagnose import figures  # noqa: PLC0415
+        from judge.advice.diagnose import ceilings  # noqa: PLC0415  heavy
 
         mean, interval = report.mean, report.interval
-        ceiling = {name: each.ceiling for name, each in figures(report).items() if each.ceiling}
         own = self.gates.hold_means(mean, interval)
-        return own + self.targets.hold_means(mean, interval, ceiling)
+        return own + self.targets.hold_means(mean, interval, ceilings(report))
 
 
 def held_to(
     rules: "RankRules", asked: "Mapping[Side, Sequence[str]]", use: "Use | None", *, strict: bool
 ) -> Held:
     """The gates that are asked for, and the targets of a use."""
-    from judge.advice.rules import diagnosis_table  # noqa: PLC0415
+    from judge.advice.diagnose import diagnosis_table  # noqa: PLC0415
     from judge.reports.gate import Gates  # noqa: PLC0415
 
     targets = {} if use is None else diagnosis_table().use[use].target

@@ -1,4 +1,4 @@
-"""95 % intervals: of shares, of differences, of means over a stream of answers."""
+"""95 % intervals: of shares, and of means over a stream of answers."""
 
 import math
 import operator
@@ -114,36 +114,6 @@ def mean_limits(mean: float, variance: float, count: int) -> tuple[float, float]
     sizes = [max(count, pooled / spread) if spread > 0 else count for spread in spreads]
     low, high = (wilson(mean, size, t95(count - 1)) for size in sizes)
     return low[0], high[1]
-
-
-def difference(
-    mean: float, limits: tuple[float, float], other: float, others: tuple[float, float]
-) -> tuple[float, float]:
-    """The interval of `mean - other`, at the level of the two intervals.
-
-    d - √((m₁ - l₁)² + (u₂ - m₂)²) to d + √((u₁ - m₁)² + (m₂ - l₂)²), with d = m₁ - m₂. Made for
-    independent means; where both are over the same queries, and these are alike hard for both, it
-    is wider than need be.
-
-    Args:
-        mean: m₁.
-        limits: l₁ and u₁. A limit on the wrong side of its mean counts as equal to it.
-        other: m₂.
-        others: l₂ and u₂.
-
-    Returns:
-        (low, high).
-
-    Source: R. G. Newcombe (1998), Statistics in Medicine 17, 873-890, method 10; for any means
-    G. Y. Zou and A. Donner (2008), Statistics in Medicine 27, 1693-1702.
-
-    >>> [round(limit, 4) for limit in difference(0.5, (0.4, 0.7), 0.5, (0.2, 0.6))]
-    [-0.1414, 0.3606]
-    """
-    gap = mean - other
-    below, above = max(0.0, mean - limits[0]), max(0.0, limits[1] - mean)
-    others_below, others_above = max(0.0, other - others[0]), max(0.0, others[1] - other)
-    return gap - math.hypot(below, others_above), gap + math.hypot(above, others_below)
 
 
 class Row(NamedTuple):

@@ -26,6 +26,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 MODEL: Final = "--model tiny --base-url {server} --no-cache"
 TWICE: Final = "--repeat 2 --relevance --details"
 BOTH: Final = "--correctness --relevance"
+TREC: Final = "--qrels fixtures/trec.qrels --run"
 SESSIONS: Final = {
     "score": (
         "score fixtures/quickstart.jsonl -o run --details --lang {lang}",
@@ -81,16 +82,18 @@ SESSIONS: Final = {
     ),
     "retrieval": (
         "retrieval fixtures/retrieval.jsonl",
-        "retrieval --qrels fixtures/trec.qrels --run fixtures/trec.run",
-        (
-            "retrieval --qrels fixtures/trec.qrels -k 1 --run a=fixtures/trec.run "
-            "--run b=fixtures/trec.run"
-        ),
+        f"retrieval {TREC} fixtures/trec.run",
+        "retrieval fixtures/retrieval.jsonl -k 5 --worst 0 --use documents --fail-targets",
+        "! score fixtures/cells.jsonl -o cells --correctness",
+        "retrieval fixtures/cells.jsonl -k 1,5 --worst 2 --answers cells",
+        f"retrieval {TREC} a=fixtures/trec.run --run b=fixtures/trec.run -k 5 --chart",
+        "retrieval --list",
     ),
     "overlap": ("overlap fixtures/overlap.jsonl",),
     "recommend": (
         "recommend fixtures/recommend_sparse.jsonl",
         "recommend fixtures/recommend_imbalanced.jsonl",
+        "recommend fixtures/recommend_dense.jsonl --corpus-size 13 --depth 3 --markdown -",
     ),
     "exam": (
         "exam --limit 1 --category number --category negation -o exam.json",

@@ -53,6 +53,14 @@ def test_paired_differences_are_scipys(tmp_path: Path) -> None:
     assert runs["dense"]["differences"] == {}
 
 
+def test_a_better_order_of_as_much_is_said(tmp_path: Path) -> None:
+    late, early = (write(tmp_path / f"{r}.jsonl", at([r] * 59 + [1])) for r in (4, 2))
+    ran = judge("retrieval", late, early)
+    assert (ran.code, ran.err) == (0, "")
+    assert "\n- " in ran.out
+    assert "\n- " not in judge("retrieval", early, late).out
+
+
 def test_queries_that_are_not_the_same(tmp_path: Path) -> None:
     one = at([1, 2, 3])
     two: Lines = [
@@ -113,7 +121,6 @@ def test_runs_are_named_by_file_by_option_or_by_a_key(tmp_path: Path) -> None:
         (one, empty): "empty.jsonl: holds no sample",
         (mixed, empty, "--by", "chunk_size"): "empty.jsonl: holds no sample",
         (one, two, "--use", "faq"): "--use is of one run",
-        (one, two, "--before", one): "--before is of one run",
         (one, "--measures", "mrr"): "--measures is of several runs",
         (one, two, "--measures", "mrr@7"): "'mrr@7' is not measured",
         ("--qrels", one, "--run", two, "--by", "k"): "--by is a key of samples",

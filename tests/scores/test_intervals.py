@@ -12,7 +12,6 @@ from statsmodels.stats.proportion import proportion_confint
 from judge.scores.intervals import (
     Row,
     StreamedMeans,
-    difference,
     mean_limits,
     t95,
     weighted_share,
@@ -45,24 +44,6 @@ def test_wilson_is_statsmodels_s(n: int, data: st.DataObject) -> None:
     successes = data.draw(st.integers(0, n))
     reference = proportion_confint(successes, n, alpha=0.05, method="wilson")
     assert wilson(successes / n, n) == pytest.approx(reference, abs=1e-9)
-
-
-def test_a_difference_by_its_source_and_by_hand() -> None:
-    # Newcombe (1998), Statistics in Medicine 17, 873-890, table II: 56/70 - 48/80, method 10.
-    found = difference(56 / 70, wilson(56 / 70, 70), 48 / 80, wilson(48 / 80, 80))
-    assert found == pytest.approx((0.0524, 0.3339), abs=5e-5)
-    # Reach below .3 and above .4 (3-4-5); the other way .0 and .0.
-    assert difference(0.5, (0.2, 0.5), 0.1, (0.1, 0.5)) == pytest.approx((-0.1, 0.4))
-    # A limit on the wrong side counts as the mean.
-    assert difference(0.5, (0.6, 0.4), 0.25, (0.3, 0.2)) == pytest.approx((0.25, 0.25))
-
-
-@given(SHARES, SHARES)
-def test_a_difference_the_other_way_round_is_mirrored(one: list[float], two: list[float]) -> None:
-    low, high = difference(one[1], (one[0], one[2]), two[1], (two[0], two[2]))
-    assert low <= one[1] - two[1] <= high
-    mirrored = difference(two[1], (two[0], two[2]), one[1], (one[0], one[2]))
-    assert mirrored == pytest.approx((-high, -low))
 
 
 def rows(hits: str, clusters: str = "") -> list[Row]:

@@ -7,17 +7,38 @@ from typing import Final, TypeAlias, get_args
 from rich.text import Text
 
 from judge.advice.recommend import HELD, cutoff, figure
-from judge.advice.records import Advice, AdvisedMeasure, Role
-from judge.cli.terminal import Page, words
+from judge.advice.records import Advice, AdvisedMeasure, Profile, Role, Wishes
+from judge.cli.terminal import Page
 from judge.signature import release
-from judge.text.visible import flat
+from judge.text.visible import flat, plural
 
-_COLON: Final = {"en": ": ", "zh": "："}
-_ASIDE: Final = {"en": " ({})", "zh": "（{}）"}
-_STOP: Final = {"en": "; ", "zh": "；"}
 _Item: TypeAlias = tuple[str, str]
 """A name, which may be empty, and what is to be said of it in a sentence."""
 _MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_MEASURE: Final = "To measure it"
+_FIGURES: Final = {
+    "samples": "samples",
+    "queries": "queries with something relevant",
+    "relevant": "relevant a query, median",
+    "irrelevant": "irrelevant a query, median",
+    "ratio": "irrelevant for each relevant one",
+    "longest": "longest ranking",
+    "without_relevant": "queries of which gold says that nothing is relevant (left out)",
+    "differing": (
+        "queries whose gold_evidence and relevance name different chunks (relevant ones counted "
+        "by gold_evidence)"
+    ),
+}
+"""What is said of a profile, by field; the last two where there are any."""
+_SHARES: Final = {
+    "query": "a query",
+    "answer": "an answer",
+    "gold_answer": "a gold answer",
+    "gold": "gold evidence or relevance",
+    "chunks": "chunks",
+    "retrieved": "a ranking",
+    "citations": "citations in the answer",
+}
 
 
 def print_advice(advice: Advice, source: str, page: Page, written: str | None) -> None:
@@ -25,8 +46,7 @@ def print_advice(advice: Advice, source: str, page: Page, written: str | None) -
 
     The source is a shell's word for the samples, here and below.
     """
-    layout = _Layout(advice)
-    for number, (title, items) in enumerate(layout.sections()):
+    for number, (title, items) in enumerate(_sections(advice)):
         if number:
             page.blank()
         page.say(title, style="bold")
@@ -35,25 +55,23 @@ def print_advice(advice: Advice, source: str, page: Page, written: str | None) -
             page.say(line.append(said, style="default"), indent=2, hang=4)
     if to_run := command(advice, source):
         page.blank()
-        page.say(layout.word("measure"), style="bold")
+        page.say(_MEASURE, style="bold")
         page.copied(f"  {to_run}")
     if written is not None:
-        page.copied(layout.word("written", name=written))
+        page.copied(f"written to {written}")
 
 
 def markdown_page(advice: Advice, source: str) -> str:
     """The whole advice as a Markdown page, to be kept beside what was decided on."""
-    layout = _Layout(advice)
-    made = layout.word("made", source=source, version=release("judge"))
-    lines = [f"# {_plain(layout.word('title'))}", "", _plain(made), ""]
-    for heading, items in layout.sections():
+    made = f"for {source}, by judge {release('judge')}"
+    lines = ["# Which measures fit this data", "", _plain(made), ""]
+    for heading, items in _sections(advice):
         lines += [f"## {_plain(heading)}", ""]
         for name, said in items:
             lines.append("- " + (f"**{_plain(name)}** " if name else "") + _plain(said))
         lines.append("")
     if line := command(advice, source):
-        title = _plain(layout.word("measure"))
-        lines += [f"## {title}", "", "```bash", flat(line), "```", ""]
+        lines += [f"## {_MEASURE}", "", "```bash", flat(line), "```", ""]
     return "\n".join(lines)
 
 
@@ -70,69 +88,60 @@ def _plain(text: str) -> str:
     return _MARKS.sub(r"\\\1", flat(text))
 
 
-class _Layout:
-    def __init__(self, advice: Advice) -> None:
-        self._advice = advice
-        self._lang = advice.lang
-        self.word = words("recommend", "words", advice.lang)
+def _sections(advice: Advice) -> Iterator[tuple[str, list[_Item]]]:
+    """Headings with their items in the order to be read; what has no items is left out."""
+    why = "so no measure of retrieval is advised; why, stands below"
+    families = [
+        (f"{each.family}: {'fits' if each.fits else 'does not fit'}", each.why, each.command)
+        for each in advice.families
+    ]
+    avoided = [(each.name, each.why, each.rule) for each in advice.avoided]
+    all_of: list[tuple[str, list[_Item]]] = [
+        (
+            f"Scenario: {advice.scenario or 'not known'}",
+            [("", advice.fired[0].why if advice.scenario else why)],
+        ),
+        *((role.capitalize(), list(_measures(advice, role))) for role in get_args(Role)),
+        ("Not to be used here", [(name, f"{said} ({rule})") for name, said, rule in avoided]),
+        ("Beyond retrieval", [(name, f"{said} ({to_run})") for name, said, to_run in families]),
+        ("Worth knowing", [("", note) for note in advice.notes]),
+        ("The data", [("", line) for line in _profile(advice.profile, advice.wishes)]),
+        ("Rules that fired", [(each.rule, each.why) for each in advice.fired]),
+    ]
+    return ((title, items) for title, items in all_of if items)
 
-    def sections(self) -> Iterator[tuple[str, list[_Item]]]:
-        """Headings with their items in the order to be read; what has no items is left out."""
-        advice, word = self._advice, self.word
-        why = advice.fired[0].why if advice.scenario else word("untold")
-        families = [
-            (word("fits" if each.fits else "lacks", name=each.family), each.why, each.command)
-            for each in advice.families
-        ]
-        avoided = [(each.name, each.why, each.rule) for each in advice.avoided]
-        all_of: list[tuple[str, list[_Item]]] = [
-            (word("scenario", name=word(advice.scenario or "unknown")), [("", why)]),
-            *((word(role), self._measures(role)) for role in get_args(Role)),
-            (word("avoid"), [(name, self._told(*rest)) for name, *rest in avoided]),
-            (word("families"), [(name, self._told(*rest)) for name, *rest in families]),
-            (word("notes"), [("", note) for note in advice.notes]),
-            (word("profile"), [("", line) for line in self._profile()]),
-            (word("fired"), [(each.rule, each.why) for each in advice.fired]),
-        ]
-        return ((title, items) for title, items in all_of if items)
 
-    def _told(self, said: str, aside: str) -> str:
-        return said + _ASIDE[self._lang].format(aside)
+def _measures(advice: Advice, role: Role) -> Iterator[_Item]:
+    return (_measure(each) for each in advice.measures if each.role == role)
 
-    def _measures(self, role: Role) -> list[_Item]:
-        return [self._measure(each) for each in self._advice.measures if each.role == role]
 
-    def _measure(self, each: AdvisedMeasure) -> _Item:
-        name = self.word("between", name=each.name) if each.difference else each.name
-        most = [] if each.most is None else [self.word("most", most=figure(each.most))]
-        return (name, self._told(_STOP[self._lang].join([each.why, *most]), each.rule))
+def _measure(each: AdvisedMeasure) -> _Item:
+    name = f"{each.name}, between systems" if each.difference else each.name
+    most = "" if each.most is None else f"; at most {figure(each.most)} for the median query"
+    return name, f"{each.why}{most} ({each.rule})"
 
-    def _profile(self) -> Iterator[str]:
-        found, colon = self._advice.profile, _COLON[self._lang]
-        names = ("samples", "queries", "relevant", "irrelevant", "ratio")
-        figures = {name: getattr(found, name) for name in names} | {"ranked": found.longest}
-        if found.without_relevant:
-            figures["without_relevant"] = found.without_relevant
-        if found.differing:
-            figures["differing"] = found.differing
-        for name, value in figures.items():
-            yield f"{self.word(name)}{colon}{figure(value)}"
-        graded = "unknown" if found.graded is None else "yes" if found.graded else "no"
-        yield f"{self.word('graded')}{colon}{self.word(graded)}"
-        for name in HELD:
-            yield f"{self.word(f'share_{name}')}{colon}{100 * found.share[name]:.0f}%"
-        if asked := _STOP[self._lang].join(self._asked()):
-            yield f"{self.word('asked')}{colon}{asked}"
 
-    def _asked(self) -> Iterator[str]:
-        wishes = self._advice.wishes
-        if wishes.missed_cost == "high":
-            yield self.word("missed")
-        if wishes.noise_cost == "high":
-            yield self.word("noise")
-        if wishes.depth is not None:
-            yield self.word("depth", depth=figure(wishes.depth))
-        if wishes.corpus_size is not None:
-            yield self.word("corpus", corpus=figure(wishes.corpus_size))
-        if wishes.task is not None:
-            yield f"--task {wishes.task}"
+def _profile(found: Profile, wishes: Wishes) -> Iterator[str]:
+    for name, said in _FIGURES.items():
+        value = getattr(found, name)
+        if value or name not in {"without_relevant", "differing"}:
+            yield f"{said}: {figure(value)}"
+    graded = "not known" if found.graded is None else "yes" if found.graded else "no"
+    yield f"degrees of relevance: {graded}"
+    for name in HELD:
+        yield f"with {_SHARES[name]}: {100 * found.share[name]:.0f}%"
+    if asked := "; ".join(_asked(wishes)):
+        yield f"asked for: {asked}"
+
+
+def _asked(wishes: Wishes) -> Iterator[str]:
+    if wishes.missed_cost == "high":
+        yield "missed cost high"
+    if wishes.noise_cost == "high":
+        yield "noise cost high"
+    if wishes.depth is not None:
+        yield f"only the first {figure(wishes.depth)} are read"
+    if (size := wishes.corpus_size) is not None:
+        yield f"{figure(size)} {plural(size, 'chunk')} to search"
+    if wishes.task is not None:
+        yield f"--task {wishes.task}"

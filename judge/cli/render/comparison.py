@@ -6,25 +6,45 @@ from typing import Final
 from rich.text import Text
 
 from judge.cli.render.looks import gate_line
-from judge.cli.terminal import Page, figures, number, words
+from judge.cli.terminal import Page, figures, number
 from judge.reports.gate import less_is_better
-from judge.retrieval.records import ComparedRun, MeasureDifference, RunsReport
-from judge.text.visible import clip, flat
+from judge.retrieval.records import ComparedRun, MeasureDifference, Mismatch, RunsReport
+from judge.text.visible import clip, flat, plural
 
 _LONGEST: Final = 20
 _NAMED: Final = 5
 _LEVEL: Final = 0.05
 _LEAST_P: Final = 0.0001
 _BAR: Final = 40
+_HOW: Final = (
+    "Each difference is a run less {first}, over the queries that both have: a paired t test and "
+    "its interval. p is never under what the signs of the differences could show, and where fewer "
+    "than six queries differ there is no interval. Better and worse count queries."
+)
+_MANY: Final = (
+    "Many differences stand here: of twenty that are nothing, one has p under .05 by chance. "
+    "Choose beforehand which one counts."
+)
+_MISMATCHES: Final[dict[Mismatch, str]] = {
+    "only_here": "Queries only in {run}, and in no difference: {count} ({qids})",
+    "only_first": "Queries only in {first}, and in no difference with {run}: {count} ({qids})",
+    "query_differs": (
+        "Queries that read otherwise in {run} than in {first}: {count} ({qids}); "
+        "are these the same questions?"
+    ),
+    "gold_differs": (
+        "Queries with another number of relevant chunks in {run} than in {first}: {count} "
+        "({qids}); their recall and precision are shares of another whole"
+    ),
+}
 
 
 def print_compared(
     report: RunsReport, measures: Sequence[str], page: Page, *, chart: bool = False
 ) -> None:
     """Print the table of these measures, the chart if wished, and the notes."""
-    say = words("comparison", "say", page.lang)
-    headers = ("measure", "run", "mean", "difference", "interval", "p", "gain", "better_worse")
-    table = figures(*map(say, headers))
+    headers = ("run", "mean", "diff.", "95 % interval", "p", "gain", "better\n/ worse")
+    table = figures("measure", *headers)
     table.columns[1].justify, table.padding = "left", (0, 1, 0, 0)
     means = [run.report.mean for run in report.runs]
     measures = [each for each in measures if any(mean[each] is not None for mean in means)]
@@ -36,11 +56,11 @@ def print_compared(
     page.table(table)
     if chart:
         _print_chart(report, measures, page)
-    for line in _notes(report, page):
+    for line in _notes(report):
         page.say(line, hang=2)
     for run in report.runs:
         for gate in run.report.gates:
-            name = Text(say("of_run", run=_short(run.name)))
+            name = Text(f"{_short(run.name)}: ")
             page.say(name.append_text(gate_line(gate, page.lang)), hang=2)
     page.made_by(dict.fromkeys(run.report.signature for run in report.runs))
 
@@ -87,27 +107,26 @@ def _print_chart(report: RunsReport, measures: Sequence[str], page: Page) -> Non
         page.table(table)
 
 
-def _notes(report: RunsReport, page: Page) -> Iterator[str]:
-    say = words("comparison", "say", page.lang)
+def _notes(report: RunsReport) -> Iterator[str]:
     first, *others = report.runs
     if others:
-        yield say("how", first=_short(first.name))
-    tested = sum(found is not None for run in others for found in run.differences.values())
-    if tested:
-        yield say("many")
+        yield _HOW.format(first=_short(first.name))
+    if any(found is not None for run in others for found in run.differences.values()):
+        yield _MANY
     for run in report.runs:
         averaged, queries = run.report.averaged, run.report.queries
         if averaged < queries:
-            yield say("averaged", run=_short(run.name), averaged=averaged, queries=queries)
+            of = f"{averaged} of {queries} {plural(queries, 'query')}"
+            yield f"{_short(run.name)}: {of} in the means"
     for run in others:
         for kind, count in run.mismatches.items():
-            some = ", ".join(map(_short, run.listed[kind][:_NAMED]))
-            more = say("more", count=count - _NAMED) if count > _NAMED else ""
+            qids = ", ".join(map(_short, run.listed[kind][:_NAMED]))
+            qids += f" and {count - _NAMED} more" if count > _NAMED else ""
             names = {"run": _short(run.name), "first": _short(first.name)}
-            yield say(kind, **names, count=count, qids=some + more)
+            yield _MISMATCHES[kind].format(**names, count=count, qids=qids)
     yield from _warnings(report.runs)
     if report.rejected:
-        yield say("rejected", count=report.rejected)
+        yield f"lines that are no samples, and so left out: {report.rejected}"
 
 
 def _warnings(runs: Sequence[ComparedRun]) -> Iterator[str]:

@@ -1,54 +1,59 @@
-"""Rank measures, printed: the tables, the lists for a person, their reading, the catalogue."""
+"""Print rank measures: tables, lists to look at, their reading, and the catalogue of measures."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.advice.diagnose import bands, diagnose, targets
-from judge.advice.records import Band, Bands, Diagnoses, Diagnosis, Figure, Ground, Targets, Use
+from judge.advice.diagnose import Finding, Ground, Reading, Standing, diagnosis_table
 from judge.advice.rules import measures
-from judge.cli.terminal import Page, between, figures, number, words
-from judge.messages import Lang
-from judge.records import Summary
+from judge.cli.terminal import Page, between, figures, number
 from judge.retrieval.records import (
     IrrelevantTop,
     MissedGold,
+    MissGuess,
     RankingReport,
     ShownChunk,
     WorstQuery,
 )
-from judge.text.visible import short, visible
+from judge.text.visible import plural, short
 
 _TEXT: Final = 120
 """Characters of a chunk under a worst query."""
 _NAMED: Final = 5
 _BETWEEN: Final = 3
 _HUGE: Final = 1e6
-_STYLES: Final = {"poor": "red", "below": "red", "good": "green", "excellent": "green"}
+_STYLES: Final = {
+    **dict.fromkeys(("poor", "below", "missed"), "red"),
+    **dict.fromkeys(("good", "excellent", "met"), "green"),
+}
+_WORDS: Final = {"below": "below minimum", "met": "yes", "missed": "no", "None": "–"}
 _DIRECTIONS: Final = {
     "higher": "higher is better",
     "lower": "lower is better",
     "none": "neither end is better",
 }
+_GUESSES: Final[dict[MissGuess, str]] = {
+    "no_shared_words": "it shares no telling word with the question",
+    "split": "what is asked is split between it and {chunk}",
+    "other_words": "it says it in other words, and what stands on top has more of the question's",
+}
+"""Why it was missed. Only words were compared, so each is marked as a guess."""
 
 
 def print_ranked(report: RankingReport, page: Page) -> None:
     """Print the means, the lists, and the notes."""
-    head = words("ranking", "head", page.lang)
-    whole = figures(*map(head, ("whole", "mean", "interval", "queries")))
+    whole = figures("whole ranking", "mean", "95 % interval", "queries")
     for name, mean in report.mean.items():
         if "@" not in name:
             limits = _limits(report, name) or "–"
             whole.add_row(name, number(mean), limits, str(report.defined[name]))
-    for table in (whole, *_at_cutoffs(report, page.console.width, head("first"))):
+    for table in (whole, *_at_cutoffs(report, page.console.width)):
         page.table(table)
-    page.say(_counts(report, page.lang), hang=2)
-    for title, lines in _lists(report, page.lang).items():
+    page.say(_counts(report), hang=2)
+    for title, lines in _lists(report).items():
         if lines:
             page.blank()
             page.say(title, hang=2, style="bold")
@@ -64,7 +69,7 @@ def print_ranked(report: RankingReport, page: Page) -> None:
     page.made_by([report.signature])
 
 
-def _at_cutoffs(report: RankingReport, width: int, title: str) -> Iterator[Table]:
+def _at_cutoffs(report: RankingReport, width: int) -> Iterator[Table]:
     """Measures by k, the interval below the mean; as many tables as that width asks for."""
     names = [name for name in report.mean if "@" in name]
     rows = dict.fromkeys(name.partition("@")[0] for name in names)
@@ -73,7 +78,7 @@ def _at_cutoffs(report: RankingReport, width: int, title: str) -> Iterator[Table
     beside = max(1, (width - max(map(len, rows), default=0)) // (max(map(len, cells)) + _BETWEEN))
     for start in range(0, len(ks), beside):
         some = ks[start : start + beside]
-        table = figures(title, *(f"@{k}" for k in some))
+        table = figures("first k", *(f"@{k}" for k in some))
         for measure in rows:
             if measure == "waste" and all(report.mean[f"waste@{k}"] is None for k in ks):
                 continue  # without texts there is nothing to count
@@ -95,66 +100,65 @@ def _limits(report: RankingReport, name: str) -> str:
     return f"{_figure(interval.low)}–{_figure(interval.high)}" if interval else ""
 
 
-def _counts(report: RankingReport, lang: Lang) -> str:
-    say = words("ranking", "list", lang)
-    missed, relevant = report.missed_total, report.relevant_total
-    said = [
-        say("means", averaged=report.averaged, queries=report.queries),
-        say("late", missed=missed, relevant=relevant, k=_last(report)),
-        say("noisy", count=report.topped_total),
-    ]
-    return say("between").join(said)
+def _counts(report: RankingReport) -> str:
+    queries, topped = report.queries, report.topped_total
+    return (
+        f"{report.averaged} of {queries} {plural(queries, 'query')} in the means; "
+        f"{report.missed_total} of {report.relevant_total} relevant not in the first "
+        f"{_last(report)}; {topped} {plural(topped, 'query')} with something irrelevant on top"
+    )
 
 
 def _last(report: RankingReport) -> str:
     return next(reversed(report.mean), "").rpartition("@")[2]
 
 
-def _lists(report: RankingReport, lang: Lang) -> dict[str, list[Text]]:
+def _lists(report: RankingReport) -> dict[str, list[Text]]:
     """What to look at, under its title."""
-    say, why = words("ranking", "worst", lang), words("ranking", "guess", lang)
-    tell = words("ranking", "list", lang)
     return {
-        say("title"): [line for item in report.worst for line in _worst(item, say, why)],
-        tell("missed", k=_last(report)): [_missed(item, tell) for item in report.missed],
-        tell("topped"): [_topped(item, tell) for item in report.topped],
+        "Worst queries, by average precision": [
+            line for item in report.worst for line in _worst(item)
+        ],
+        f"Relevant, and not in the first {_last(report)}": list(map(_missed, report.missed)),
+        "Irrelevant on top": list(map(_topped, report.topped)),
     }
 
 
-def _worst(item: WorstQuery, say: Callable[..., str], why: Callable[..., str]) -> Iterator[Text]:
+def _worst(item: WorstQuery) -> Iterator[Text]:
     """A query, and under it what stood on top, what was missed, and a guess why."""
-    first = item.measures["rr"]
-    counts = {"found": item.found, "relevant": item.relevant, "ranked": item.ranked}
-    said = say("found" if item.ranked else "nothing", ap=number(item.measures["ap"]), **counts)
-    yield _line(item, said + (say("first", rank=round(1 / first)) if first else ""))
+    first, ap = item.measures["rr"], number(item.measures["ap"])
+    said = f"ap {ap}, {item.found} of {item.relevant} relevant"
+    said += f" among {item.ranked} ranked" if item.ranked else ", nothing is ranked"
+    yield _line(item, said + (f", the first at rank {round(1 / first)}" if first else ""))
     if item.top is not None:
-        yield _chunk("top", item.top, say)
+        yield _chunk("on top", item.top, f"rank {item.top.rank}")
     if item.missed is not None:
-        yield _chunk("unranked" if item.missed.rank is None else "late", item.missed, say)
+        rank = item.missed.rank
+        where = "relevant, not ranked" if rank is None else f"relevant, rank {rank}"
+        yield _chunk("missed", item.missed, where)
     if item.guess is not None:
-        yield Text(f"    {why(item.guess, chunk=short(item.beside))}", style="italic")
+        why = _GUESSES[item.guess].format(chunk=short(item.beside))
+        yield Text(f"    a guess: {why}", style="italic")
 
 
-def _chunk(key: str, chunk: ShownChunk, say: Callable[..., str]) -> Text:
+def _chunk(name: str, chunk: ShownChunk, where: str) -> Text:
     text = short(chunk.text, _TEXT)
-    said = say("text", text=text) if text else ""
-    return Text(f"    {say(key, chunk=short(chunk.chunk_id), rank=chunk.rank)}{said}", style="dim")
+    said = f"    {name}  {short(chunk.chunk_id)} ({where})" + (f": {text}" if text else "")
+    return Text(said, style="dim")
 
 
-def _missed(item: MissedGold, say: Callable[..., str]) -> Text:
+def _missed(item: MissedGold) -> Text:
     chunk = short(item.chunk_id)
     if item.relevance != 1:
-        chunk = say("graded", chunk=chunk, grade=f"{item.relevance:g}")
-    return _line(
-        item, say("unranked" if item.rank is None else "ranked", chunk=chunk, rank=item.rank)
-    )
+        chunk += f" (relevance {item.relevance:g})"
+    where = "is not ranked at all" if item.rank is None else f"stands at rank {item.rank}"
+    return _line(item, f"{chunk} {where}")
 
 
-def _topped(item: IrrelevantTop, say: Callable[..., str]) -> Text:
-    first, chunks = item.first_relevant, ", ".join(map(short, item.chunk_ids[:_NAMED]))
-    if (more := len(item.chunk_ids) - _NAMED) > 0:
-        chunks = say("more", chunks=chunks, count=more)
-    return _line(item, say("alone" if first is None else "above", chunks=chunks, first=first))
+def _topped(item: IrrelevantTop) -> Text:
+    first, chunks = item.first_relevant, _some(item.chunk_ids, len(item.chunk_ids))
+    end = "nothing relevant is ranked" if first is None else f"the first relevant is at {first}"
+    return _line(item, f"{chunks} above; {end}")
 
 
 def _line(item: WorstQuery | MissedGold | IrrelevantTop, said: str) -> Text:
@@ -167,154 +171,104 @@ def _some(names: tuple[str, ...], count: int) -> str:
     return shown if count <= _NAMED else f"{shown} and {count - _NAMED} more"
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a report is to be read."""
-
-    use: Use | None = None
-    """Whose targets to hold it against."""
-    before: RankingReport | None = None
-    """An earlier report to compare with."""
-    answers: Summary | None = None
-    """What became of the same questions' answers."""
-    elsewhere: str | None = None
-    """The file they were scored from, where it is not the one that is measured."""
-    lang: Lang = "en"
-    """Language of the reading."""
-
-
-def print_reading(report: RankingReport, asked: Reading, page: Page) -> None:
+def print_reading(found: Reading, page: Page) -> None:
     """Print bands, production levels, targets, and what the numbers point to."""
-    reader = _Reader(page.console, asked.lang)
-    reader.bands(bands(report, asked.lang))
-    if asked.use is not None:
-        reader.targets(targets(report, asked.use, asked.lang))
-    if asked.elsewhere is not None:
-        reader.blank()
-        reader.cautions([reader.words("elsewhere", path=visible(asked.elsewhere))])
-    found = diagnose(report, before=asked.before, answers=asked.answers, lang=asked.lang)
-    reader.diagnoses(found)
-
-
-class _Reader(Page):
-    def __init__(self, console: Console, lang: Lang) -> None:
-        super().__init__(console)
-        self.words = words("diagnosis", "say", lang)
-
-    def bands(self, found: Bands) -> None:
-        self._title("title", source=found.source)
-        if found.bands:
-            self.table(self._by_cutoff(found.bands))
-        if found.production:
-            table = figures(*map(self.words, ("production", "mean", "interval", "level")))
-            for band in found.production:
-                table.add_row(band.figure.measure, *_mean(band.figure), self._level(band))
-            self.table(table)
-        if found.not_measured:
-            self.say(self.words("not_measured", measures=", ".join(found.not_measured)), hang=2)
-        doubt = any(map(_doubtful, (*found.bands, *found.production)))
-        self._noted(found.cautions, doubt=doubt)
-
-    def targets(self, found: Targets) -> None:
-        self._title("use", use=found.name)
-        headers = ("measure", "mean", "interval", "target", "reached")
-        table = figures(*map(self.words, headers))
+    _title(page, "How to read this: rules of thumb; no study stands behind the limits")
+    if found.bands:
+        page.table(_by_cutoff(found.bands))
+    if found.production:
+        table = figures("for production", "mean", "95 % interval", "level")
+        for each in found.production:
+            table.add_row(each.measure, *_mean(each), _level(each))
+        page.table(table)
+    absent = [name for name in diagnosis_table().production if name not in _names(found.production)]
+    if absent:
+        page.say(f"not measured, so without a level: {', '.join(absent)}", hang=2)
+    if found.targets:
+        _title(page, f"for {found.use}")
+        table = figures("measure", "mean", "95 % interval", "target", "reached")
         for each in found.targets:
-            target = self.words("none") if each.target is None else number(each.target)
-            verdict = Text("–")
-            if each.figure is None:
-                verdict = Text(self.words("unmeasured"))
-            elif each.met is not None:
-                word, style = ("met", "green") if each.met else ("missed", "red")
-                verdict = self._verdict(word, style, doubtful=each.sure is False)
-            table.add_row(each.measure, *_mean(each.figure), target, verdict)
-        self.table(table)
-        self._noted(found.cautions, doubt=any(each.sure is False for each in found.targets))
+            target = "none" if each.target is None else number(each.target)
+            reached = Text("not measured") if each.figure is None else _level(each)
+            table.add_row(each.measure, *_mean(each), target, reached)
+        page.table(table)
+    if any(each.sure is False for each in (*found.bands, *found.production, *found.targets)):
+        doubt = "the 95 % interval reaches beyond the limit, so that more queries may say otherwise"
+        page.say(f"?: {doubt}", hang=2, style="dim")
+    _title(page, "What the numbers point to")
+    print_findings(found.findings, page)
+    if not found.findings:
+        page.say("No rule applies, which is no proof that all is well.", hang=2)
+    for rule in found.unjudged:
+        why = "; ".join(f"needs one of {', '.join(names)}" for names in rule.missing)
+        page.say(f"not judged, whether {rule.finding}: {why}", hang=2)
+    for caution in found.cautions:
+        page.say(caution, hang=2, style="yellow")
 
-    def diagnoses(self, found: Diagnoses) -> None:
-        self._title("diagnoses")
-        for each in found.found:
-            self._diagnosis(each)
-        if not found.found:
-            self.say(self.words("nothing"), hang=2)
-        for rule in found.unjudged:
-            why = [self.words("one_of", measures=", ".join(names)) for names in rule.missing]
-            self.say(self.words("unjudged", finding=rule.finding, why="; ".join(why)), hang=2)
-        self.cautions(found.cautions)
 
-    def _diagnosis(self, found: Diagnosis) -> None:
-        self.say(f"- {found.finding}", hang=2, style="bold")
+def print_findings(findings: Iterable[Finding], page: Page) -> None:
+    """Print what numbers point to, each finding with its grounds and what to look at."""
+    for found in findings:
+        page.say(f"- {found.finding}", hang=2, style="bold")
         for ground in found.grounds:
-            self.say("  " + self.words("because", ground=self._ground(ground)), hang=4)
+            page.say(f"  because {_ground(ground)}", hang=4)
         for advice in found.advice:
-            self.say("  " + self.words("next", advice=advice), hang=4)
+            page.say(f"  next: {advice}", hang=4)
         if found.sure is not True:
-            doubt = "unspanned" if found.sure is None else "unsure"
-            self.say("  " + self.words(doubt), hang=4, style="yellow")
-
-    def _ground(self, ground: Ground) -> str:
-        found, interval = ground.figure, ground.figure.interval
-        span = change = most = ""
-        if found.ceiling is not None:
-            most = self.words("of_most", ceiling=number(found.ceiling))
-        if interval is not None:
-            span = self.words("span", low=number(interval.low), high=number(interval.high))
-        if ground.change is not None:
-            signed = (f"{each:+.3f}".replace("-", "\N{MINUS SIGN}") for each in ground.change)
-            change = self.words("change", **dict(zip(("low", "high"), signed, strict=True)))
-        return self.words(
-            ground.op,
-            measure=found.measure,
-            value=number(found.value) + most,
-            span=span,
-            than=number(ground.than),
-            before=number(None if ground.before is None else ground.before.value),
-            change=change,
-        )
-
-    def _by_cutoff(self, found: tuple[Band, ...]) -> Table:
-        """A row for each measure, a column for each k, as in the table of means."""
-        cells: dict[str, dict[str, Text]] = {}
-        for band in found:
-            measure, _, k = band.figure.measure.partition("@")
-            cells.setdefault(measure, {})[k] = self._level(band)
-        ks = sorted({k for row in cells.values() for k in row}, key=lambda k: (len(k), k))
-        table = figures(self.words("band"), *(f"@{k}" if k else self.words("whole") for k in ks))
-        for measure, row in cells.items():
-            table.add_row(measure, *(row.get(k, Text()) for k in ks))
-        return table
-
-    def _level(self, band: Band) -> Text:
-        style = _STYLES.get(band.level, "")
-        return self._verdict(f"level_{band.level}", style, doubtful=_doubtful(band))
-
-    def _verdict(self, key: str, style: str, *, doubtful: bool) -> Text:
-        word = self.words(key)
-        return Text(self.words("doubtful", verdict=word) if doubtful else word, style=style)
-
-    def _title(self, key: str, **values: str) -> None:
-        self.blank()
-        self.say(self.words(key, **values), hang=2, style="bold")
-
-    def _noted(self, cautions: Iterable[str], *, doubt: bool) -> None:
-        self.cautions(cautions)
-        if doubt:
-            self.say(self.words("doubt"), hang=2, style="dim")
-
-    def cautions(self, cautions: Iterable[str]) -> None:
-        for caution in cautions:
-            self.say(caution, hang=2, style="yellow")
+            why = "not all of these numbers have an interval"
+            if found.sure is False:
+                why = "the 95 % intervals do not settle it"
+            page.say(f"  a hint only: {why}", hang=4, style="yellow")
 
 
-def _mean(found: Figure | None) -> tuple[str, str]:
-    if found is None:
+def _ground(ground: Ground) -> str:
+    found, interval = ground.figure, ground.figure.interval
+    value, than = number(found.value), number(ground.than)
+    if found.ceiling < 1:
+        value += f" of at most {number(found.ceiling)}"
+    if interval is not None:
+        value += f" ({between(interval.low, interval.high)})"
+    said = {
+        "at_least": f"{value} is high: {than} or more",
+        "under": f"{value} is low: under {than}",
+        "up": f"rose from {than} to {value}",
+        "stands": f"stands: {than} before, {value} now",
+    }
+    return f"{found.measure} {said[ground.op]}"
+
+
+def _by_cutoff(found: Iterable[Standing]) -> Table:
+    """A row for each measure, a column for each k, as in the table of means."""
+    cells: dict[str, dict[str, Text]] = {}
+    for band in found:
+        measure, _, k = band.measure.partition("@")
+        cells.setdefault(measure, {})[k] = _level(band)
+    ks = sorted({k for row in cells.values() for k in row}, key=lambda k: (len(k), k))
+    table = figures("band", *(f"@{k}" if k else "whole" for k in ks))
+    for measure, row in cells.items():
+        table.add_row(measure, *(row.get(k, Text()) for k in ks))
+    return table
+
+
+def _level(found: Standing) -> Text:
+    word, doubt = str(found.level), "?" if found.sure is False else ""
+    return Text(_WORDS.get(word, word) + doubt, style=_STYLES.get(word, ""))
+
+
+def _mean(found: Standing) -> tuple[str, str]:
+    if found.figure is None:
         return number(None), "–"
-    interval = found.interval
-    return number(found.value), between(interval.low, interval.high) if interval else "–"
+    interval = found.figure.interval
+    return number(found.figure.value), between(interval.low, interval.high) if interval else "–"
 
 
-def _doubtful(band: Band) -> bool:
-    return band.span is not None and set(band.span) != {band.level}
+def _names(found: Iterable[Standing]) -> set[str]:
+    return {each.measure for each in found}
+
+
+def _title(page: Page, text: str) -> None:
+    page.blank()
+    page.say(text, hang=2, style="bold")
 
 
 def print_measures(page: Page) -> None:
@@ -328,4 +282,3 @@ def print_measures(page: Page) -> None:
             page.say(Text(each.name, style="bold").append(facts, style="not bold"), hang=2)
             page.say(f"= {each.formula}  [{each.source}]", indent=2, hang=2)
             page.say(each.meaning + also, indent=2, hang=2, style="dim")
-            page.say(each.meaning_zh, indent=2, hang=2, style="dim")
