@@ -14,7 +14,7 @@ from judge.backends.labels import Roles, read_labels
 from judge.backends.local import SentenceEmbedder, TransformersScorer
 from judge.backends.local.network import Encoded
 from judge.backends.local.scorer import Network
-from judge.backends.local.weights import fingerprint, load, located
+from judge.backends.local.weights import fingerprint, located
 from judge.errors import ConfigError
 from judge.protocols import Embedder, PairScorer
 from judge.records import Relation, Unscored, UnscoredReason
@@ -341,28 +341,3 @@ def test_the_contents_of_a_models_files_make_its_fingerprint(tmp_path: Path) -> 
         made(tmp_path / "g", **parts | {"model_safetensors": "{}", "config_json": "12"}),
     ]
     assert len({usual, *changed}) == 6
-
-
-PROBLEMS = [
-    (ImportError("No module named 'x'"), r"\(No module named 'x'\); .*pip install '\.\[local"),
-    (ConfigError("it is no classifier"), ": it is no classifier$"),
-    (OSError("\n\n no file \nat all"), r"cannot be loaded \(OSError: no file\); try it"),
-    (ValueError(""), r"cannot be loaded \(ValueError: \)"),
-]
-
-
-async def test_whatever_goes_wrong_is_one_line_that_names_the_model(
-    tmp_path: Path, worker: ThreadPoolExecutor
-) -> None:
-    for error, said in PROBLEMS:
-
-        def make(_: Path, error: Exception = error) -> None:
-            raise error
-
-        with pytest.raises(ConfigError, match=said) as caught:
-            await load(str(tmp_path), "--option 'x'", make, worker)
-        assert str(caught.value).startswith("--option 'x': ")
-        assert "\n" not in str(caught.value)
-        assert caught.value.__cause__ is None
-    with pytest.raises(ConfigError, match=r"^--nli-model './none': there is no such folder"):
-        await TransformersScorer.opened("./none", worker)

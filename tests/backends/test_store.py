@@ -19,7 +19,6 @@ from judge.backends.store import BackgroundStore, DiskStore, empty
 from judge.backends.store.redis import RedisStore
 from judge.errors import ConfigError, JudgeError, RunError, UsageError
 from judge.protocols import Store
-from tests.commands import cramped
 
 WRITER = """
 import sys
@@ -284,31 +283,6 @@ def test_a_full_disk_is_named_and_keeps_what_is_there(folder: Path) -> None:
     assert int(count) > 5
     with DiskStore(folder) as store:
         assert {key for key, _ in store.rows()} == {str(number) for number in range(int(count))}
-
-
-def test_a_cache_can_be_emptied_without_room_for_a_transaction(folder: Path) -> None:
-    with DiskStore(folder) as store:
-        store.put({"k": "v" * 100_000})
-    with cramped(4096):
-        assert empty(folder) is None
-    assert names(folder) == []
-
-
-def test_errors_in_mid_run_are_translated_and_quote_no_text(folder: Path) -> None:
-    uses: tuple[Callable[[DiskStore], object], ...] = (
-        lambda store: store.get(["k"]),
-        lambda store: store.put({"k": "secret"}),
-        lambda store: list(store.rows()),
-        DiskStore.clear,
-    )
-    for use in uses:
-        with DiskStore(folder) as store:
-            store.put({"k": "secret"})
-            plant(folder, "DROP TABLE Cache")
-            with pytest.raises(RunError, match="no such table") as caught:
-                use(store)
-        assert str(folder) in str(caught.value)
-        assert "secret" not in str(caught.value)
 
 
 def test_a_closed_store_is_the_caller_s_mistake_and_stays_closed(opened: Opened) -> None:

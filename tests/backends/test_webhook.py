@@ -173,27 +173,6 @@ def test_what_is_no_address_is_refused_unrepeated() -> None:
         assert "s3cret" not in "".join(traceback.format_exception(caught.value))
 
 
-async def test_a_proxy_that_cannot_be_used_or_lets_nothing_through(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    send = hook("https://host.example/s3cret", attempts=2)
-    with PostServer() as proxy:
-        for variable, place, said in (
-            ("ALL_PROXY", "gopher://us3r:s3cret@host", "a proxy of the environment cannot be used"),
-            (
-                "HTTPS_PROXY",
-                f"http://us3r:s3cret@127.0.0.1:{proxy.port}",
-                "the proxy does not let it through",
-            ),
-        ):
-            with monkeypatch.context() as patched:
-                patched.setenv(variable, place)
-                with pytest.raises(WebhookError) as caught:
-                    await send(SAMPLE, RESULT, 1.0)
-            assert str(caught.value) == f"https://host.example: {said}"
-            assert "s3cret" not in "".join(traceback.format_exception(caught.value))
-
-
 async def test_a_certificate_is_taken_only_where_somebody_vouches_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -146,15 +146,6 @@ def test_nobody_there(ask: Ask) -> None:
         assert (reason(exchange), exchange.retries) == ("connection", 2)
 
 
-def test_past_the_deadline_the_last_failure_comes_at_once(ask: Ask) -> None:
-    with JudgeServer(lambda _: too_many("3600")) as server:
-        assert reason(ask(server.base_url, patience=60.0)) == "rate_limited"
-    with JudgeServer(lambda _: Hang()) as server:
-        assert reason(ask(server.base_url, patience=0.05)) == "timeout"
-        # None, where a busy machine had not sent it by then.
-        assert len(server.requests) <= 1
-
-
 @pytest.mark.parametrize("answer", [Hang(), Trickle(0.004), too_many("60")])
 async def test_cancelling_goes_through(key: str, quick: Policy, answer: Answer) -> None:
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
@@ -304,31 +295,6 @@ def test_a_proxy_that_is_none_is_named_and_not_repeated(monkeypatch: pytest.Monk
         Connection("http://127.0.0.1:9/v1", "")
 
 
-def test_a_key_goes_to_no_socks_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("all_proxy", f"socks5://u:{PASSWORD}@127.0.0.1:9")
-    with pytest.raises(ConfigError, match=r"^all_proxy in the environment names a SOCKS ") as none:
-        Connection("https://h.example/v1", "")
-    assert PASSWORD not in str(none.value)
-    # The server's own scheme comes first, and some are asked without a proxy.
-    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-    Connection("https://h.example/v1", "")
-    monkeypatch.setenv("no_proxy", "h.example")
-    Connection("http://h.example/v1", "")
-
-
-def test_a_proxy_for_the_outside_world_does_not_lead_to_this_machine(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HTTP_PROXY", refused_url())
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    monkeypatch.delenv("no_proxy", raising=False)
-    with JudgeServer(lambda _: Says("fine")) as server:
-        assert "fine" in str(ask(server.base_url).outcome)
-    assert reason(ask("http://nowhere.invalid/v1")) == "connection"
-
-
 async def test_a_proxy_learns_its_own_password_and_no_key(
     key: str, quick: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -440,20 +406,6 @@ async def test_how_long_a_request_is_persisted_in(quick: Policy) -> None:
         deadline = None if patience is None else now() + patience
         assert await quick.persist(attempts, deadline) == ended
         assert len(attempts.ends) == ended[1] + 1
-
-
-async def test_an_attempt_ends_by_the_deadline_and_none_begins_behind_it(quick: Policy) -> None:
-    attempts, deadline = Attempts("fine"), now() + 1.0
-    await quick.persist(attempts, deadline)
-    assert attempts.ends == [deadline]
-    late, retries = await quick.persist(Attempts(LIMITED), now() + 0.5)
-    assert isinstance(late, Failure)
-    assert late.reason is UnscoredReason.RATE_LIMITED
-    assert retries > 0
-    never = Attempts("fine")
-    outcome, _ = await quick.persist(never, now())
-    assert isinstance(outcome, Failure)
-    assert (outcome.reason, never.ends) == (UnscoredReason.TIMEOUT, [])
 
 
 # The first question.

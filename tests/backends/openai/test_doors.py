@@ -74,11 +74,3 @@ def test_what_google_withholds_is_said_to_be_withheld() -> None:
     (withheld,) = (each.outcome for each in last.sentences)
     assert isinstance(withheld, Unscored)
     assert withheld.reason == "content_filter"
-
-
-def test_a_key_that_google_does_not_know_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody-else")
-    with JudgeServer(Gemini()) as server:
-        ran = score(server)
-    assert (ran.code, ran.err.count("\n"), server.probes) == (2, 1, 1), ran
-    assert "API key not valid. Please pass a valid API key.; set OPENAI_API_KEY" in ran.err

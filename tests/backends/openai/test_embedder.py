@@ -69,14 +69,6 @@ def test_blank_texts_alone_have_rows_as_long_as_the_others(embed: Embed) -> None
     assert none.shape == (0, 2)
 
 
-def test_many_texts_go_in_batches(embed: Embed) -> None:
-    texts = [f"{'x' * (i % 7)}" for i in range(84)]
-    with JudgeServer(embedding=by_length) as server:
-        rows = only(embed(server.base_url, texts))
-    assert [len(batch) for batch in server.embedded] == [32, 32, 8]
-    assert rows.any(axis=1).tolist() == [bool(text) for text in texts]
-
-
 _BAD = "server_error"
 FAILURES: list[tuple[Answer, str]] = [
     (Body('{"data": [{"embedding": [1]}]}'), _BAD),
