@@ -129,7 +129,7 @@ def _framed(frame: Any) -> Iterator[object]:  # noqa: ANN401  pandas is no depen
         yield _TableRow(zip(columns, row, strict=True))
 
 
-class _Desk:
+class _RowReader:
     """Makes samples of rows, one after the other; a sample is let through as it is."""
 
     def __init__(
@@ -165,9 +165,9 @@ class _Desk:
 
 def samples_in(given: object, needs: Collection[str]) -> Iterator[Sample]:
     """Every sample in what is given, in order, as of `each`; `needs` are fields it must have."""
-    with closing(_Desk(needs=needs)) as desk:
+    with closing(_RowReader(needs=needs)) as reader:
         for row in rows_of(given).read():
-            yield desk.sample(row)
+            yield reader.sample(row)
 
 
 async def each(given: object, mapping: Mapping[str, str] | None = None) -> AsyncGenerator[Sample]:
@@ -184,24 +184,24 @@ async def each(given: object, mapping: Mapping[str, str] | None = None) -> Async
         InputError: names row and field; of rows that are no samples, also where an id comes twice.
     """
     if isinstance(given, AsyncIterable):
-        with closing(_Desk(mapping)) as desk:
+        with closing(_RowReader(mapping)) as reader:
             async for row in given:
-                yield desk.sample(row)
+                yield reader.sample(row)
         return
     rows = rows_of(given, mapping)
     if rows.size is not None:
         await _check(rows, mapping)
     told = _LOG.info if rows.size is None else None  # once is enough
-    with closing(_Desk(mapping, told=told)) as desk:
+    with closing(_RowReader(mapping, told=told)) as reader:
         for row in rows.read():
-            yield desk.sample(row)
+            yield reader.sample(row)
 
 
 async def _check(rows: Rows, mapping: Mapping[str, str] | None) -> None:
     made = 0
-    with closing(_Desk(mapping)) as desk:
+    with closing(_RowReader(mapping)) as reader:
         for row in rows.read():
-            if desk.sample(row) is not row:
+            if reader.sample(row) is not row:
                 made += 1
                 if made % _BREATH == 0:
                     await asyncio.sleep(0)

@@ -6,8 +6,6 @@ import pytest
 
 from judge.files.runs import read_record, read_summary
 from tests.commands import Ran, judge, line, write
-from tests.faults import error
-from tests.replies import picky
 from tests.server import JudgeServer
 
 ANSWER = "Room 1 is open [1]. Room 2 is shut. 第3室九点开放。 第4室关闭。 Thanks for asking!"
@@ -30,25 +28,6 @@ def test_options_reach_the_server(samples: Path, server: JudgeServer) -> None:
     assert {each.body["max_tokens"] for each in asked} == {701}
     summary = read_summary(samples.with_name("run"))
     assert (summary.calls, summary.claims) == (5, 5)
-
-
-# Options, and what the one line says.
-REFUSED = [
-    ("--judge llm", "--model or JUDGE_MODEL"),
-    ("--base-url http://localhost:1/v1", "--base-url or OPENAI_BASE_URL"),
-    ("--model tiny", "OPENAI_API_KEY"),
-    ("--model tiny --max-evidence-tokens 10", "max_evidence_tokens = 10"),
-    ("--model tiny --base-url localhost:8000", "localhost:8000"),
-    ("--model tiny --config nowhere.toml", "nowhere.toml"),
-]
-
-
-def test_settings_that_cannot_be_are_one_line(samples: Path) -> None:
-    for options, told in REFUSED:
-        ran = score(samples, *options.split())
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), options
-        assert told in ran.err, options
-    assert not samples.with_name("run").exists()
 
 
 def test_the_environment(
@@ -114,23 +93,6 @@ def test_what_is_asked_beside_is_sent_and_signed(samples: Path, server: JudgeSer
     # Headers are who asks, and not what: asked again by another, all is kept.
     assert score(samples, *server.words, *more[:-1], '{"X-Team": "b"}', name="three").code == 0
     assert (server.probes, server.calls) == (2, 4)
-
-
-@pytest.mark.parametrize(
-    ("option", "field", "value"),
-    [
-        ("--reasoning-effort", "reasoning_effort", "low"),
-        ("--extra-body", "top_k", '{"top_k": 1}'),
-    ],
-)
-def test_a_field_that_the_server_does_not_take_is_named(
-    samples: Path, option: str, field: str, value: str
-) -> None:
-    said = error(400, f"Unrecognized request argument supplied: {field}", field)
-    with JudgeServer(picky({field: said})) as server:
-        ran = score(samples, *server.words, option, value)
-    assert (ran.code, ran.err.count("\n"), server.calls) == (2, 1, 0)
-    assert f"leave {field!r} out of {option}" in ran.err
 
 
 def test_another_judge_than_is_expected_is_asked_nothing(
