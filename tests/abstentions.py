@@ -39,10 +39,6 @@ HALVES: Final[tuple[Half, ...]] = ("learn", "held")
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 CLAIM: Final = SentenceKind.CLAIM.value
 ABSTENTION: Final = SentenceKind.ABSTENTION.value
-LOOKALIKES: Final = frozenset(
-    {"world", "search", "subject", "asserts", "advice", "words", "answered"}
-)
-"""Categories whose claims are worded like an abstention, a courtesy or a list of sources."""
 SPLIT: Final = "split"
 """Found in place of a kind where the text was cut into another number of sentences."""
 

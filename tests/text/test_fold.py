@@ -2,7 +2,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.text.fold import count_cjk, estimate_tokens, fold
-from tests.growth import LINEAR, growth, repeated
 
 FOLDED = [
     ("", ""),
@@ -65,11 +64,6 @@ def test_han_kana_bopomofo_and_hangul_are_counted() -> None:
     assert count_cjk("plain, text") == 0
 
 
-def test_time_grows_with_the_length_and_no_faster() -> None:
-    for unit in ("the fee is ten euros. ", "员工出差，", "é", "\u0301\u0316", "\u200b", " "):
-        assert growth(fold, repeated(unit, first="e"), 1_500) < LINEAR, unit
-
-
 def test_a_token_is_a_cjk_character_or_four_others() -> None:
     tokens = [
         ("", 0),
@@ -82,12 +76,3 @@ def test_a_token_is_a_cjk_character_or_four_others() -> None:
         ("x" * 4001, 1001),
     ]
     assert [(text, estimate_tokens(text)) for text, _ in tokens] == tokens
-
-
-@given(st.text(st.characters(codec="ascii")))
-def test_plain_text_folds_as_it_does_behind_a_letter_with_an_accent(text: str) -> None:
-    alone, behind = fold(text), fold(f"é{text}")
-    pairs = list(zip(alone.starts, alone.ends, strict=True))
-    kept = [(start - 1, end - 1) for start, end in zip(behind.starts, behind.ends, strict=True)]
-    assert f"é{alone.text}" == behind.text.replace("é ", "é", 1)
-    assert pairs == kept[len(kept) - len(pairs) :]

@@ -6,14 +6,8 @@ from hypothesis import strategies as st
 
 from judge.text.fold import estimate_tokens
 from judge.text.pieces import LONGEST, pieces, segments
-from tests.growth import LINEAR, growth, repeated
 
 TEXTS = st.text(st.sampled_from("ab .。\n下雨！"), max_size=200)
-
-
-def test_what_fits_is_one_piece() -> None:
-    assert list(pieces("It rained. 下雨了。", 100)) == [(0, 15, 6)]
-    assert list(pieces("", 2)) == [(0, 0, 0)]
 
 
 def test_pieces_end_where_sentences_do_and_neighbours_stay_together() -> None:
@@ -69,9 +63,3 @@ def test_a_long_sentence_is_cut_at_a_space_where_there_is_one() -> None:
     assert all(b - a <= LONGEST for a, b in segments("字" * 1000))
     text = "word " * 500
     assert {text[a : a + 5] for a, _ in segments(text)} == {"word "}
-
-
-def test_time_grows_with_the_length_and_no_faster() -> None:
-    for unit in (". ", "...", "。", "\n", '."', "a.b ", "字", " ", "It rained. ", "，"):
-        assert growth(segments, repeated(unit), 2_000) < LINEAR, unit
-        assert growth(lambda text: list(pieces(text, 40)), repeated(unit), 2_000) < LINEAR, unit

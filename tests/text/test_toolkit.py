@@ -30,31 +30,3 @@ def test_two_parts_of_nltk_do(first: str, left: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     said = ["It rained, says Dr. Smith.", "We stayed."]
     assert done.stdout.splitlines() == [str(said), f"relat {left}"]
-
-
-RACE = """
-import sys, threading, types
-from judge.text import toolkit
-sys.setswitchinterval(1e-6)
-stop = threading.Event()
-def churn():
-    while not stop.is_set():
-        for n in range(200):
-            sys.modules[f"other{n}"] = types.ModuleType("other")
-        for n in range(200):
-            del sys.modules[f"other{n}"]
-thread = threading.Thread(target=churn)
-thread.start()
-try:
-    for _ in range(6):
-        toolkit.alone("nltk.stem.snowball")
-finally:
-    stop.set()
-    thread.join()
-    print([name for name in sys.modules if name.startswith("nltk")])
-"""
-
-
-def test_another_thread_may_import_meanwhile() -> None:
-    done = subprocess.run([sys.executable, "-c", RACE], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.words import LIGHT, blank, blank_markup, negation, stem, stems, weight, words
-from tests.growth import LINEAR, growth, repeated
+from judge.text.words import LIGHT, blank_markup, negation, stem, stems, weight, words
 
 
 def test_words_keep_their_places() -> None:
@@ -57,14 +56,3 @@ def test_markup_is_blanked_and_text_is_not() -> None:
     left = [(text, blank_markup(text)) for text, _ in MARKUP]
     assert [(text, blank.split()) for text, blank in left] == [(a, b.split()) for a, b in MARKUP]
     assert all(len(blank) == len(text) for text, blank in left)
-
-
-def test_time_grows_with_the_length_and_no_faster() -> None:
-    def blanked(text: str) -> str:
-        return blank(text, [(i, i + 3) for i in range(0, len(text), 3)])
-
-    # A copy for each marker took minutes.
-    assert growth(blanked, repeated("[1]"), 8_000) < LINEAR
-    for unit in ("[", "［", "(a#", "[a#b", "1, ", "passage 1, ", "\n ", "a'"):
-        for action in (blank_markup, words):
-            assert growth(action, repeated(unit), 2_000) < LINEAR, unit
