@@ -23,13 +23,14 @@ from judge.scores.intervals import StreamedMeans
 from judge.signature import Signature, release
 from judge.text.visible import clip, counted
 
-_ROUGES: Final = ("rouge1", "rouge2", "rougeL", "rougeLsum", "rougeW")
 MEASURES: Final = (
     "exact_match",
     "token_f1",
-    "token_precision",
-    "token_recall",
-    *(f"{name}{part}" for name in _ROUGES for part in ("", "_precision", "_recall")),
+    "rouge1",
+    "rouge2",
+    "rougeL",
+    "rougeLsum",
+    "rougeW",
 )
 """What has a mean: names of `AnswerOverlap.scores`, in order."""
 LANGUAGE_NAMES: Final[dict[Language, str]] = {
@@ -85,22 +86,16 @@ def measure(answer: str, gold: str, *, stem: bool) -> dict[str, float | None]:
     """Every measure but BLEU, of one answer, by `MEASURES`."""
     # An answer was owed, even where normalisation leaves nothing of the gold answer either.
     given = bool(answer.strip())
-    bag = words.token_f1(answer, gold) if given else words.Prf(0.0, 0.0, 0.0)
-    scores: dict[str, float | None] = {
-        "exact_match": words.exact_match(answer, gold) if given else 0.0,
-        "token_f1": bag.f,
-        "token_precision": bag.precision,
-        "token_recall": bag.recall,
-    }
     answer_lines, gold_lines = answer, gold
     # Lines are for ROUGE-Lsum alone; of texts too long for it finding sentences is time lost.
     if not words.too_long(len(words.word_tokens(answer)), len(words.word_tokens(gold))):
         answer_lines, gold_lines = _a_sentence_a_line(answer), _a_sentence_a_line(gold)
-    rouges = words.rouge(answer_lines, gold_lines, stem=stem)
-    for name, shares in (*rouges.items(), ("rougeW", words.rouge_w(answer, gold))):
-        precision, recall, f = shares or (None, None, None)
-        scores |= {name: f, f"{name}_precision": precision, f"{name}_recall": recall}
-    return scores
+    return {
+        "exact_match": words.exact_match(answer, gold) if given else 0.0,
+        "token_f1": words.token_f1(answer, gold) if given else 0.0,
+        **words.rouge(answer_lines, gold_lines, stem=stem),
+        "rougeW": words.rouge_w(answer, gold),
+    }
 
 
 def _a_sentence_a_line(text: str) -> str:

@@ -24,10 +24,9 @@ class AnswerOverlap(Record):
     language: Language | None = None
     """Of the gold answer; null where it has no letter, or nothing was measured."""
     scores: dict[str, float | None]
-    """`exact_match`; `token_f1`, `token_precision`, `token_recall`; `rouge1`, `rouge2`,
-    `rougeL`, `rougeLsum`, `rougeW` (F), each with `_precision` and `_recall`; 0 to 1.
-    `sentence_bleu`, 0 to 100, in the tokens of `language`, or else of `other`. Null is not
-    measured, never 0."""
+    """`exact_match`, `token_f1`, and of ROUGE the F, `rouge1`, `rouge2`, `rougeL`, `rougeLsum` and
+    `rougeW`; 0 to 1. `sentence_bleu`, 0 to 100, in the tokens of `language`, or else of `other`.
+    Null is not measured, never 0."""
 
 
 class LanguageBleu(Record):

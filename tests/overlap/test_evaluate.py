@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -65,20 +64,6 @@ def test_the_order_of_samples_changes_nothing() -> None:
     assert turned.bleu == report.bleu
 
 
-def test_the_signature_names_every_choice() -> None:
-    parts = dict(part.split(":", 1) for part in measure_overlap(fixture()).signature.split("|"))
-    assert set(parts) == {
-        *("overlap", "tokens", "norm", "rouge", "stem", "sentences", "w", "longest", "judge"),
-    }
-    assert parts["w"] == "1.2"
-    assert parts["longest"] == "50000,4000000"
-    assert parts["rouge"] == f"rouge-score-{version('rouge-score')}"
-    assert parts["judge"] == version("judge")
-    stemmed = measure_overlap(fixture(), stem=True).signature
-    assert "|stem:porter|" in stemmed
-    assert parts["stem"] == "no"
-
-
 def test_too_long_is_counted_and_not_averaged() -> None:
     long = sample("long", "a " * 2_001, "a " * 2_000)
     rows: list[AnswerOverlap] = []
@@ -100,19 +85,12 @@ def test_nothing_to_measure() -> None:
             measure_overlap(samples)
 
 
-def test_many_without_gold_are_counted_and_few_listed() -> None:
-    samples = [sample(str(n), "a", None) for n in range(50)]
-    report = measure_overlap([*samples, sample("gold", "a", "a")])
-    assert report.without_gold_answer == tuple(map(str, range(20)))
-    assert report.counts.without_gold_answer == 50
-
-
 def test_every_measure_of_an_answer() -> None:
     found = measure("the cat is on mat", "the cat is on the mat", stem=False)
     assert tuple(found) == MEASURES
-    assert found["token_f1"] == found["token_recall"] == 1  # articles do not count
-    assert found["rouge1_recall"] == pytest.approx(5 / 6)
-    assert found["rougeW_precision"] == pytest.approx(0.924449, abs=1e-6)
+    assert found["token_f1"] == 1  # articles do not count
+    assert found["rouge1"] == pytest.approx(10 / 11)
+    assert found["rougeW"] == pytest.approx(0.840408, abs=1e-6)
     assert measure("reports", "reporting", stem=False)["rouge1"] == 0
     assert measure("reports", "reporting", stem=True)["rouge1"] == 1
     # An answer is owed, whatever was asked.
@@ -121,8 +99,7 @@ def test_every_measure_of_an_answer() -> None:
     assert measure("?", "。", stem=False)["exact_match"] == 1
     scores = measure("a b " * 1_001, "a " * 2_000, stem=False)
     names = ("rougeL", "rougeLsum", "rougeW")
-    null = {f"{name}{part}" for name in names for part in ("", "_precision", "_recall")}
-    assert {name for name, score in scores.items() if score is None} == null
+    assert tuple(name for name, score in scores.items() if score is None) == names
     for text in ("", "👍👍", "\0\0", "!?。", "ภาษาไทย", "اللغة", "a\r\nb\r", "用 git 提交"):
         for other in ("差旅标准", "the cat", text or "。"):
             shares = measure(text, other, stem=True).values()
@@ -178,20 +155,6 @@ def test_without_a_letter_it_counts_with_the_most() -> None:
     assert alone.score == pytest.approx(sacrebleu("13a", DIGITS))
 
 
-LANGUAGES = [
-    ((DIGITS, DIGITS, ENGLISH, THAI, THAI), "unspaced 4 other 1"),
-    # Of equals the first by name.
-    ((DIGITS, DIGITS, THAI, ENGLISH), "other 3 unspaced 1"),
-    ((ENGLISH, THAI, CHINESE, THAI), "unspaced 2 other 1 zh 1"),
-]
-
-
-def test_the_most_answers_first_then_by_name() -> None:
-    for given, languages in LANGUAGES:
-        found = " ".join(f"{item.language} {item.answers}" for item in pairs(*given).bleu)
-        assert found == languages
-
-
 def kept(size: int, *answers: str) -> str:
     """Answers to `a b c d`, listed with the lowest first."""
     report = measure_overlap((sample(each, each, "b c d e") for each in answers), worst=size)
@@ -211,7 +174,7 @@ def test_the_lowest_by_token_f1_then_rouge_l_then_the_first() -> None:
     assert {len(item.answer) for item in report.worst} == {200}
 
 
-def test_a_warning_for_everything() -> None:
+def test_what_makes_the_numbers_other_than_they_look_is_counted_and_warned_of() -> None:
     samples = [
         sample("none", "a", None),
         sample("empty", " \n\u3000", "an answer of four or more words"),
@@ -221,21 +184,10 @@ def test_a_warning_for_everything() -> None:
         sample("short", "差旅", "差旅标准"),
     ]
     report = with_bad_lines(measure_overlap(samples), 5)
-    assert report.counts.bad_lines == 5
-    said = [
-        "lines that are no samples, and so left out: 5",
-        "no gold_answer, and so left out: 1 of 6 samples",
-        "an empty answer, which counts 0: 1 of 6 samples",
-        "too long for ROUGE-L, ROUGE-Lsum and ROUGE-W, and not in their means: 1 of 6",
-        "a gold answer without a letter or digit (ROUGE is 0): 1 of 6 samples",
-        "a gold answer of one token (ROUGE-2 is 0): 1 of 6 samples",
-        "no answer has the four tokens that BLEU needs, so it is 0 whatever they share: Chinese, 1",
-        "gold answers of several languages: BLEU is given for each, and not over all",
-    ]
-    for warning, begin in zip(report.warnings, said, strict=True):
-        assert warning.startswith(begin)
+    counts = report.counts.model_dump(exclude={"samples", "measured"})
+    assert counts == dict.fromkeys(counts, 1) | {"bad_lines": 5}
+    # One each, one for BLEU of what is too short, and one for several languages.
+    assert len(report.warnings) == len(counts) + 2
     plain = measure_overlap([sample("q", *ENGLISH)])
-    assert plain.warnings == ()
     assert with_bad_lines(plain, 0) == plain
-    (one,) = measure_overlap([sample("q", "Paris", "Paris " * 9)]).warnings
-    assert one.endswith("spaced words (English …), 1 of 1 sample")
+    assert plain.warnings == ()

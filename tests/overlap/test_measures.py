@@ -2,8 +2,6 @@ import math
 import re
 import string
 from collections import Counter
-from itertools import combinations
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,14 +11,11 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.tokenizers import DefaultTokenizer
 from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
-from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from judge.overlap.measures import (
     MOST_TOKENS,
     TOKENIZERS,
     BleuCounts,
-    Prf,
     answer_tokens,
     bleu,
     bleu_signature,
@@ -112,27 +107,27 @@ ARTICLES = st.lists(PARTS, max_size=30).map("".join)
 def test_ascii_text_scores_as_squad_scores_it(answer: str, gold: str) -> None:
     assert answer_tokens(gold) == squad_tokens(gold)
     assert exact_match(answer, gold) == (squad_tokens(answer) == squad_tokens(gold))
-    assert token_f1(answer, gold).f == pytest.approx(squad_f1(answer, gold), abs=1e-12)
+    assert token_f1(answer, gold) == pytest.approx(squad_f1(answer, gold), abs=1e-12)
 
 
-# Answer, gold answer, exact match, and token precision, recall and F1 by hand.
+# Answer, gold answer, exact match, and token F1 by hand.
 ANSWERS = [
-    ("报销由部门经理审批。", "报销由部门经理和财务审批", 0, (1, 9 / 12, 18 / 21)),
-    ("“５００元”", "500 元。", 1, (1, 1, 1)),
-    ("北京市", "京北", 0, (2 / 3, 1, 0.8)),  # a bag: the order does not count
-    ("使用 kubectl", "使用kubectl。", 1, (1, 1, 1)),
-    ("哈哈哈", "哈", 0, (1 / 3, 1, 0.5)),  # as often as both have it
-    ("Москва!", "москва", 1, (1, 1, 1)),
-    ("《三体》（第一部）", "三体第一部", 1, (1, 1, 1)),
+    ("报销由部门经理审批。", "报销由部门经理和财务审批", 0, 18 / 21),
+    ("“５００元”", "500 元。", 1, 1),
+    ("北京市", "京北", 0, 0.8),  # a bag: the order does not count
+    ("使用 kubectl", "使用kubectl。", 1, 1),
+    ("哈哈哈", "哈", 0, 0.5),  # as often as both have it
+    ("Москва!", "москва", 1, 1),
+    ("《三体》（第一部）", "三体第一部", 1, 1),
     # Nothing is left of either.
-    *((one, other, 1, (1, 1, 1)) for one, other in (("The!", "…"), ("", ""))),
+    *((one, other, 1, 1) for one, other in (("The!", "…"), ("", ""))),
 ]
 
 
 def test_exact_match_and_token_f1_by_hand() -> None:
-    for answer, gold, match, shares in ANSWERS:
+    for answer, gold, match, f1 in ANSWERS:
         assert exact_match(answer, gold) == match, answer
-        assert token_f1(answer, gold) == pytest.approx(shares), answer
+        assert token_f1(answer, gold) == pytest.approx(f1), answer
 
 
 WORDS = st.lists(st.sampled_from(["the", "Cats", "sat-on", "mats.", "3.2", "\n", "_"]), max_size=12)
@@ -142,63 +137,58 @@ WORDS = st.lists(st.sampled_from(["the", "Cats", "sat-on", "mats.", "3.2", "\n",
 def test_ascii_text_scores_as_rouge_score_scores_it(answer: str, gold: str) -> None:
     for stem in (False, True):
         theirs = RougeScorer(list(NAMES), use_stemmer=stem).score(gold, answer)
-        assert rouge(answer, gold, stem=stem) == {name: tuple(theirs[name]) for name in NAMES}
+        assert rouge(answer, gold, stem=stem) == {name: theirs[name].fmeasure for name in NAMES}
 
 
-# Answer, reference, which ROUGE, and its precision, recall and F by hand.
+# Answer, reference, which ROUGE, and its F by hand.
 THE_CAT = ("the cat is on mat", "the cat is on the mat")
 TRAVEL = ("差旅标准", "差旅费标准。")
 ROUGES = [
-    (*TRAVEL, "rouge1", (4 / 4, 4 / 5, 8 / 9)),
-    (*TRAVEL, "rouge2", (2 / 3, 2 / 4, 4 / 7)),  # 差旅, 标准
-    (*TRAVEL, "rougeL", (4 / 4, 4 / 5, 8 / 9)),
+    (*TRAVEL, "rouge1", 8 / 9),
+    (*TRAVEL, "rouge2", 4 / 7),  # 差旅, 标准
+    (*TRAVEL, "rougeL", 8 / 9),
     # One subsequence over the whole: three of five; sentence by sentence all are found.
-    ("第二句\n第一", "第一\n第二句", "rougeL", (0.6, 0.6, 0.6)),
-    ("第二句\n第一", "第一\n第二句", "rougeLsum", (1, 1, 1)),
-    ("Москва столица", "Столица — Москва", "rouge1", (1, 1, 1)),
-    ("reports 报", "reporting 报", "rouge1", (0.5, 0.5, 0.5)),
+    ("第二句\n第一", "第一\n第二句", "rougeL", 0.6),
+    ("第二句\n第一", "第一\n第二句", "rougeLsum", 1),
+    ("Москва столица", "Столица — Москва", "rouge1", 1),
+    ("reports 报", "reporting 报", "rouge1", 0.5),
     # Lines without a word cost nothing.
-    ("a" + "\n!" * 10_000, "a" + "\n?" * 10_000, "rougeLsum", (1, 1, 1)),
-    *(
-        (*pair, name, (0, 0, 0))
-        for pair in (("", "a b"), ("a b", ""), ("👍", "👍"))
-        for name in NAMES
-    ),
+    ("a" + "\n!" * 10_000, "a" + "\n?" * 10_000, "rougeLsum", 1),
+    *((*pair, name, 0) for pair in (("", "a b"), ("a b", ""), ("👍", "👍")) for name in NAMES),
 ]
 
 
 def test_rouge_by_hand() -> None:
-    for answer, gold, name, shares in ROUGES:
-        assert rouge(answer, gold)[name] == pytest.approx(shares), (answer[:60], name)  # type: ignore[index]
-    assert rouge("reports 报", "reporting 报", stem=True)["rouge1"] == (1, 1, 1)
+    for answer, gold, name, f in ROUGES:
+        assert rouge(answer, gold)[name] == pytest.approx(f), (answer[:60], name)
+    assert rouge("reports 报", "reporting 报", stem=True)["rouge1"] == 1
 
 
 def test_too_long_is_none_and_no_hang() -> None:
     for ours, theirs in ((2_001, 2_000), (MOST_TOKENS + 1, 1)):
         found = rouge("a " * ours, "a " * theirs)
         assert (found["rougeL"], found["rougeLsum"]) == (None, None)
-        assert found["rouge1"] is not None
-        assert found["rouge1"].recall == 1
+        assert found["rouge1"] == pytest.approx(2 * theirs / (ours + theirs))
         assert rouge_w("a " * ours, "报" * theirs) is None
 
 
 @given(ANY, ANY)
 def test_range_symmetry_and_identity(answer: str, gold: str) -> None:
     assert language_of(answer) in {*TOKENIZERS, None}
-    assert 0 <= token_f1(answer, gold).f <= 1
-    assert token_f1(answer, gold).f == token_f1(gold, answer).f
-    assert exact_match(answer, gold) <= token_f1(answer, gold).f
-    assert token_f1(gold, gold).f == exact_match(gold, gold) == 1
+    assert 0 <= token_f1(answer, gold) <= 1
+    assert token_f1(answer, gold) == token_f1(gold, answer)
+    assert exact_match(answer, gold) <= token_f1(answer, gold)
+    assert token_f1(gold, gold) == exact_match(gold, gold) == 1
     turned = rouge(gold, answer)
     for name, found in rouge(answer, gold).items():
         other = turned[name]
         assert found is not None
         assert other is not None
-        assert all(0 <= part <= 1 for part in found)
+        assert 0 <= found <= 1
         if name != "rougeLsum":  # which takes the sentences of the reference one by one
-            assert (found.f, found.precision) == pytest.approx((other.f, other.recall))
+            assert found == pytest.approx(other)
     whole = f"an extra {gold}"
-    assert set(rouge(whole, whole).values()) == {Prf(1.0, 1.0, 1.0)}
+    assert set(rouge(whole, whole).values()) == {1.0}
 
 
 LIN, RUN, APART = "A B C D E F G", "A B C D H I K", "A H B K C I D"
@@ -209,29 +199,19 @@ def test_rouge_w_by_hand() -> None:
     assert wlcs(LIN.split(), RUN.split(), 2) == 16
     assert wlcs(LIN.split(), APART.split(), 2) == 4
     # At 1.2: (4^1.2)^(1/1.2) = 4 of 7, against 4^(1/1.2) = 3.1748 of 7.
-    assert rouge_w(RUN, LIN) == pytest.approx((4 / 7, 4 / 7, 4 / 7))
-    assert rouge_w(APART, LIN) == pytest.approx((0.453543,) * 3, abs=1e-6)
+    assert rouge_w(RUN, LIN) == pytest.approx(4 / 7)
+    assert rouge_w(APART, LIN) == pytest.approx(0.453543, abs=1e-6)
     # "the cat is on" and "mat": 4^1.2 + 1 = 6.278032, whose root is 4.622245; of 5 and of 6.
-    assert rouge_w(*THE_CAT) == pytest.approx((0.924449, 0.770374, 0.840408), abs=1e-6)
+    assert rouge_w(*THE_CAT) == pytest.approx(0.840408, abs=1e-6)
     # 差旅, 标准: 2·2^1.2 = 4.594793, whose root is 3.563595; of 4 and of 5.
-    assert rouge_w(*TRAVEL) == pytest.approx((0.890899, 0.712719, 0.791910), abs=1e-6)
-    assert rouge_w("", "a") == rouge_w("a", "") == rouge_w("👍", "👍") == (0, 0, 0)
+    assert rouge_w(*TRAVEL) == pytest.approx(0.791910, abs=1e-6)
+    assert rouge_w("", "a") == rouge_w("a", "") == rouge_w("👍", "👍") == 0
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=20), st.lists(st.sampled_from("abcd")))
 def test_at_weight_one_it_is_rouge_l(answer: list[str], gold: list[str]) -> None:
     theirs = RougeScorer(["rougeL"]).score(" ".join(gold), " ".join(answer))["rougeL"]
     assert wlcs(gold, answer, 1) == pytest.approx(theirs.recall * len(gold))
-
-
-@given(st.permutations("abcdefg"), st.integers(1, 7))
-def test_without_repeats_it_lies_between_one_run_and_none(letters: list[str], size: int) -> None:
-    kept = letters[:size]
-    longest = max(
-        n for n in range(1, size + 1) for c in combinations(kept, n) if list(c) == sorted(c)
-    )
-    assert 1 <= wlcs("abcdefg", kept, 2) <= longest**2
-    assert wlcs("abcdefg", kept, 1) == longest
 
 
 def counted(language: Language, *pairs: tuple[str, str]) -> BleuCounts:
@@ -288,12 +268,6 @@ def test_sums_give_what_sacrebleu_gives(pairs: list[tuple[str, str]], language: 
     for answer, gold in pairs:
         score, _ = sentence_bleu(answer, gold, language)
         assert score == pytest.approx(own.sentence_score(answer, [gold]).score)
-
-
-def test_of_what_sacrebleu_has_seen_nothing_is_kept() -> None:
-    sentence_bleu("一句话。", "一句。", "zh")
-    caches: list[Any] = [TokenizerZh.__call__, TokenizerRegexp.__call__]
-    assert [cache.cache_info().currsize for cache in caches] == [0, 0]
 
 
 LANGUAGES_OF = [

@@ -54,15 +54,12 @@ def print_overlap(report: OverlapReport, page: Page, rows: str | None) -> None:
 
 
 def _means(report: OverlapReport) -> Table:
-    headers = ("", "mean", "95 % interval", "precision", "recall", "answers")
+    headers = ("", "mean", "95 % interval", "answers")
     table = figures(*headers, title="Overlap with the gold answers")
     for name, words in _SHOWN.items():
         interval = report.interval[name]
         limits = between(interval.low, interval.high) if interval else ""
-        stem = name.removesuffix("_f1")
-        shares = [number(report.mean.get(f"{stem}_{part}")) for part in ("precision", "recall")]
-        answers = f"{report.answers[name]:,}"
-        table.add_row(words, number(report.mean[name]), limits, *shares, answers)
+        table.add_row(words, number(report.mean[name]), limits, f"{report.answers[name]:,}")
     return table
 
 
