@@ -25,6 +25,7 @@ from tests.reviewed import fill
 ROOT: Final = Path(__file__).resolve().parents[2]
 MODEL: Final = "--model tiny --base-url {server} --no-cache"
 TWICE: Final = "--repeat 2 --relevance --details"
+ONE: Final = "--concurrency 1 --input-price 2 --output-price 8"
 BOTH: Final = "--correctness --relevance"
 TREC: Final = "--qrels fixtures/trec.qrels --run"
 SESSIONS: Final = {
@@ -36,6 +37,7 @@ SESSIONS: Final = {
         "show twice zh-warranty-number --lang {lang}",
         "score fixtures/quickstart.jsonl -o gate --lang {lang} --fail-under faithfulness=0.9",
         f"score fixtures/correctness.jsonl -o both {BOTH} --details --lang {{lang}} {MODEL}",
+        f"score fixtures/quickstart.jsonl -o spent --max-tokens 9000 --lang {{lang}} {MODEL} {ONE}",
         f"score fixtures/quickstart.jsonl --dry-run {MODEL}",
         "score fixtures/broken.jsonl -o broken",
         "score fixtures/broken.jsonl -o skipped --skip-bad-lines",

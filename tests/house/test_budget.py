@@ -1,6 +1,5 @@
 """What was agreed is not overspent, and what it did not reach to is counted, not hidden."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -46,11 +45,7 @@ def test_tokens_run_out(samples: Path, server: JudgeServer) -> None:
     assert summary.faithfulness.answers == calls
     low = summary.faithfulness_bounds.low
     assert low == pytest.approx(calls / ANSWERS), "what was not asked is missing, not right"
-    share = f"{100 * (ANSWERS - calls) / ANSWERS:.1f} %"
-    assert f"the budget is spent: {share} of the claims were not asked about" in ran.out
-    assert "only for those" in ran.out
-    later = judge(*words, "--force", "--lang", "zh", "--max-tokens", 1)
-    assert (later.code, "预算已用完" in later.out) == (4, True)
+    assert judge(*words, "--force", "--max-tokens", 1).code == 4
     assert judge(*words, "--force").code == 0
     assert server.calls == 2 * ANSWERS, "nothing was asked twice"
 
@@ -60,13 +55,12 @@ def test_money_runs_out(samples: Path, server: JudgeServer) -> None:
     assert judge("score", samples, "-o", "whole", *server.words, *prices, "--no-cache").code == 0
     cost = (2 * server.prompt_tokens + 8 * server.reply_tokens) / 1e6
     assert read_summary(Path("whole")).cost == pytest.approx(cost)
-    words = (*server.words, *prices, "--no-cache", "--details")
+    words = (*server.words, *prices, "--no-cache")
     ran = judge("score", samples, "-o", "run", *words, "--max-cost", cost / 2)
     found = read_summary(Path("run")).cost
     assert ran.code == 4
     assert found is not None
     assert cost / 4 < found <= cost / 2
-    assert re.search(rf"\n  cost +{re.escape(f'{found:.4g}')}\n", ran.out)
     # Held against the bounds, which count what was not asked, the gate fails; that says less.
     gates = ("--fail-under", "faithfulness=0.9", "--strict-gate", "--force")
     ran = judge("score", samples, "-o", "run", *words, *gates, "--max-cost", cost / 2)

@@ -75,9 +75,7 @@ def as_known(run: list[SampleResult]) -> None:
 
 
 def test_similarity_finds_what_is_known(place: Path) -> None:
-    ran = score(place, "run")
-    assert ran.code == 0
-    assert "long answers want a language model" in ran.out
+    assert score(place, "run").code == 0
     as_known(results(place / "run"))
 
 
