@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from judge.backends.labels import Roles, read_labels
+from judge.backends.labels import Roles, read_labels, relations
 from judge.backends.local import SentenceEmbedder, TransformersScorer
 from judge.backends.local.network import Encoded
 from judge.backends.local.scorer import Network
-from judge.backends.local.weights import fingerprint, located
+from judge.backends.local.weights import fingerprint, load, located
 from judge.errors import ConfigError
 from judge.protocols import Embedder, PairScorer
 from judge.records import Relation, Unscored, UnscoredReason
@@ -147,6 +147,21 @@ def test_labels_in_any_order_and_spelling() -> None:
             wrong.append((no, yes))
     assert wrong == []
     assert read_labels({0: "entailment", 1: "contradiction"}) == Roles(0, 1)
+
+
+@pytest.mark.parametrize("names", ["LABEL_0 LABEL_1 LABEL_2", "POSITIVE NEGATIVE", "entailment x"])
+def test_labels_that_do_not_say_are_refused_by_name(names: str) -> None:
+    with pytest.raises(ConfigError, match="id2label") as caught:
+        read_labels(dict(enumerate(names.split())))
+    assert all(repr(name) in str(caught.value) for name in names.split())
+
+
+def test_logits_become_probabilities() -> None:
+    # Softmax of (0, ln 2, ln 5) is (1, 2, 5) / 8; one logit becomes its sigmoid.
+    (first,) = relations(np.log(np.array([[1.0, 2.0, 5.0]])), Roles(2, 0))
+    assert [first.entailed, first.contradicted] == pytest.approx([5 / 8, 1 / 8])
+    (one,) = relations(np.log(np.array([[3.0]])), Roles(1, None))
+    assert (one.entailed, one.contradicted) == (pytest.approx(0.75), 0)
 
 
 # Models that are loaded.
@@ -341,3 +356,18 @@ def test_the_contents_of_a_models_files_make_its_fingerprint(tmp_path: Path) -> 
         made(tmp_path / "g", **parts | {"model_safetensors": "{}", "config_json": "12"}),
     ]
     assert len({usual, *changed}) == 6
+
+
+async def test_whatever_goes_wrong_is_one_line_that_names_the_option(
+    tmp_path: Path, worker: ThreadPoolExecutor
+) -> None:
+    def fail(_: Path) -> None:
+        raise errors.pop()
+
+    errors: list[Exception] = [ImportError("x"), ConfigError("x"), OSError("\n\n no file \nat all")]
+    while errors:
+        with pytest.raises(ConfigError, match=r"^--option 'x': .*(x|no file)") as caught:
+            await load(str(tmp_path), "--option 'x'", fail, worker)
+        assert "\n" not in str(caught.value)
+    name, made = await load(str(tmp_path), "--option 'x'", lambda folder: folder.name, worker)
+    assert name == f"{made}@{fingerprint(tmp_path)}"
