@@ -161,7 +161,7 @@ def test_logits_become_probabilities() -> None:
     (first,) = relations(np.log(np.array([[1.0, 2.0, 5.0]])), Roles(2, 0))
     assert [first.entailed, first.contradicted] == pytest.approx([5 / 8, 1 / 8])
     (one,) = relations(np.log(np.array([[3.0]])), Roles(1, None))
-    assert (one.entailed, one.contradicted) == (pytest.approx(0.75), 0)
+    assert [one.entailed, one.contradicted] == pytest.approx([0.75, 0])
 
 
 # Models that are loaded.
