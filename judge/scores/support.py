@@ -2,15 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import product
 from typing import Final, NamedTuple
 
 from judge.records import Citation, CitationStatus, SentenceResult, Support, Verdict
 
-SUPPORTING: Final = tuple(
-    f"support_{scale}_{side}{end}"
-    for scale, side, end in product(("weighted", "hard"), ("precision", "recall"), ("", "_all"))
-)
+SUPPORTING: Final = ("support_weighted_precision", "support_weighted_recall")
 """The measures, in the order in which they are told."""
 _Weight = tuple[float, float | None, float]
 """The least that it may be, what it is, the most; None where a failure hides it."""
@@ -20,7 +16,6 @@ _NOTHING: Final[_Weight] = (0, 0, 0)
 _FAILED: Final[_Weight] = (0, None, 1)
 _AMONG: Final[_Weight] = (0.5, 1, 1)
 """Of one of several that together support a sentence in full."""
-_HARD: Final = {_PARTIAL: _NOTHING, _AMONG: (0, 1, 1)}
 
 
 class Supported(NamedTuple):
@@ -39,21 +34,18 @@ class Supported(NamedTuple):
 def citation_support(
     sentences: Sequence[SentenceResult], citations: Iterable[Citation]
 ) -> dict[str, Supported]:
-    """Weighted and hard precision and recall of support, of the first citations and of all.
+    """Weighted precision and recall of support, of the first citation of each sentence.
 
-    A citation weighs 1 for full support by its chunk, ½ for partial, 0 for none; `hard`, full alone
-    weighs 1. A sentence has the weight of its first citation, or, in the measures named `_all`, the
-    mean of all. Precision is the sum of weights ÷ sentences that cite, recall the same sum ÷ all
-    sentences, of whatever kind. Source: Thakur et al. 2025, Support Evaluation for the TREC 2024
-    RAG Track, arXiv:2504.15205, 3.2–3.4 (only first citations were judged there; their example is
-    .75 and .5); `hard`, weighted `_all` and the edge cases are those of RAGDoll, a public scorer of
-    the track (`support/metrics.py`); hard `_all` is made likewise.
+    A citation weighs 1 for full support by its chunk, ½ for partial, 0 for none. Precision is the
+    sum of weights ÷ sentences that cite, recall the same sum ÷ all sentences, of whatever kind.
+    Source: Thakur et al. 2025, Support Evaluation for the TREC 2024 RAG Track, arXiv:2504.15205,
+    3.2–3.4 (their example is .75 and .5); the edge cases are those of RAGDoll, a public scorer of
+    the track (`support/metrics.py`).
 
     A sentence without a citation counts in recall, as 0, and not in precision. An answer without
-    any, or without a sentence, has 0 in all. What has no verdict is no 0: it leaves the mean of its
-    sentence, and where nothing is left the sentence leaves both denominators; an answer of which
-    nothing is left has None (RAGDoll: 0). A citation in what is no claim is such a one. One that
-    names no chunk weighs 0 (RAGDoll refuses the answer).
+    any, or without a sentence, has 0 in both. What has no verdict is no 0: its sentence leaves both
+    denominators, and an answer of which nothing is left has None (RAGDoll: 0). A citation in what
+    is no claim is such a one. One that names no chunk weighs 0 (RAGDoll refuses the answer).
 
     A verdict tells of the chunks of a sentence together (`cited_support`), and which of them hold.
     So one that holds alone has that label. Of several that hold `full` counts for each, the most it
@@ -63,20 +55,16 @@ def citation_support(
     for each in citations:
         cited[each.sentence].append(each)
     citing = [_weigh(each, cited[each.index]) for each in sentences if each.index in cited]
+    first = [weight for weight in citing if weight is not None]
     silent = len(sentences) - len(citing)
-    judged = {"weighted": [weights for weights in citing if weights]}
-    judged["hard"] = [[_HARD.get(each, each) for each in own] for own in judged["weighted"]]
-    found: dict[str, Supported] = {}
-    for scale, weights in judged.items():
-        for end, rows in (("", [own[0] for own in weights]), ("_all", [*map(_mean, weights)])):
-            for side, others in (("precision", 0), ("recall", silent)):
-                measured = _measured(rows, others, cites=bool(citing))
-                found[f"support_{scale}_{side}{end}"] = measured
-    return found
+    return {
+        name: _measured(first, others, cites=bool(citing))
+        for name, others in zip(SUPPORTING, (0, silent), strict=True)
+    }
 
 
-def _weigh(sentence: SentenceResult, cited: Sequence[Citation]) -> list[_Weight]:
-    """How far each citation supports its sentence; nothing of a sentence that is no claim."""
+def _weigh(sentence: SentenceResult, cited: Sequence[Citation]) -> _Weight | None:
+    """How far the first citation supports its sentence; None where that is no claim."""
     outcome = sentence.outcome
     own = outcome.cited_support if isinstance(outcome, Verdict) else None
     holding = {each.chunk_id for each in cited if each.status is CitationStatus.VALID}
@@ -85,16 +73,8 @@ def _weigh(sentence: SentenceResult, cited: Sequence[Citation]) -> list[_Weight]
         CitationStatus.VALID: full if own is Support.FULL else _PARTIAL,
         CitationStatus.UNJUDGED: _FAILED,
     }
-    return [weights.get(each.status, _NOTHING) for each in cited if each.status is not None]
-
-
-def _mean(weights: Sequence[_Weight]) -> _Weight:
-    """The weight of a sentence by all its citations."""
-    if len(weights) == 1:
-        return weights[0]
-    known = [own for _, own, _ in weights if own is not None]
-    low, high = sum([least for least, _, _ in weights]), sum([most for _, _, most in weights])
-    return low / len(weights), sum(known) / len(known) if known else None, high / len(weights)
+    statuses = [each.status for each in cited if each.status is not None]
+    return weights.get(statuses[0], _NOTHING) if statuses else None
 
 
 def _measured(rows: Sequence[_Weight], others: int, *, cites: bool) -> Supported:
