@@ -15,6 +15,7 @@ from judge.text.fold import count_cjk
 _LONGEST = 400
 """No lead-in or refusal is longer; a longer sentence is not held against the patterns."""
 _LONGEST_TITLE = 80
+_LEADS_IN = (":", "：", ",", "，")
 # Words and CJK characters of a title, marked as one and plain.
 _MOST_DRESSED = (10, 24)
 _MOST_PLAIN = (6, 12)
@@ -110,7 +111,10 @@ def _worded(text: str) -> SentenceKind:
     if _bears_witness(lower) and pattern("abstention.denial").search(lower) and abstains(bare):
         return SentenceKind.ABSTENTION
     for kind in (SentenceKind.PLEASANTRY, SentenceKind.META):
-        if pattern(f"{kind}.wordings").match(bare):
+        leads_in = kind is SentenceKind.META and bare.endswith(_LEADS_IN)
+        if pattern(f"{kind}.wordings").match(bare) or (
+            leads_in and pattern("meta.lead_in").match(bare)
+        ):
             return SentenceKind.CLAIM if pattern(f"{kind}.unless").search(bare) else kind
     if bare.endswith(("?", "？")) and not pattern("question.statement").search(bare):
         return SentenceKind.QUESTION

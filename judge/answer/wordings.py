@@ -27,7 +27,7 @@ def pattern(name: str) -> re.Pattern[str]:
     """All alternatives of a name as one pattern: `pleasantry.wordings`, `en.verb`."""
     given = _table().alternatives[name]
     # A sentence that these match has a kind, whatever they find in it.
-    joined = _joined(given) if name.endswith((".wordings", ".alone")) else given
+    joined = _joined(given) if name.endswith((".wordings", ".lead_in", ".alone")) else given
     return _compiled("|".join(joined))
 
 
