@@ -15,7 +15,8 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.reports.gate import Gates, Side, exit_code
+from judge.records.comparison import Side
+from judge.reports.gate import Gates, exit_code
 
 LABELS = {"f": Support.FULL, "p": Support.PARTIAL, "n": Support.NONE, "-": Support.NO_CLAIM}
 LOST = Unscored(reason=UnscoredReason.TIMEOUT)
