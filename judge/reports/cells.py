@@ -140,7 +140,8 @@ class CellTable:
 
 def reading(words: Collection[QuadrantWord], lang: Lang) -> str:
     """What an answer with these words speaks for."""
-    return Messages.of("quadrants")(f"reading.{row_of(words).reading}", lang)
+    row = row_of(words)
+    return row.zh if lang == "zh" else row.en
 
 
 def _named(qids: Sequence[str], answers: int) -> str:

@@ -5,7 +5,6 @@ import tomllib
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import combinations, product
 from typing import Final, Literal, get_args
 from unicodedata import category
 
@@ -87,7 +86,7 @@ def read_words(text: str) -> frozenset[QuadrantWord]:
     """The words of a quadrant, as a user writes them: apart by commas, in any order.
 
     Raises:
-        ValueError: there is none, one is unknown, or two exclude each other.
+        ValueError: there is none, or one is unknown.
 
     >>> sorted(read_words("wrong, retrieved"))
     ['retrieved', 'wrong']
@@ -99,23 +98,7 @@ def read_words(text: str) -> frozenset[QuadrantWord]:
         raise ValueError(f"names no word; {there}")
     if unknown := [word for word in asked if word not in known]:
         raise ValueError(f"has no word {unknown[0]!r}; {there}")
-    words = [known[word] for word in asked]
-    for pair in combinations(words, 2):
-        if not any(possible.issuperset(pair) for possible in _possible()):
-            both = " and ".join(map(repr, pair))
-            raise ValueError(f"fits none: no answer is both {both}; leave one out")
-    return frozenset(words)
-
-
-@cache
-def _possible() -> frozenset[frozenset[QuadrantWord]]:
-    """The words of every quadrant there can be."""
-    sides = ("answerable", "retrieved", "abstained", "silent", "beside")
-    known = ("faithful", "correct")
-    values = [(True, False)] * len(sides) + [(True, False, None)] * len(known)
-    every = (dict(zip((*sides, *known), each, strict=True)) for each in product(*values))
-    made = (Quadrant.model_validate(each | {"signature": ""}) for each in every)
-    return frozenset(frozenset(quadrant.words) for quadrant in made)
+    return frozenset(known[word] for word in asked)
 
 
 def has_gold(sample: Sample) -> bool:
@@ -215,8 +198,10 @@ class QuadrantRow(Record):
     """Words that all of them bear."""
     half: Half
     """What is broken there."""
-    reading: str
-    """What it means: the key of a text in `judge/data/messages/quadrants.toml`, under `reading`."""
+    en: str
+    """What it means, in English."""
+    zh: str
+    """In Chinese."""
 
 
 @cache
