@@ -2,9 +2,7 @@ import csv
 import gzip
 import io
 import json
-import os
 import sys
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -113,16 +111,6 @@ def test_trec_files(tmp_path: Path) -> None:
     assert found["ndcg@10"] == pytest.approx((2 / 2.63093 + 0.63093) / 2, abs=1e-5)
 
 
-def test_a_run_whose_lines_are_scattered_gives_the_same(tmp_path: Path) -> None:
-    whole = judge(*trec(tmp_path), "--json", "-o", tmp_path / "whole.csv")
-    lines = RUN.splitlines(keepends=True)
-    scattered = "".join(lines[i] for i in (3, 0, 4, 2, 1))
-    found = judge(*trec(tmp_path, run=scattered), "--json", "-o", tmp_path / "scattered.csv")
-    assert means(found) == means(whole)
-    rows = sorted((tmp_path / "whole.csv").read_text("utf-8-sig").splitlines())
-    assert sorted((tmp_path / "scattered.csv").read_text("utf-8-sig").splitlines()) == rows
-
-
 def test_levels_gains_and_gold_by_document(tmp_path: Path) -> None:
     assert means(judge(*trec(tmp_path), "--json", "--relevance-level", 2))["mrr"] == 1 / 3
     assert means(judge(*trec(tmp_path), "--json", "--gain", "exp2"))["dcg@1"] == 0.5
@@ -214,32 +202,6 @@ def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
         refused(judge(*words, "-o", words[number]), "the file that is read")
         Path(words[number]).rename(tmp_path / name)
     assert source.read_bytes() == before
-
-
-BAD_QRELS = {
-    "": ": holds no line",
-    "q1 0 a 1\nq1 0 b x\n": ", line 2, field 'relevance': 'x' is no finite number",
-    "q1 0 a\n": ", line 1: has 3 columns",
-    # Found while the run is read.
-    "q1 0 a 1e200\n": ", field 'relevance': a grade of query 'q1' is 1e+200",
-    "q1 0 a 0\n": ", field 'relevance': nothing is relevant",
-}
-
-
-@pytest.mark.parametrize("qrels", BAD_QRELS)
-def test_what_is_wrong_in_piped_qrels_names_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qrels: str
-) -> None:
-    *_, run = trec(tmp_path)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(qrels.encode())))
-    ran = judge("retrieval", "--qrels", "-", "--run", run)
-    refused(ran, f"judge: standard input{BAD_QRELS[qrels]}")
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    writer = threading.Thread(target=fifo.write_text, args=(qrels,), daemon=True)
-    writer.start()
-    refused(judge("retrieval", "--qrels", fifo, "--run", run), f"judge: {fifo}{BAD_QRELS[qrels]}")
-    writer.join()
 
 
 def test_a_list_may_be_empty_and_samples_may_be_piped(

@@ -9,7 +9,6 @@ from judge.errors import InputError
 from judge.records import Chunk, Sample
 from judge.retrieval import measure_retrieval, measure_run
 from judge.retrieval.batch import batches
-from judge.retrieval.evaluate import NOTES
 from judge.retrieval.ranking import sample_queries
 from judge.retrieval.records import QueryRanks, RankRules
 
@@ -38,18 +37,6 @@ def test_the_highest_means_that_a_ranking_could_give() -> None:
             "precision@100": (50 + 1 + 2) / 300,
         }
     )
-
-
-def test_what_is_left_out_is_in_no_ceiling() -> None:
-    nothing = Sample(qid="b", retrieved=("c",), relevance={"c": 0})
-    unranked = sample("b", 0, missed=1)
-    for other, rules, recall, precision in (
-        (nothing, RankRules(ks=(1,), no_relevant="zero"), 0.5, 0.5),
-        (nothing, RankRules(ks=(1,)), 1, 1),
-        (unranked, RankRules(ks=(1,), no_ranking="skip"), 1, 1),
-    ):
-        found = measure_retrieval((sample("a", 5, 1), other), rules).ceiling
-        assert found == {"recall@1": recall, "precision@1": precision}
 
 
 @given(
@@ -168,19 +155,6 @@ def test_a_dcg_without_variance_has_no_interval() -> None:
     assert report.interval["ndcg@3"].method == "wilson_effective"
 
 
-def test_numbers_are_made_alike_where_the_signatures_are() -> None:
-    def signature(**rules: object) -> str:
-        return measure_retrieval([sample("a", 3, 1)], RankRules.model_validate(rules)).signature
-
-    plain = signature()
-    assert plain.startswith("retrieval|k:1,3,5,10,20|order:given|")
-    assert plain == signature(gold_match="exact", ks=(20, 10, 5, 3, 1, 1))
-    others: dict[str, object] = {"gain": "exp2", "ks": (1,), "relevance_level": 1}
-    others |= {"gold_match": "prefix", "no_relevant": "zero", "no_ranking": "skip"}
-    assert [name for name, value in others.items() if signature(**{name: value}) == plain] == []
-    assert "|order:score|" in measure_run({"q": {"a": 1.0}}, {"q": {"a": 1.0}}).signature
-
-
 REFUSED: list[tuple[list[Sample], str]] = [
     ([], "holds no sample"),
     ([Sample(qid="q", retrieved=("a",))], r"says what is relevant \(1 query\)"),
@@ -232,20 +206,6 @@ def test_the_longest_lists() -> None:
     assert [len(found) for found in (report.worst, report.missed, report.topped)] == [2, 2, 2]
     none = measure_retrieval(wrong, RankRules(gold_match="exact"), most=0)
     assert (none.worst, none.missed, none.topped, none.missed_total) == ((), (), (), 9)
-
-
-def test_gold_that_is_ranked_and_counts_for_nothing_is_no_other_naming() -> None:
-    qrels = {"q": {"seen": 0.0, "missed": 1.0}}
-    assert measure_run(qrels, {"q": {"seen": 2.0, "other": 1.0}}).mean["mrr"] == 0
-    report = measure_run({"q": {"a": 1, "b": 2}}, {"q": {"a": 1}}, RankRules(relevance_level=2))
-    assert report.mean["mrr"] == 0
-    assert any("not one relevant chunk is ranked" in said for said in report.warnings)
-
-
-def test_a_document_graded_nothing_keeps_its_chunks() -> None:
-    sample = Sample(qid="q", retrieved=("docA-2#1",), relevance={"docA": 1, "docA-2": 0})
-    report = measure_retrieval([sample], RankRules(ks=(1,), gold_match="prefix"))
-    assert report.mean["recall@1"] == 0
 
 
 def test_evidence_and_grades_that_name_different_chunks_have_measures_of_their_own() -> None:
@@ -343,29 +303,3 @@ def test_what_does_not_reach_the_level_counts_in_no_status() -> None:
     rules = RankRules(ks=(1,), relevance_level=2, no_relevant="zero")
     measure_retrieval(samples, rules, each=found.append)
     assert set(found[7].measures.values()) <= {0.0, None}
-
-
-def test_what_is_warned_of_and_noted() -> None:
-    samples = [
-        Sample(qid="double", retrieved=("a", "a"), gold_evidence=("x",)),
-        *(Sample(qid=f"bare{n}", retrieved=("a",)) for n in range(2)),
-        Sample(qid="nothing", retrieved=("a",), gold_evidence=()),
-        *(Sample(qid=f"empty{n}", gold_evidence=("a",)) for n in range(3)),
-    ]
-    counted, none = "counted 0 in each mean but roc_auc's", "not one relevant chunk is ranked"
-    twice = "1 query whose ranking names a chunk twice: it counts once, at its first place"
-    bare = "2 queries without gold: left out, for nobody said what is relevant"
-    nothing, unranked = "1 query with nothing relevant: ", "3 queries without a ranking: "
-    exact = RankRules(gold_match="exact")
-    turned = RankRules(no_relevant="zero", no_ranking="skip", gold_match="prefix")
-    by_document = "gold is matched by document: any chunk of it counts as found, which flatters"
-    table = (
-        (exact, [bare, f"{nothing}in no mean", f"{unranked}{counted}", twice, none]),
-        (turned, [bare, nothing + counted, f"{unranked}in no mean", twice, by_document, none]),
-    )
-    for rules, said in table:
-        report = measure_retrieval(samples, rules)
-        for warning, begin in zip(report.warnings, said, strict=True):
-            assert warning.startswith(begin)
-    assert report.notes == NOTES
-    assert measure_retrieval([sample("good", 3, 1)]).warnings == ()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.records import Chunk, Sample
-from judge.retrieval import measure_retrieval, measure_run
+from judge.retrieval import measure_retrieval
 from judge.retrieval.lists import Foremost
 from judge.retrieval.records import RankingReport, RankRules, WorstQuery
 
@@ -50,34 +50,6 @@ def test_what_is_irrelevant_and_on_top() -> None:
         ("4", 2, ("a",)),
     ]
     assert found.topped_total == 3
-
-
-def test_below_the_level_is_irrelevant_and_on_top() -> None:
-    grades = {"a": 1.0, "c": 2.0, "b": 0.5}
-    only = Sample(qid="q", retrieved=IDS, relevance=grades)
-    for level, above, relevant in ((None, (), 3), (1, (), 2), (2, ("a", "b"), 1)):
-        found = report(only, rules=RankRules(ks=(3,), relevance_level=level))
-        assert [top.chunk_ids for top in found.topped] == [above] * bool(above)
-        assert [top.first_relevant for top in found.topped] == [3] * bool(above)
-        assert (found.topped_total, found.relevant_total) == (bool(above), relevant)
-        assert found.missed == ()
-
-
-def test_rankings_shorter_than_what_is_looked_at() -> None:
-    short = Sample(qid="q", retrieved=("a", "b"), gold_evidence=("x",))
-    found = report(sample("1", "a"), short)
-    assert found.topped[0].chunk_ids == ("a", "b")
-    assert found.topped[0].first_relevant is None
-    assert found.missed[0].rank is None
-
-
-def test_of_a_run_the_score_orders_the_lists() -> None:
-    found = measure_run({"q": {"c": 1.0, "b": 1.0}}, {"q": {"a": 1, "b": 2, "c": 1, "d": 3}}, RULES)
-    # By score, and a tie by id downwards: d, b, c, a.
-    assert found.topped[0].chunk_ids == ("d",)
-    assert found.missed == ()
-    deep = measure_run({"q": {"a": 1.0}}, {"q": {"a": 1, "b": 2, "c": 1, "d": 3}}, RULES)
-    assert deep.missed[0].rank == 4
 
 
 def test_queries_that_are_not_measured_are_in_no_list() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from judge.errors import InputError
 from judge.records import Sample
-from judge.retrieval.ranking import Order, RankedQuery, run_queries, sample_queries, too_much
+from judge.retrieval.ranking import Order, RankedQuery, run_queries, sample_queries
 from judge.retrieval.records import RankRules
 
 PREFIX = RankRules(gold_match="prefix")
@@ -58,11 +58,6 @@ def test_chunks_of_documents_count_once_at_their_first_place() -> None:
     assert query(Sample(qid="q", retrieved=("a", "a")), PREFIX).repeated
 
 
-def test_gold_may_name_chunks_and_documents() -> None:
-    sample = Sample(qid="q", retrieved=("a#1", "a#2", "b#1"), gold_evidence=("a", "a#2", "b#1"))
-    assert dict(query(sample, PREFIX).ids) == {"a": 0, "a#2": 1, "b#1": 2}
-
-
 def runs(
     qrels: dict[str, dict[str, float]],
     *blocks: tuple[str, list[str], list[float]],
@@ -79,25 +74,8 @@ def test_of_what_a_run_ranks_twice_the_better_score_counts() -> None:
     assert places == {"a": 3, "b": 2, "c": 0.5}
 
 
-def test_of_a_document_the_best_chunk_counts() -> None:
-    block = ("q", ["a#1", "b#1", "a#2"], [1.0, 2.0, 3.0])
-    (found,) = runs({"q": {"a": 1.0}}, block, rules=PREFIX)
-    assert found.scores is not None
-    places = {name: found.scores[place] for name, place in found.ids.items()}
-    assert places == {"a": 3, "b#1": 2}
-
-
 def ranked(names: list[str], scores: list[float] | None = None) -> RankedQuery:
     return RankedQuery("q", {name: place for place, name in enumerate(names)}, None, scores)
-
-
-def test_queries_with_and_without_scores_side_by_side() -> None:
-    order = Order([ranked(["b", "a"], [1, 1]), ranked(["b", "a", "c"]), ranked([], [])])
-    assert [order.ids(row) for row in range(3)] == [["b", "a"], ["b", "a", "c"], []]
-    assert order.scores is not None
-    falling = order.scores[1].tolist()
-    assert falling == sorted(falling, reverse=True)
-    assert len(set(falling)) == 3
 
 
 SCORED = st.lists(
@@ -122,12 +100,3 @@ def test_as_one_by_one_in_single_precision(queries: list[dict[str, float]]) -> N
         assert order.ids(row) == expected
         for name, place in ranked(list(scores)).ids.items():
             assert order.ranks(np.array([row]), np.array([place])) == expected.index(name)
-
-
-def test_grades_up_to_the_most_that_a_gain_takes() -> None:
-    linear, exp2 = RankRules(), RankRules(gain="exp2")
-    for most, rules in ((1e100, linear), (300.0, exp2)):
-        assert too_much(most, rules) == ""
-        assert f"over {most:g} and too much" in too_much(math.nextafter(most, math.inf), rules)
-    assert "--gain linear" in too_much(301.0, exp2)
-    assert "--gain" not in too_much(1e101, linear)

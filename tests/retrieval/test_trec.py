@@ -1,5 +1,4 @@
 import gzip
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -97,20 +96,6 @@ def test_runs_that_are_wrong_are_named_by_place(tmp_path: Path) -> None:
             assert says in str(caught.value)
 
 
-def test_scores_may_be_infinite(tmp_path: Path) -> None:
-    text = "q Q0 a 1 inf t\nq Q0 b 2 -inf t\nq Q0 c 3 1e999 t\nq Q0 d 4 1e308 t\nq Q0 e 5 1e308 t\n"
-    scores = [math.inf, -math.inf, math.inf, 1e308, 1e308]
-    assert run(tmp_path, text) == [("q", list("abcde"), scores)]
-
-
-def test_another_encoding_is_named_by_byte(tmp_path: Path) -> None:
-    line = b"q 0 " + "报销".encode("gb18030") + b" 1\n"
-    with pytest.raises(InputError, match=r"line 2: not UTF-8 \(byte 0xb1 at column 5\).*iconv"):
-        read_qrels(put(tmp_path, b"q 0 a 1\n" + line))
-    with pytest.raises(InputError, match="line 1: not UTF-8"):
-        run(tmp_path, b"q Q0 \xff\xfe 1 1 t\n")
-
-
 def test_lines_of_a_query_that_do_not_stand_together(tmp_path: Path) -> None:
     text = "q1 Q0 a 1 1 t\nq2 Q0 b 1 2 t\nq1 Q0 c 2 3 t\n"
     with pytest.raises(ScatteredError, match="line 3: query 'q1' goes on here"):
@@ -126,13 +111,6 @@ def test_a_query_is_handed_on_before_the_next_is_read(tmp_path: Path) -> None:
     assert next(blocks) == ("q0", ["a"], [1.0])
     with pytest.raises(InputError, match="line 20001"):
         list(blocks)
-
-
-def test_a_mark_of_ours_in_the_file_lends_no_cells(tmp_path: Path) -> None:
-    # A NUL this far down is not seen to make the file binary; the blank line has no cells.
-    text = RUN * 200 + "q Q0 a 1 1 t \0 q Q0 b 2 1\n\n"
-    with pytest.raises(InputError, match="line 601: has 12 columns"):
-        run(tmp_path, text, whole=True)
 
 
 def test_queries_longer_than_what_is_read_at_a_time(tmp_path: Path) -> None:

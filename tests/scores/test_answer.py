@@ -121,17 +121,6 @@ def test_citation_scores() -> None:
     assert (scores.coverage, scores.citation_recall) == (0.5, 1)
 
 
-def test_a_result_holds_every_sentence_and_what_it_was_given() -> None:
-    result = answer("f?h")
-    assert [(each.index, each.start, each.text) for each in result.sentences] == [
-        (i, i, "x") for i in range(3)
-    ]
-    expected = [outcome("f"), outcome("?"), Excluded()]
-    assert [each.outcome for each in result.sentences] == expected
-    assert (result.qid, result.signature, result.metadata) == ("q", "s", {"team": "网络"})
-    assert result.flags == (FLAG,)
-
-
 CLAIMS = st.text(alphabet="fpnc-?yN", max_size=12)
 
 

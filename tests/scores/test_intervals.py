@@ -118,15 +118,6 @@ def test_mean_limits_hold_the_mean_and_mirror(values: list[float]) -> None:
     assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-6)
 
 
-def test_one_answer_more_moves_the_limits_by_little() -> None:
-    # Beside each other: 49 answers and 50, all right and all right but for a hair.
-    at = {count: mean_limits(0.95, 0.04, count) for count in (49, 50)}
-    assert at[50] == pytest.approx(at[49], abs=0.002)
-    nearly = [*[1.0] * 59, 0.99]
-    found = mean_limits(sum(nearly) / 60, float(np.var(nearly, ddof=1)), 60)
-    assert found[0] == pytest.approx(mean_limits(1.0, 0.0, 60)[0], abs=0.005)
-
-
 @pytest.mark.no_cover
 def test_how_often_the_interval_of_a_mean_holds() -> None:
     # A short form of the simulation in tests/bench/intervals.py, the same draws in every run.
@@ -144,16 +135,6 @@ def streamed(values: Values) -> StreamedMeans:
     for value in values:
         means.add({"x": value})
     return means
-
-
-def test_a_missing_value_is_in_no_mean() -> None:
-    means = StreamedMeans("abc")
-    answers: list[dict[str, float | None]] = [{"a": 1.0}, {"a": None}, {"b": None, "a": 0.5}]
-    for values in answers:
-        means.add(values)
-    assert (means.mean("a"), means.count("a"), means.names) == (0.75, 2, ("a", "b", "c"))
-    for name in "bc":
-        assert (means.mean(name), means.count(name), means.interval(name)) == (None, 0, None)
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(0, 1)), min_size=2, max_size=60))
@@ -183,11 +164,6 @@ def test_an_unbounded_mean_has_student_s_interval() -> None:
     assert streamed([3.0, 3.0]).interval("x", bounded=False) is None
 
 
-def test_the_mean_of_values_that_no_float_adds_up_is_the_nearest() -> None:
-    values = [0.1, 0.7, 1 / 3] * 1000
-    assert streamed(values).mean("x") == math.fsum(values) / 3000
-
-
 @settings(max_examples=10)
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 2100), max_size=6))
 def test_parts_merge_in_any_order_into_exactly_the_whole(seed: int, cuts: list[int]) -> None:
@@ -212,14 +188,3 @@ def test_parts_merge_in_any_order_into_exactly_the_whole(seed: int, cuts: list[i
         assert merged.mean(name) == whole.mean(name)
         for bounded in (name != "b", False):
             assert merged.interval(name, bounded=bounded) == whole.interval(name, bounded=bounded)
-
-
-def test_only_like_merges_with_like() -> None:
-    with pytest.raises(ValueError, match="equal names"):
-        StreamedMeans("a").merge(StreamedMeans("ab"))
-
-
-def test_no_rows_are_no_answers() -> None:
-    means = StreamedMeans("ab")
-    means.add_rows(np.zeros((0, 2)))
-    assert (means.count("a"), means.mean("b")) == (0, None)

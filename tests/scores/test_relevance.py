@@ -92,16 +92,6 @@ def test_the_example_of_the_guide() -> None:
     )
 
 
-def test_nothing_measured_is_null() -> None:
-    found = totals("-", "-")
-    assert (found.relevance, found.relevance_overall, found.relevance_bounds) == (None, None, None)
-    assert (found.unscored_share, found.untrusted) == (None, False)
-    assert found.statuses[RelevanceStatus.NO_QUERY] == 2
-    assert totals("a", "e").relevance is None
-    assert figures(totals("a", "e").relevance_overall) == (0.0, 0.0, 2, 2)
-    assert summarize([]).answer_relevance is None
-
-
 def test_who_rightly_abstains_has_no_zero() -> None:
     """Gold says that the question has no answer; one who answers it all the same is judged."""
     for answerable, marks, expected in ((True, "a", 0.0), (False, "a", None), (False, "f", 1.0)):

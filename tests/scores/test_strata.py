@@ -155,40 +155,6 @@ def test_labelling_all_is_exact(drawn: list[tuple[list[tuple[float, float]], int
     assert found == pytest.approx((truth, truth, truth, 0.0), abs=1e-12)
 
 
-@given(STRATA)
-def test_what_is_not_supported_is_the_rest(
-    drawn: list[tuple[list[tuple[float, float]], int]],
-) -> None:
-    there = strata(drawn)
-    mirrored = [replace(h, predicted=h.weight - h.predicted, errors=-h.errors) for h in there]
-    one, other = corrected_mean(there), corrected_mean(mirrored)
-    assert one is not None
-    assert other is not None
-    assert other[:3] == pytest.approx((1 - one.mean, 1 - one.high, 1 - one.low), abs=1e-9)
-    assert other.standard_error == pytest.approx(one.standard_error, abs=1e-9)
-
-
-def test_the_scale_of_the_weights_is_free() -> None:
-    there = [simple(90, 60, [0, 0, -1, 1]), simple(10, 5, [-0.5, 0.5, 0])]
-    before = corrected_mean(there)
-    assert before is not None
-    sevenths = [
-        replace(
-            h,
-            weight=h.weight / 7,
-            predicted=h.predicted / 7,
-            counted=h.counted / 7,
-            weights=h.weights / 7,
-        )
-        for h in reversed(there)
-    ]
-    assert corrected_mean(sevenths) == pytest.approx(before)
-    # Only the proportions of w over the probability count within a stratum.
-    assert corrected_mean([replace(h, weights=h.weights * 3) for h in there]) == pytest.approx(
-        before
-    )
-
-
 @pytest.mark.no_cover
 def test_a_uniform_draw_is_as_ppi_python_says(ppi: ModuleType) -> None:
     for seed in range(20):
@@ -215,20 +181,6 @@ def test_nothing_counted_is_none() -> None:
     assert corrected_mean([]) is None
     h = replace(simple(8, 0, [0, 0]), counted=0)
     assert corrected_mean([h]) is None
-
-
-def test_too_few_labels_are_refused() -> None:
-    two, none = simple(10, 5, [0, 0]), np.zeros(0)
-    table = {
-        "two labels, got 1": simple(10, 5, [0]),
-        "differ in length": replace(two, shifts=np.zeros(3)),
-        "two labels, got 0": replace(
-            two, weights=none, probabilities=none, errors=none, shifts=none
-        ),
-    }
-    for says, h in table.items():
-        with pytest.raises(ValueError, match=says):
-            corrected_mean([h])
 
 
 def test_nothing_seen_in_half_of_a_small_stratum() -> None:

@@ -311,18 +311,6 @@ def test_overall_an_abstention_from_what_the_reference_claims_is_nothing_said() 
     assert (refused.f1, refused.precision) == (None, None)
 
 
-def test_fallback_comparisons_enter_only_the_score_that_says_so() -> None:
-    """Own F1 1 and 0; with the fallback 2 · ½ · 1 / 1½ = 2/3, and 0 as it was."""
-    made = totals(compared("a", "fN", "f"), compared("b", "n", "n"))
-    assert score(made.f1)[0] == 0.5
-    pooled = 2 * (1 / 3) * 0.5 / (1 / 3 + 0.5)
-    assert score(made.f1_with_fallback) == pytest.approx((1 / 3, pooled, 2, 5))
-    assert (made.fallen_back, made.sources) == (1, {"llm": 4, "similarity": 1})
-    assert totals(compared("a", "f?", "f")).f1_with_fallback is None
-    both = totals(compared("a", "f", "yN"), compared("b", "y", "f"))
-    assert (both.fallen_back, both.unscored) == (3, {TIMEOUT: 3})
-
-
 def test_what_has_no_correctness_is_counted_and_in_no_mean() -> None:
     pairs = ("p", "p"), ("a", "h"), ("h", ""), ("-", "-")
     made = totals(*(compared(str(i), *pair) for i, pair in enumerate(pairs)))
@@ -369,19 +357,6 @@ def test_the_table_of_quadrants() -> None:
     assert (found.counted, found.without_gold, found.conflicting) == (8, 1, 0)
     assert found.signatures == {"s": 8}
     assert placed([None, None]) is None
-
-
-def test_the_first_twenty_are_named_and_gold_that_contradicts_itself_is_left_out() -> None:
-    found = placed([GOOD, None, *[CONFLICT] * 21, None, *[WRONG, GOOD] * 30])
-    assert found is not None
-    assert (found.counted, found.without_gold, found.conflicting) == (61, 2, 21)
-    assert found.conflicting_qids == tuple(f"q{number}" for number in range(2, 22))
-    good, wrong = found.cells
-    assert good.qids == ("q0", *(f"q{number}" for number in range(25, 63, 2)))
-    assert wrong.qids == tuple(f"q{number}" for number in range(24, 64, 2))
-    alone = placed([None, CONFLICT])
-    assert alone is not None
-    assert (alone.cells, alone.counted, alone.conflicting_qids) == ((), 0, ("q1",))
 
 
 SIDES, KNOWN = st.booleans(), st.sampled_from((True, False, None))
@@ -464,8 +439,3 @@ def _enclosed(found: Summary | CorrectnessTotals, *names: str) -> None:
         if mean is not None:
             assert 0 <= mean.macro <= 1
             assert 0 <= mean.micro <= 1
-
-
-def test_only_like_merges_with_like() -> None:
-    with pytest.raises(ValueError, match="equal"):
-        Totals().merge(Totals(max_unscored=0.1))
