@@ -81,7 +81,6 @@ async def _both_ways(
         forth,
         back,
         signature=sign(judge.signature, rules, (*forth.outcomes.values(), *back.outcomes.values())),
-        query=sample.query,
     )
     calls = (*result.calls, *forth.calls, *back.calls)
     return result.model_copy(update={"correctness": found, "calls": calls})

@@ -8,8 +8,6 @@ _MOST: Final = 2000
 """Characters of a sentence that are read; what is longer is no short answer."""
 _REACH: Final = 80
 """Characters around a place that are read."""
-_SHORT: Final = 40
-"""Characters of a sentence that adds but another alternative, at most: "Or London."."""
 _POINT: Final = re.compile(r"(?<=\d)[.,:](?=\d)|(?<=\b[A-Z])\.")
 _STOP: Final = ",、，。;；:：."
 
@@ -55,11 +53,6 @@ _PAIR: Final = re.compile(
 )
 """Alternatives with a mark before each."""
 _HEDGED: Final = re.compile(rf"\b {_HEDGE} \b | {_HEDGE_ZH}", re.VERBOSE | re.IGNORECASE)
-_GOES_ON: Final = re.compile(
-    rf"\s* (?: (?: alternatively | it \s+ (?: could | might | may ) \s also | {_HEDGE} ) \b"
-    rf"| [也还又]? {_HEDGE_ZH} )",
-    re.VERBOSE | re.IGNORECASE,
-)
 _NAME: Final = rf"""
     (?! (?: near | in | at | by | on | with | which | who | where | and | but | as ) \b )
     [^\s{_STOP}]+
@@ -80,63 +73,9 @@ _BEFORE: Final = re.compile(
 """Between a joint and a place behind it."""
 _NAMED_SO: Final = re.compile(rf"[^{_STOP}]{{1,40}},")
 
-_ITEM: Final = rf"[A-Z\d][^\s{_STOP}?!？！]* (?: [ ] [^\s{_STOP}?!？！]+ ){{0,2}}"
-_ITEM_ZH: Final = rf"[^\s{_STOP}?!？！]{{1,12}}"
-_LIST: Final = re.compile(
-    rf"""
-      \s* (?P<hedge> (?: [A-Za-z]+ \s )? (?i: {_HEDGE} ) \s )?
-      {_ITEM} (?: ,\s? {_ITEM} ){{2,20}} [.!]? \s*
-    | \s* (?: {_HEDGE_ZH} ? [是在] )? {_ITEM_ZH} (?: 、 {_ITEM_ZH} ){{1,20}} [。!！]? \s*
-    """,
-    re.VERBOSE,
-)
-"""Names and nothing else; between two of them a `、`, or in English at least two commas."""
-_FOUR: Final = 3
-"""Commas in a list of names that nothing hedges: "Springfield, Illinois, USA" is one place."""
-_ONE_PLACE: Final = re.compile(
-    r"\b (?: County | Province | District | State | U\.?S\.? (?: A\.? )? | U\.?K\.? | United\ \w+"
-    r"| England | Scotland | Wales | Ireland | Canada | Australia | India | China | Japan | Germany"
-    r"| France | Italy | Spain | Brazil | Mexico | South\ Africa ) \W* $",
-    re.VERBOSE,
-)
-_SEVERAL: Final = re.compile(r",\s|[、，;；/和与及&\n]|\band\b", re.IGNORECASE)
-_FOR_ONE: Final = re.compile(
-    r"""
-      \W* (?: (?: in | at | on | to | from | for | by | of | with ) \s )?
-        (?: who | whom | whose | where | when | which | what ) \b
-        (?! \s+ (?: are | were | have ) \b )
-        (?! .* \b (?: list | name | all | examples? | some | members? | both | each | every | stars?
-          | starred | starring | cast | among | various | different ) \b )
-        (?! \s+ (?: \w+ \s )?? (?! is \b | was \b | does \b | has \b | this \b | his \b | its \b )
-          \w+ [^su\W] s \b )
-    | (?! .* (?: 哪些 | 哪几 | 几个 | 几种 | 分别 | 列出 | 列举 | 所有 | 都有 | 有什么
-        | 包括 | 们 ) )
-      .* (?: 谁 | 哪 | 什么 | 何时 | 何地 | 何处 )
-    """,
-    re.VERBOSE | re.IGNORECASE | re.DOTALL,
-)
 
-
-def listed(answer: str, query: str, reference: str) -> bool:
-    """Whether an answer is a list of names, where a question and its reference are for one.
-
-    >>> listed("Paris, London, Berlin, Madrid.", "What is the capital of France?", "Paris")
-    True
-    >>> listed("Paris, London, Berlin, Madrid.", "Which cities has he seen?", "Paris")
-    False
-    """
-    if max(len(answer), len(query), len(reference)) > _MOST or _SEVERAL.search(reference):
-        return False
-    names = _LIST.fullmatch(_level(answer))
-    if names is None or not _FOR_ONE.match(query):
-        return False
-    commas = names[0].count(",")
-    loose = commas and not names["hedge"]
-    return not (loose and (commas < _FOUR or _ONE_PLACE.search(answer)))
-
-
-def offered(sentence: str, following: str = "", *, alone: bool = True) -> bool:
-    """Whether a sentence, with the one behind it, offers alternatives as the answer.
+def offered(sentence: str, *, alone: bool = True) -> bool:
+    """Whether a sentence offers alternatives as the answer.
 
     A mere "or" does where the answer says nothing else, `alone`: in a longer one it is mostly part
     of what is so, "use a rag or a sponge". There a sentence must say that it is not sure.
@@ -147,11 +86,9 @@ def offered(sentence: str, following: str = "", *, alone: bool = True) -> bool:
     (True, False)
     """
     text = _level(sentence[:_MOST])
-    hedged = _HEDGED.search(text)
-    if _PAIR.search(text) or ((alone or hedged) and any(_joints(text))):
+    if _PAIR.search(text):
         return True
-    joined = len(following) <= _SHORT and _JOINT.match(following)
-    return bool(joined or (hedged and _GOES_ON.match(following)))
+    return bool(alone or _HEDGED.search(text)) and any(_joints(text))
 
 
 def among(sentence: str, start: int, end: int) -> bool:

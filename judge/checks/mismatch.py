@@ -1,25 +1,46 @@
 """Mismatches: what a `full` of an offline judge says, and the chunks do not."""
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
-from operator import itemgetter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
-from judge.checks.contradictions import contradiction
-from judge.checks.figures import Match
-from judge.checks.grounds import Grounds
-from judge.checks.names import Amid, Name
-from judge.checks.places import COUNT
-from judge.checks.quantities import Quantity, counted
+from judge.checks.dates import Calendar, Date, dates
+from judge.checks.names import Mentions, Name, names
+from judge.checks.numbers import Unit
+from judge.checks.polarity import Copies, Copy, contrast
+from judge.checks.polarity import read as read_sentence
 from judge.checks.quotes import repeats
-from judge.checks.statement import Statement, read
+from judge.checks.values import CENTURY, FAR, Bound, Figures, Match, Quantity, counted, quantities
 from judge.records import JudgeOutcome, JudgeRequest, Support, Verdict
-from judge.text.words import blank_markup
+from judge.text.words import blank_markup, stem
 
+EDITION: Final = "6"
+"""Bumped with every change that finds another mismatch, one of a word list too."""
 _MOST: Final = 200
-"""So many figures, dates or names of one sentence are looked up: more are a table, and a square."""
+"""So many figures, dates or names of one sentence are looked up: more are a table."""
+_COUNT: Final = 13
+"""Below that a mere number may be the answer's own count of what a passage lists."""
+_KEPT: Final = 4_096
+"""Characters of a text at most that is kept as it was read, for other answers may have it too."""
+_HEAD: Final = 4
+"""Letters that two forms of a name share."""
+_WORDS: Final = "half quarter third fifth tenth dozen euro dollar pound yuan percent"
+_SPOKEN: Final = frozenset((*map(stem, _WORDS.split()), *"半倍年月日周星世元"))
+"""Stems and Chinese characters of figures and dates that may be written otherwise."""
+# Said of whatever lies beyond: `at least ten` and `up to ten` are the figure itself.
+_OPEN: Final = re.compile(
+    r"(?<!no )(?<!not )(?:(?:more|greater|longer|older|larger|higher|fewer|less|lower|younger"
+    r"|shorter) than|(?<![^\W_])(?:over|above|under|below|exceed(?:s|ed|ing)?)) [$€£¥]?\Z"
+    r"|(?<!不)(?:超过|超|逾|高于|多于|大于|不足|不满|低于|少于|小于)\Z",
+    re.IGNORECASE,
+)
+_REACH: Final = 16
+"""Characters before a figure in which such a bound stands."""
+_COMMA: Final = re.compile(r",(?<=\d,)(?=\d)")
+_CUT: Final = re.compile(r"(?:,(?<=\d,)[ ]?|([.])(?<=\d\.)[ ])(?=\d)")
+_DIGITS: Final = re.compile(r"\d{2,}(?:\.\d+)?|\d\.\d+")
 _LIST: Final = r"\d{1,3}(?![\d%％])(?:\s?(?:,|，|、|-|–|and|&|和)\s?\d{1,3}(?![\d%％]))*"
 # Numbers that name a source, or the place in a list. What is possessive here would
 # go back over a long run of spaces from each of them.
@@ -44,134 +65,135 @@ _LABEL: Final = re.compile(
 )
 
 
-EDITION: Final = "5"
-"""Bumped with every change that finds another mismatch, one of a word list too."""
-_COMMA: Final = re.compile(r",(?<=\d,)(?=\d)")
-_CUT: Final = re.compile(r"(?:,(?<=\d,)[ ]?|([.])(?<=\d\.)[ ])(?=\d)")
-_DIGITS: Final = re.compile(r"\d{2,}(?:\.\d+)?|\d\.\d+")
-
-MismatchKind = Literal["number", "unit", "date", "name", "contradiction"]
+MismatchKind = Literal["number", "unit", "date", "name", "polarity"]
+Item = Quantity | Date
 
 
 class Mismatch(NamedTuple):
     """What one `full` says and its evidence does not."""
 
     kind: MismatchKind
-    sentence: int
-    """Its index in the answer."""
     said: str
     """The words of the claim."""
     instead: str | None
-    """What the nearest sentence of the evidence has in its place; None where it merely lacks it."""
+    """What a near-copy of the claim has in their place; None where the chunks merely lack them."""
 
     @property
     def support(self) -> Support:
         """The label of the sentence with this mismatch.
 
-        A name that the evidence merely lacks may stand in a heading that nobody handed in.
+        A name that the evidence lacks may stand in a heading that nobody handed in.
         """
-        if self.instead is not None:
-            return Support.CONTRADICTED
-        return Support.FULL if self.kind == "name" else Support.NONE
+        if self.kind == "name":
+            return Support.FULL
+        return Support.NONE if self.instead is None else Support.CONTRADICTED
 
 
 def mismatches(
-    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome], shelf: "Shelf | None" = None
+    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome], source: "Source | None" = None
 ) -> dict[int, Mismatch]:
     """The weightiest mismatch of each `full` that has one, by sentence.
 
-    `shelf` is what was read of the request before.
+    All chunks are the evidence, and so is the question. `source` is what was read of the request
+    before.
     """
-    shelf = shelf or Shelf(request)
-    lacking: Iterable[Mismatch] = differences(request, outcomes, shelf)
-    if any(each.kind in ("number", "unit") for each in lacking):
-        texts = [(_CUT.sub(r"\1", text), _COMMA.sub("", text)) for text in shelf.texts]
-        lacking = [
-            each
-            for each in lacking
-            if each.kind not in ("number", "unit")
-            or not any(_cut(each.said, *text) for text in texts)
-        ]
+    source = source or Source(request)
     found: dict[int, Mismatch] = {}
     order = (Support.CONTRADICTED, Support.NONE, Support.FULL)
-    for each in (*_contradictions(shelf, outcomes), *lacking):
-        best = found.get(each.sentence)
-        if best is None or order.index(each.support) < order.index(best.support):
-            found[each.sentence] = each
+    for index, outcome in sorted(outcomes.items()):
+        if (
+            isinstance(outcome, Verdict)
+            and outcome.support is Support.FULL
+            and not repeats(outcome, source.bare(index))
+        ):
+            own = sorted(_compare(source, index), key=lambda each: order.index(each.support))
+            found.update((index, each) for each in own[:1])
     return found
 
 
-def _cut(said: str, joined: str, plain: str) -> bool:
-    """Whether a text has a figure only in pieces: `3, 800`, where it was cut into words."""
-    digits = _DIGITS.search(_COMMA.sub("", said))
-    return digits is not None and digits[0] in joined and digits[0] not in plain
+def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
+    said, bare = source.claim(index), source.bare(index)
+    copies = source.copies.near(bare)
+    own = read_sentence(bare)
+    contrasts = [contrast(own, copy) for copy in copies]
+    # What is said as near elsewhere may bear it out.
+    if contrasts and all(contrasts) and (first := contrasts[0]):
+        yield Mismatch("polarity", *first)
+    for item in chain[Item](said.quantities[:_MOST], said.dates[:_MOST]):
+        others = [_other(item, copy) for copy in copies if item.certain]
+        if others and all(others) and not source.cut(said.written(item)):
+            kind: MismatchKind = "date" if isinstance(item, Date) else "number"
+            yield Mismatch(kind, said.written(item), others[0])
+    for lacking, value in source.lacking(said):
+        yield Mismatch(lacking, said.written(value), None)
 
 
-def _contradictions(shelf: "Shelf", outcomes: Mapping[int, JudgeOutcome]) -> Iterator[Mismatch]:
-    for index, outcome in shelf.unrepeated(outcomes):
-        claim, quotes = shelf.bare(index), [each.quote for each in outcome.evidence]
-        # What is said as near elsewhere may bear it out.
-        if contradiction(claim, quotes) and (found := contradiction(claim, shelf.texts)):
-            yield Mismatch("contradiction", index, found.said, found.instead)
+def _other(item: Item, copy: Copy) -> str | None:
+    """The other figure or date that a near-copy has in the place of one."""
+    places = {
+        there.start
+        for own, there in copy.pairs
+        if own.key != there.key and item.start <= own.start < item.end
+    }
+    facts = read(copy.sentence.text)
+    if isinstance(item, Date):
+        others: Sequence[Item] = [] if Calendar(facts.dates).covers(item) else facts.dates
+    else:
+        found = Figures(facts.quantities).look_up(item) is Match.FOUND
+        kinds = {unit.kind for _, unit in item.readings}
+        others = [
+            each
+            for each in facts.quantities
+            if not found and not each.bound and any(unit.kind in kinds for _, unit in each.readings)
+        ]
+    for other in others:
+        if not places.isdisjoint(range(other.start, other.end)):
+            return facts.written(other)
+    return None
 
 
-def differences(
-    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome], shelf: "Shelf | None" = None
-) -> tuple[Mismatch, ...]:
-    """All that a `full` says and its evidence does not, in the order of the sentences.
+class Facts:
+    """The figures, dates and names of a text, each found when it is asked for."""
 
-    Figures, dates and units must stand in a sentence that a found quote touches, or in the
-    question; names anywhere in a chunk that is quoted or said to support, or in the question.
-    Where no quote was found, the chunks said to support are the evidence; where there are none
-    either, nothing can be compared. Similarity quotes no more than its best window, a classifier of
-    tokens nothing, and both were told of all chunks: there all of them are the evidence. `shelf` is
-    what was read of the request before.
-    """
-    shelf = shelf or Shelf(request)
-    full = dict(shelf.unrepeated(outcomes))
-    if not full:
-        return ()
-    names = _Names([shelf.claim(index) for index in full], shelf)
-    return tuple(
-        Mismatch(name, index, words, instead)
-        for index, verdict in full.items()
-        if (grounds := shelf.grounds(verdict)) is not None
-        for name, words, instead in _compare(shelf.claim(index), grounds, names)
-    )
+    def __init__(self, text: str) -> None:
+        self.text = text
 
+    def written(self, item: Item | Name) -> str:
+        """The characters of one of them."""
+        return self.text[item.start : item.end].rstrip(".")
 
-def _unlabelled(text: str) -> str:
-    return _LABEL.sub(lambda match: " " * len(match.group()), text)
+    @cached_property
+    def dates(self) -> list[Date]:
+        """Its dates, in reading order."""
+        return dates(self.text)
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        """Its figures with their units; none that is part of a date."""
+        return quantities(self.text, self.dates)
+
+    @cached_property
+    def names(self) -> list[Name]:
+        """Its names of persons, places and things."""
+        return names(self.text, self.dates)
 
 
-_Difference = tuple[MismatchKind, str, str | None]
-_LACKING: Final[dict[Match, MismatchKind]] = {Match.MISSING: "number", Match.OTHER_UNIT: "unit"}
+_kept: Final = lru_cache(maxsize=1 << 10)(Facts)
 
 
-class Shelf:
-    """The sentences of a request, its question and its chunks, each read at most once."""
+def read(text: str) -> Facts:
+    """The facts of a text; those of short texts read of late are kept."""
+    return _kept(text) if len(text) <= _KEPT else Facts(text)
+
+
+class Source:
+    """The sentences of a request, and what its chunks and its question say, each read once."""
 
     def __init__(self, request: JudgeRequest) -> None:
-        self.query = request.query
-        self._query = Statement(request.query)
-        self.texts = [chunk.text for chunk in request.chunks]
-        """Of the chunks."""
-        self._texts: dict[str, list[str]] = {}
-        for chunk in request.chunks:
-            self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
         self._request = request
+        self._texts = [*dict.fromkeys(chunk.text for chunk in request.chunks)]
         self._bare: dict[int, str] = {}
-        self._claims: dict[int, Statement] = {}
-        self.read = cache(read)
-        self._known = cache(Grounds)
-
-    def claim(self, index: int) -> "Statement":
-        """What a sentence says, its markup and labels blank."""
-        if index not in self._claims:
-            bare = _unlabelled(claim := self._request.claim(index))
-            said = self.bare(index) if bare == claim else blank_markup(bare)
-            self._claims[index] = Statement(said)
-        return self._claims[index]
+        self._claims: dict[int, Facts] = {}
 
     def bare(self, index: int) -> str:
         """A sentence with its markup blank."""
@@ -179,121 +201,152 @@ class Shelf:
             self._bare[index] = blank_markup(self._request.claim(index))
         return self._bare[index]
 
-    def unrepeated(self, outcomes: Mapping[int, JudgeOutcome]) -> Iterator[tuple[int, Verdict]]:
-        """Each `full` that no quote of it has word for word, in the order of the sentences."""
-        for index, outcome in sorted(outcomes.items()):
-            if (
-                isinstance(outcome, Verdict)
-                and outcome.support is Support.FULL
-                and not repeats(outcome, self.bare(index))
-            ):
-                yield index, outcome
-
-    def grounds(self, verdict: Verdict) -> Grounds | None:
-        """What the sentence is compared with; None where there is nothing."""
-        if verdict.source == "similarity":
-            return self.whole
-        held = [text for chunk in verdict.supporting for text in self._texts.get(chunk, ())]
-        quoted = [
-            (text, evidence.start, evidence.end)
-            for evidence in verdict.evidence
-            if evidence.verified and evidence.start is not None and evidence.end is not None
-            for text in self._texts.get(evidence.chunk_id, ())
-            if text[evidence.start : evidence.end] == evidence.quote
-        ]
-        close = [self._around(*quote) for quote in quoted] or held
-        return self._ground(close, [*(text for text, _, _ in quoted), *held]) if close else None
+    def claim(self, index: int) -> Facts:
+        """The facts of a sentence, its markup and labels blank."""
+        if index not in self._claims:
+            blanked = _LABEL.sub(lambda match: " " * len(match.group()), self._request.claim(index))
+            self._claims[index] = Facts(blank_markup(blanked))
+        return self._claims[index]
 
     @cached_property
-    def whole(self) -> Grounds:
-        """All chunks."""
-        return self._ground(self.texts, self.texts)
+    def copies(self) -> Copies:
+        """The sentences of the chunks."""
+        return Copies(self._texts)
 
-    def _ground(self, *texts: Iterable[str]) -> Grounds:
-        close, wide = ((*map(self.read, dict.fromkeys(each)), self._query) for each in texts)
-        return self._known(close, wide)
+    @cached_property
+    def _facts(self) -> list[Facts]:
+        return [read(text) for text in (*self._texts, self._request.query)]
 
-    def _around(self, text: str, start: int, end: int) -> str:
-        """A quote of a few words, made up to whole sentences."""
-        cuts = self.read(text).cuts
-        first = bisect_right(cuts, start, key=itemgetter(1))
-        last = bisect_left(cuts, end, key=itemgetter(0)) - 1
-        if first > last:
-            return text[start:end]
-        return text[min(start, cuts[first][0]) : max(end, cuts[last][1])]
+    @cached_property
+    def _figures(self) -> Figures:
+        return Figures(each for facts in self._facts for each in facts.quantities)
 
+    @cached_property
+    def _calendar(self) -> Calendar:
+        return Calendar(each for facts in self._facts for each in facts.dates)
 
-class _Names:
-    """Which names are names, by how some sentences and the chunks write them."""
+    @cached_property
+    def _things(self) -> frozenset[str]:
+        """What the chunks and the question count."""
+        found = (counted(q, facts.text) for facts in self._facts for q in facts.quantities)
+        return frozenset(filter(None, found))
 
-    def __init__(self, said: Sequence[Statement], shelf: Shelf) -> None:
-        self._said, self._shelf = said, shelf
+    @cached_property
+    def _mentions(self) -> Mentions:
+        return Mentions("\n".join(facts.text for facts in self._facts))
 
-    def has(self, name: Name) -> bool:
-        """Whether it is one beyond doubt.
+    @cached_property
+    def _plain(self) -> list[tuple[str, str]]:
+        """Each chunk with its figures joined, and without their commas."""
+        return [(_CUT.sub(r"\1", text), _COMMA.sub("", text)) for text in self._texts]
 
-        A capital at the start of a sentence tells nothing unless the word has one amid a sentence
-        of the answer or a chunk, and is nowhere written without.
+    def lacking(self, said: Facts) -> Iterator[tuple[MismatchKind, Item | Name]]:
+        """The figures, dates and names of a claim that stand nowhere, by kind in reading order."""
+        for each in said.quantities[:_MOST]:
+            if each.certain and self._tells(each, said):
+                match = self._match(each)
+                if match is not Match.FOUND and not (
+                    self.cut(said.written(each)) or self._implied(each)
+                ):
+                    yield "unit" if match is Match.OTHER_UNIT else "number", each
+        for date in said.dates[:_MOST]:
+            if date.certain and not self._dated(date):
+                yield "date", date
+        # `Celsius` is part of a quantity.
+        taken = {place for each in said.quantities for place in range(each.start, each.end)}
+        for name in said.names[:_MOST]:
+            if name.certain and name.start not in taken and self._mentions.lacks(name):
+                yield "name", name
+
+    def _tells(self, quantity: Quantity, said: Facts) -> bool:
+        """Whether a passage can be expected to give a number.
+
+        An answer says `three reasons` of what a passage merely lists. A small whole number is held
+        against the evidence only if that counts the same thing: `three men` where it says
+        `two men`.
         """
-        # Most first words stand amid no sentence: that is soon seen, all names of a text are not.
-        return name.certain or (
-            self._amid.has(name.written) and self._proper.issuperset(name.parts)
+        value, unit = quantity.readings[0]
+        large = value >= _COUNT or unit.kind or not value.is_integer()
+        return bool(large) or counted(quantity, said.text) in self._things
+
+    def _match(self, quantity: Quantity) -> Match:
+        """What becomes of a quantity; a year may be a number: `2021 visitors`."""
+        match = self._figures.look_up(quantity)
+        value, unit = quantity.readings[0]
+        if match is not Match.FOUND and unit == CENTURY:
+            return Match.FOUND if self._calendar.reaches(value) else match
+        return Match.FOUND if match is Match.MISSING and self._calendar.has(value) else match
+
+    def _implied(self, quantity: Quantity) -> bool:
+        """Whether what lies beyond a bound of its unit holds for it: 15 days are over ten."""
+        value, unit = quantity.readings[0]
+        return not quantity.bound and any(
+            limit < value <= FAR * limit if lower else limit / FAR <= value < limit
+            for limit, lower in self._limits.get(unit, ())
         )
 
     @cached_property
-    def _amid(self) -> Amid:
-        return Amid((*(each.text for each in self._said), *self._shelf.texts))
+    def _limits(self) -> dict[Unit, list[tuple[float, bool]]]:
+        """By unit the bounds of which chunks say something of all beyond, and whether above."""
+        found: dict[Unit, list[tuple[float, bool]]] = {}
+        for facts in self._facts:
+            for each in facts.quantities:
+                if each.bound and _OPEN.search(facts.text, max(0, each.start - _REACH), each.start):
+                    value, unit = each.readings[0]
+                    found.setdefault(unit, []).append((value, each.bound is Bound.LOWER))
+        return found
+
+    def _dated(self, date: Date) -> bool:
+        """Whether a date follows from what is said; a year may be a number there."""
+        year, *rest = date.readings[0]
+        return self._calendar.covers(date) or (
+            year is not None and not any(rest) and self._figures.has(year)
+        )
+
+    def cut(self, said: str) -> bool:
+        """Whether a chunk has a figure only in pieces: `3, 800`, where it was cut into words."""
+        digits = _DIGITS.search(_COMMA.sub("", said))
+        return digits is not None and any(
+            digits[0] in joined and digits[0] not in plain for joined, plain in self._plain
+        )
+
+    def equivalents(self, index: int, absent: Mapping[int, str]) -> list[tuple[int, int]]:
+        """Figures, dates and names of a sentence that the chunks give in other forms.
+
+        `absent` are the stems of its words that stand nowhere, by the places at which they begin.
+        """
+        told = {at for at, key in absent.items() if key[0].isdigit() or key in _SPOKEN}
+        tall = {at for at in absent if self.bare(index)[at].isupper()}
+        if not told and not tall:
+            return []
+        own = self.claim(index)
+
+        def among(item: Item | Name, places: set[int]) -> bool:
+            return not places.isdisjoint(range(item.start, item.end))
+
+        figures = (
+            each
+            for each in own.quantities[:_MOST]
+            if among(each, told | tall) and self._match(each) is Match.FOUND
+        )
+        dated = (
+            each
+            for each in own.dates[:_MOST]
+            if each.certain and among(each, told | tall) and self._dated(each)
+        )
+        named = (
+            each
+            for each in (own.names[:_MOST] if tall else ())
+            if among(each, tall) and self._hinted(each) and not self._mentions.lacks(each)
+        )
+        return [(each.start, each.end) for each in chain[Item | Name](figures, dated, named)]
 
     @cached_property
-    def _proper(self) -> frozenset[str]:
-        said = (*self._said, *map(self._shelf.read, self._shelf.texts))
-        named = {
-            part for text in said for each in text.names if each.certain for part in each.parts
-        }
-        return frozenset(named.difference(*(text.mentions.lower for text in said)))
+    def _low(self) -> str:
+        return "\n".join(facts.text for facts in self._facts).lower()
 
-
-def _compare(said: Statement, grounds: Grounds, names: _Names) -> Iterator[_Difference]:
-    """The kind, what the claim says and what stands there instead, by kind in reading order."""
-    yield from _figures(said, grounds)
-    text = said.text
-    for date in said.dates[:_MOST]:
-        written = text[date.start : date.end].rstrip(".")
-        if date.certain and not grounds.dated(date):
-            yield "date", written, grounds.instead(said, date)
-        elif date.certain and (other := grounds.misplaced(said, date)):
-            yield "date", written, other
-    # `Celsius` is part of a quantity.
-    taken = {place for each in said.quantities for place in range(each.start, each.end)}
-    lost = [
-        name
-        for name in said.names[:_MOST]
-        if name.start not in taken and names.has(name) and grounds.lacks(name)
-    ]
-    instead = grounds.other_name(said, lost[0]) if len(lost) == 1 else None
-    for name in lost:
-        yield "name", name.written, instead
-
-
-def _figures(said: Statement, grounds: Grounds) -> Iterator[_Difference]:
-    for each in said.quantities[:_MOST]:
-        if not each.certain or not _is_figure(each, said, grounds):
-            continue
-        match, written = grounds.match(each, said), said.text[each.start : each.end]
-        if match is not Match.FOUND:
-            if grounds.implies(said, each):
-                continue
-            yield _LACKING[match], written, grounds.instead(said, each)
-        elif other := grounds.otherwise(said, each) or grounds.misplaced(said, each):
-            yield "number", written, other
-
-
-def _is_figure(quantity: Quantity, said: Statement, grounds: Grounds) -> bool:
-    """Whether a passage can be expected to give a number.
-
-    An answer says `three reasons` of what a passage merely lists. A small whole number is held
-    against the evidence only if that counts the same thing: `three men` where it says `two men`.
-    """
-    value, unit = quantity.readings[0]
-    large = value >= COUNT or unit.kind or not value.is_integer()
-    return bool(large) or counted(quantity, said.text) in grounds.things
+    def _hinted(self, name: Name) -> bool:
+        """Whether a text has a beginning of a name, or its initials; an acronym may be spelled."""
+        initials = "".join(part[0] for part in name.parts)
+        signs = [part[:_HEAD] for part in name.parts] + [initials] * (len(initials) > 1)
+        return name.written.isupper() or any(sign.lower() in self._low for sign in signs)

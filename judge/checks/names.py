@@ -2,8 +2,7 @@
 
 import re
 import tomllib
-from bisect import bisect_left
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -51,10 +50,6 @@ _ROOT: Final = 4
 """Letters that two forms of one name share at least: `Germany` and `German`."""
 _FEW: Final = 2
 """Letters of an acronym that any two words could spell: there they must be capitalised."""
-_MUCH: Final = 50_000
-"""Characters that are read through for each word; more are indexed."""
-_HEAD: Final = 64
-_AMID: Final = re.compile(rf"(?<=[^.!? \n]) (\S{{1,{_HEAD}}})")
 _JOINED: Final = 3
 """Words that may be written as one: `You Tube`."""
 # Of stems: what a place may end with, and what makes an adjective or a people of it.
@@ -161,34 +156,6 @@ def _chinese(text: str) -> Iterator[Name]:
     for match in _PLACE.finditer(text):
         certain = match[1][0] not in _FIRST and match[1][1] not in _LAST
         yield Name("", (match[1],), *match.span(), certain)
-
-
-def amid(word: str, text: str) -> bool:
-    """Whether a word may stand in a text behind another of its sentence."""
-    parts = text.split(f" {word}")
-    return any(part[-1:] not in {".", "!", "?", " ", "\n", ""} for part in parts[:-1])
-
-
-class Amid:
-    """The same of many words and some texts, in time that is not the product of both.
-
-    In much text words are looked up in an index, by their first 64 characters.
-    """
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self.text = "\n".join(texts)
-
-    def has(self, word: str) -> bool:
-        """Whether the word may stand in one of the texts behind another of its sentence."""
-        if len(self.text) <= _MUCH:
-            return amid(word, self.text)
-        head = word[:_HEAD]
-        at = bisect_left(self._heads, head)
-        return at < len(self._heads) and self._heads[at].startswith(head)
-
-    @cached_property
-    def _heads(self) -> list[str]:
-        return sorted(set(_AMID.findall(self.text)))
 
 
 class _Cases(NamedTuple, Generic[_Kind]):
@@ -323,46 +290,6 @@ class Mentions:
                 found.update(_forms().get(keys[at], ()))
             found.update(_forms().get(f"{keys[at]} {keys[at + 1]}", ()))
         return frozenset(found)
-
-
-class AllMentions(Mentions):
-    """What any of several texts mentions: of many, one look tells as much as a look at each."""
-
-    def __init__(self, several: Sequence[Mentions]) -> None:
-        super().__init__("\n".join(each.text for each in several))
-        self._several = several
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        """The stems of the words."""
-        return frozenset().union(*(each.stems for each in self._several))
-
-    @cached_property
-    def roots(self) -> frozenset[tuple[str, bool]]:
-        """Those of capitalised words without their endings, and whether these are a people's."""
-        return frozenset().union(*(each.roots for each in self._several))
-
-    @cached_property
-    def closed(self) -> frozenset[str]:
-        """Capitalised words side by side, written as one."""
-        return frozenset().union(*(each.closed for each in self._several))
-
-    @cached_property
-    def groups(self) -> frozenset[int]:
-        """Which groups of forms have one in the text; a short one is written in capitals."""
-        return frozenset().union(*(each.groups for each in self._several))
-
-    @cached_property
-    def written(self) -> _Cases[frozenset[str]]:
-        """The words, without the s of a plural."""
-        tall, flat = zip(*(each.written for each in self._several), strict=True)
-        return _Cases(frozenset().union(*tall), frozenset().union(*flat))
-
-    @cached_property
-    def initials(self) -> _Cases[str]:
-        """First letters of the words that tell something."""
-        tall, flat = zip(*(each.initials for each in self._several), strict=True)
-        return _Cases("\0".join(tall), "\0".join(flat))
 
 
 def _roots(own: str) -> Iterator[tuple[str, bool]]:

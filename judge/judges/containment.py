@@ -8,9 +8,9 @@ from functools import cache, cached_property
 from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
-from judge.checks.alternatives import among, listed, offered
-from judge.checks.contradictions import denies
+from judge.checks.alternatives import among, offered
 from judge.checks.mismatch import Mismatch, mismatches
+from judge.checks.polarity import denies
 from judge.judges import overruled, reason
 from judge.protocols import Judge
 from judge.records import Evidence, JudgeRequest, Judgment, Support, Verdict
@@ -166,14 +166,6 @@ class _Other:
         self.alone = len(request.ask) == 1
         """Whether one sentence is all that is held against them."""
 
-    def one_of(self, claim: str, span: tuple[int, int]) -> bool:
-        """Whether what stands there is one of several answers of a claim."""
-        return among(claim, *span) or self.lists(claim)
-
-    def lists(self, claim: str) -> bool:
-        """Whether a claim is a mere list of names, where one is asked for."""
-        return self.alone and any(listed(claim, self.asked.text, each.text) for each in self.texts)
-
     @cached_property
     def figures(self) -> frozenset[str]:
         """Keys of the figures, of the question too."""
@@ -195,8 +187,7 @@ class ContainmentJudge:
     2. Where one text contains the other word for word, but for case, width, punctuation and
        articles, a sentence is `full`: a sentence of the reference that the answer contains, and a
        sentence of the answer that contains the reference. One that offers the reference beside
-       other answers is `none`: "It could be Paris, London, Berlin or Madrid", or a list of names
-       where the question asks for one.
+       other answers is `none`: "It could be Paris, London, Berlin or Madrid".
     3. Otherwise the inner judge decides, as in faithfulness.
     4. A `full` becomes `none` where the other text lacks a figure, date, unit or name of the
        sentence, or has not half of the words that it adds to the question: "The capital of France
@@ -212,7 +203,7 @@ class ContainmentJudge:
     @property
     def signature(self) -> str:
         """The inner judge's, and that containment decides."""
-        return str(Signature.parse(self._inner.signature).having("short:contained-v3"))
+        return str(Signature.parse(self._inner.signature).having("short:contained-v4"))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence."""
@@ -251,7 +242,7 @@ def _read(claim: _Text, held: _Other, verdict: Verdict, *, first: bool) -> Verdi
             for span in islice(spans, _HITS):
                 if holder.denies_there(span, held.asked.text):
                     why = "answer.denied"
-                elif holder is claim and held.gold and held.one_of(claim.text, span):
+                elif holder is claim and held.gold and among(claim.text, *span):
                     why = "answer.offered"
                 else:
                     return _granted(verdict, text, span if holder is text else whole)
@@ -290,8 +281,8 @@ def _lacking(claim: _Text, held: _Other) -> str:
         if stem not in held.asked.stems and start not in light and weight(stem) > CONTENT
     ]
     lacking = [word for stem, word in new if stem not in held.stems]
-    several = offered(claim.text, alone=held.alone) or held.lists(claim.text)
-    most = 0 if held.gold and several else len(new) / 2
+    several = held.gold and offered(claim.text, alone=held.alone)
+    most = 0 if several else len(new) / 2
     return " ".join(lacking) if len(lacking) > most else ""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from judge.checks.alternatives import listed, offered
+from judge.checks.alternatives import offered
 from judge.records import (
     ComparedClaims,
     ComparedSentence,
@@ -44,13 +44,11 @@ def correctness(
     back: Judgment,
     *,
     signature: str,
-    query: str = "",
 ) -> Correctness:
     """Put the comparison of one answer with its reference together.
 
     `forth` says what became of the answer's claims, the reference being the evidence; `back` of the
-    reference's, the answer being the evidence. `reference` is empty where there is none. `query` is
-    what was asked: a list is no answer to a question for one thing.
+    reference's, the answer being the evidence. `reference` is empty where there is none.
     """
     claims = tuple(ComparedSentence(index=i, outcome=o) for i, o in sorted(forth.outcomes.items()))
     references = with_outcomes(reference, back.outcomes)
@@ -69,19 +67,13 @@ def correctness(
         of_reference=_claims(recall),
         answer=claims,
         reference=references,
-        answer_flags=(*forth.flags, *_offers(sentences, reference, forth, back, query)),
+        answer_flags=(*forth.flags, *_offers(sentences, forth, back)),
         reference_flags=back.flags,
         signature=signature,
     )
 
 
-def _offers(
-    sentences: Sequence[Sentence],
-    reference: Sequence[Sentence],
-    forth: Judgment,
-    back: Judgment,
-    query: str,
-) -> Iterator[Flag]:
+def _offers(sentences: Sequence[Sentence], forth: Judgment, back: Judgment) -> Iterator[Flag]:
     """Of the answer's claims those that offer alternatives where the reference's evidence stands.
 
     Wherever that is not known, any that does.
@@ -89,16 +81,12 @@ def _offers(
     verdicts = [each for each in back.outcomes.values() if isinstance(each, Verdict)]
     places = [(e.start, e.end) for each in verdicts for e in each.evidence]
     alone = len(forth.outcomes) == 1
-    gold = " ".join(each.text for each in reference)
-    following = (*(each.text for each in sentences[1:]), "")
-    for each, behind in zip(sentences, following, strict=bool(sentences)):
+    for each in sentences:
         here = not places or any(
             start is None or end is None or (each.start < end and start < each.end)
             for start, end in places
         )
-        if not here or each.index not in forth.outcomes:
-            continue
-        if offered(each.text, behind, alone=alone) or (alone and listed(each.text, query, gold)):
+        if here and each.index in forth.outcomes and offered(each.text, alone=alone):
             yield Flag(name=FlagName.ALTERNATIVES, sentence=each.index)
 
 

@@ -65,18 +65,6 @@ def senses(text: str, said: Words) -> list[tuple[Sense, Sequence[int]]]:
 
 
 @cache
-def rivals(one: Sense, two: Sense) -> frozenset[str]:
-    """The exclusive sets of which two meanings are different members; `less` for falling short."""
-    groups = {name: frozenset(group.split()) for name, group in _raw()["exclusive"].items()}
-    found = {
-        name
-        for name, group in groups.items()
-        if group & one.implies and group & two.implies and not group & one.implies & two.implies
-    }
-    return frozenset({*found, *(("less",) if one.excludes & two.implies and not found else ())})
-
-
-@cache
 def _raw() -> dict[str, Any]:
     return tomllib.loads(files("judge").joinpath("data", "senses.toml").read_text("utf-8"))
 

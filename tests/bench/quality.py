@@ -85,7 +85,7 @@ async def sentences(data: Iterable[Row]) -> Table:
     `claims`: whether `classify` takes it for one; `lengths`: characters of its answer.
     """
     judge = offline(Config())
-    told: list[tuple[str, bool, bool, str, int, float, bool]] = []
+    told: list[tuple[str, bool, bool, str, int, float, bool, bool]] = []
     for row in data:
         asked, supported = request(row)
         if not supported:
@@ -96,8 +96,11 @@ async def sentences(data: Iterable[Row]) -> Table:
         for index, label in zip(asked.ask, supported, strict=True):
             (found,) = verdicts([outcomes[index]])
             score = found.score or 0.0
-            told.append((group, label, index in claimed, source, length, score, full(found)))
-    return table(told, "groups,labels,claims,sources,lengths,scores,full")
+            against = found.support is Support.CONTRADICTED
+            told.append(
+                (group, label, index in claimed, source, length, score, full(found), against)
+            )
+    return table(told, "groups,labels,claims,sources,lengths,scores,full,contradicted")
 
 
 async def answers(data: Iterable[Row]) -> Table:
@@ -155,6 +158,8 @@ def measure(sheet: Sheet, said: Table) -> None:
     sheet.add("recall of supported", drawn.share(said.full, labels), int(labels.sum()))
     sheet.add("recall of unsupported", drawn.share(~said.full, ~labels), int((~labels).sum()))
     sheet.add("balanced accuracy", drawn.balanced(said.full, labels), n)
+    wrong = int((said.contradicted & labels).sum())
+    sheet.put("contradicted though supported", wrong, n=int(said.contradicted.sum()))
     # How far scores are probabilities: at the declared prior, and at the set's own.
     own = float(labels.mean())
     for title, prior in (("declared prior", PRIOR), ("own prior", own)):

@@ -1,8 +1,5 @@
-import time
+from judge.checks.alternatives import among, offered
 
-from judge.checks.alternatives import among, listed, offered
-
-CAPITAL = "What is the capital of France?"
 OFFERING = [
     "It could be Paris, London, Berlin or Madrid.",
     "Paris or London.",
@@ -80,75 +77,9 @@ def test_a_sentence_that_offers_alternatives() -> None:
         ("可以刷卡或付现金。", False),
     ):
         assert (offered(text), offered(text, alone=False)) == (True, unsure)
-    rows = [
-        ("It might be Paris.", "It might also be London.", True),
-        ("Paris.", "Or London.", True),
-        ("可能是北京。", "也可能是上海。", True),
-        ("It is Paris.", "It might also be called Lutetia.", False),
-        ("是北京。", "或许人口会增加。", False),
-    ]
-    assert [row for row in rows if offered(*row[:2]) is not row[2]] == []
-
-
-# Answer, question, reference.
-LISTED = [
-    ("Paris, London, Berlin, Madrid.", CAPITAL, "Paris."),
-    ("It could be Paris, London, Berlin.", CAPITAL, "Paris."),
-    ("Austen, Dickens, Eliot, Hardy", "Who wrote it?", "Jane Austen"),
-    ("1914, 1915, 1916, 1917.", "When did the war begin?", "1914"),
-    ("Michelle, Yesterday, Help, Girl.", "Which of the songs is best?", "Girl"),
-    ("可能是北京、上海、广州。", "中国的首都是哪里？", "北京"),
-    ("北京、上海、广州", "首都在哪个城市？", "北京。"),
-    ("李白、杜甫。", "这首诗是谁写的？", "李白"),
-]
-NOT_LISTED = [
-    ("Paris, London, Berlin, Madrid.", "Which cities did he visit?", "Paris"),
-    ("Paris, London, Berlin, Madrid.", "What are the big cities?", "Paris"),
-    ("Paris, London, Berlin, Madrid.", "Where did they play?", "Paris, London"),
-    ("Paris, London, Berlin, Madrid.", "Name the capitals.", "Paris"),
-    ("Lennon, McCartney, Harrison, Starr.", "Who were the Beatles?", "Lennon"),
-    ("DiCaprio, Winslet, Zane, Bates.", "Who starred in Titanic?", "Kate Winslet"),
-    ("Paris, France.", CAPITAL, "Paris"),
-    ("Springfield, Illinois, USA.", "Where is it?", "Springfield"),
-    ("Soldier Field, Chicago, Illinois, USA.", "Where is it?", "Chicago"),
-    ("On the Seine, in Paris, near the bank, by train.", "Where is it?", "Paris"),
-    ("Monday, 3 May, 2021.", "When was it?", "2021"),
-    ("Paris is the capital, and London is not.", CAPITAL, "Paris"),
-    ("北京、上海、广州", "有哪些城市？", "北京"),
-    ("北京、上海", "哪几个城市入选？", "北京"),
-    ("北京、上海", "哪里举办？", "北京和上海"),
-    ("北京。", "首都是哪里？", "北京"),
-]
-
-
-def test_a_list_where_one_is_asked_for() -> None:
-    assert [row for row in LISTED if not listed(*row)] == []
-    assert [row for row in NOT_LISTED if listed(*row)] == []
 
 
 def test_what_stands_among_them() -> None:
     for text, part, one in ONE_OF_SEVERAL:
         start = text.index(part)
         assert among(text, start, start + len(part)) is one, (text, part)
-
-
-def test_long_texts_are_no_burden() -> None:
-    began = time.process_time()
-    for text in (
-        "or ",
-        "maybe a, ",
-        "可能",
-        "是a还是",
-        "not or ",
-        "either ",
-        "a or b, ",
-        "a, ",
-        "A, ",
-    ):
-        long = text * 50_000
-        offered(long, long)
-        among(long, 100, 105)
-        short = long[:2000]
-        listed(short, CAPITAL, "Paris")
-        listed("Paris, London, Berlin, Madrid.", short, "Paris")
-    assert time.process_time() - began < 1

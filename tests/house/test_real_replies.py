@@ -1,4 +1,4 @@
-"""Real replies of real judges, asked in other words than ours: the parser invents no label."""
+"""Real replies of real judges: in another form they give no label, in ours they are read right."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,19 @@ from pathlib import Path
 import pytest
 
 from judge.judges.prompted import parse
-from judge.records import Chunk, JudgeRequest, Sentence, Support
+from judge.pipeline import evaluate_sample
+from judge.records import (
+    Chunk,
+    JudgeRequest,
+    Judgment,
+    Rules,
+    Sentence,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from tests.bench import labelled
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "judges"
 ASKED = JudgeRequest(
@@ -24,8 +36,8 @@ MEANS = {
 }
 
 
-def rows(name: str) -> list[dict[str, str]]:
-    path = DATA / f"{name}_replies.jsonl"
+def rows(name: str, kind: str = "replies") -> list[dict[str, str]]:
+    path = DATA / f"{name}_{kind}.jsonl"
     if not path.exists():
         pytest.skip("no shared data beside this checkout")
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -51,3 +63,39 @@ def test_the_same_judgements_in_our_form_are_read_right() -> None:
         verdict = parse(text, ASKED, "s").verdicts[0]
         assert verdict.support in MEANS[row["verdict"]]
         assert len(verdict.reason) <= 300
+
+
+class Replying:
+    """Answers a request about one row with the model's own replies."""
+
+    signature = "llm:m@h"
+
+    def __init__(self, replies: list[str]) -> None:
+        self._replies = replies
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        """What the replies say; a sentence that none is about is missing."""
+        found = [parse(reply, request, self.signature).verdicts for reply in self._replies]
+        said = {index: verdict for verdicts in found for index, verdict in verdicts.items()}
+        missing = Unscored(reason=UnscoredReason.MISSING)
+        return Judgment(outcomes={index: said.get(index, missing) for index in request.ask})
+
+
+@pytest.mark.parametrize(("name", "count"), [("ragtruth_qa_dev", 32), ("rgb_zh_en", 28)])
+async def test_real_replies_to_our_prompt_are_read_whole_and_raise_no_flag(
+    name: str, count: int
+) -> None:
+    replies: dict[str, list[str]] = {}
+    for row in rows("llm", "replies_v2"):
+        if row["set"] == name:
+            replies.setdefault(row["id"], []).append(row["reply"])
+    read = [row for row in labelled.rows(name) if row["id"] in replies]
+    assert len(read) == count
+    for row in read:
+        judge = Replying(replies[row["id"]])
+        result = await evaluate_sample(labelled.sample(row), judge, Rules())
+        claims = [each.outcome for each in result.sentences if each.kind == "claim"]
+        verdicts = [each for each in claims if isinstance(each, Verdict)]
+        assert len(verdicts) == len(claims)
+        assert all(quote.verified for each in verdicts for quote in each.evidence)
+        assert result.flags == ()

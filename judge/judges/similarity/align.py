@@ -1,13 +1,10 @@
 """What of a sentence stands where in the passages it is judged against: terms against windows."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from judge.checks.contrasts import lexicon
-from judge.checks.equivalents import reworded
 from judge.judges.similarity.index import RUN, Passages
 from judge.judges.similarity.model import Bools, Floats, Ints
 from judge.judges.similarity.terms import Kind, Terms
@@ -39,8 +36,6 @@ _PAIR_WORTH: Final = 0.5
 # Of a sentence of one telling word.
 _NO_SKIP: Final = 0.5
 _STEEP: Final = 4
-_NEAR: Final = 0.3
-"""The share of a sentence's items in a window that is read for other words."""
 # A longer window never holds less: it has to earn its length.
 _LONGER: Final = 0.02
 _WHICH: Final = 3
@@ -85,43 +80,6 @@ class Alignment:
     """Which rows stand in no chunk, nor their meanings."""
     scattered: Bools
     """Which do not stand in the best window of all chunks, nor their meanings."""
-    borne: Bools
-    """Where the chunks bear an item out in other words, shape (items, columns)."""
-
-    def bear(self, claims: Sequence[str], chunks: Sequence[str], wanting: Bools) -> bool:
-        """Take for found what the best window of a column says in other words than its sentence.
-
-        Only where that is `wanting`, shape (sentences, columns). Whether there was any.
-        """
-        said, items = self.said, self.items
-        hints = lexicon().hints
-        keys = [said.keys[each] for each in said.first[items].tolist()]
-        known = np.asarray([key in hints for key in keys], bool)
-        cases = known[:, None] & wanting[said.owner[items]]
-        if not cases.any():
-            return False
-        found, other, _ = self._among(self.inside, slice(None))
-        there = found | other
-        owner = said.owner[items]
-        heads = np.flatnonzero(np.diff(owner, prepend=-1))
-        kept = np.add.reduceat(there, heads, axis=0, dtype=np.int64)
-        # What says little else of the sentence is about something else.
-        near = kept >= _NEAR * np.diff(np.append(heads, len(owner)))[:, None]
-        near = near[np.cumsum(np.diff(owner, prepend=-1) > 0) - 1]
-        cells: dict[tuple[int, int], dict[int, int]] = {}
-        for item, column in np.argwhere(cases & near & ~there).tolist():
-            own = cells.setdefault((int(owner[item]), column), {})
-            own[int(said.start[items[item]])] = item
-        for (sentence, column), places in cells.items():
-            window = int(self.windows[sentence, column])
-            if window >= 0:
-                chunk, start, end = self.passages.span(window)
-                lacking = {at: keys[item] for at, item in places.items()}
-                for low, high in reworded(claims[sentence], chunks[chunk][start:end], lacking):
-                    for at in places.keys() & range(low, high):
-                        self.borne[places[at], column] = True
-        self.scattered[items[self.borne[:, 0]]] = False
-        return bool(cells)
 
     def measured(self, columns: slice) -> Measured:
         """The features against some of the columns."""
@@ -130,7 +88,7 @@ class Alignment:
         held, meant, _ = self._among(self.held, columns)
         other = other & ~found
         denied = against & ~found & ~other
-        telling, borne = said.telling[items, None], self.borne[:, columns]
+        telling, borne = said.telling[items, None], said.borne[items, None]
         out = ~(found | borne | ~telling) * (1 - _CREDIT * other)
         gone = ~(held | borne | ~telling) * (1 - _CREDIT * meant)
         weight, name = said.weight[items, None], said.name[items, None]
@@ -231,7 +189,6 @@ def align(said: Terms, passages: Passages, cosine: Floats, cited: Bools) -> Alig
         inside=codes(there, column),
         missing=(passages.counts[readings[[_OWN, _MEANING]]] == 0).all(0) & ~said.borne,
         scattered=scattered & ~said.borne,
-        borne=np.repeat(said.borne[items, None], windows.shape[1], axis=1),
     )
 
 

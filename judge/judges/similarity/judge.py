@@ -8,8 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from judge.checks.equivalents import equivalents
-from judge.checks.mismatch import EDITION, Shelf, mismatches
+from judge.checks.mismatch import EDITION, Source, mismatches
 from judge.errors import ConfigError
 from judge.judges import overruled, reason
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
@@ -62,8 +61,6 @@ _UNREAD: Final = Unscored(
 )
 _DOUBT: Final = 1.0
 """Log odds by which what is contradicted falls under the threshold."""
-_NEAR: Final = 0.5
-"""Log odds over the threshold at which the sentences beside one may yet pull it under."""
 _NAMED: Final = 4
 _MEASURES: Final = frozenset("%％‰°年月日号岁天次人")
 
@@ -73,11 +70,11 @@ async def aligned(
     indexes: Sequence[int],
     embedder: Embedder,
     limit: int = MOST,
-    shelf: Shelf | None = None,
+    source: Source | None = None,
 ) -> AsyncIterator[tuple[Sequence[int], Alignment] | Unscored]:
     """Measure sentences, given by index, against the chunks, of which there is at least one.
 
-    `shelf` keeps what is read of the request, for those who read it later.
+    `source` keeps what is read of the request, for those who read it later.
 
     Yields:
         The indexes of the next sentences, at most 64, and where what they say stands; or the
@@ -91,7 +88,7 @@ async def aligned(
         indexes, spent = _readable(request, indexes, limit // 2)
         if not indexes:
             return
-    material = await apart(heavy, _Material.of, request, indexes, shelf or Shelf(request))
+    material = await apart(heavy, _Material.of, request, indexes, source or Source(request))
     rows = await embedder.embed(material.segments, request.deadline)
     if isinstance(rows, Unscored):
         yield rows
@@ -135,16 +132,16 @@ class _Material:
     """How often what a sentence says was found in a window, shape (sentences,)."""
 
     @classmethod
-    def of(cls, request: JudgeRequest, indexes: Sequence[int], shelf: Shelf) -> "_Material":
+    def of(cls, request: JudgeRequest, indexes: Sequence[int], source: Source) -> "_Material":
         texts = [chunk.text for chunk in request.chunks]
-        bare = [shelf.bare(index) for index in indexes]
+        bare = [source.bare(index) for index in indexes]
         said = terms(bare)
         passages = locate(texts, said)
         absent = passages.counts[said.number] == 0
         # What stands nowhere as it is written may follow from the chunks.
         for sentence in np.unique(said.owner[absent & said.telling]).tolist():
             rows, lacking = said.lacking(sentence, absent)
-            said.bear(rows, equivalents(shelf, indexes[sentence], lacking))
+            said.bear(rows, source.equivalents(indexes[sentence], lacking))
         chunk_of = passages.chunk_of[::RUN].tolist()
         places = zip(chunk_of, passages.edges.tolist(), strict=True)
         segments = [texts[chunk][start:end] for chunk, (start, end) in places]
@@ -257,8 +254,9 @@ class SimilarityJudge:
 
         def take(indexes: Sequence[int], alignment: Alignment) -> None:
             nonlocal before, held
-            texts = [shelf.bare(index) for index in indexes]
-            for weighed in self._weighed(indexes, alignment, texts, chunks):
+            odds, grounded = self._measured(alignment)
+            for row, index in enumerate(indexes):
+                weighed = _Weighed(index, odds[row], grounded[row], alignment, row)
                 if weighed.index not in claims:
                     outcomes[weighed.index] = self._verdict(request, weighed, 0.0)
                     continue
@@ -268,26 +266,25 @@ class SimilarityJudge:
                     before = self._alone(held)
                 held = weighed
 
-        heavy, shelf = weigh(request), Shelf(request)
-        chunks = [chunk.text for chunk in request.chunks]
+        heavy, source = weigh(request), Source(request)
         # Every claim, asked or not, for the claims beside one bear on it.
         indexes = sorted(claims.union(request.ask))
-        async for block in aligned(request, indexes, self._embedder, self._limit, shelf):
+        async for block in aligned(request, indexes, self._embedder, self._limit, source):
             if isinstance(block, Unscored):
                 return Judgment(outcomes=dict.fromkeys(request.ask, block))
             await apart(heavy, take, *block)
         if held is not None:
             pull = self._model.pull(before, None)
             outcomes[held.index] = self._verdict(request, held, pull)
-        return await apart(heavy, self._checked, request, outcomes, shelf)
+        return await apart(heavy, self._checked, request, outcomes, source)
 
     def _checked(
-        self, request: JudgeRequest, outcomes: Mapping[int, Verdict], shelf: Shelf
+        self, request: JudgeRequest, outcomes: Mapping[int, Verdict], source: Source
     ) -> Judgment:
         """The outcomes, every `full` overruled that a mismatch speaks against."""
         asked = {index: outcomes[index] for index in request.ask if index in outcomes}
         score = round(expit(self._least - _DOUBT + self._shift), 6)
-        for index, found in mismatches(request, asked, shelf).items():
+        for index, found in mismatches(request, asked, source).items():
             if found.support is Support.FULL:
                 continue
             changed = overruled(asked[index], request.sentences[index].text, found)
@@ -298,23 +295,6 @@ class SimilarityJudge:
         """What a sentence tells its neighbours; where nothing of it was found, nothing good."""
         own = float(weighed.odds[0])
         return own if weighed.grounded[0] else min(own, self._least)
-
-    def _weighed(
-        self,
-        indexes: Sequence[int],
-        alignment: Alignment,
-        claims: Sequence[str],
-        chunks: Sequence[str],
-    ) -> Iterator[_Weighed]:
-        odds, grounded = self._measured(alignment)
-        # Reading for other words takes as long as all else: it is done where it can tell, and chunk
-        # by chunk only for what all of them do not seem to say.
-        wanting = odds < self._least + _NEAR
-        wanting[:, 2:] &= wanting[:, :1]
-        if alignment.bear(claims, chunks, wanting):
-            odds, grounded = self._measured(alignment)
-        each = zip(indexes, odds, grounded, strict=True)
-        return (_Weighed(*own, alignment, at) for at, own in enumerate(each))
 
     def _measured(self, alignment: Alignment) -> tuple[Floats, Bools]:
         """The odds of each sentence against each column, and whether it is grounded there."""

@@ -5,9 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.checks.figures import Figures, Match
-from judge.checks.numbers import unit_before, unit_behind
-from judge.checks.quantities import MERE, Bound, counted, quantities
+from judge.checks.values import Bound, Figures, Match, quantities
 
 VALUES: list[tuple[str, list[tuple[float, str]]]] = [
     # Shares and money in both languages.
@@ -50,39 +48,6 @@ def test_values_and_units() -> None:
     assert {text: read(text) for text, _ in VALUES} == dict(VALUES)
 
 
-CLAUSE = {
-    " minutes": "time", " mg": "mass", " km": "length", " U.S. dollars": "usd", " sq. ft": "area",
-    " m²": "area", " mL": "volume", " km/h": "metric speed", " °C": "celsius", "%": "percent",
-    " basis points": "percent", " years": "months", " kcal": "calories", " GB": "bytes",
-    " MHz": "hertz", " kW": "watts", "千瓦": "watts", "个百分点": "percent",
-}  # fmt: skip
-
-
-def test_a_unit_ends_where_its_clause_does() -> None:
-    ends = ("", ".", ",", ")", ";", ". Then", ".Then", "。")
-    read = {(unit, end): unit_behind(f"5{unit}{end}", 1) for unit in CLAUSE for end in ends}
-    assert {
-        (unit, end): (found and found.units[0].kind, found and found.edge)
-        for (unit, end), found in read.items()
-    } == {(unit, end): (CLAUSE[unit], 1 + len(unit)) for unit, end in read}
-
-
-def test_what_is_no_unit() -> None:
-    texts = (" people", " of them", "", ".", " mad cows", "人", " kmx", " has")
-    assert [text for text in texts if unit_behind(f"5{text}", 1)] == []
-
-
-def test_a_sign_may_mean_several_units() -> None:
-    def kinds(text: str) -> list[set[str]]:
-        return [{r.unit.kind for r in q.readings} for q in quantities(text)]
-
-    assert kinds("6 pounds, ¥6") == [{"gbp", "mass"}, {"cny", "jpy"}]
-    assert {"usd", "aud", "cad"} <= kinds("$5")[0]
-    assert kinds("HK$5, £5, EUR 5") == [{"hkd"}, {"gbp"}, {"eur"}]
-    (found,) = quantities("5m")
-    assert [(each.value, each.unit == MERE) for each in found.readings] == [(5e6, True), (5, False)]
-
-
 def test_what_may_be_no_figure_is_not_certain() -> None:
     mere = ("B12", "COVID-19", "step 3", "passage 2", "steps 4 and 5", "one", "1", "a half", "一个")
     figures = ("1%", "$1", "0 km", "1人", "12", "three", "两人")
@@ -103,44 +68,6 @@ def test_bounds() -> None:
         text: [q.bound for q in quantities(text)] for texts in BOUNDS.values() for text in texts
     }
     assert said == {text: [bound] for bound, texts in BOUNDS.items() for text in texts}
-
-
-PRECISION = {
-    "3.5 million": (1e5, 1e5, False),
-    "about 3,500": (1, 100, True),
-    "近3500人": (1, 100, True),
-    "3,512": (1, 1, False),
-    "12亿": (1e8, 1e8, False),
-    "two million": (1e6, 1e6, False),
-    "300多人": (1, 100, True),
-}
-
-
-def test_precision() -> None:
-    assert {
-        text: (q.step, q.coarse, q.rough) for text in PRECISION for q in quantities(text)
-    } == PRECISION
-
-
-def test_places_take_in_the_unit() -> None:
-    text = "costs US$5m or 40公里 or 百分之3"
-    assert [text[q.start : q.end] for q in quantities(text)] == ["US$5m", "40公里", "百分之3"]
-
-
-COUNTED = [
-    ("two men left", "men"),
-    ("3 of the men left", "men"),
-    ("两名工人受伤", "工人"),
-    ("三个受害者", "受害"),
-    ("两次受理", "受理"),
-    ("1人参加", "人"),
-    ("2, and", None),
-    ("三个", None),
-]
-
-
-def test_what_a_number_counts() -> None:
-    assert [(text, counted(quantities(text)[0], text)) for text, _ in COUNTED] == COUNTED
 
 
 MATCHES: dict[Match, list[tuple[str, str]]] = {
@@ -227,11 +154,3 @@ def test_any_text_is_read_in_order_with_finite_values(text: str) -> None:
     assert all(math.isfinite(r.value) for q in found for r in q.readings)
     assert [q.start for q in found] == sorted(q.start for q in found)
     assert all(0 <= q.start < q.end <= len(text) for q in found)
-
-
-@given(st.text(max_size=40), st.integers(0, 40))
-def test_any_text_at_any_place_is_safe(text: str, place: int) -> None:
-    place = min(place, len(text))
-    behind, before = unit_behind(text, place), unit_before(text, place)
-    assert behind is None or place < behind.edge <= len(text)
-    assert before is None or 0 <= before.edge < place
