@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal
 
+from judge.errors import ConfigError
 from judge.records import Interval, QuadrantCount, Record, Summary
 from judge.records.quadrant import QuadrantWord
 from judge.retrieval.records import MeasureDifference, RankingReport
@@ -179,8 +180,13 @@ def read(
         use: whose targets to hold it against.
         answers: the totals of the same questions' answers, whose faithfulness and recall of the
             reference are read, unless they are untrusted.
+
+    Raises:
+        ConfigError: there is no such use.
     """
     table, now = diagnosis_table(), _figures(report)
+    if use is not None and use not in table.use:
+        raise ConfigError(f"there is no use {use!r}; try one of {', '.join(table.use)}")
     limits = {name: table.band.get(name.partition("@")[0], {}) for name in now}
     told = () if answers is None else answer_figures(answers)
     whole = now | {each.measure: each for each in told}

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from judge.advice.diagnose import Reading, Use, answer_figures, changes, diagnosis_table, read
+from judge.errors import ConfigError
 from judge.records import QuadrantTable
 from judge.retrieval.records import MeasureDifference
 from judge.scores.intervals import wilson
@@ -69,9 +70,11 @@ def test_what_to_watch_and_to_reach() -> None:
         just = read(report({name: value or 0.5 for name, value in wanted.items()}), use=use)
         assert {each.measure: each.target for each in just.targets} == wanted
         assert {each.level for each in just.targets if each.target is not None} <= {"met"}
-    knowing: Use = "faq"
-    mrr, hit, precision = read(report({"mrr": None, "hit@3": 0.9}), use=knowing).targets
+    mrr, hit, precision = read(report({"mrr": None, "hit@3": 0.9}), use="faq").targets
     assert (mrr.figure, mrr.level, hit.level, precision.level) == (None, None, "met", None)
+    unknown: Use = "news"  # type: ignore[assignment]
+    with pytest.raises(ConfigError, match="'news'"):
+        read(report({}), use=unknown)
 
 
 # Means, and what they point to.
