@@ -108,8 +108,15 @@ class Meter:
 
     def __init__(self, rules: RankRules, order: str, most: int, each: Each | None) -> None:
         self._rules, self._order, self._each = rules, order, each
-        self._totals = _Totals(rules, most)
         self._waiting: list[RankedQuery] = []
+        self._means = StreamedMeans(())
+        self._lists = Lists(rules.ks[-1], most)
+        self._statuses: dict[QueryStatus, int] = dict.fromkeys(get_args(QueryStatus), 0)
+        self._listed: dict[QueryStatus, list[str]] = {status: [] for status in self._statuses}
+        self._averaged = self._repeated = self._named = self._conflicts = 0
+        self._conflicting: list[str] = []
+        self._ks = np.array(rules.ks)
+        self._reach = np.zeros((2, len(rules.ks)))
 
     def add(self, query: RankedQuery) -> None:
         """Take in a query."""
@@ -119,36 +126,13 @@ class Meter:
 
     def _measure(self) -> None:
         for batch in batches(self._waiting, self._rules):
-            self._totals.add(batch)
+            self._count(batch)
             if self._each is not None:
                 for row in range(len(batch.queries)):
                     self._each(batch.row(row))
         self._waiting.clear()
 
-    def report(self) -> RankingReport:
-        """The report on all of them.
-
-        Raises:
-            InputError: there is nothing to measure by.
-        """
-        self._measure()
-        return self._totals.report(self._order)
-
-
-class _Totals:
-    def __init__(self, rules: RankRules, most: int) -> None:
-        self._rules = rules
-        self._means = StreamedMeans(())
-        self._lists = Lists(rules.ks[-1], most)
-        self._statuses: dict[QueryStatus, int] = dict.fromkeys(get_args(QueryStatus), 0)
-        self._listed: dict[QueryStatus, list[str]] = {status: [] for status in self._statuses}
-        self._averaged = self._repeated = self._named = 0
-        self._conflicts = 0
-        self._conflicting: list[str] = []
-        self._ks = np.array(rules.ks)
-        self._reach = np.zeros((2, len(rules.ks)))
-
-    def add(self, batch: Batch) -> None:
+    def _count(self, batch: Batch) -> None:
         if not self._means.names:
             self._means = StreamedMeans(map(mean_name, batch.columns))
         for query, status in zip(batch.queries, batch.statuses, strict=True):
@@ -167,11 +151,17 @@ class _Totals:
         most = np.minimum(relevant, self._ks)
         self._reach += (most / np.maximum(relevant, 1)).sum(axis=0), (most / self._ks).sum(axis=0)
 
-    def report(self, order: str) -> RankingReport:
+    def report(self) -> RankingReport:
+        """The report on all of them.
+
+        Raises:
+            InputError: there is nothing to measure by.
+        """
+        self._measure()
         lists, means = self._lists, self._means
         _refuse_nothing(self._statuses, self._named, self._rules)
         return RankingReport(
-            signature=str(_signature(self._rules, order, apart=bool(self._conflicts))),
+            signature=str(_signature(self._rules, self._order, apart=bool(self._conflicts))),
             queries=sum(self._statuses.values()),
             averaged=self._averaged,
             statuses=self._statuses,
