@@ -1,9 +1,9 @@
 """What samples hold, counted as they pass, and which measures the rules advise for it."""
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import accumulate, compress
+from itertools import compress
+from statistics import median
 from typing import Final, Literal, get_args
 
 from judge.advice.records import (
@@ -115,8 +115,8 @@ def profile(
         queries=relevant.total(),
         without_relevant=empty,
         differing=differing,
-        relevant=median(relevant),
-        irrelevant=median(irrelevant),
+        relevant=_median(relevant),
+        irrelevant=_median(irrelevant),
         counted=None if not irrelevant else "ranking" if corpus_size is None else "corpus",
         longest=longest,
         graded=graded if held["gold"] else None,
@@ -125,18 +125,9 @@ def profile(
     )
 
 
-def median(counts: Mapping[int, int]) -> float | None:
-    """The middle of numbers that are given with how often each is there; None where there is none.
-
-    >>> median({1: 2, 7: 1}), median({1: 1, 2: 1}), median({})
-    (1.0, 1.5, None)
-    """
-    numbers = sorted(counts)
-    ends = list(accumulate(counts[number] for number in numbers))
-    if not ends:
-        return None
-    low, high = (numbers[bisect_right(ends, at)] for at in ((ends[-1] - 1) // 2, ends[-1] // 2))
-    return (low + high) / 2
+def _median(counts: Counter[int]) -> float | None:
+    """The middle of the numbers counted; None where there is none."""
+    return float(median(counts.elements())) if counts else None
 
 
 def _holdings(sample: Sample, ranked: Collection[str]) -> frozenset[str]:

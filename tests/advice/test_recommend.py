@@ -1,7 +1,6 @@
 """Which measures any data at all are advised, why, and what is said besides."""
 
 from pathlib import Path
-from statistics import median as known_median
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 from judge.advice.recommend import (
     HELD,
     advise,
-    median,
     profile,
     recommend_measures,
 )
@@ -257,24 +255,15 @@ PROFILES: list[tuple[list[Sample], int | None, dict[str, object]]] = [
     # The order of the chunks serves for a ranking.
     ([Sample(qid="1", chunks=(CHUNK,), gold_evidence=("b",))], None, {"irrelevant": 1}),
 ]
-# Degrees are two grades above 0 in one query; gold evidence is graded 1.
-DEGREES = [[one(None, a=1, b=2)], [one(None, a=0.5, b=1, c=0)], [one(None, "z", a=2, b=1)]]
-NO_DEGREES = [
-    [one(None, a=2, b=2, c=0)],
-    [one(None, a=1, b=-1)],
-    [one(None, "z", a=1, b=0)],
-    [one(None, "z", a=2)],
-    [one(None, "z")],
-    [one(None, a=1), one(None, a=2)],
-]
 
 
 def test_what_is_counted() -> None:
     for samples, corpus, expected in PROFILES:
         found = profile(samples, {}, corpus_size=corpus)
         assert {name: getattr(found, name) for name in expected} == expected
-    assert [profile(samples, {}).graded for samples in DEGREES] == [True] * 3
-    assert [profile(samples, {}).graded for samples in NO_DEGREES] == [False] * 6
+    # Degrees are two grades above 0 in one query; gold evidence is graded 1.
+    assert profile([one(None, "z", a=2, b=1)], {}).graded is True
+    assert profile([one(None, a=1), one(None, a=2), one(None, "z", b=0)], {}).graded is False
     assert profile(PROFILES[2][0], {}).share["gold"] == 0.8
     assert profile(PROFILES[2][0], {}).share["retrieved"] == 0.8
     assert profile(PROFILES[3][0], {}, corpus_size=1000).ratio == pytest.approx(998.5 / 1.5)
@@ -298,12 +287,6 @@ def test_citations_are_those_of_the_pipeline() -> None:
     ):
         found = profile([Sample(qid="1", answer=answer, chunks=(CHUNK,))], {})
         assert found.share["citations"] == cites, answer
-
-
-@given(st.lists(st.integers(0, 9), min_size=1))
-def test_the_median_of_counts_is_that_of_the_numbers(numbers: list[int]) -> None:
-    counts = {number: numbers.count(number) for number in numbers}
-    assert median(counts) == known_median(numbers)
 
 
 IDS = st.lists(st.sampled_from(["a", "b", "档#1", ""]), max_size=4).map(tuple)
