@@ -132,7 +132,7 @@ class RankingReport(Record):
     """Means over the averaged queries for which the measure is defined."""
     ceiling: dict[str, float] = Field(default_factory=dict)
     """The highest mean that any ranking could give of recall@k, by min(R, k) / R, and precision@k,
-    by min(R, k) / k, with R relevant chunks. Empty in a report made before there was one."""
+    by min(R, k) / k, with R relevant chunks."""
     interval: dict[str, Interval | None]
     """95 % interval of each mean. Null for a DCG where it would be Wilson's, which ends at 1."""
     defined: dict[str, int]
