@@ -17,6 +17,8 @@ from judge.text.words import CONTENT, LATIN, grammar, stem, weight
 
 NEAR: Final = 0.8
 """The least share of words that a claim and a sentence have in common for these to be copies."""
+_ASKED: Final = 0.4
+"""The least share of words that an answer has in common with the question it speaks of."""
 _KEPT: Final = 400
 """Sentences with a word that are looked at; a word that stands in more tells little."""
 _COMPARED: Final = 8
@@ -264,11 +266,14 @@ def _rule(tokens: Iterable[Token]) -> str | None:
 def denies(claim: str, question: str) -> bool:
     """Whether a short answer denies what a question says, or says what it denies.
 
-    >>> denies("Paracetamol may be given.", "Which drug may not be given?")
+    >>> denies("Children may take aspirin.", "Which drug may children not take?")
     True
     """
     own, other = read(claim), read(question)
-    against = sum(excludes(one, two) for one, two in compare(own, other).pairs)
+    copy = compare(own, other)
+    if copy.share < _ASKED:
+        return False
+    against = sum(excludes(one, two) for one, two in copy.pairs)
     forbidding = sum(_rule(each.tokens) in {"must-not", "need-not"} for each in (own, other))
     return (_denials(own.tokens) + _denials(other.tokens) + forbidding + against) % 2 == 1
 

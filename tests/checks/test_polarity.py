@@ -60,7 +60,7 @@ def test_what_bears_a_claim_out() -> None:
 
 
 def test_a_short_answer_may_deny_what_a_question_says() -> None:
-    assert denies("Paracetamol may be given.", "Which drug may not be given?")
+    assert denies("Children may take aspirin.", "Which drug may children not take?")
     assert denies("打车费报销。", "哪些费用不报销？")
     assert not denies("Cellars are not heated.", "Which rooms are not heated?")
 
