@@ -9,7 +9,6 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
 from types import FrameType
@@ -17,7 +16,7 @@ from typing import Any, Final, NoReturn
 
 import typer
 from typer.core import TyperGroup
-from typer.main import get_command
+from typer.main import get_group
 
 from judge.errors import JudgeError, JudgeUnhealthy
 from judge.signature import release
@@ -31,21 +30,27 @@ SIGNALLED: Final = 128
 """And the signal's number."""
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 # In the order of `judge --help`, which lists single commands before groups of them.
-_COMMANDS: Final = [
-    "compare",
-    "doctor",
-    "export",
-    "label",
-    "overlap",
-    "perturb",
-    "recommend",
-    "report",
-    "retrieval",
-    "score",
-    "serve",
-    "show",
-]
-_GROUPS: Final = ["batch", "cache", "exam", "gold", "review", "prompts"]
+COMMANDS: Final = {
+    "compare": "Tell whether another configuration is better, and where worse.",
+    "doctor": "Check all that a run needs: cache, disk, server, key, model.",
+    "export": "Write a run as a table: a row for a sentence, or an answer.",
+    "label": "Label the drawn sentences of a run on a page, by keys.",
+    "overlap": "Hold answers against gold answers: BLEU, ROUGE, token F1.",
+    "perturb": "Write variants of the samples' contexts for your RAG to answer.",
+    "recommend": "Say which measures fit the data, which mislead on it, and why.",
+    "report": "Write a run as one HTML page to look at and to send round.",
+    "retrieval": "Measure rankings against gold: hit, recall, MRR, MAP, nDCG.",
+    "score": "Score a file of answers into a run folder.",
+    "serve": "Serve HTTP: live answers, and whole files as batches.",
+    "show": "Show one answer and what its labels rest on, or list many.",
+    "batch": "Provider batches: write, send, status, fetch, read; then score.",
+    "cache": "The verdicts that are kept: stats, clear.",
+    "exam": "Have the judge sit an exam whose right labels are known.",
+    "gold": "Gold sets for retrieval: draw, import.",
+    "review": "Spot-check by people: draw, import, promote.",
+    "prompts": "The pinned prompts: list, verify, show.",
+}
+"""What each does, in a line: its module is imported once it is asked for."""
 
 _BUG: Final = "this is a bug in judge, not yours; please report the above"
 _NO_MORE_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE})
@@ -56,7 +61,20 @@ _MORE_FILES: Final = (
 
 
 class _Commands(TyperGroup):
-    """All of them; one that is stopped says so."""
+    """All of them, each loaded once it is asked for; one that is stopped says so."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  as click calls it
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  likewise
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            import_module(f"judge.cli.{cmd_name}")
+            self.commands = get_group(app).commands
+        return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002  likewise
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  typer has a context of its own
         try:
@@ -82,8 +100,6 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line; a user's mistake is one line, never a traceback."""
-    if sys.stdout is None:  # closed by `>&-`
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123  for good
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may know too few characters
@@ -212,7 +228,7 @@ def stopping(stop: Callable[[Stopped], bool]) -> Iterator[None]:
 
 def _run(arguments: Sequence[str] | None) -> NoReturn:
     try:
-        raise SystemExit(commands()(arguments, prog_name="judge", standalone_mode=False) or 0)
+        raise SystemExit(get_group(app)(arguments, prog_name="judge", standalone_mode=False) or 0)
     except typer.TyperException as error:
         context: typer.Context | None = getattr(error, "ctx", None)
         told, command = error.format_message(), context.command_path if context else "judge"
@@ -220,19 +236,6 @@ def _run(arguments: Sequence[str] | None) -> NoReturn:
             told = f"judge: {flat(told[:1].lower() + told[1:]).rstrip('.')}; see {command} --help"
         typer.echo(visible(told), err=True)
         raise SystemExit(WRONG_USE) from None
-
-
-@cache
-def commands() -> Any:  # noqa: ANN401  a class of typer's own click
-    """All of them, made once, however often a program calls `main`."""
-    register()
-    return get_command(app)
-
-
-def register() -> None:
-    """Add every command to `app`, which importing it does."""
-    for name in _COMMANDS + _GROUPS:
-        import_module(f"judge.cli.{name}")
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so

@@ -1,27 +1,31 @@
 """`judge batch`: a provider's batches, at half the price, fill the cache."""
 
 import hashlib
+from asyncio import run, sleep
 from collections import Counter
 from collections.abc import Coroutine, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import typer
+from pydantic import JsonValue
 
-from judge.cli.app import app
+from judge.backends.store.cache import cache_folder
+from judge.batch.fill import Filled, fill
+from judge.batch.folder import MEND, OVER, BatchFolder, RequestFile
+from judge.cli.app import COMMANDS, app
 from judge.cli.options import takes_groups, takes_settings
 from judge.cli.terminal import say
+from judge.compose import address, open_provider, settled
+from judge.config import Config
 from judge.errors import ConfigError, InputError
+from judge.files.samples import check_samples
+from judge.files.tables import writing
+from judge.records.run import RunInput
+from judge.settings import load_config
 from judge.text.visible import clip, counted, flat
-
-if TYPE_CHECKING:
-    from pydantic import JsonValue
-
-    from judge.batch.fill import Filled
-    from judge.batch.folder import BatchFolder, RequestFile
-    from judge.config import Config
 
 _Found = TypeVar("_Found")
 _MEGA: Final = 1_000_000
@@ -29,10 +33,7 @@ _LISTED: Final = 5
 """Troubles that are told of; the rest is counted."""
 _WIDTH: Final = 160
 
-batch = typer.Typer(
-    no_args_is_help=True,
-    help="Provider batches at half the price: write, send, status, fetch, read; then score.",
-)
+batch = typer.Typer(no_args_is_help=True, help=COMMANDS["batch"])
 app.add_typer(batch, name="batch")
 
 _FOLDER: Final = typer.Argument(metavar="DIR", help="Batch folder.")
@@ -63,7 +64,7 @@ def write(
         help="Ask the server what it takes, where no earlier run did [on].",
     ),
     most: _Most,
-    settings: "Config",
+    settings: Config,
 ) -> None:
     """Write the requests that the cache misses, as OpenAI's Batch API and vLLM read them.
 
@@ -72,14 +73,6 @@ def write(
 
     Example: judge batch write samples.jsonl -o night --model gpt-5-mini
     """
-    # Heavy, and --help stays quick without them.
-    from judge.backends.store.cache import cache_folder  # noqa: PLC0415
-    from judge.batch.fill import fill  # noqa: PLC0415
-    from judge.batch.folder import BatchFolder  # noqa: PLC0415
-    from judge.compose import address, settled  # noqa: PLC0415
-    from judge.files.samples import check_samples  # noqa: PLC0415
-    from judge.records.run import RunInput  # noqa: PLC0415
-
     _check(source, settings)
     limit = settings.max_line
     on_bad = (lambda _: None) if skip_bad_lines else None
@@ -94,7 +87,7 @@ def write(
     cache = None if settings.cache_url else cache_folder(settings).absolute()
     settings = settings.model_copy(update={"base_url": address(settings), "cache_dir": cache})
 
-    def settle() -> "dict[str, JsonValue]":
+    def settle() -> dict[str, JsonValue]:
         takes = _awaited(settled(settings, ask=probe))
         if settings.repeat > 1 and not takes["seed"]:
             raise ConfigError(
@@ -113,7 +106,7 @@ def write(
 
 
 def _tell_written(
-    written: "Sequence[RequestFile]", filled: "Filled", output: Path, source: Path
+    written: Sequence[RequestFile], filled: Filled, output: Path, source: Path
 ) -> None:
     for file in written:
         holds = f"{counted(file.requests, 'request')}, {file.size / _MEGA:.1f} MB"
@@ -126,7 +119,7 @@ def _tell_written(
         say(f"nothing is left to ask: judge score {source} with the same settings")
 
 
-def _check(source: Path, settings: "Config") -> None:
+def _check(source: Path, settings: Config) -> None:
     if not settings.asks_model:
         raise ConfigError("only a language model is asked in batches; name one with --model")
     if not settings.cache:
@@ -142,9 +135,7 @@ def send(folder: Path = _FOLDER) -> None:
     Example: judge batch send night
     """
 
-    async def run(there: "BatchFolder") -> None:
-        from judge.compose import open_provider  # noqa: PLC0415  heavy, and --help stays quick
-
+    async def run(there: BatchFolder) -> None:
         async with open_provider(_settings(there)) as provider:
             for file in there.record.files:
                 if file.batch or file.answered:
@@ -177,13 +168,8 @@ def status(
 
     Example: judge batch status night --wait
     """
-    from judge.batch.folder import OVER  # noqa: PLC0415  heavy, and --help stays quick
 
-    async def run(there: "BatchFolder") -> None:
-        from asyncio import sleep  # noqa: PLC0415  likewise
-
-        from judge.compose import open_provider  # noqa: PLC0415
-
+    async def run(there: BatchFolder) -> None:
         async with open_provider(_settings(there)) as provider:
             while True:
                 for file in there.record.files:
@@ -214,15 +200,9 @@ def fetch(folder: Path = _FOLDER) -> None:
 
     Example: judge batch fetch night
     """
-    # Heavy, and --help stays quick without them.
-    from judge.batch.folder import MEND, OVER  # noqa: PLC0415
-    from judge.files.tables import writing  # noqa: PLC0415
-
     odd = Counter[str]()
 
-    async def run(there: "BatchFolder") -> tuple[int, bool]:
-        from judge.compose import open_provider  # noqa: PLC0415  likewise
-
+    async def run(there: BatchFolder) -> tuple[int, bool]:
         came, over = 0, False
         async with open_provider(_settings(there)) as provider:
             for file in there.record.files:
@@ -260,8 +240,6 @@ def read(
 
     Example: judge batch read night output.jsonl
     """
-    from judge.batch.fill import fill  # noqa: PLC0415  heavy, and --help stays quick
-
     odd = Counter[str]()
     with _held(folder) as there:
         for path in files or ():
@@ -292,14 +270,10 @@ def read(
 
 
 def _awaited(work: Coroutine[None, None, _Found]) -> _Found:
-    from asyncio import run  # noqa: PLC0415  heavy, and --help stays quick
-
     return run(work)
 
 
-def _held(folder: Path) -> "AbstractContextManager[BatchFolder]":
-    from judge.batch.folder import BatchFolder  # noqa: PLC0415  heavy, and --help stays quick
-
+def _held(folder: Path) -> AbstractContextManager[BatchFolder]:
     return BatchFolder.held(folder)
 
 
@@ -308,7 +282,7 @@ def _tell(troubles: Counter[str]) -> None:
         say(f"  {count:,} × {clip(flat(trouble), _WIDTH)}")
 
 
-def _progress(filled: "Filled") -> list[str]:
+def _progress(filled: Filled) -> list[str]:
     asked = counted(filled.asked, "request")
     count = f"{counted(filled.answers, 'answer')}, {counted(filled.claims, 'claim')}"
     lines = [f"{count}: {filled.judged:,} judged, {filled.waiting:,} wait for {asked}"]
@@ -318,7 +292,7 @@ def _progress(filled: "Filled") -> list[str]:
     return lines
 
 
-def _state(file: "RequestFile") -> str:
+def _state(file: RequestFile) -> str:
     done = f"{file.done:,} of {file.requests:,} answered, {file.failed:,} failed"
     came = " · fetched" if file.answered else ""
     why = f" · {flat(file.why)}" if file.why else ""
@@ -330,10 +304,8 @@ def _word(name: str) -> str:
     return "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[-60:] + ".jsonl"
 
 
-def _settings(folder: "BatchFolder") -> "Config":
+def _settings(folder: BatchFolder) -> Config:
     """The settings of a folder, with this environment's headers, which no file keeps."""
-    from judge.settings import load_config  # noqa: PLC0415  heavy, and --help stays quick
-
     here, config = load_config({"judge": "similarity"}), folder.config()
     timeout = max(config.timeout, here.timeout)
     return config.model_copy(update={"headers": here.headers, "timeout": timeout})

@@ -4,23 +4,24 @@ import os
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import typer
 
-from judge.cli.app import app
+from judge.backends.store import DATABASE, empty
+from judge.backends.store.cache import cache_folder, open_keeper
+from judge.cli.app import COMMANDS, app
 from judge.cli.options import CONFIG, SETTINGS
 from judge.cli.terminal import say
+from judge.config import Config
 from judge.errors import ConfigError
+from judge.judges.cached import Contents, Tally, contents
+from judge.settings import load_config
 from judge.text.visible import counted, flat, visible
-
-if TYPE_CHECKING:
-    from judge.config import Config
-    from judge.judges.cached import Contents, Tally
 
 _MEGA: Final = 1_000_000
 
-cache = typer.Typer(no_args_is_help=True, help="The verdicts that are kept: stats, clear.")
+cache = typer.Typer(no_args_is_help=True, help=COMMANDS["cache"])
 app.add_typer(cache, name="cache")
 
 _CacheDir: TypeAlias = Annotated[Path | None, SETTINGS["cache_dir"].__metadata__[0]]
@@ -37,9 +38,6 @@ def stats(
 
     Example: judge cache stats
     """
-    from judge.backends.store.cache import open_keeper  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.judges.cached import contents  # noqa: PLC0415  likewise
-
     settings = _settings(cache_dir, cache_url, config)
     if not _kept(settings):
         return
@@ -67,9 +65,6 @@ def clear(
 
     Example: judge cache clear --yes
     """
-    from judge.backends.store import empty  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.backends.store.cache import open_keeper  # noqa: PLC0415  likewise
-
     settings = _settings(cache_dir, cache_url, config)
     if not _kept(settings):
         return
@@ -89,25 +84,19 @@ def clear(
     say(f"removed {what} from {place}")
 
 
-def _settings(folder: Path | None, url: str | None, file: Path | None) -> "Config":
-    from judge.settings import load_config  # noqa: PLC0415  heavy, and --help stays quick
-
+def _settings(folder: Path | None, url: str | None, file: Path | None) -> Config:
     # Which judge would judge, and whether its model is named, is nothing to the cache.
     named = {"judge": "similarity", "cache_dir": folder, "cache_url": url}
     given = {name: value for name, value in named.items() if value is not None}
     return load_config(given, file)
 
 
-def _place(settings: "Config") -> Path | str:
-    from judge.backends.store.cache import cache_folder  # noqa: PLC0415  heavy, and --help stays quick
-
+def _place(settings: Config) -> Path | str:
     return settings.cache_url or cache_folder(settings)
 
 
-def _kept(settings: "Config") -> bool:
+def _kept(settings: Config) -> bool:
     """Whether anything may be kept there; where not, nothing is made, and it is said."""
-    from judge.backends.store import DATABASE  # noqa: PLC0415  heavy, and --help stays quick
-
     place = _place(settings)
     if isinstance(place, str):
         return True
@@ -117,11 +106,11 @@ def _kept(settings: "Config") -> bool:
     return there
 
 
-def _counts(kept: "Contents | Tally") -> str:
+def _counts(kept: Contents | Tally) -> str:
     return f"{counted(kept.verdicts, 'verdict')}, {counted(kept.replies, 'reply')}"
 
 
-def _when(tally: "Tally") -> str:
+def _when(tally: Tally) -> str:
     if tally.oldest is None or tally.newest is None:
         return ""
     first, last = (f"{when:%Y-%m-%d %H:%M}" for when in (tally.oldest, tally.newest))

@@ -2,22 +2,26 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import typer
 
 from judge.cli.app import app
+from judge.cli.ci import annotate, check_file, unheeded, write_markdown
 from judge.cli.options import JSON, chosen, language, takes_groups
+from judge.cli.render.differences import print_differences
+from judge.cli.render.looks import gate_line
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, RunError
+from judge.files.runs import RECORD, Run, finished_run, made_from, questions, read_run
 from judge.files.source import placed
-from judge.messages import Messages
-
-if TYPE_CHECKING:
-    from judge.files.runs import Run
-    from judge.messages import Lang
-    from judge.records.comparison import RunComparison
-    from judge.reports.compare import Answers
+from judge.messages import Lang, Messages
+from judge.pages.compare import comparison
+from judge.records.comparison import RunComparison, RunLine
+from judge.reports.compare import WITHOUT, Answers, differences, signatures_apart, with_sentences
+from judge.reports.gate import GATED, doubted, gates_code, hold_loss, measured, parse_loss
+from judge.review.folder import check_output, write_whole
+from judge.scores.support import SUPPORTING
 
 _APART: Final = (
     "{} and {} were not judged alike: {}; score with the same settings, or add --across-signatures"
@@ -69,11 +73,8 @@ class _Options(NamedTuple):
         None, metavar="N", min=0, help="How many changed answers to show [5; on a page 300]."
     )
 
-    def asked(self, *, on_page: bool) -> "_Asked":
+    def asked(self, *, on_page: bool) -> _Asked:
         """The same, checked and filled in."""
-        # Heavy, and --help stays quick.
-        from judge.reports.gate import GATED, parse_loss  # noqa: PLC0415
-
         if self.detect is not None and not 0 < self.detect <= 1:
             what = f"--detect {self.detect!r}: give a difference above 0 and up to 1, as 0.02"
             raise ConfigError(what)
@@ -123,10 +124,6 @@ def compare(
 
     Example: judge compare runs/perturbed-before runs/perturbed-after --by variant
     """
-    # Heavy, here and below, and --help stays quick without it.
-    from judge.files.runs import made_from  # noqa: PLC0415
-    from judge.reports.gate import gates_code  # noqa: PLC0415
-
     if as_json and lang is not None and not any(written):
         raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
     spoken_in = language(lang or "en")
@@ -147,11 +144,8 @@ def compare(
     raise typer.Exit(3 if untrusted else gates_code(report.gates))
 
 
-def _print(report: "RunComparison", most: int, lang: "Lang", page_file: Path | None) -> None:
+def _print(report: RunComparison, most: int, lang: Lang, page_file: Path | None) -> None:
     """Print what was found, and annotate the gates that failed where GitHub reads it."""
-    from judge.cli.ci import annotate, unheeded  # noqa: PLC0415
-    from judge.cli.render.differences import print_differences  # noqa: PLC0415
-
     with unheeded(), output(lang) as page:
         print_differences(report, page, most=most)
         if page_file is not None:
@@ -159,21 +153,14 @@ def _print(report: "RunComparison", most: int, lang: "Lang", page_file: Path | N
     annotate(report.gates, lang)
 
 
-def _summarize(report: "RunComparison", most: int, lang: "Lang", path: Path) -> None:
+def _summarize(report: RunComparison, most: int, lang: Lang, path: Path) -> None:
     """Write the same as Markdown, the gates first."""
-    from judge.cli.ci import write_markdown  # noqa: PLC0415
-    from judge.cli.render.differences import print_differences  # noqa: PLC0415
-    from judge.cli.render.looks import gate_line  # noqa: PLC0415
-
     first = [gate_line(gate, lang).plain for gate in report.gates]
     write_markdown(path, lang, lambda page: print_differences(report, page, most=most), first)
 
 
 def _check_outputs(page: Path | None, markdown: Path | None, sources: Sequence[Path]) -> None:
     """See that what is asked for can be written, and not over what it is made from."""
-    from judge.cli.ci import check_file  # noqa: PLC0415
-    from judge.review.folder import check_output  # noqa: PLC0415
-
     if page is not None:
         check_output(page, sources, force=True)
     if markdown is not None:
@@ -185,10 +172,8 @@ def _chosen(names: str | None, known: tuple[str, ...]) -> Iterator[str]:
         yield chosen("--scores", each.strip(), known)
 
 
-def _found(folders: Sequence[Path], trend: Path | None) -> "tuple[list[Run], dict[str, str]]":
+def _found(folders: Sequence[Path], trend: Path | None) -> tuple[list[Run], dict[str, str]]:
     """The runs to compare, in their order, and those that are left out, with why."""
-    from judge.files.runs import finished_run  # noqa: PLC0415
-
     if trend is not None:
         if folders:
             raise ConfigError(f"{folders[0]} and --trend: name runs, or the folder they stand in")
@@ -199,10 +184,8 @@ def _found(folders: Sequence[Path], trend: Path | None) -> "tuple[list[Run], dic
     return runs, {}
 
 
-def _within(folder: Path) -> "tuple[list[Run], dict[str, str]]":
+def _within(folder: Path) -> tuple[list[Run], dict[str, str]]:
     """The finished runs in a folder by their start, and what else there is, with why."""
-    from judge.files.runs import RECORD, read_run  # noqa: PLC0415
-
     try:
         names = sorted(each for each in folder.iterdir() if (each / RECORD).exists())
     except OSError as error:
@@ -224,23 +207,11 @@ def _within(folder: Path) -> "tuple[list[Run], dict[str, str]]":
     return sorted(runs, key=lambda run: run.record.started), left_out
 
 
-def _write(path: Path, report: "RunComparison", lang: "Lang") -> None:
-    from judge.pages.compare import comparison  # noqa: PLC0415
-    from judge.review.folder import write_whole  # noqa: PLC0415
-
+def _write(path: Path, report: RunComparison, lang: Lang) -> None:
     write_whole(path, comparison(report, lang))
 
 
-def _compared(runs: "Sequence[Run]", left_out: dict[str, str], asked: _Asked) -> "RunComparison":
-    from judge.records.comparison import RunComparison, RunLine  # noqa: PLC0415
-    from judge.reports.compare import (  # noqa: PLC0415
-        WITHOUT,
-        differences,
-        signatures_apart,
-        with_sentences,
-    )
-    from judge.reports.gate import GATED, doubted, measured  # noqa: PLC0415
-
+def _compared(runs: Sequence[Run], left_out: dict[str, str], asked: _Asked) -> RunComparison:
     summaries = [run.summary for run in runs if run.summary is not None]
     apart = signatures_apart(summaries)
     if apart and not asked.across:
@@ -293,23 +264,18 @@ def _compared(runs: "Sequence[Run]", left_out: dict[str, str], asked: _Asked) ->
     )
 
 
-def _measured(means: "Sequence[Mapping[str, float | None]]", *, offline: bool) -> tuple[str, ...]:
+def _measured(means: Sequence[Mapping[str, float | None]], *, offline: bool) -> tuple[str, ...]:
     """The scores that any run has; not what says the same again where similarity judges.
 
     TREC RAG's are compared where they are named: each measure more makes p of all the others less
     telling.
     """
-    from judge.scores.support import SUPPORTING  # noqa: PLC0415
-
     usual = [name for name in means[0] if name not in SUPPORTING]
     names = [name for name in usual if any(mean[name] is not None for mean in means)]
     return tuple(name for name in names if not (offline and name.endswith("_strict")))
 
 
-def _read(run: "Run", names: Sequence[str], by: str | None, *, once: bool) -> "Answers":
-    from judge.files.runs import questions  # noqa: PLC0415
-    from judge.reports.compare import Answers  # noqa: PLC0415
-
+def _read(run: Run, names: Sequence[str], by: str | None, *, once: bool) -> Answers:
     answers = Answers(names, by, None if once else questions(run.folder))
     with placed(str(run.folder)):
         for result in run.results:
@@ -317,10 +283,8 @@ def _read(run: "Run", names: Sequence[str], by: str | None, *, once: bool) -> "A
     return answers
 
 
-def _held(report: "RunComparison", asked: _Asked) -> "RunComparison":
+def _held(report: RunComparison, asked: _Asked) -> RunComparison:
     """The comparison with what the gates say of the last run."""
-    from judge.reports.gate import hold_loss  # noqa: PLC0415
-
     last = report.differences[-1].scores
     gates = [
         hold_loss(name, most, found.interval if (found := last[name]) else None, report.sides[name])

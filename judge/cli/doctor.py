@@ -1,16 +1,16 @@
 """`judge doctor`: whether a run can begin."""
 
-from typing import TYPE_CHECKING, Final
+import asyncio
+from typing import Final
 
 import typer
 
 from judge.cli.app import WRONG_USE, app
 from judge.cli.options import takes_settings
 from judge.cli.terminal import output
+from judge.config import Config
+from judge.doctor import examine
 from judge.text.visible import counted
-
-if TYPE_CHECKING:
-    from judge.config import Config
 
 _MARKS: Final = {"passed": "✓", "failed": "✗", "skipped": "–"}
 
@@ -24,7 +24,7 @@ def doctor(
         "--long-prompt/--no-long-prompt",
         help="Send one prompt of --max-evidence-tokens, to see that it is read to its end [on].",
     ),
-    settings: "Config",
+    settings: Config,
 ) -> None:
     """Check all that a run needs: prompts, cache, disk, server, key, model, context length.
 
@@ -33,10 +33,6 @@ def doctor(
 
     Example: judge doctor --model gpt-5-mini
     """
-    # Heavy, and --help stays quick without them.
-    import asyncio  # noqa: PLC0415
-
-    from judge.doctor import examine  # noqa: PLC0415
 
     async def run() -> int:
         failed = 0

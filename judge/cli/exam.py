@@ -3,24 +3,29 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import typer
+from rich.console import Console
+from rich.progress import Progress
 
 from judge.cli.app import app
 from judge.cli.options import JSON, takes_groups, takes_settings
 from judge.cli.options import chosen as one_of
+from judge.cli.render.exam import print_exam
 from judge.cli.terminal import output, say_json
+from judge.config import Config
 from judge.errors import ConfigError
+from judge.exam import compare, read_items, read_report, selected, sit
+from judge.exam.comparison import check_common
+from judge.exam.items import Items
+from judge.exam.records import ExamReport
+from judge.exam.sitting import Watch
 from judge.messages import LANGS
-
-if TYPE_CHECKING:
-    from judge.config import Config
-    from judge.exam.items import Items
-    from judge.exam.records import ExamReport
-    from judge.exam.sitting import Watch
-    from judge.records import Interval
-    from judge.reports.gate import Gates
+from judge.records import Interval
+from judge.reports.gate import OVER_BUDGET, UNTRUSTED, Gates, gates_code
+from judge.review.folder import as_json as written
+from judge.review.folder import check_output, write_whole
 
 commands = typer.Typer(invoke_without_command=True, subcommand_metavar="[show …]")
 app.add_typer(commands, name="exam")
@@ -64,10 +69,8 @@ class _Items(NamedTuple):
         None, metavar="N", min=1, help="The first N items of each category and language."
     )
 
-    def read(self, max_line: float) -> "Items":
+    def read(self, max_line: float) -> Items:
         """Those that are meant."""
-        from judge.exam import read_items, selected  # noqa: PLC0415  heavy, and --help stays quick
-
         wanted = None if self.language_ is None else one_of("--language", self.language_, LANGS)
         whole = read_items(*(self.items or ()), max_line=max_line)
         return selected(whole, self.category or (), wanted, self.limit or 0)
@@ -86,10 +89,8 @@ class _Gating(NamedTuple):
         False, "--strict-gate", help="Gate on the lower 95 % limit; macro_f1 and kappa have none."
     )
 
-    def gates(self) -> "Gates":
+    def gates(self) -> Gates:
         """What is held to what. Errors as of `Gates.read`."""
-        from judge.reports.gate import Gates  # noqa: PLC0415  heavy, and --help stays quick
-
         gates = Gates.read({"least": self.fail_under or ()}, strict=self.strict_gate, names=_GATED)
         for gate in gates.bounds:
             if self.strict_gate and gate.name in _BARE:
@@ -118,7 +119,7 @@ def exam(
     ),
     force: bool = typer.Option(False, "--force", help="Replace the file that -o names."),
     as_json: bool = JSON,
-    settings: "Config",
+    settings: Config,
 ) -> None:
     """Have the judge sit an exam: items whose right labels are known, in two languages.
 
@@ -132,12 +133,6 @@ def exam(
     """
     if context.invoked_subcommand is not None:
         return
-    # Heavy, and --help stays quick without them.
-    from judge.exam import compare, read_report, sit  # noqa: PLC0415
-    from judge.exam.comparison import check_common  # noqa: PLC0415
-    from judge.reports.gate import OVER_BUDGET, UNTRUSTED, gates_code  # noqa: PLC0415
-    from judge.review.folder import check_output  # noqa: PLC0415
-
     gates = gating.gates()
     asked = chosen.read(settings.max_line)
     earlier = None if against is None else read_report(against)
@@ -167,20 +162,14 @@ def show(
 
     Example: judge exam show now.json --against before.json
     """
-    from judge.exam import compare, read_report  # noqa: PLC0415  heavy
-
     report = read_report(kept)
     if against is not None:
         report = report.model_copy(update={"against": compare(read_report(against), report)})
     _tell(report, None, as_json=as_json)
 
 
-def _tell(report: "ExamReport", out: Path | None, *, as_json: bool) -> None:
+def _tell(report: ExamReport, out: Path | None, *, as_json: bool) -> None:
     """Keep a report where asked to, and print it."""
-    from judge.cli.render.exam import print_exam  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.review.folder import as_json as written  # noqa: PLC0415
-    from judge.review.folder import write_whole  # noqa: PLC0415
-
     if out is not None:
         write_whole(out, [written(report)])
     if as_json:
@@ -193,11 +182,9 @@ def _tell(report: "ExamReport", out: Path | None, *, as_json: bool) -> None:
 
 
 def _measured(
-    report: "ExamReport",
-) -> "tuple[dict[str, float | None], dict[str, Interval | None]]":
+    report: ExamReport,
+) -> tuple[dict[str, float | None], dict[str, Interval | None]]:
     """What gates are held against, and the intervals of what has one."""
-    from judge.records import Interval  # noqa: PLC0415  heavy, and --help stays quick
-
     totals = report.totals
     rates = {
         "accuracy": totals.whole.accuracy,
@@ -216,11 +203,8 @@ def _measured(
 
 
 @contextmanager
-def _bar() -> "Iterator[Watch]":
+def _bar() -> Iterator[Watch]:
     """A bar on standard error where that is a terminal."""
-    from rich.console import Console  # noqa: PLC0415  heavy, and --help stays quick
-    from rich.progress import Progress  # noqa: PLC0415
-
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("sitting the exam")

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,10 +11,13 @@ from judge.cli.app import app
 from judge.cli.options import RUN, chosen
 from judge.cli.terminal import say
 from judge.errors import ConfigError
+from judge.files.arrow import write_parquet
+from judge.files.runs import finished_run, made_from
 from judge.files.source import PIPED
-
-if TYPE_CHECKING:
-    from judge.reports.rows import Cell
+from judge.files.tables import BOM, csv_lines, json_lines, replacing
+from judge.reports.rows import COLUMNS, Cell, rows_of
+from judge.review.folder import check_output, write_whole
+from judge.text.visible import escaped, plural
 
 
 @app.command()
@@ -43,19 +45,12 @@ def export(
 
     Example: judge export runs/today --level answers --parquet answers.parquet
     """
-    from judge.files.arrow import write_parquet  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.files.runs import finished_run, made_from  # noqa: PLC0415  likewise
-    from judge.files.tables import BOM, csv_lines, json_lines, replacing  # noqa: PLC0415
-    from judge.reports.rows import COLUMNS, rows_of  # noqa: PLC0415
-    from judge.review.folder import check_output, write_whole  # noqa: PLC0415
-    from judge.text.visible import escaped, plural  # noqa: PLC0415
-
     form, name = _asked({"csv": csv, "parquet": parquet, "json": json})
     of = chosen("--level", level, tuple(COLUMNS))
     found, _ = finished_run(run)
     written = 0
 
-    def rows() -> Iterator["dict[str, Cell]"]:
+    def rows() -> Iterator[dict[str, Cell]]:
         nonlocal written
         for result in found.results:
             for row in rows_of(result, of):

@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import typer
 
 from judge import review
-from judge.cli.app import app
+from judge.cli.app import COMMANDS, app
 from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, named_reviewers
+from judge.cli.render.gold import print_gold
 from judge.cli.terminal import output, say, say_json, words
 from judge.messages import Lang
+from judge.review.grades import DrawnPool
+from judge.review.sheet import header
 from judge.text.visible import short
 
-if TYPE_CHECKING:
-    from judge.review.grades import DrawnPool
-
-commands = typer.Typer(no_args_is_help=True, help="Gold sets for retrieval: draw, import.")
+commands = typer.Typer(no_args_is_help=True, help=COMMANDS["gold"])
 app.add_typer(commands, name="gold")
 
 _NAMED: Final = 5
@@ -89,15 +89,11 @@ def import_(
     if as_json:
         say_json(found.model_dump_json())
         return
-    from judge.cli.render.gold import print_gold  # noqa: PLC0415  heavy, and --help stays quick
-
     with output(lang) as page:
         print_gold(found, out, page)
 
 
-def _told(made: "DrawnPool", lang: Lang) -> Iterator[str]:
-    from judge.review.sheet import header  # noqa: PLC0415  likewise
-
+def _told(made: DrawnPool, lang: Lang) -> Iterator[str]:
     tell = words("gold", "draw", lang)
     pool, sheets = made.pool, " ".join(map(str, made.sheets))
     yield tell(

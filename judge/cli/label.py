@@ -1,11 +1,12 @@
 """`judge label`: a page on this machine to label a drawn sample on."""
 
+import asyncio
 import logging
 import threading
 import webbrowser
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 from urllib.parse import urlencode
 
 import typer
@@ -15,9 +16,8 @@ from judge.cli.options import RUN
 from judge.cli.terminal import say, words
 from judge.errors import ConfigError, extra
 from judge.messages import Lang
-
-if TYPE_CHECKING:
-    from judge.review.records import Draw
+from judge.review.records import Draw
+from judge.review.worksheet import Worksheet, draws_for
 
 For = Literal["faithfulness", "correctness"]
 _LONGEST: Final = 100
@@ -50,10 +50,6 @@ def label(
     with extra("service", "the page"):
         from judge.service.label import made_ready  # noqa: PLC0415  heavy, and an extra
         from judge.service.server import serve_labels  # noqa: PLC0415
-    import asyncio  # noqa: PLC0415  heavy, and --help stays quick
-
-    from judge.review.worksheet import draws_for  # noqa: PLC0415  likewise
-
     reviewer = " ".join(reviewer.split())
     if len(reviewer) > _LONGEST or not reviewer.isprintable():
         raise ConfigError(f"--reviewer: up to {_LONGEST} characters that can be printed")
@@ -80,10 +76,8 @@ def label(
     raise typer.Exit(SIGNALLED + ended)
 
 
-def _tell_end(run: Path, draws: "list[Draw]", reviewer: str, target: For, lang: Lang) -> None:
+def _tell_end(run: Path, draws: list[Draw], reviewer: str, target: For, lang: Lang) -> None:
     """What is labelled, where it is kept, and what comes next."""
-    from judge.review.worksheet import Worksheet  # noqa: PLC0415  as above
-
     tell = words("label", "command", lang)
     sheets = [Worksheet(run, each, reviewer) for each in draws]
     entries = [entry for sheet in sheets for entry in sheet.entries().values()]

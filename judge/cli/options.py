@@ -11,6 +11,7 @@ import typer
 from judge.cli.app import debug
 from judge.errors import ConfigError
 from judge.messages import LANGS, Lang
+from judge.settings import load_config
 from judge.text.visible import clip
 
 _Value = TypeVar("_Value", bound=str)
@@ -159,8 +160,6 @@ def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**options: Any) -> None:  # noqa: ANN401  the settings check them
-        from judge.settings import load_config  # noqa: PLC0415  heavy, and --help stays quick
-
         given = {name: options.pop(name) for name in names}
         file = options.pop("config")
         del options["debug"]  # its callback has seen to it

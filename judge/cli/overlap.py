@@ -1,16 +1,15 @@
 """`judge overlap`: answers against gold answers, word by word."""
 
-from typing import TYPE_CHECKING
-
 import typer
 
 from judge.cli.app import app
 from judge.cli.options import JSON, MAX_LINE, SAMPLES, SKIP_BAD
+from judge.cli.render.overlap import print_overlap
 from judge.cli.terminal import output, say_json
+from judge.files.samples import Source
 from judge.files.tables import row_file
-
-if TYPE_CHECKING:
-    from judge.overlap.records import AnswerOverlap
+from judge.overlap import measure_overlap, with_bad_lines
+from judge.overlap.records import AnswerOverlap
 
 
 @app.command()
@@ -35,12 +34,8 @@ def overlap(
 
     Example: judge overlap samples.jsonl -o overlap.csv
     """
-    # Heavy, and --help stays quick without them.
-    from judge.cli.render.overlap import print_overlap  # noqa: PLC0415
-    from judge.files.samples import Source  # noqa: PLC0415
-    from judge.overlap import measure_overlap, with_bad_lines  # noqa: PLC0415
 
-    def keep(row: "AnswerOverlap") -> None:
+    def keep(row: AnswerOverlap) -> None:
         if write is not None:
             # Too long is what has figures but for ROUGE-L: a file of values needs no flag for it.
             write(row.model_dump(exclude={"scores", "too_long"}) | row.scores)

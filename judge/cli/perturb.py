@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import typer
 
@@ -10,9 +10,9 @@ from judge.cli.app import app
 from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, chosen
 from judge.cli.terminal import Page, figures, output
 from judge.errors import ConfigError, InputError
-
-if TYPE_CHECKING:
-    from judge.perturbation import Perturbation, Variant
+from judge.files.samples import Source
+from judge.perturbation import VARIANTS, Perturbation, Pool, Variant, check
+from judge.review.folder import check_output, write_whole
 
 _NEEDS: Final = ("query", "chunks")
 
@@ -49,11 +49,6 @@ def perturb(
 
     Example: judge perturb samples.jsonl -o perturbed.jsonl
     """
-    # Heavy, and --help stays quick without them.
-    from judge.files.samples import Source  # noqa: PLC0415
-    from judge.perturbation import Perturbation, Pool, check  # noqa: PLC0415
-    from judge.review.folder import check_output, write_whole  # noqa: PLC0415
-
     path = Path(out)
     if path.suffix != ".jsonl":
         raise ConfigError(f"-o {out!r}: ends not in .jsonl; name a file that does")
@@ -73,9 +68,7 @@ def perturb(
         _print(perturbation, out, page)
 
 
-def _variants(text: str | None) -> "tuple[Variant, ...]":
-    from judge.perturbation import VARIANTS  # noqa: PLC0415
-
+def _variants(text: str | None) -> tuple[Variant, ...]:
     if text is None:
         return VARIANTS
     names = text.replace("，", ",").split(",")
@@ -92,7 +85,7 @@ _WHY: Final = {
 """Why a variant of a sample was left out, by the reason's key."""
 
 
-def _print(perturbation: "Perturbation", out: str, page: Page) -> None:
+def _print(perturbation: Perturbation, out: str, page: Page) -> None:
     table = figures("variant", "samples", "left out")
     for variant, reasons in perturbation.left_out.items():
         table.add_row(variant, f"{perturbation.made[variant]:,}", f"{reasons.total():,}")

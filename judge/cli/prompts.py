@@ -2,11 +2,11 @@
 
 import typer
 
-from judge.cli.app import app
+from judge.cli.app import COMMANDS, app
 from judge.cli.terminal import say
 from judge.prompt import load_prompt, prompts_folder, verify_prompts, versions
 
-prompts = typer.Typer(no_args_is_help=True, help="The pinned prompts: list, verify, show.")
+prompts = typer.Typer(no_args_is_help=True, help=COMMANDS["prompts"])
 app.add_typer(prompts, name="prompts")
 
 

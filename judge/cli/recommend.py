@@ -1,20 +1,23 @@
 """`judge recommend`: which measures fit the data, and why."""
 
 import shlex
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import typer
 
+from judge.advice import records
+from judge.advice.recommend import recommend_measures
+from judge.advice.records import Wishes
 from judge.cli.app import app
 from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, chosen
+from judge.cli.render.advice import markdown_page, print_advice
 from judge.cli.terminal import output, say
 from judge.errors import ConfigError
+from judge.files.samples import Source
 from judge.files.source import PIPED
 from judge.files.tables import page_file
+from judge.retrieval.records import DEEPEST
 from judge.text.visible import clip
-
-if TYPE_CHECKING:
-    from judge.advice.records import Wishes
 
 
 @app.command()
@@ -52,11 +55,6 @@ def recommend(
     wishes = _wishes(missed_cost, noise_cost, depth, corpus_size, task)
     if as_json and markdown == PIPED:
         raise ConfigError("--json and --markdown - both print; give --markdown a file's name")
-    # Heavy, and --help stays quick without them.
-    from judge.advice.recommend import recommend_measures  # noqa: PLC0415
-    from judge.cli.render.advice import markdown_page, print_advice  # noqa: PLC0415
-    from judge.files.samples import Source  # noqa: PLC0415
-
     source = Source(samples, (), skip_bad_lines=skip_bad_lines, max_line=max_line)
     written = None if markdown == PIPED else markdown
     with source.samples() as read, page_file(written, samples) as write:
@@ -74,10 +72,7 @@ def recommend(
 
 def _wishes(
     missed_cost: str, noise_cost: str, depth: str | None, corpus_size: str | None, task: str | None
-) -> "Wishes":
-    from judge.advice import records  # noqa: PLC0415  heavy, likewise
-    from judge.retrieval.records import DEEPEST  # noqa: PLC0415
-
+) -> Wishes:
     costs: tuple[records.Cost, ...] = get_args(records.Cost)
     missed = chosen("--missed-cost", missed_cost, costs)
     noise = chosen("--noise-cost", noise_cost, costs)

@@ -7,6 +7,9 @@ import typer
 from judge.cli.app import app
 from judge.cli.options import RUN, language
 from judge.cli.terminal import say
+from judge.files.runs import made_from
+from judge.pages.report import report as page
+from judge.review.folder import check_output, write_whole
 
 
 @app.command()
@@ -30,10 +33,6 @@ def report(
 
     Example: judge report runs/today -o report.html --by category
     """
-    from judge.files.runs import made_from  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.pages.report import report as page  # noqa: PLC0415
-    from judge.review.folder import check_output, write_whole  # noqa: PLC0415
-
     spoken = language(lang)
     check_output(output, made_from(run), force=True)
     write_whole(output, page(run, spoken, by))

@@ -1,15 +1,19 @@
 """`judge retrieval`: whether the evidence was found, measured by its ranks."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 import typer
 
+from judge.advice.diagnose import Reading, Use, changes, read
 from judge.cli.app import app
 from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, chosen, takes_groups
+from judge.cli.render.comparison import print_compared
+from judge.cli.render.looks import gate_line
+from judge.cli.render.ranking import print_findings, print_measures, print_ranked, print_reading
 from judge.cli.runs import (
     Held,
     How,
@@ -23,17 +27,15 @@ from judge.cli.runs import (
 )
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError
+from judge.files.inputs import is_many
+from judge.files.runs import has_bytes, read_record, read_summary
 from judge.files.source import PIPED
+from judge.records import GateResult
+from judge.records.comparison import Side
+from judge.reports.gate import gates_code
+from judge.retrieval.batch import mean_names
+from judge.retrieval.records import RankingReport, RankRules
 from judge.text.visible import short, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from judge.advice.diagnose import Reading, Use
-    from judge.records import GateResult
-    from judge.records.comparison import Side
-    from judge.retrieval.records import RankingReport, RankRules
-
 
 _POSITIVE: Final = (sys.float_info.min, sys.float_info.max)
 _HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@", "waste@")
@@ -42,8 +44,6 @@ _HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@", "wa
 
 def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
     if wanted:
-        from judge.cli.render.ranking import print_measures  # noqa: PLC0415
-
         with output() as page:
             print_measures(page)
         raise typer.Exit
@@ -108,10 +108,8 @@ class _Rules(NamedTuple):
         "zero", help="A query for which nothing was ranked."
     )
 
-    def rules(self, k: str) -> "RankRules":
+    def rules(self, k: str) -> RankRules:
         """The rules, of measures at these ranks."""
-        from judge.retrieval.records import RankRules  # noqa: PLC0415  heavy, and --help stays quick
-
         given = self._asdict() | {"ks": cutoffs(k)}
         level = number_within("--relevance-level", self.relevance_level, *_POSITIVE)
         given |= {"relevance_level": level, "beta": number_within("--beta", self.beta, 0.01, 100)}
@@ -151,7 +149,7 @@ class _Gating(NamedTuple):
         False, "--strict-gate", help="Gate on the worse limit of the 95 % interval."
     )
 
-    def held(self, rules: "RankRules", use: str | None) -> Held:
+    def held(self, rules: RankRules, use: str | None) -> Held:
         """What the means are held to."""
         if self.fail_targets and use is None:
             raise ConfigError("--fail-targets needs --use, whose targets it holds the means to")
@@ -196,8 +194,6 @@ def retrieval(
 
     Example: judge retrieval samples.jsonl -k 1,5,10
     """
-    from judge.reports.gate import gates_code  # noqa: PLC0415  heavy, and --help stays quick
-
     rules = ruled.rules(k)
     runs = _runs(samples or [], files.qrels, files.run or [], skip_bad_lines=skip_bad_lines)
     gates = gating.held(rules, beside.use)
@@ -245,10 +241,8 @@ def _runs(
     return found
 
 
-def _names(asked: str | None, rules: "RankRules") -> tuple[str, ...]:
+def _names(asked: str | None, rules: RankRules) -> tuple[str, ...]:
     """The measures that a comparison shows."""
-    from judge.retrieval.batch import mean_names  # noqa: PLC0415
-
     known = mean_names(rules)
     if asked is None:
         beta = "" if rules.beta is None else f"f{rules.beta:g}@"
@@ -270,15 +264,11 @@ def _compare(
     table: _Table,
     *,
     as_json: bool,
-) -> "tuple[GateResult, ...]":
+) -> tuple[GateResult, ...]:
     """Print the runs side by side; returns what the gates say of each."""
     names = _names(table.measures, how.rules)
     if files.by is not None and files.qrels is not None:
         raise ConfigError("--by is a key of samples, and TREC files have none; leave it out")
-    from judge.advice.diagnose import changes  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.cli.render.comparison import print_compared  # noqa: PLC0415
-    from judge.cli.render.ranking import print_findings  # noqa: PLC0415
-
     report = compare(runs, files.qrels, files.by, how)
     held = [gates.hold(run.report) for run in report.runs]
     gated = tuple(
@@ -303,10 +293,10 @@ def _measure(
     file: str,
     how: How,
     gates: Held,
-    reading: "Callable[[RankingReport], Reading] | None",
+    reading: Callable[[RankingReport], Reading] | None,
     *,
     as_json: bool,
-) -> "tuple[GateResult, ...]":
+) -> tuple[GateResult, ...]:
     """Print the report of one run; returns what the gates say of it."""
     report = measure(file, qrels, how)
     held = gates.hold(report)
@@ -314,9 +304,6 @@ def _measure(
     if as_json:
         say_json(report.model_dump_json())
         return held
-    from judge.cli.render.looks import gate_line  # noqa: PLC0415
-    from judge.cli.render.ranking import print_ranked, print_reading  # noqa: PLC0415
-
     with output() as page:
         print_ranked(report, page)
         if reading is not None:
@@ -326,30 +313,25 @@ def _measure(
     return held
 
 
-def _use(given: str | None) -> "Use | None":
-    from judge.advice.diagnose import Use  # noqa: PLC0415
-
+def _use(given: str | None) -> Use | None:
     uses: tuple[Use, ...] = get_args(Use)
     return None if given is None else chosen("--use", given, uses)
 
 
 def _reading(
     beside: _Reading, samples: str | None, *, as_json: bool
-) -> "Callable[[RankingReport], Reading] | None":
+) -> Callable[[RankingReport], Reading] | None:
     """What reads a report beside what is asked for; that is checked before anything is measured."""
     options = [option for option, value in beside.given().items() if value is not None]
     if not options:
         return None
-    from judge.advice.diagnose import read  # noqa: PLC0415
-    from judge.files.runs import read_summary  # noqa: PLC0415
-
     use = _use(beside.use)
     if as_json:
         raise ConfigError(f"{options[0]} and --json: a reading is for people; leave out one")
     answers = None if beside.answers is None else read_summary(beside.answers)
     elsewhere = None if beside.answers is None else _elsewhere(beside.answers, samples)
 
-    def reading(report: "RankingReport") -> "Reading":
+    def reading(report: RankingReport) -> Reading:
         found = read(report, use=use, answers=answers)
         if elsewhere is None:
             return found
@@ -362,9 +344,6 @@ def _reading(
 
 def _elsewhere(run: Path, samples: str | None) -> str | None:
     """The file that a run was made from, where it is not the one that is measured."""
-    from judge.files.inputs import is_many  # noqa: PLC0415
-    from judge.files.runs import has_bytes, read_record  # noqa: PLC0415
-
     made = read_record(run).input
     # TREC files have no answers, and standard input is read once.
     if samples is not None and (Path(samples).is_file() or is_many(Path(samples))):

@@ -3,24 +3,26 @@
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import typer
 
 from judge import review
-from judge.cli.app import app
+from judge.cli.app import COMMANDS, app
 from judge.cli.options import RUN, named_reviewers
+from judge.cli.render.agreement import print_agreement
 from judge.cli.terminal import number, output, say, words
 from judge.errors import InputError
 from judge.messages import Lang, Messages
+from judge.pages.agreement import page as written
+from judge.records import Summary
+from judge.review.draws import Drawn
+from judge.review.records import Agreement, Draw
+from judge.review.sheet import choices, header
+from judge.review.targets import samples_of
 from judge.text.visible import clip, counted, flat
 
-if TYPE_CHECKING:
-    from judge.records import Summary
-    from judge.review.draws import Drawn
-    from judge.review.records import Agreement, Draw
-
-commands = typer.Typer(no_args_is_help=True, help="Spot-check by people: draw, import, promote.")
+commands = typer.Typer(no_args_is_help=True, help=COMMANDS["review"])
 app.add_typer(commands, name="review")
 
 For = Literal["faithfulness", "correctness"]
@@ -137,12 +139,8 @@ def import_(
 
     Example: judge review import runs/today review.csv
     """
-    # Heavy, and --help stays quick without them.
-    from judge.cli.render.agreement import print_agreement  # noqa: PLC0415
-    from judge.pages.agreement import page as written  # noqa: PLC0415
-    from judge.review.targets import samples_of  # noqa: PLC0415
 
-    def page(agreement: "Agreement", summary: "Summary") -> str:
+    def page(agreement: Agreement, summary: Summary) -> str:
         return written(agreement, summary, lang, partial(samples_of, run, agreement.target))
 
     if not sheets:
@@ -173,9 +171,7 @@ def import_(
         say(tell("skipped", count=skips.total(), why=why))
 
 
-def _told(made: "Drawn", run: Path, lang: Lang) -> Iterator[str]:
-    from judge.review.sheet import choices, header  # noqa: PLC0415  heavy, and --help stays quick
-
+def _told(made: Drawn, run: Path, lang: Lang) -> Iterator[str]:
     tell = words("review", "draw", lang)
     halves, sheets = (made, *made.others), list(map(str, made.sheets))
     for each in halves:
@@ -193,7 +189,7 @@ def _told(made: "Drawn", run: Path, lang: Lang) -> Iterator[str]:
     yield tell("next", run=run, sheets=" ".join(sheets))
 
 
-def _drawn(draw: "Draw", lang: Lang) -> Iterator[str]:
+def _drawn(draw: Draw, lang: Lang) -> Iterator[str]:
     """What a draw took of each stratum."""
     tell = words("review", "draw", lang)
     yield tell(

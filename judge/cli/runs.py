@@ -4,32 +4,39 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from judge.advice.diagnose import Use, ceilings, diagnosis_table
 from judge.errors import ConfigError, InputError
+from judge.files.samples import Source
 from judge.files.source import PIPED, placed, readable, spoken
 from judge.files.tables import Value, row_file
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from judge.advice.diagnose import Use
-    from judge.files.samples import Source
-    from judge.records import GateResult, Sample
-    from judge.records.comparison import Side
-    from judge.reports.gate import Gates
-    from judge.retrieval import Comparison
-    from judge.retrieval.ranking import Block
-    from judge.retrieval.records import QueryRanks, RankingReport, RankRules, RunsReport
+from judge.records import GateResult, Sample
+from judge.records.comparison import Side
+from judge.reports.gate import Gates
+from judge.retrieval import (
+    Comparison,
+    check_gold,
+    check_key,
+    measure_retrieval,
+    measure_run,
+    run_queries,
+    sample_query,
+)
+from judge.retrieval.batch import mean_names
+from judge.retrieval.evaluate import NO_SAMPLE
+from judge.retrieval.ranking import Block
+from judge.retrieval.records import DEEPEST, QueryRanks, RankingReport, RankRules, RunsReport
+from judge.retrieval.trec import ScatteredError, read_qrels, read_run
 
 
 class How(NamedTuple):
     """What is asked of whichever files there are."""
 
-    rules: "RankRules"
+    rules: RankRules
     worst: int
     rows: str | None
     max_line: float
@@ -42,7 +49,7 @@ class How(NamedTuple):
         """What is read beside the rankings."""
         return () if self.gold is None else (self.gold,)
 
-    def samples(self, source: "Source") -> "AbstractContextManager[Iterable[Sample]]":
+    def samples(self, source: Source) -> AbstractContextManager[Iterable[Sample]]:
         """The samples of a source with the gold that counts."""
         return source.samples() if self.gold is None else _judged(source, self.gold, self)
 
@@ -57,26 +64,21 @@ class Run(NamedTuple):
 class Held(NamedTuple):
     """What each run is held to."""
 
-    gates: "Gates"
-    targets: "Gates"
+    gates: Gates
+    targets: Gates
     """Of a use; as its reading does, they hold a mean's share of its ceiling."""
 
-    def hold(self, report: "RankingReport") -> "tuple[GateResult, ...]":
+    def hold(self, report: RankingReport) -> tuple[GateResult, ...]:
         """What they say of a report."""
-        from judge.advice.diagnose import ceilings  # noqa: PLC0415  heavy
-
         mean, interval = report.mean, report.interval
         own = self.gates.hold_means(mean, interval)
         return own + self.targets.hold_means(mean, interval, ceilings(report))
 
 
 def held_to(
-    rules: "RankRules", asked: "Mapping[Side, Sequence[str]]", use: "Use | None", *, strict: bool
+    rules: RankRules, asked: Mapping[Side, Sequence[str]], use: Use | None, *, strict: bool
 ) -> Held:
     """The gates that are asked for, and the targets of a use."""
-    from judge.advice.diagnose import diagnosis_table  # noqa: PLC0415
-    from judge.reports.gate import Gates  # noqa: PLC0415
-
     targets = {} if use is None else diagnosis_table().use[use].target
     if use is not None and not targets:
         raise ConfigError(f"--fail-targets: --use {use} has no targets; add --fail-under")
@@ -88,10 +90,8 @@ def held_to(
     )
 
 
-def shares(rules: "RankRules") -> tuple[str, ...]:
+def shares(rules: RankRules) -> tuple[str, ...]:
     """The means that lie in [0, 1]: all but DCG's."""
-    from judge.retrieval.batch import mean_names  # noqa: PLC0415
-
     return tuple(name for name in mean_names(rules) if not name.startswith("dcg@"))
 
 
@@ -117,15 +117,12 @@ def _stem(file: str) -> str:
     return spoken(file) if file == PIPED else Path(file.removesuffix(".gz")).stem or file
 
 
-def measure(file: str, qrels: str | None, how: How) -> "RankingReport":
+def measure(file: str, qrels: str | None, how: How) -> RankingReport:
     """The report of a file of samples, or of a TREC run."""
     return _of_samples(file, how) if qrels is None else _of_run(qrels, file, how)
 
 
-def _of_samples(name: str, how: How) -> "RankingReport":
-    from judge.files.samples import Source  # noqa: PLC0415
-    from judge.retrieval import check_gold, measure_retrieval  # noqa: PLC0415
-
+def _of_samples(name: str, how: How) -> RankingReport:
     rules, worst, rows, max_line, skip_bad_lines, gold = how
     check = partial(check_gold, rules=rules) if gold is None else None
     source = Source(name, (), skip_bad_lines=skip_bad_lines, check=check, max_line=max_line)
@@ -139,17 +136,14 @@ def _of_samples(name: str, how: How) -> "RankingReport":
     return report.model_copy(update={"warnings": (*report.warnings, told)})
 
 
-def _of_run(qrels: str, run: str, how: How) -> "RankingReport":
-    from judge.retrieval import measure_run  # noqa: PLC0415
-    from judge.retrieval.trec import ScatteredError, read_qrels, read_run  # noqa: PLC0415
-
+def _of_run(qrels: str, run: str, how: How) -> RankingReport:
     if qrels == run == PIPED:
         raise ConfigError("--qrels - and --run -: standard input is one file; name the other")
     rules, worst, rows, max_line, *_ = how
     with placed(spoken(qrels)), readable(qrels) as path:
         grades = read_qrels(path, max_line=max_line)
 
-    def measured(blocks: "Iterable[Block]") -> "RankingReport":
+    def measured(blocks: Iterable[Block]) -> RankingReport:
         with row_file(rows, qrels, run) as write:
             return measure_run(
                 grades, blocks, rules, most=worst, each=write and (lambda ranks: write(_row(ranks)))
@@ -167,7 +161,7 @@ def _of_run(qrels: str, run: str, how: How) -> "RankingReport":
             raise error.at(spoken(name), error.line) from None
 
 
-def compare(runs: Sequence[Run], qrels: str | None, by: str | None, how: How) -> "RunsReport":
+def compare(runs: Sequence[Run], qrels: str | None, by: str | None, how: How) -> RunsReport:
     """The runs side by side; with `by`, a run is what has one value of this metadata key.
 
     Raises:
@@ -180,11 +174,9 @@ def compare(runs: Sequence[Run], qrels: str | None, by: str | None, how: How) ->
         names = Counter(run.name for run in runs)
         for name in (name for name, count in names.items() if count > 1):
             raise ConfigError(f"two runs are called {name!r}; name each, as --run NAME=FILE")
-    from judge.retrieval import Comparison  # noqa: PLC0415  heavy, and --help stays quick
-
     with row_file(how.rows, *read, *how.beside) as write:
 
-        def each(run: str, ranks: "QueryRanks") -> None:
+        def each(run: str, ranks: QueryRanks) -> None:
             if write is not None:
                 write({"run": run, **_row(ranks)})
 
@@ -200,16 +192,12 @@ def compare(runs: Sequence[Run], qrels: str | None, by: str | None, how: How) ->
     return report.model_copy(update={"rejected": rejected})
 
 
-def _row(ranks: "QueryRanks") -> "Mapping[str, Value]":
+def _row(ranks: QueryRanks) -> Mapping[str, Value]:
     return ranks.model_dump(exclude={"measures"}) | ranks.measures
 
 
-def _add_samples(comparison: "Comparison", run: Run, by: str | None, how: How) -> int:
+def _add_samples(comparison: Comparison, run: Run, by: str | None, how: How) -> int:
     """Add what stands in a file of samples; returns how many bad lines were left out."""
-    from judge.files.samples import Source  # noqa: PLC0415
-    from judge.retrieval import sample_query  # noqa: PLC0415
-    from judge.retrieval.evaluate import NO_SAMPLE  # noqa: PLC0415
-
     check = partial(_check, rules=how.rules, by=by) if how.gold is None else None
     source = Source(
         run.file,
@@ -232,17 +220,14 @@ def _add_samples(comparison: "Comparison", run: Run, by: str | None, how: How) -
 
 
 @contextmanager
-def _judged(source: "Source", gold: str, how: How) -> "Iterator[Iterable[Sample]]":
+def _judged(source: Source, gold: str, how: How) -> Iterator[Iterable[Sample]]:
     """The samples that a gold set has, with its gold; those that are not there rank nothing."""
-    from judge.files.samples import Source  # noqa: PLC0415
-    from judge.retrieval import check_gold  # noqa: PLC0415
-
     check = partial(check_gold, rules=how.rules)
     graded = Source(gold, (), skip_bad_lines=False, check=check, max_line=how.max_line)
     with graded.samples() as samples:
         left = {each.qid: each for each in samples}
 
-    def joined(samples: "Iterable[Sample]") -> "Iterator[Sample]":
+    def joined(samples: Iterable[Sample]) -> Iterator[Sample]:
         for sample in samples:
             if found := left.pop(sample.qid, None):
                 given = {"relevance": found.relevance, "gold_evidence": found.gold_evidence}
@@ -257,18 +242,13 @@ def _judged(source: "Source", gold: str, how: How) -> "Iterator[Iterable[Sample]
         yield joined(samples)
 
 
-def _check(sample: "Sample", rules: "RankRules", by: str | None) -> None:
-    from judge.retrieval import check_gold, check_key  # noqa: PLC0415
-
+def _check(sample: Sample, rules: RankRules, by: str | None) -> None:
     check_gold(sample, rules)
     if by is not None:
         check_key(sample, by)
 
 
-def _add_trec(comparison: "Comparison", runs: Sequence[Run], qrels: str, how: How) -> None:
-    from judge.retrieval import run_queries  # noqa: PLC0415
-    from judge.retrieval.trec import read_qrels, read_run  # noqa: PLC0415
-
+def _add_trec(comparison: Comparison, runs: Sequence[Run], qrels: str, how: How) -> None:
     with placed(spoken(qrels)), readable(qrels) as path:
         grades = read_qrels(path, max_line=how.max_line)
     for run in runs:
@@ -288,8 +268,6 @@ def number_within(option: str, given: float | None, least: float, most: float) -
 
 def cutoffs(text: str) -> tuple[int, ...]:
     """The ranks that `-k` gives; ConfigError where they are no such."""
-    from judge.retrieval.records import DEEPEST  # noqa: PLC0415
-
     try:
         ks = tuple(int(part) for part in text.replace("，", ",").split(","))
     except ValueError:

@@ -1,29 +1,31 @@
 """`judge score`: the batch job."""
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, TYPE_CHECKING, Final, NamedTuple, TypedDict, cast
+from typing import IO, Final, NamedTuple, TypedDict, cast
 
 import typer
 
 from judge.cli.app import app
+from judge.cli.ci import Reports
 from judge.cli.options import chosen, language, takes_groups, takes_settings
+from judge.cli.progress import Task, score_into
+from judge.cli.render.totals import Wish, print_forecast
+from judge.cli.terminal import output
+from judge.config import Config
 from judge.errors import ConfigError, extra
+from judge.evaluator import Evaluator
 from judge.files.inputs import run_name
 from judge.files.source import PIPED, is_fifo, standard_input
-
-if TYPE_CHECKING:
-    from judge.cli.progress import Task
-    from judge.cluster.job import ClusterJob
-    from judge.config import Config
-    from judge.job import Job
-    from judge.messages import Lang
-    from judge.records.comparison import Side
-    from judge.reports.gate import Gates
-
+from judge.forecast import forecast
+from judge.job import Job
+from judge.messages import Lang
+from judge.records.comparison import Side
+from judge.reports.gate import Gates
+from judge.review.hook import open_hook
 
 _GATING: Final = (
     "judge: the gates hold what {} says, for no language model is named: add --model, or "
@@ -67,10 +69,8 @@ class _Gating(NamedTuple):
         "or how the signature of a run begins, up to a bar.",
     )
 
-    def gates(self) -> "Gates":
+    def gates(self) -> Gates:
         """What a summary is held to. Errors as of `Gates.read`."""
-        from judge.reports.gate import Gates  # noqa: PLC0415  heavy, and --help stays quick
-
         bounds: dict[Side, list[str]]
         bounds = {"least": self.fail_under or [], "most": self.fail_over or []}
         return Gates.read(bounds, self.expect, strict=self.strict_gate)
@@ -164,7 +164,7 @@ def score(
     where: _Engine,
     review_hook: str | None = _REVIEW_HOOK,
     lang: str = _LANG,
-    settings: "Config",
+    settings: Config,
 ) -> None:
     """Score a file of answers into a run folder; an interrupted run is taken up.
 
@@ -200,18 +200,14 @@ def score(
 
 
 def _run(
-    job: "Task",
+    job: Task,
     source: Path | None,
     folder: Path,
-    settings: "Config",
+    settings: Config,
     telling: _Telling,
-    lang: "Lang",
+    lang: Lang,
 ) -> int:
     """Run the job, and tell of it; returns the exit code."""
-    from judge.cli.ci import Reports  # noqa: PLC0415  likewise heavy
-    from judge.cli.progress import score_into  # noqa: PLC0415
-    from judge.cli.render.totals import Wish  # noqa: PLC0415
-
     kept = settings.cache and settings.asks_model
     wish, files = Wish(telling.worst, telling.details), (telling.junit, telling.markdown)
     texts = telling.worst != 0
@@ -219,7 +215,7 @@ def _run(
         return score_into(folder, job, wish, lang, reports=reports, cached=kept)
 
 
-def _refuse_unasked(settings: "Config") -> None:
+def _refuse_unasked(settings: Config) -> None:
     """Refuse what takes a language model where none is asked."""
     if settings.repeat > 1 and not settings.asks_model:
         raise ConfigError(
@@ -231,10 +227,10 @@ def _refuse_unasked(settings: "Config") -> None:
 class _Checks(TypedDict):
     force: bool
     skip_bad_lines: bool
-    gates: "Gates"
+    gates: Gates
 
 
-def _cluster(where: _Engine, others: Mapping[str, object]) -> "type[ClusterJob] | None":
+def _cluster(where: _Engine, others: Mapping[str, object]) -> Callable[..., Task] | None:
     """What scores on a cluster, where that is asked for; it has options of its own."""
     away = chosen("--engine", where.engine, ("local", "ray")) == "ray"
     own: Mapping[str, object] = {"--address": where.address, "--replicas": where.replicas}
@@ -251,21 +247,16 @@ def _cluster(where: _Engine, others: Mapping[str, object]) -> "type[ClusterJob] 
 
 
 def _job(
-    stream: "IO[bytes] | Path",
+    stream: IO[bytes] | Path,
     folder: Path,
-    settings: "Config",
+    settings: Config,
     review_hook: str | None,
     limit: int | None,
     checks: _Checks,
-) -> "Job":
+) -> Job:
     """What scores here."""
-    from judge.evaluator import Evaluator  # noqa: PLC0415  likewise heavy
-    from judge.job import Job  # noqa: PLC0415
-
     hook = None
     if review_hook is not None:
-        from judge.review.hook import open_hook  # noqa: PLC0415  for runs that have one
-
         hook = open_hook(review_hook)
     evaluator = Evaluator(settings, review_hook=hook)
     return Job(stream, folder, settings, evaluator=evaluator, limit=limit, **checks)
@@ -276,7 +267,7 @@ def _file(source: str) -> Path | None:
     return None if source == PIPED or is_fifo(Path(source)) else Path(source)
 
 
-def _check(gates: "Gates", settings: "Config", *, meant: bool) -> None:
+def _check(gates: Gates, settings: Config, *, meant: bool) -> None:
     """See that the gates can be held, and say who judges where nobody meant a judge."""
     gates.check(correctness=settings.correctness, relevance=settings.relevance)
     if gates.bounds and not (meant or {"judge", "model"} & settings.model_fields_set):
@@ -284,18 +275,14 @@ def _check(gates: "Gates", settings: "Config", *, meant: bool) -> None:
 
 
 def _tell_forecast(
-    given: "IO[bytes] | Path",
-    settings: "Config",
+    given: IO[bytes] | Path,
+    settings: Config,
     limit: int | None,
-    lang: "Lang",
+    lang: Lang,
     *,
     skip_bad_lines: bool,
 ) -> None:
     """Print what a run would ask and cost."""
-    from judge.cli.render.totals import print_forecast  # noqa: PLC0415  likewise heavy
-    from judge.cli.terminal import output  # noqa: PLC0415  likewise
-    from judge.forecast import forecast  # noqa: PLC0415  likewise
-
     with output(lang) as page:
         if not settings.asks_model:
             page.say("no language model is named: nobody would be asked, and nothing be paid")
@@ -306,7 +293,7 @@ def _tell_forecast(
 
 
 @contextmanager
-def _file_of(given: "IO[bytes] | Path") -> "Iterator[Path]":
+def _file_of(given: IO[bytes] | Path) -> Iterator[Path]:
     """A file that can be read more than once: a stream is copied."""
     if isinstance(given, Path) and not is_fifo(given):
         yield given
@@ -315,7 +302,7 @@ def _file_of(given: "IO[bytes] | Path") -> "Iterator[Path]":
         yield Path(copy.name)
 
 
-def _copied(given: "IO[bytes] | Path") -> "IO[bytes]":
+def _copied(given: IO[bytes] | Path) -> IO[bytes]:
     """What a pipe brings, in a file that is there as long as it is open."""
     copy = cast("IO[bytes]", NamedTemporaryFile())  # noqa: SIM115  who asks closes it
     with given.open("rb") if isinstance(given, Path) else nullcontext(given) as stream:

@@ -1,18 +1,18 @@
 """`judge serve`: the HTTP service."""
 
+import asyncio
 import os
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import typer
 
 from judge.cli.app import SIGNALLED, app
 from judge.cli.options import takes_groups, takes_settings
+from judge.config import Config
 from judge.errors import extra
-
-if TYPE_CHECKING:
-    from judge.config import Config
+from judge.settings import SERVICE_TOKENS
 
 
 class _Most(NamedTuple):
@@ -44,7 +44,7 @@ def serve(
     allow_host: list[str] | None = typer.Option(
         None, metavar="NAME", help="Another name it is asked under, as by a proxy; may be repeated."
     ),
-    settings: "Config",
+    settings: Config,
 ) -> None:
     """Serve HTTP: judge answers as they come, and whole files as batches.
 
@@ -61,17 +61,12 @@ def serve(
 
     Example: judge serve --data batches --model gpt-5-mini
     """
-    # Heavy, and an extra: --help stays quick without them.
-    import asyncio  # noqa: PLC0415
-
     with extra("service", "the service"):
         from judge.service.live import Limits  # noqa: PLC0415
         from judge.service.logs import LOG, log_json  # noqa: PLC0415
         from judge.service.server import Address  # noqa: PLC0415
         from judge.service.server import serve as served  # noqa: PLC0415
         from judge.service.tokens import Tokens  # noqa: PLC0415
-    from judge.settings import SERVICE_TOKENS  # noqa: PLC0415
-
     tokens = Tokens.read(os.environ.get(SERVICE_TOKENS, ""))
     address = Address(host, port, tokens, tuple(allow_host or ()))
     address.check()

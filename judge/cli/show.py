@@ -3,20 +3,25 @@
 import shlex
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, get_args
+from typing import Final, get_args
 
 import typer
 
 from judge.cli.app import app
 from judge.cli.options import RUN, chosen, language
+from judge.cli.render.answer import print_answer
+from judge.cli.render.listing import Part, print_list
+from judge.cli.render.quadrants import print_grounds, unplaced
 from judge.cli.terminal import output
 from judge.errors import ConfigError, RunError
+from judge.files.runs import Origins, read_results
+from judge.messages import Lang
+from judge.records import SampleResult
+from judge.records.quadrant import QuadrantWord
+from judge.reports.filters import FLAGS, STATUSES, SUPPORTS, Filter
+from judge.reports.worst import worst_answer
+from judge.scores.quadrants import read_words
 from judge.text.visible import clip, counted
-
-if TYPE_CHECKING:
-    from judge.messages import Lang
-    from judge.records import SampleResult
-    from judge.records.quadrant import QuadrantWord
 
 _WORDS: Final = (
     "The words: answerable, unanswerable; retrieved, missed; answered, abstained, silent; "
@@ -93,8 +98,6 @@ def show(
 
     Example: judge show runs/today --cell retrieved,wrong
     """
-    from judge.scores.quadrants import read_words  # noqa: PLC0415  heavy, and --help stays quick
-
     try:
         words = frozenset() if cell is None else read_words(cell)
     except ValueError as error:
@@ -120,16 +123,12 @@ def show(
 def _show_list(
     run: Path,
     qid: str | None,
-    given: "Mapping[str, str]",
-    words: "Collection[QuadrantWord]",
+    given: Mapping[str, str],
+    words: Collection[QuadrantWord],
     part: tuple[int, int, bool],
-    lang: "Lang",
+    lang: Lang,
 ) -> None:
     """List the sentences or answers for which all of these options hold."""
-    from judge.cli.render.listing import Part, print_list  # noqa: PLC0415  likewise
-    from judge.files.runs import read_results  # noqa: PLC0415
-    from judge.reports.filters import FLAGS, STATUSES, SUPPORTS, Filter  # noqa: PLC0415
-
     known = {"--support": SUPPORTS, "--flag": FLAGS, "--status": STATUSES}
     for option, values in known.items():
         if option in given:
@@ -147,23 +146,14 @@ def _show_list(
         print_list(results, asked, Part(count, skip, worst), command, page)
 
 
-def _named(run: Path, qid: str) -> "SampleResult":
-    from judge.files.runs import read_results  # noqa: PLC0415  likewise
-
+def _named(run: Path, qid: str) -> SampleResult:
     for result in read_results(run):
         if result.qid == qid:
             return result
     raise RunError(f"{run}: no answer {clip(qid, 80)!r}; without one, the worst is shown")
 
 
-def _show_answer(
-    run: Path, qid: str | None, words: "Collection[QuadrantWord]", lang: "Lang"
-) -> None:
-    from judge.cli.render.answer import print_answer  # noqa: PLC0415  likewise
-    from judge.cli.render.quadrants import print_grounds, unplaced  # noqa: PLC0415
-    from judge.files.runs import Origins, read_results  # noqa: PLC0415
-    from judge.reports.worst import worst_answer  # noqa: PLC0415
-
+def _show_answer(run: Path, qid: str | None, words: Collection[QuadrantWord], lang: Lang) -> None:
     result = worst_answer(read_results(run)) if qid is None else _named(run, qid)
     if result is None:
         raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
@@ -180,14 +170,9 @@ def _show_answer(
 
 
 def _show_cell(
-    run: Path, words: "Collection[QuadrantWord]", count: int, skip: int, lang: "Lang"
+    run: Path, words: Collection[QuadrantWord], count: int, skip: int, lang: Lang
 ) -> None:
     """Show `count` answers with all these words, in input order, and say how to go on."""
-    from judge.cli.render.answer import print_answer  # noqa: PLC0415  likewise
-    from judge.cli.render.quadrants import print_grounds  # noqa: PLC0415
-    from judge.files.runs import Origins, read_results  # noqa: PLC0415
-    from judge.records.quadrant import QuadrantWord  # noqa: PLC0415
-
     found = 0
     samples = Origins(run)
     asked = ",".join(word for word in get_args(QuadrantWord) if word in words)
@@ -217,10 +202,8 @@ def _show_cell(
             page.copied(f"next: judge show {name} --cell {asked}{many} --skip {last}")
 
 
-def _none(run: Path, words: "Collection[QuadrantWord]", asked: str) -> str:
+def _none(run: Path, words: Collection[QuadrantWord], asked: str) -> str:
     """Why no answer of a run has these words."""
-    from judge.files.runs import read_results  # noqa: PLC0415  likewise
-
     if all(result.cell is None for result in read_results(run)):
         flagged = "; --flag beside_question takes no gold" if "beside" in words else ""
         return f"no answer is in a cell: {_UNPLACED}{flagged}"

@@ -4,16 +4,17 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from judge.messages import Lang, Messages
 from judge.text.fold import CJK
 from judge.text.visible import escaped, visible
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
 _LEAST_TERMINAL: Final = 20
 _WIDEST_TABLE: Final = 500
@@ -33,12 +34,12 @@ _PIECE: Final = re.compile(
 class Page:
     """What is said on a console, line by line."""
 
-    def __init__(self, console: "Console", lang: Lang = "en") -> None:
+    def __init__(self, console: Console, lang: Lang = "en") -> None:
         self.console = console
         self.lang: Lang = lang
         self.speaks_utf = console.encoding.lower().startswith("utf")
 
-    def say(self, text: "Text | str", indent: int = 0, hang: int = 0, style: str = "") -> None:
+    def say(self, text: Text | str, indent: int = 0, hang: int = 0, style: str = "") -> None:
         """Say a text in lines that fit; arguments as of `wrap`. `style` is of a plain string."""
         whole = _styled(text, style) if isinstance(text, str) else text
         self.whole(wrap(whole, self.console.width, indent, hang))
@@ -47,7 +48,7 @@ class Page:
         """Say what people copy, such as a command or a signature: it is not broken into lines."""
         self.whole(_styled(visible(text), style))
 
-    def whole(self, line: "Text") -> None:
+    def whole(self, line: Text) -> None:
         """Print a line as wide as it is: a narrow terminal breaks it, and nothing is cut."""
         self.console.print(line, soft_wrap=True)
 
@@ -55,12 +56,12 @@ class Page:
         """Leave a line free."""
         self.console.print()
 
-    def table(self, table: "Table") -> None:
+    def table(self, table: Table) -> None:
         """Print a table as wide as it is."""
         for line in self.rows(table):
             self.whole(line)
 
-    def rows(self, table: "Table") -> "Iterator[Text]":
+    def rows(self, table: Table) -> Iterator[Text]:
         """The lines of a table, without the spaces that rich fills them up with."""
         wide = self.console.options.update(width=_WIDEST_TABLE)
         options = wide.update(width=self.console.measure(table, options=wide).maximum)
@@ -85,9 +86,8 @@ class Page:
             self.copied(say("relevance_by", signature=signature), "dim")
 
 
-def open_console(*, stderr: bool = False) -> "Console":
+def open_console(*, stderr: bool = False) -> Console:
     """A console on standard output or error; what its reader does not wait for is dropped."""
-    from rich.console import Console  # noqa: PLC0415  heavy, and --help stays quick
 
     class Piped(Console):
         def on_broken_pipe(self) -> None:
@@ -124,11 +124,8 @@ def words(room: str, group: str, lang: Lang) -> Callable[..., str]:
     return lambda key, **values: texts(f"{group}.{key}", lang, **values)
 
 
-def figures(*headers: str, title: str | None = None) -> "Table":
+def figures(*headers: str, title: str | None = None) -> Table:
     """A table whose first column names the rows, and the others hold figures."""
-    from rich import box  # noqa: PLC0415  likewise heavy
-    from rich.table import Table  # noqa: PLC0415
-
     table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
     table.title_justify, table.title_style = "left", "bold"
     if title is not None:
@@ -148,7 +145,7 @@ def between(low: float, high: float) -> str:
     return f"{number(low)}–{number(high)}"
 
 
-def wrap(text: "Text", width: int, indent: int = 0, hang: int = 0) -> "Text":
+def wrap(text: Text, width: int, indent: int = 0, hang: int = 0) -> Text:
     """Break a text into lines; control characters in it are made visible.
 
     Args:
@@ -171,16 +168,12 @@ def wrap(text: "Text", width: int, indent: int = 0, hang: int = 0) -> "Text":
     return broken
 
 
-def _styled(text: str, style: str = "") -> "Text":
-    from rich.text import Text  # noqa: PLC0415  likewise heavy
-
+def _styled(text: str, style: str = "") -> Text:
     return Text(text, style=style)
 
 
 def _lines(plain: str, width: int, hang: int) -> Iterator[tuple[int, int]]:
     """Where each line begins and ends."""
-    from rich.cells import cell_len  # noqa: PLC0415  likewise heavy
-
     hanging = max(_LEAST_LINE, width - hang)
     start = end = column = 0
     for piece in _PIECE.finditer(plain):
@@ -206,8 +199,6 @@ def _lines(plain: str, width: int, hang: int) -> Iterator[tuple[int, int]]:
 
 def _folds(word: str, room: int, then: int) -> Iterator[int]:
     """Where a word wider than a line is cut: `room` columns are left here, `then` on the next."""
-    from rich.cells import cell_len  # noqa: PLC0415  likewise heavy
-
     if word.isspace():
         return
     column = 0

@@ -2,12 +2,13 @@ import re
 import shlex
 import shutil
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from judge import Evaluator
-from judge.cli.app import app, register
+from judge.cli import app as cli
 from judge.config import Config
 from tests.commands import judge
 from tests.reviewed import fill
@@ -71,10 +72,11 @@ def test_every_python_example_runs() -> None:
 
 
 def test_every_command_and_option_is_documented() -> None:
-    register()
+    for name in cli.COMMANDS:
+        import_module(f"judge.cli.{name}")
     groups = [
-        ("", app),
-        *((f"{group.name} ", group.typer_instance) for group in app.registered_groups),
+        ("", cli.app),
+        *((f"{group.name} ", group.typer_instance) for group in cli.app.registered_groups),
     ]
     names = [
         group + (command.name or command.callback.__name__)  # type: ignore[union-attr]

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from rich.cells import cell_len
 from rich.table import Table
@@ -14,6 +14,7 @@ from judge.cli.render.looks import gate_line, threshold
 from judge.cli.render.quadrants import print_quadrants
 from judge.cli.terminal import Page, between, figures, number, words
 from judge.files.runs import SUMMARY
+from judge.forecast import SECONDS, Forecast
 from judge.records import (
     CorrectnessStatus,
     CorrectnessTotals,
@@ -35,9 +36,6 @@ from judge.reports.headline import (
 from judge.reports.worst import Entry, Example, Finding, FindingName
 from judge.signature import Signature
 from judge.text.visible import clip, flat, plural
-
-if TYPE_CHECKING:
-    from judge.forecast import Forecast
 
 _Part = TypeVar("_Part", bound=str)
 _Scored = Summary | CorrectnessTotals | RelevanceTotals
@@ -369,8 +367,6 @@ def _by_similarity(signature: str) -> bool:
 
 def print_forecast(made: "Forecast", page: Page, *, repeat: int) -> None:
     """Print what a run would ask and cost."""
-    from judge.forecast import SECONDS  # noqa: PLC0415  heavy, and of a run's totals no part
-
     claims = f"{made.claims:,} {plural(made.claims, 'claim')}"
     kept = f"{made.kept:,} of them {'has' if made.kept == 1 else 'have'} a verdict in the cache"
     page.say(f"answers  {made.answers:,}, with {claims}; {kept}")
