@@ -12,8 +12,6 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from selectors import DefaultSelector
-from socket import socketpair
 from typing import IO, Final, NamedTuple, Protocol
 
 from judge.config import Config
@@ -132,7 +130,6 @@ class Job:
         ):
             # Outside the loop, which would put off a Ctrl-C until a blocking read has ended.
             task = self._check(folder, bad)
-            _check_files()
             many = min(task.checked.samples, self._limit or task.checked.samples)
             usual = min(cores(), _MOST_WORKERS) if many >= _MANY else 1
             self._evaluator.workers = min(self._config.workers or usual, many)
@@ -329,13 +326,6 @@ def priced(summary: Summary, config: Config) -> Summary:
     cost = config.cost(summary.prompt_tokens, summary.reply_tokens)
     over = config.limited and UnscoredReason.BUDGET in reasons
     return summary.model_copy(update={"cost": cost, "over_budget": over})
-
-
-def _check_files() -> None:
-    """Raise OSError where a loop finds no room for its files: of that Python prints traces."""
-    with DefaultSelector():
-        for end in socketpair():
-            end.close()
 
 
 def _changed(path: Path) -> RunError:
