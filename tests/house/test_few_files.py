@@ -28,8 +28,17 @@ def test_fewer_answers_are_in_flight(samples: Path) -> None:
     with JudgeServer(lambda asked: Slow(0.05, right(asked))) as server:
         # A process of its own takes about a second: the limit is one of the whole process.
         ran = subprocess.run(
-            ["sh", "-c", 'ulimit -n 64 && exec "$@"', "sh"]
-            + [sys.executable, "-m", "judge", *words, *server.words],
+            [
+                "sh",
+                "-c",
+                'ulimit -n 64 && exec "$@"',
+                "sh",
+                sys.executable,
+                "-m",
+                "judge",
+                *words,
+                *server.words,
+            ],
             env={**os.environ, "JUDGE_CONCURRENCY": "300", "JUDGE_ATTEMPTS": "1"},
             capture_output=True,
             text=True,
