@@ -24,20 +24,16 @@ def samples(place: Path) -> Path:
 
 
 def test_fewer_answers_are_in_flight(samples: Path) -> None:
-    words = ("score", str(samples), "-o", str(samples.with_name("run")))
     with JudgeServer(lambda asked: Slow(0.05, right(asked))) as server:
+        words = ("score", samples, "-o", samples.with_name("run"), *server.words)
         # A process of its own takes about a second: the limit is one of the whole process.
         ran = subprocess.run(
             [
-                "sh",
+                "/bin/sh",
                 "-c",
-                'ulimit -n 64 && exec "$@"',
+                f'ulimit -n 64 && exec "{sys.executable}" -m judge "$@"',
                 "sh",
-                sys.executable,
-                "-m",
-                "judge",
                 *words,
-                *server.words,
             ],
             env={**os.environ, "JUDGE_CONCURRENCY": "300", "JUDGE_ATTEMPTS": "1"},
             capture_output=True,
