@@ -2,9 +2,8 @@
 
 import os
 import secrets
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final, Self
@@ -12,12 +11,11 @@ from typing import IO, Final, Self
 from judge.cli.render.looks import gate_line
 from judge.cli.render.markdown import MarkdownPage
 from judge.cli.terminal import Page, say
-from judge.errors import InputError, RunError
+from judge.errors import RunError
 from judge.files.runs import LOCK, OWN, REVIEW
-from judge.files.samples import Rejected, read_samples
 from judge.files.tables import replacing, writing
 from judge.messages import Lang, Messages
-from judge.records import GateResult, Sample, SampleResult, Summary
+from judge.records import GateResult, SampleResult, Summary
 from judge.reports.cases import Junit, sentence_lines
 from judge.reports.gate import doubted
 from judge.reports.worst import Worst
@@ -43,7 +41,6 @@ class Reports:
         markdown: where the summary goes, likewise.
         lang: the language of both.
         texts: whether annotations may show what answers say.
-        mapping: as of `read_samples`, by which they find its lines.
 
     Raises:
         RunError: a file cannot be written, or would replace one of the run's or its input.
@@ -58,9 +55,8 @@ class Reports:
         lang: Lang = "en",
         *,
         texts: bool = True,
-        mapping: Mapping[str, str] | None = None,
     ) -> None:
-        self._source, self._lang, self._mapping = source, lang, mapping
+        self._source, self._lang = source, lang
         self._paths = [path for path in (junit, markdown) if path is not None]
         for option, path in (("--junit", junit), ("--markdown", markdown)):
             if path is not None:
@@ -110,19 +106,13 @@ class Reports:
 
     def _annotations(self, summary: Summary) -> Iterator[str]:
         """A line an annotation: an error for what fails the run, a warning for a bad sentence."""
-        worst = self._worst.sentences()
         place = None if self._source is None else _within(self._source)
-        names = {entry.qid for entry in worst}
-        lines = _lines(self._source, names, self._mapping) if self._source else {}
         at = {} if place is None else {"file": place}
         for line in _said(summary, self._lang, failed=True):
             yield annotation("error", line, at)
-        for entry in worst:
-            where = dict(at)
-            if (found := lines.get(entry.qid)) and (file := _within(Path(found.path))):
-                where = {"file": file, "line": str(found.line)}
+        for entry in self._worst.sentences():
             told = sentence_lines(entry.sentence, self._lang)
-            yield annotation("warning", "\n".join(told), {**where, "title": entry.qid})
+            yield annotation("warning", "\n".join(told), {**at, "title": entry.qid})
 
 
 def check_file(
@@ -213,26 +203,6 @@ def _within(source: Path) -> str | None:
     root = Path(os.environ.get("GITHUB_WORKSPACE") or ".").resolve()
     real = source.resolve()
     return real.relative_to(root).as_posix() if real.is_relative_to(root) else None
-
-
-def _lines(
-    source: Path, names: Collection[str], mapping: Mapping[str, str] | None
-) -> Mapping[str, InputError]:
-    """In which file, and on which line, answers stand."""
-    found = dict[str, InputError]()
-
-    def single_out(sample: Sample) -> None:
-        if sample.qid in names:
-            raise InputError(sample.qid)
-
-    def keep(line: Rejected) -> None:
-        found.setdefault(line.error.problem, line.error)
-
-    # What is singled out is told with its line, as a bad one is. The file may be gone by now.
-    with suppress(InputError, RunError, OSError):
-        every = read_samples(source, check=single_out, on_bad=keep, unique=False, mapping=mapping)
-        deque(every, maxlen=0)
-    return found
 
 
 @contextmanager

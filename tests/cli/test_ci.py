@@ -119,25 +119,19 @@ def test_hostile_texts_are_shown_as_text(quiet: Path, monkeypatch: pytest.Monkey
     assert not any(sign in each for each in after for sign in "\r\x1b\u202e")
 
 
-def test_annotations_name_file_and_line(quiet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_annotations_name_the_file(quiet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ON_GITHUB, "true")
     (quiet / "data").mkdir()
     texts = ["The canteen opens at seven.", "Bears dance, 50% of them: badly."]
     lines = [line(f"q:{n}", text) for n, text in enumerate(texts)]
     source = write(quiet / "data" / "a,b.jsonl", lines)
-    source.write_text("\n" + source.read_text("utf-8"), encoding="utf-8")  # a blank line counts
-    for root, place in ((quiet, "file=data/a%2Cb.jsonl,line=3,"), (quiet / "data" / "x", "")):
+    for root, place in ((quiet, "file=data/a%2Cb.jsonl,"), (quiet / "data" / "x", "")):
         monkeypatch.setenv("GITHUB_WORKSPACE", str(root))
         ran = judge("score", source, "-o", "run", "--force")
         (said,) = [each for each in ran.out.splitlines() if each.startswith("::warning ")]
         assert said.startswith(f"::warning {place}title=q%3A1::")
         assert "Bears dance, 50%25 of them: badly." in said
     assert "Bears" not in judge("score", source, "-o", "run", "--force", "--worst", "0").out
-    rows = [line(qid, "Bears dance at night.") for qid in "ab"]
-    mapped = write(quiet / "mapped.jsonl", [{"said": row.pop("answer"), **row} for row in rows])
-    monkeypatch.setenv("GITHUB_WORKSPACE", str(quiet))
-    said = judge("score", mapped, "-o", "run", "--force", "--map", "answer=said").out
-    assert "::warning file=mapped.jsonl,line=2,title=b::" in said
     monkeypatch.delenv(ON_GITHUB)
     assert "::" not in judge("score", source, "-o", "run", "--force").out
 
