@@ -8,7 +8,7 @@ import typer
 
 from judge.cli.app import app
 from judge.cli.ci import annotate, check_file, unheeded, write_markdown
-from judge.cli.options import JSON, chosen, language, takes_groups
+from judge.cli.options import JSON, chosen, takes_groups
 from judge.cli.render.differences import print_differences
 from judge.cli.render.looks import gate_line
 from judge.cli.terminal import output, say_json
@@ -111,7 +111,7 @@ def compare(
     options: _Options,
     written: _Written,
     as_json: bool = JSON,
-    lang: str | None = typer.Option(
+    lang: Lang | None = typer.Option(
         None, metavar="<en|zh>", help="Language of what is printed [en]."
     ),
 ) -> None:
@@ -126,7 +126,7 @@ def compare(
     """
     if as_json and lang is not None and not any(written):
         raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
-    spoken_in = language(lang or "en")
+    spoken_in = lang or "en"
     asked = options.asked(on_page=bool(written.page_file))
     found, left_out = _found(runs or [], options.trend)
     _check_outputs(*written, [path for run in found for path in made_from(run.folder)])

@@ -8,14 +8,14 @@ from pathlib import Path
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import RUN, chosen
+from judge.cli.options import RUN
 from judge.cli.terminal import say
 from judge.errors import ConfigError
 from judge.files.arrow import write_parquet
 from judge.files.runs import finished_run, made_from
 from judge.files.source import PIPED
 from judge.files.tables import BOM, csv_lines, json_lines, replacing
-from judge.reports.rows import COLUMNS, Cell, rows_of
+from judge.reports.rows import COLUMNS, Cell, Level, rows_of
 from judge.review.folder import check_output, write_whole
 from judge.text.visible import escaped, plural
 
@@ -33,7 +33,7 @@ def export(
     json: str | None = typer.Option(
         None, metavar="FILE", help="Write a JSON array, or lines where FILE ends in .jsonl; - too."
     ),
-    level: str = typer.Option("sentences", metavar="sentences|answers", help="What a row is of."),
+    level: Level = typer.Option("sentences", metavar="sentences|answers", help="What a row is of."),
 ) -> None:
     """Write a run as a table: a row for each sentence, or for each answer.
 
@@ -46,20 +46,19 @@ def export(
     Example: judge export runs/today --level answers --parquet answers.parquet
     """
     form, name = _asked({"csv": csv, "parquet": parquet, "json": json})
-    of = chosen("--level", level, tuple(COLUMNS))
     found, _ = finished_run(run)
     written = 0
 
     def rows() -> Iterator[dict[str, Cell]]:
         nonlocal written
         for result in found.results:
-            for row in rows_of(result, of):
+            for row in rows_of(result, level):
                 written += 1
                 yield row
 
     array = not name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
     is_csv = form == "csv"
-    texts = csv_lines(list(COLUMNS[of]), rows()) if is_csv else json_lines(rows(), array=array)
+    texts = csv_lines(list(COLUMNS[level]), rows()) if is_csv else json_lines(rows(), array=array)
     if name == PIPED:
         sys.stdout.writelines(texts if is_csv else map(escaped, texts))
         return
@@ -68,7 +67,7 @@ def export(
     if form == "parquet":
         with replacing(path, f"name another --{form}") as part:
             part.parent.mkdir(parents=True, exist_ok=True)
-            write_parquet(part, COLUMNS[of], rows())
+            write_parquet(part, COLUMNS[level], rows())
     else:
         write_whole(path, chain([BOM], texts) if is_csv else texts, f"--{form}")
     say(f"written to {path} ({written:,} {plural(written, 'row')})")

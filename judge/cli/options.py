@@ -10,7 +10,6 @@ import typer
 
 from judge.cli.app import debug
 from judge.errors import ConfigError
-from judge.messages import LANGS, Lang
 from judge.settings import load_config
 from judge.text.visible import clip
 
@@ -206,18 +205,13 @@ def chosen(option: str, value: str, values: tuple[_Value, ...]) -> _Value:
     Raises:
         ConfigError: it is none.
 
-    >>> chosen("--lang", "zh", ("en", "zh"))
-    'zh'
+    >>> chosen("--flag", "b", ("a", "b"))
+    'b'
     """
     for each in values:
         if each == value:
             return each
     raise ConfigError(f"{option} {clip(value, _SHOWN)!r}: give one of {', '.join(values)}")
-
-
-def language(value: str) -> Lang:
-    """The language that `--lang` names; errors as of `chosen`."""
-    return chosen("--lang", value, LANGS)
 
 
 def named_reviewers(given: str, overlap: int) -> list[str]:
@@ -228,9 +222,7 @@ def named_reviewers(given: str, overlap: int) -> list[str]:
     """
     names = [" ".join(name.split()) for name in given.replace("，", ",").split(",")]
     if len(names) == 1 and names[0].isdecimal():
-        # Length first: Python reads no number of some thousands of digits.
-        much = len(names[0]) > len(str(_MOST_REVIEWERS))
-        count = _MOST_REVIEWERS + 1 if much else min(int(names[0]), _MOST_REVIEWERS + 1)
+        count = min(int(names[0][:9]), _MOST_REVIEWERS + 1)
         names = [str(number) for number in range(1, count + 1)]
     elif len(names) == 1 and not any(map(str.isalpha, given)):
         names = []

@@ -5,9 +5,10 @@ from pathlib import Path
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import RUN, language
+from judge.cli.options import RUN
 from judge.cli.terminal import say
 from judge.files.runs import made_from
+from judge.messages import Lang
 from judge.pages.report import report as page
 from judge.review.folder import check_output, write_whole
 
@@ -22,7 +23,7 @@ def report(
     by: str | None = typer.Option(
         None, "--by", metavar="KEY", help="Tell slices apart by this key of the samples."
     ),
-    lang: str = typer.Option(
+    lang: Lang = typer.Option(
         "en", metavar="en|zh", help="Language of the page [en]; reasons keep the answer's."
     ),
 ) -> None:
@@ -33,7 +34,6 @@ def report(
 
     Example: judge report runs/today -o report.html --by category
     """
-    spoken = language(lang)
     check_output(output, made_from(run), force=True)
-    write_whole(output, page(run, spoken, by))
+    write_whole(output, page(run, lang, by))
     say(f"written to {output} ({output.stat().st_size / 1e6:,.1f} MB)")

@@ -2,15 +2,14 @@
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple
 
 import typer
 
 from judge.advice.diagnose import Reading, Use, changes, read
 from judge.cli.app import app
-from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, chosen, takes_groups
+from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, takes_groups
 from judge.cli.render.comparison import print_compared
 from judge.cli.render.looks import gate_line
 from judge.cli.render.ranking import print_findings, print_measures, print_ranked, print_reading
@@ -27,15 +26,14 @@ from judge.cli.runs import (
 )
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError
-from judge.files.inputs import is_many
-from judge.files.runs import has_bytes, read_record, read_summary
+from judge.files.runs import read_summary
 from judge.files.source import PIPED
 from judge.records import GateResult
 from judge.records.comparison import Side
 from judge.reports.gate import gates_code
 from judge.retrieval.batch import mean_names
 from judge.retrieval.records import RankingReport, RankRules
-from judge.text.visible import short, visible
+from judge.text.visible import short
 
 _POSITIVE: Final = (sys.float_info.min, sys.float_info.max)
 _HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@", "waste@")
@@ -119,7 +117,7 @@ class _Rules(NamedTuple):
 class _Reading(NamedTuple):
     """What the means are read beside."""
 
-    use: str | None = typer.Option(
+    use: Use | None = typer.Option(
         None,
         metavar="<faq|documents|scholarly|knowledge_base|monitoring>",
         help="Read the means, by rules of thumb: bands, and this use's targets.",
@@ -149,13 +147,13 @@ class _Gating(NamedTuple):
         False, "--strict-gate", help="Gate on the worse limit of the 95 % interval."
     )
 
-    def held(self, rules: RankRules, use: str | None) -> Held:
+    def held(self, rules: RankRules, use: Use | None) -> Held:
         """What the means are held to."""
         if self.fail_targets and use is None:
             raise ConfigError("--fail-targets needs --use, whose targets it holds the means to")
         asked: dict[Side, list[str]]
         asked = {"least": self.fail_under or [], "most": self.fail_over or []}
-        targets = _use(use) if self.fail_targets else None
+        targets = use if self.fail_targets else None
         return held_to(rules, asked, targets, strict=self.strict_gate)
 
 
@@ -213,7 +211,7 @@ def retrieval(
             {"--measures": table.measures, "--chart": table.chart or None}, "is of several runs"
         )
         file = runs[0].file
-        reading = _reading(beside, file if files.qrels is None else None, as_json=as_json)
+        reading = _reading(beside, as_json=as_json)
         held = _measure(files.qrels, file, how, gates, reading, as_json=as_json)
     raise typer.Exit(gates_code(held))
 
@@ -313,40 +311,12 @@ def _measure(
     return held
 
 
-def _use(given: str | None) -> Use | None:
-    uses: tuple[Use, ...] = get_args(Use)
-    return None if given is None else chosen("--use", given, uses)
-
-
-def _reading(
-    beside: _Reading, samples: str | None, *, as_json: bool
-) -> Callable[[RankingReport], Reading] | None:
+def _reading(beside: _Reading, *, as_json: bool) -> Callable[[RankingReport], Reading] | None:
     """What reads a report beside what is asked for; that is checked before anything is measured."""
     options = [option for option, value in beside.given().items() if value is not None]
     if not options:
         return None
-    use = _use(beside.use)
     if as_json:
         raise ConfigError(f"{options[0]} and --json: a reading is for people; leave out one")
     answers = None if beside.answers is None else read_summary(beside.answers)
-    elsewhere = None if beside.answers is None else _elsewhere(beside.answers, samples)
-
-    def reading(report: RankingReport) -> Reading:
-        found = read(report, use=use, answers=answers)
-        if elsewhere is None:
-            return found
-        caution = f"the run was made from another file, {visible(elsewhere)}: "
-        cautions = (caution + "are these the same questions?", *found.cautions)
-        return found.model_copy(update={"cautions": cautions})
-
-    return reading
-
-
-def _elsewhere(run: Path, samples: str | None) -> str | None:
-    """The file that a run was made from, where it is not the one that is measured."""
-    made = read_record(run).input
-    # TREC files have no answers, and standard input is read once.
-    if samples is not None and (Path(samples).is_file() or is_many(Path(samples))):
-        with suppress(OSError):  # whoever measures it says what is wrong
-            return None if has_bytes(Path(samples), made) else made.path
-    return made.path
+    return lambda report: read(report, use=beside.use, answers=answers)

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, Final, NamedTuple, TypedDict, cast
+from typing import IO, Final, Literal, NamedTuple, TypedDict, cast
 
 import typer
 
 from judge.cli.app import app
 from judge.cli.ci import Reports
-from judge.cli.options import chosen, language, takes_groups, takes_settings
+from judge.cli.options import takes_groups, takes_settings
 from judge.cli.progress import Task, score_into
 from judge.cli.render.totals import Wish, print_forecast
 from judge.cli.terminal import output
@@ -99,7 +99,7 @@ class _Telling(NamedTuple):
 class _Engine(NamedTuple):
     """What scores, and where that is."""
 
-    engine: str = typer.Option(
+    engine: Literal["local", "ray"] = typer.Option(
         "local", metavar="local|ray", help="What scores: this process, or a Ray cluster [local]."
     )
     address: str | None = typer.Option(
@@ -163,7 +163,7 @@ def score(
     telling: _Telling,
     where: _Engine,
     review_hook: str | None = _REVIEW_HOOK,
-    lang: str = _LANG,
+    lang: Lang = _LANG,
     settings: Config,
 ) -> None:
     """Score a file of answers into a run folder; an interrupted run is taken up.
@@ -180,11 +180,10 @@ def score(
     others = {"--review-hook": review_hook, "--limit": limit, "--dry-run": dry_run}
     cluster = _cluster(where, others)
     stream = standard_input() if source == PIPED else Path(source)
-    spoken_in = language(lang)
     if dry_run:
         if telling.junit or telling.markdown:
             raise ConfigError("--dry-run: nothing is scored; leave out --junit and --markdown")
-        _tell_forecast(stream, settings, limit, spoken_in, skip_bad_lines=skip_bad_lines)
+        _tell_forecast(stream, settings, limit, lang, skip_bad_lines=skip_bad_lines)
         return
     file = _file(source)
     folder = Path(output or f"runs/{run_name(file.name) if file else 'stdin'}")
@@ -196,7 +195,7 @@ def score(
         job = cluster(source, folder, settings, address=on, replicas=many, **checks)
     else:
         job = _job(stream, folder, settings, review_hook, limit, checks)
-    raise typer.Exit(_run(job, file, folder, settings, telling, spoken_in))
+    raise typer.Exit(_run(job, file, folder, settings, telling, lang))
 
 
 def _run(
@@ -211,7 +210,7 @@ def _run(
     kept = settings.cache and settings.asks_model
     wish, files = Wish(telling.worst, telling.details), (telling.junit, telling.markdown)
     texts = telling.worst != 0
-    with Reports(source, folder, *files, lang, texts=texts, mapping=settings.map) as reports:
+    with Reports(source, folder, *files, lang, texts=texts) as reports:
         return score_into(folder, job, wish, lang, reports=reports, cached=kept)
 
 
@@ -232,7 +231,7 @@ class _Checks(TypedDict):
 
 def _cluster(where: _Engine, others: Mapping[str, object]) -> Callable[..., Task] | None:
     """What scores on a cluster, where that is asked for; it has options of its own."""
-    away = chosen("--engine", where.engine, ("local", "ray")) == "ray"
+    away = where.engine == "ray"
     own: Mapping[str, object] = {"--address": where.address, "--replicas": where.replicas}
     for name in filter((others if away else own).get, others if away else own):
         step = (

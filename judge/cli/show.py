@@ -8,7 +8,7 @@ from typing import Final, get_args
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import RUN, chosen, language
+from judge.cli.options import RUN, chosen
 from judge.cli.render.answer import print_answer
 from judge.cli.render.listing import Part, print_list
 from judge.cli.render.quadrants import print_grounds, unplaced
@@ -80,7 +80,7 @@ def show(
         None, "-n", metavar="N", min=1, help=f"How many [{_LISTED} in a list, else 1]."
     ),
     skip: int | None = typer.Option(None, metavar="N", min=0, help="How many to pass over [0]."),
-    lang: str = typer.Option(
+    lang: Lang = typer.Option(
         "en", metavar="en|zh", help="Language of what is printed [en]; reasons keep the answer's."
     ),
 ) -> None:
@@ -110,14 +110,14 @@ def show(
     if worst is not None or given:
         given |= {} if cell is None else {"--cell": cell}
         part = (worst or count or _LISTED, skip or 0, worst is not None)
-        _show_list(run, qid, given, words, part, language(lang))
+        _show_list(run, qid, given, words, part, lang)
         return
     if paged and (cell is None or qid is not None):
         raise ConfigError("-n and --skip go with --cell or a list, and without a QID")
     if qid is not None or not words:
-        _show_answer(run, qid, words, language(lang))
+        _show_answer(run, qid, words, lang)
     else:
-        _show_cell(run, words, count or 1, skip or 0, language(lang))
+        _show_cell(run, words, count or 1, skip or 0, lang)
 
 
 def _show_list(
@@ -173,11 +173,12 @@ def _show_cell(
     run: Path, words: Collection[QuadrantWord], count: int, skip: int, lang: Lang
 ) -> None:
     """Show `count` answers with all these words, in input order, and say how to go on."""
-    found = 0
+    found, placed = 0, False
     samples = Origins(run)
     asked = ",".join(word for word in get_args(QuadrantWord) if word in words)
     with output(lang) as page:
         for result in read_results(run):
+            placed |= result.cell is not None
             if result.cell is None or not set(words).issubset(result.cell.words):
                 continue
             found += 1
@@ -187,7 +188,7 @@ def _show_cell(
                 print_grounds(result, sample, page, lang)
                 page.blank()
         if not found:
-            raise RunError(f"{run}: {_none(run, words, asked)}")
+            raise RunError(f"{run}: no answer is {asked}{'' if placed else ': ' + _UNPLACED}")
         if found <= skip:
             raise RunError(
                 f"{run}: --skip {skip} leaves none of {counted(found, 'answer')} in {asked}"
@@ -200,18 +201,3 @@ def _show_cell(
             many += "" if lang == "en" else f" --lang {lang}"
             name = shlex.quote(str(run))
             page.copied(f"next: judge show {name} --cell {asked}{many} --skip {last}")
-
-
-def _none(run: Path, words: Collection[QuadrantWord], asked: str) -> str:
-    """Why no answer of a run has these words."""
-    if all(result.cell is None for result in read_results(run)):
-        flagged = "; --flag beside_question takes no gold" if "beside" in words else ""
-        return f"no answer is in a cell: {_UNPLACED}{flagged}"
-    if "beside" in words and all(each.answer_relevance is None for each in read_results(run)):
-        return f"no answer is {asked}; whether it answers the question was not asked: --relevance"
-    statuses = {found.status for each in read_results(run) if (found := each.correctness)}
-    if {"correct", "wrong"}.isdisjoint(words) or statuses - {"no_reference"}:
-        return f"no answer is {asked}"
-    if statuses:
-        return f"no answer is {asked}; no answer has a reference to be compared with: gold_answer"
-    return f"no answer is {asked}; whether answers are correct was not asked: --correctness"

@@ -6,10 +6,9 @@ from typing import NamedTuple
 import pytest
 
 from judge.cli.app import main
-from judge.cli.options import SETTINGS, chosen, language, takes_groups, takes_settings
+from judge.cli.options import SETTINGS, takes_groups, takes_settings
 from judge.config import Config
 from judge.errors import ConfigError
-from judge.messages import LANGS
 
 _DEFAULT = re.compile(r"\[([\d.]+|v\d+|auto|chat|on|off|exact)\]")
 
@@ -92,14 +91,3 @@ def test_debug_shows_where_an_error_arose(
     error = capsys.readouterr().err
     assert "Traceback" in error
     assert f"judge: {missing}: " in error
-
-
-def test_a_word_is_one_of_a_few() -> None:
-    assert [language(word) for word in LANGS] == list(LANGS)
-    for word in ("", "EN", "法语", "en,zh"):
-        with pytest.raises(ConfigError) as told:
-            language(word)
-        assert str(told.value) == f"--lang {word!r}: give one of en, zh"
-    with pytest.raises(ConfigError) as told:
-        chosen("--use", "x" * 10_000, ("a",))
-    assert len(str(told.value)) < 120

@@ -10,7 +10,6 @@ import pytest
 from pydantic import JsonValue
 
 from tests.commands import Ran, judge, write
-from tests.commands import line as scored_line
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -229,15 +228,3 @@ def test_gold_of_no_use_is_a_bad_line(tmp_path: Path) -> None:
     assert ran.err.count("left out") == 2
     assert "lines that are no samples, and so left out: 2" in json.loads(ran.out)["warnings"]
     assert "line 3, field 'relevance': the grade of 'x' is 1e+200" in ran.err
-
-
-@pytest.mark.no_cover
-def test_a_run_of_another_file_is_said_to_be(tmp_path: Path) -> None:
-    chunks = {"a": "It opens at seven, from Monday to Friday."}
-    answer = scored_line("q", "It opens at seven.", chunks, "When does it open?")
-    source = write(tmp_path / "answers.jsonl", [answer | {"gold_evidence": ["a"]}])
-    assert judge("score", source, "-o", tmp_path / "run").code == 0
-    for measured, said in ((good(tmp_path), True), (source, False)):
-        ran = judge("retrieval", measured, "--answers", tmp_path / "run")
-        assert (ran.code, ran.err) == (0, "")
-        assert ("another file" in " ".join(ran.out.split())) is said
