@@ -17,10 +17,10 @@ from typing import Any, Self
 import httpx
 
 from judge.config import Config
+from judge.service.access import Tokens
 from judge.service.batches import Asked, write_asked
 from judge.service.live import Limits, Service
 from judge.service.server import Address, Server, drained, listen, opened
-from judge.service.tokens import Tokens
 from tests.commands import judge, start
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -12,7 +12,6 @@ from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import (
-    HTMLResponse,
     JSONResponse,
     Response,
 )
@@ -22,18 +21,16 @@ from judge.files.fields import SCORE_NEEDS, sample_from
 from judge.files.rows import json_object
 from judge.files.runs import line_of
 from judge.records import SampleResult
+from judge.service.access import GONE, Access, Names, Tokens
 from judge.service.collection import Found
 from judge.service.collection import router as collection
-from judge.service.docs import EVALUATION, page, problems
-from judge.service.door import GONE, Door
+from judge.service.docs import EVALUATION, problems
 from judge.service.label import router as label
 from judge.service.live import Service, body_of, service_of
-from judge.service.logs import LOG
-from judge.service.metrics import MEDIA, Metrics
+from judge.service.monitoring import LOG, MEDIA, Metrics
 from judge.service.problems import Problem, problem_of, told, unquoted
 from judge.service.site import NO_RUN, views
 from judge.service.site import router as site
-from judge.service.tokens import Names, Tokens
 from judge.text.visible import clip
 
 _Result = TypeVar("_Result")
@@ -138,13 +135,6 @@ async def openapi(request: Request) -> Response:
     return JSONResponse(await asyncio.to_thread(request.app.openapi))
 
 
-@plain.get("/docs", include_in_schema=False)
-async def docs(request: Request) -> Response:
-    """Every call with an example, on a page that loads nothing."""
-    described = await asyncio.to_thread(request.app.openapi)
-    return HTMLResponse(page(described, str(request.base_url).rstrip("/")))
-
-
 def _invalid(errors: Any, skip: int) -> Problem:  # noqa: ANN401  pydantic's own
     first = errors[0]
     place, given = ".".join(map(str, first["loc"][skip:])), first.get("input")
@@ -164,7 +154,9 @@ async def _troubled(request: Request, error: Exception) -> Response:
         case HTTPException():
             kind = _STATUSES.get(error.status_code, "bad-request")
             problem = Problem(
-                kind, f"{request.method} is not to be had there; see /docs", headers=error.headers
+                kind,
+                f"{request.method} is not to be had there; see /openapi.json",
+                headers=error.headers,
             )
         case ClientDisconnect():
             return Response(status_code=GONE)
@@ -196,17 +188,17 @@ def _places(request: Request) -> dict[str, Path]:
     return ({batch: data / batch} if batch else {}) | {"data": data}
 
 
-def application(service: Service, tokens: Tokens, names: Names) -> Door:
-    """The whole application, its door in front."""
+def application(service: Service, tokens: Tokens, names: Names) -> Access:
+    """The whole application, its access in front."""
     app = _empty()
     app.state.service = service
     for router in (api, collection, views, plain, site):
         app.include_router(router)
     app.include_router(label, prefix="/v1/batches/{id}", dependencies=[Depends(_labelled)])
-    return Door(app, tokens, names, service.metrics)
+    return Access(app, tokens, names, service.metrics)
 
 
-def labelling(run: Path, host: str) -> Door:
+def labelling(run: Path, host: str) -> Access:
     """The application to label one run with; it is for this machine alone."""
 
     async def of_run(request: Request) -> None:
@@ -214,7 +206,7 @@ def labelling(run: Path, host: str) -> Door:
 
     app = _empty()
     app.include_router(label, dependencies=[Depends(of_run)])
-    return Door(app, Tokens({}), Names(host), Metrics())
+    return Access(app, Tokens({}), Names(host), Metrics())
 
 
 async def _labelled(request: Request, batch: Found) -> None:

@@ -22,15 +22,14 @@ from judge.config import Config
 from judge.errors import RunError
 from judge.files.folder import hold
 from judge.files.runs import AGREEMENT, INPUT, PART, RECORD, parse, read_record, read_summary
-from judge.files.tables import replacing
+from judge.files.tables import replacing, sync_folder
 from judge.records import Record
 from judge.records.run import RunRecord
 from judge.reports.gate import exit_code
 from judge.review.folder import as_json, fingerprint
 from judge.service.admission import Slots
 from judge.service.body import Kept
-from judge.service.logs import LOG
-from judge.service.metrics import Metrics
+from judge.service.monitoring import LOG, Metrics
 from judge.service.problems import Problem
 from judge.service.process import WorkerProcess
 from judge.service.wire import OPEN, STATES, BatchStatus, Options, ProblemDetails, State
@@ -278,7 +277,7 @@ class Batches:
             ) from None
         self._known[name] = batch
         for each in (batch.folder, self.data):
-            await asyncio.to_thread(_sync_folder, each)
+            await asyncio.to_thread(sync_folder, each)
         self._queue.append(batch)
         self._fill()
         return batch, True
@@ -379,11 +378,3 @@ class Batches:
 
 def _order(batch: Batch) -> tuple[str, str]:
     return batch.asked.arrived, batch.id
-
-
-def _sync_folder(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

@@ -1,9 +1,7 @@
-"""The documentation over HTTP: examples of each call, and a page of them that loads nothing."""
+"""What the OpenAPI says of bodies and problems, with an example of each call."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
-from html import escape
 from typing import Any, Final
 
 from judge.service.problems import KINDS
@@ -110,57 +108,3 @@ def _problem(status: int) -> Iterator[tuple[str, Any]]:
     yield "description", "; ".join(f"`{name}`: {title}" for name, title in named)
     schema = ProblemDetails.model_json_schema()
     yield "content", {PROBLEM: {"schema": schema}}
-
-
-_STYLE: Final = (
-    ":root{color-scheme:light dark}code,pre{background:#8882}h2{margin-top:2em}"
-    "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
-    "pre{padding:.8em;white-space:pre-wrap;overflow-wrap:anywhere}"
-)
-
-
-def page(openapi: Mapping[str, Any], base: str) -> str:
-    """Every call, what it takes, an example with curl, and what it answers."""
-    parts = [
-        "<!doctype html><html lang=en><meta charset=utf-8><title>judge over HTTP</title>",
-        f"<meta name=viewport content='width=device-width'><style>{_STYLE}</style>",
-        "<main><h1>judge over HTTP</h1>",
-        "<p>For programs: <a href=/openapi.json>/openapi.json</a></p>",
-        "<p>Where tokens are set, add <code>-H 'Authorization: Bearer TOKEN'</code></p>",
-    ]
-    calls = [
-        (method.upper(), path, call)
-        for path, methods in openapi["paths"].items()
-        for method, call in methods.items()
-    ]
-    listed = [f"<li><a href=#{each['operationId']}>{each['summary']}</a>" for *_, each in calls]
-    return "".join([*parts, "<ul>", *listed, "</ul>", *(_call(*each, base) for each in calls)])
-
-
-def _text(text: str) -> str:
-    """As HTML; what stands between backticks is code."""
-    return re.sub("`(.*?)`", r"<code>\1</code>", escape(text))
-
-
-def _call(method: str, path: str, call: Mapping[str, Any], base: str) -> str:
-    lines = [f"curl -X {method} '{base}{path.replace('{id}', 'ID')}'"]
-    content = call.get("requestBody", {}).get("content", {})
-    for media, body in list(content.items())[:1]:
-        example = body.get("example", "")
-        data = example.strip() if isinstance(example, str) else json.dumps(example)
-        lines += [f"  -H 'Content-Type: {media}'", f"  --data-binary '{data}'"]
-    asked = [
-        f"<li><code>{escape(each['name'])}</code> {_text(each.get('description', ''))}</li>"
-        for each in call.get("parameters", ())
-    ]
-    answers = [
-        f"<li>{escape(status)} {_text(answer.get('description', ''))}</li>"
-        for status, answer in sorted(call["responses"].items())
-    ]
-    example = escape(" \\\n".join(lines))
-    return (
-        f"<h2 id={call['operationId']}>{escape(call['summary'])}</h2>"
-        f"<p><code>{method} {escape(path)}</code></p>"
-        f"<p>{_text(call.get('description', ''))}</p><ul>{''.join(asked)}</ul>"
-        f"<pre>{example}</pre><ul>{''.join(answers)}</ul>"
-    )

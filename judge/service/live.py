@@ -17,7 +17,7 @@ from judge.records import Sample, SampleResult
 from judge.service.admission import Slots
 from judge.service.batches import Batches
 from judge.service.body import TIMEOUT, read
-from judge.service.metrics import Metrics
+from judge.service.monitoring import Metrics
 from judge.service.problems import Problem
 
 _REACHED: Final = 5.0

@@ -110,7 +110,6 @@ _BEGINS: Final = re.compile(
     r"(neither JSON lines nor CSV): it begins with .*, (which names no )", re.DOTALL
 )
 _NOWHERE: Final = re.compile(r"(stands nowhere in .*? on): .*; (give the texts )", re.DOTALL)
-_TWICE: Final = re.compile(r"the key .* stands twice in an object; (keep one)", re.DOTALL)
 
 
 def told(error: InputError) -> str:
@@ -128,7 +127,6 @@ def told(error: InputError) -> str:
         (_HOLDS, r"is no object; \1"),
         (_BEGINS, r"\1, \2"),
         (_NOWHERE, r"\1; \2"),
-        (_TWICE, r"a key stands twice in an object; \1"),
     ):
         said = shape.sub(left, said)
     return clip(said, _SHOWN)

@@ -17,14 +17,12 @@ import uvicorn
 
 from judge.config import Config
 from judge.errors import ConfigError, WorkerLost
+from judge.service.access import Access, Names, Tokens, is_loopback
 from judge.service.admission import Slots
 from judge.service.app import application, labelling
 from judge.service.batches import Batches
-from judge.service.door import Door
 from judge.service.live import Limits, Service
-from judge.service.logs import LOG
-from judge.service.metrics import Metrics
-from judge.service.tokens import Names, Tokens, is_loopback
+from judge.service.monitoring import LOG, Metrics
 from judge.settings import SERVICE_TOKENS
 from judge.turns import at_once
 
@@ -130,7 +128,7 @@ async def opened(
         yield service, server_of(app)
 
 
-def server_of(app: Door) -> Server:
+def server_of(app: Access) -> Server:
     """What is to serve an application."""
     return Server(
         uvicorn.Config(

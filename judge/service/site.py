@@ -25,13 +25,13 @@ from judge.pages.report import report as written
 from judge.records import Summary
 from judge.review.records import Agreement
 from judge.review.targets import samples_of
+from judge.service.access import Logins
 from judge.service.batches import Batch
 from judge.service.body import read
 from judge.service.collection import Found
 from judge.service.docs import problems
 from judge.service.label import HEADERS
 from judge.service.live import body_of
-from judge.service.logins import Logins
 from judge.service.problems import Problem
 from judge.service.wire import Findings, Told
 

@@ -17,7 +17,7 @@ from typing import Final
 from pydantic import Field
 
 from judge.config import Config
-from judge.errors import JudgeError, RunError
+from judge.errors import JudgeError
 from judge.evaluator import Evaluator
 from judge.files.folder import hold
 from judge.files.runs import INPUT
@@ -25,8 +25,7 @@ from judge.job import Job
 from judge.records import Record, SampleResult
 from judge.records.run import RunRecord
 from judge.reports.worst import failures
-from judge.service.logs import LOG, log_json
-from judge.service.metrics import costs
+from judge.service.monitoring import LOG, costs, log_json
 from judge.service.problems import Problem, problem_of, unquoted
 from judge.service.wire import Options, ProblemDetails
 
@@ -181,19 +180,6 @@ class Reporter:
         self._line.say(self._known.model_copy(update=new).model_dump_json())
 
 
-def _await_turn(folder: Path) -> None:
-    """Wait until no other process holds the folder."""
-    patience = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            with hold(folder):
-                return
-        except RunError:
-            if time.monotonic() > patience:
-                raise
-            time.sleep(0.05)
-
-
 def work(task: Task, line: Line) -> None:
     """Judge the batch, and report how that ended."""
     folder = Path(task.folder)
@@ -201,7 +187,8 @@ def work(task: Task, line: Line) -> None:
     reporter = Reporter(upload, line)
     config = task.options.config(Config.model_validate(task.config))
     try:
-        _await_turn(folder)
+        with hold(folder, patience=_PATIENCE):
+            pass
         # Opened, and not named: the run copies it, and so holds all that it needs.
         with (upload if upload.exists() else folder / INPUT).open("rb") as source:
             Job(

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from judge.service.live import Limits
-from judge.service.logs import JsonLines
+from judge.service.monitoring import JsonLines
 from tests.serving import QUICKSTART, Serving
 
 PRIVATE = "a text that nobody else should see"
@@ -54,7 +54,7 @@ REFUSED: list[tuple[str, str, object, int, str, str]] = [
     ("POST", "/v1/batches?relevance=true", b"{}", 422, "wrong-setting", "language model"),
     ("PUT", "/v1/batches/%2e%2e", b"{}", 422, "wrong-field", "id"),
     ("PUT", "/v1/batches/.hidden", b"{}", 422, "wrong-field", "id"),
-    ("GET", "/v1/batches/..%2f..%2fetc", b"", 404, "not-found", "/docs"),
+    ("GET", "/v1/batches/..%2f..%2fetc", b"", 404, "not-found", "/openapi.json"),
     ("GET", "/v1/batches/none", b"", 404, "not-found", "none"),
     ("GET", "/v1/batches?limit=0", b"", 422, "wrong-field", "limit"),
     ("GET", "/v1/batches?after=none", b"", 404, "not-found", "none"),
@@ -138,7 +138,7 @@ def test_tokens_are_asked_of_everybody_but_who_looks_whether_it_lives(tmp_path: 
         assert http.get("/healthz").status_code == http.get("/readyz").status_code == 200
         for header in ("", "Bearer", "Bearer guess", "Basic 0123456789abcdef0123", "é"):
             headers = [(b"Authorization", header.encode())]
-            for path in ("/v1/batches", "/metrics", "/docs", "/openapi.json", "/nothing"):
+            for path in ("/v1/batches", "/metrics", "/openapi.json", "/nothing"):
                 answer = http.get(path, headers=headers)
                 assert (answer.status_code, answer.headers["www-authenticate"][:6]) == (
                     401,

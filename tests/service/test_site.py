@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from judge.service.logins import HOURS
+from judge.service.access import HOURS
 from tests.serving import Serving, judged
 
 KEY = "0123456789abcdef"
