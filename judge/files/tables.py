@@ -5,20 +5,18 @@ A table's cells are no formulas, and its CSV is as programs write and read it.
 
 import codecs
 import csv
-import errno
 import io
 import json
 import os
 import re
 import shutil
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from judge.errors import ConfigError, InputError, RunError
-from judge.files.source import PIPED, csv_reader, standard_input
+from judge.files.source import csv_reader
 from judge.messages import Lang, Messages
 from judge.text.visible import plural, visible
 
@@ -31,26 +29,12 @@ BOM: Final = "\ufeff"
 LONGEST: Final = 30_000
 """Characters of a text in a cell, the mark of a cut included."""
 
-MOST_UNITS: Final = 32_767
-"""UTF-16 code units that Excel keeps of a cell; an emoji is two."""
-
 _QUOTE: Final = "'"
 # Spreadsheets skip white space before a sign, and East Asian ones take its full-width form.
 _FORMULA: Final = re.compile(r"'*+(?:\s*+[=+\-@＝＋－＠]|[\t\r\n])")
-# Where `;` or tab parts columns, a quoted cell ends at the first of them, or of its line ends, and
-# quotation marks open cells anew. A run is taken whole, so that long ones cost no more than once.
-_RUN: Final = re.compile(r'([;"\s]++)(\u200c*+[=+\-@＝＋－＠])?')
-_PARTS: Final = re.compile(r"[;\t\r\n]")
-# ZERO WIDTH NON-JOINER: no white space in any program, and beside a sign it changes no letter.
-_SHIELD: Final = "\u200c"
 _LINE_END: Final = re.compile(r"\r\n?")
 # XML, and so XLSX, cannot hold these, nor most of what `visible` shows.
 _NO_XML: Final = dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd")
-_JOINER: Final = "\u200d"
-_JOINERS: Final = frozenset([_JOINER, *map(chr, range(0x1F3FB, 0x1F400))])  # and skin colours
-# Longer than any emoji or stacked letter that means something.
-_LONGEST_CLUSTER: Final = 32
-
 _DELIMITERS: Final = (",", ";", "\t")
 # Excel's own way to name the delimiter; it hides the line.
 _NAMED: Final = re.compile(r'"?sep=([^\w\s"]|\t)"?(?:\r\n?|\n)', re.IGNORECASE)
@@ -69,7 +53,7 @@ def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
 
     Args:
         name: of the file.
-        sources: files that are read meanwhile, `-` for standard input.
+        sources: files that are read meanwhile.
 
     Raises:
         ConfigError: the name ends in neither `.jsonl` nor `.csv`, or is that of a source.
@@ -140,17 +124,14 @@ def replacing(
 ) -> Iterator[Path]:
     """A file to write beside `path`, which takes its place on leaving; nothing where that fails.
 
-    A link is followed: what it points to is replaced. Where it is not to be followed, since nobody
-    named it, the link itself is.
+    A link is followed, and what it points to is replaced, but for `follow=False`.
 
     Raises:
         RunError: it cannot be written, or is there and is no file, such as a folder or a device;
             `step` says what to do.
     """
-    real = (
-        Path(os.path.realpath(path)) if follow else path
-    )  # of a ring of links, as far as it comes
-    # Two that write at once do not write into each other's, and nobody can plant a link there.
+    real = Path(os.path.realpath(path)) if follow else path
+    # Two that write at once do not write into each other's.
     part = real.with_name(f"{real.name}.{os.urandom(8).hex()}.part")
     try:
         with writing(path, step):
@@ -176,10 +157,7 @@ def writing(path: Path, step: str) -> Iterator[None]:
 
 def _same(path: Path, source: str) -> bool:
     try:
-        if source != PIPED:
-            return path.samefile(source)
-        # `< samples.jsonl`: no name, and yet a file.
-        return os.path.samestat(path.stat(), os.fstat(standard_input().fileno()))
+        return path.samefile(source)
     except OSError:  # one of them is not there, or has a name that cannot be
         return False
 
@@ -203,19 +181,13 @@ def cell(text: str, lang: Lang) -> str:
 
 
 def neutralise(text: str) -> str:
-    r"""The text, so that no spreadsheet takes it, or a part of it, for a formula.
+    """The text, so that no spreadsheet takes it for a formula.
 
-    An apostrophe stands before text that begins as a formula does. A program whose columns are
-    parted by semicolons or tabs splits cells that commas part, quoted or not, and at their line
-    ends: an invisible U+200C stands before every sign that such a part would begin with. Not
-    covered: programs told to part at other characters, or to take quotation marks for text.
+    An apostrophe stands before text that begins as a formula does.
 
     >>> neutralise("=1+1"), neutralise("3 - 1"), neutralise("'=1")
     ("'=1+1", '3 - 1', "''=1")
-    >>> neutralise("see; =1+1")
-    'see; \u200c=1+1'
     """
-    text = _RUN.sub(_shielded, text)
     return _QUOTE + text if _FORMULA.match(text) else text
 
 
@@ -227,8 +199,7 @@ def restore(text: str) -> str:
     >>> restore("'=1+1"), restore("=1+1"), restore("'tis")
     ('=1+1', '=1+1', "'tis")
     """
-    text = text[1:] if text.startswith(_QUOTE) and _FORMULA.match(text, 1) else text
-    return _RUN.sub(_unshielded, text)
+    return text[1:] if text.startswith(_QUOTE) and _FORMULA.match(text, 1) else text
 
 
 def legible(text: str) -> str:
@@ -244,26 +215,18 @@ def legible(text: str) -> str:
 
 
 def fit(text: str, lang: Lang) -> str:
-    """The text, or as much of it as a cell holds, and a mark that says how much is missing.
+    """The text, or its first characters and a mark that says how many are missing.
 
-    What comes out fits: at most `LONGEST` characters, and once neutralised at most `MOST_UNITS`.
-    Letters are not parted from their accents, nor emoji in the middle.
+    What comes out has at most `LONGEST` characters.
     """
-    if len(text) <= LONGEST and _units(neutralise(text)) <= MOST_UNITS:
+    if len(text) <= LONGEST:
         return text
-    mark = len(_cut_mark(len(text), lang))
-    head = text[: LONGEST - mark]
-    if (over := _units(neutralise(head)) - (MOST_UNITS - mark)) > 0:
-        head = _encoded(head)[: -2 * over].decode("utf-16-le", errors="ignore")
-    edge = _edge(text, len(head))
-    return text[:edge] + _cut_mark(len(text) - edge, lang)
+    head = text[: LONGEST - len(_cut_mark(len(text), lang))]
+    return head + _cut_mark(len(text) - len(head), lang)
 
 
 def csv_row(cells: Sequence[str]) -> str:
-    r"""One row with its end, `\r\n` as RFC 4180 has it, every cell in quotation marks.
-
-    A program that parts columns at commas, semicolons and tabs alike splits none of them.
-    """
+    r"""One row with its end, `\r\n` as RFC 4180 has it, every cell in quotation marks."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_ALL).writerow(cells)
     return out.getvalue()
@@ -319,15 +282,8 @@ def _recognised(text: str, delimiter: str, known: Callable[[str], bool]) -> int:
 def _decoded(data: bytes, path: Path) -> str:
     step = "save the sheet again, as CSV UTF-8 or XLSX"
     for encoding in ("utf-16",) if data.startswith(_UTF16) else _ENCODINGS:
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if (place := text.find("\0")) >= 0:
-            line = text.count("\n", 0, place) + 1
-            message = f"line {line} holds a NUL byte, so this is no CSV; {step}"
-            raise InputError(message, path=str(path))
-        return text
+        with suppress(UnicodeDecodeError):
+            return data.decode(encoding)
     raise InputError(f"is neither UTF-8, UTF-16 nor GB18030; {step}", path=str(path))
 
 
@@ -335,43 +291,13 @@ def _cut_mark(count: int, lang: Lang) -> str:
     return Messages.of("tables")("cut", lang, count=f"{count:,}".replace(",", " "))
 
 
-def _shielded(match: re.Match[str]) -> str:
-    run, sign = match[1], match[2] or ""
-    return f"{run}{_SHIELD}{sign}" if sign and _PARTS.search(run) else match[0]
-
-
-def _unshielded(match: re.Match[str]) -> str:
-    run, sign = match[1], match[2] or ""
-    return run + sign.removeprefix(_SHIELD) if _PARTS.search(run) else match[0]
-
-
-def _units(text: str) -> int:
-    return len(_encoded(text)) // 2
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-16-le", errors="surrogatepass")
-
-
-def _edge(text: str, cut: int) -> int:
-    """The last place not after `cut` that parts no cluster; `cut` where there is none near."""
-    for edge in range(cut, max(cut - _LONGEST_CLUSTER, 0), -1):
-        accent = unicodedata.category(text[edge]).startswith("M")
-        if not accent and text[edge] not in _JOINERS and text[edge - 1] != _JOINER:
-            return edge
-    return cut
-
-
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder outlive one, where the system knows how and lets us."""
+    """Have the names in a folder outlive a power cut, where the system lets us."""
     if not hasattr(os, "O_DIRECTORY"):  # Windows
         return
-    with suppress(PermissionError):
-        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some file systems know no such thing
             os.fsync(number)
-        except OSError as error:
-            if error.errno not in {errno.EINVAL, errno.ENOTSUP}:
-                raise
-        finally:
-            os.close(number)
+    finally:
+        os.close(number)

@@ -1,7 +1,6 @@
 import csv
 import io
 import os
-import sys
 from itertools import product
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from judge.errors import ConfigError, InputError, RunError
 from judge.files.tables import (
     Value,
-    cell,
     csv_row,
     csv_rows,
     fit,
@@ -23,16 +21,15 @@ from judge.files.tables import (
     restore,
     row_file,
 )
-from judge.messages import LANGS, Lang
+from judge.messages import Lang
 
 # Every code point, lone surrogates too, and often what starts a formula.
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 TRICKY = st.text(st.sampled_from("' =+-@＝＋－＠\t\r\na中;,\"\u200c"))
 SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-LANG = st.sampled_from(LANGS)
 PATH = Path("review.csv")
 
-# What a cell would be, and what stands in it; `|` is the invisible U+200C.
+# What a cell would be, and what stands in it.
 STANDS = {
     "=1+1": "'=1+1",
     "+86 10": "'+86 10",
@@ -49,28 +46,8 @@ STANDS = {
     "'=1": "''=1",
     "'''=1": "''''=1",
     "'\tx": "''\tx",
-    "see;=1+1;end": "see;|=1+1;end",
-    "a;  @b": "a;  |@b",
-    "a\tb\t+1": "a\tb\t|+1",
-    "\t=1": "'\t|=1",
-    "list:\n- one\n\n- two": "list:\n|- one\n\n|- two",
-    'a;"=1"': 'a;"|=1"',
-    'a" ; "" ＝1': 'a" ; "" |＝1',
-    "a;|=1": "a;||=1",
-    **{
-        text: text
-        for text in ("1=1", "'tis", "—dash", " text", "'", "", "a;'=1", "a;b=1", 'a "=1" b')
-    },
-    **{text: text for text in ("a, =1", "plain; text", "a;|b")},
+    **{text: text for text in ("1=1", "'tis", "—dash", " text", "'", "", "a, =1")},
 }
-
-
-def shielded(text: str) -> str:
-    return text.replace("|", "\u200c")
-
-
-def utf16_units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def rows(data: bytes) -> list[tuple[int, list[str]]]:
@@ -79,18 +56,9 @@ def rows(data: bytes) -> list[tuple[int, list[str]]]:
 
 
 def test_what_could_be_a_formula_is_none_and_comes_back() -> None:
-    table = {shielded(text): shielded(stands) for text, stands in STANDS.items()}
-    assert {text: neutralise(text) for text in table} == table
-    assert {restore(stands): stands for stands in table.values()} == table
+    assert {text: neutralise(text) for text in STANDS} == STANDS
+    assert {restore(stands): stands for stands in STANDS.values()} == STANDS
     assert restore("=1+1") == "=1+1"  # a spreadsheet has swallowed the apostrophe
-
-
-@given(st.lists(ANY_TEXT | TRICKY, max_size=4), st.sampled_from(",;\t"))
-def test_no_part_of_a_row_begins_as_a_formula_does(texts: list[str], delimiter: str) -> None:
-    line = csv_row(["r_1", *(cell(text, "en") for text in texts), ""])
-    # As Excel and LibreOffice read it: what follows a closing quotation mark belongs to the cell.
-    parts = csv.reader(io.StringIO(line, newline=""), delimiter=delimiter)
-    assert not [part for row in parts for part in row if part.strip().startswith(SIGNS)]
 
 
 @given(ANY_TEXT | TRICKY)
@@ -124,22 +92,6 @@ def test_what_is_cut_is_counted() -> None:
         assert fit("a" * 41_000, lang) == "a" * (30_000 - len(mark)) + mark
 
 
-UNITS = ["a", "中", "👍", "=👍a", "e\u0301", "👩‍👩‍👧", "\r\n", "\x00", "🇨🇳", "text\n- "]
-
-
-@pytest.mark.no_cover
-def test_every_cell_fits_excel() -> None:
-    for unit, lang in product(UNITS, LANGS):
-        stands = cell(unit * 40_000, lang)
-        assert 29_900 < utf16_units(stands) <= 32_767, unit
-        assert len(restore(stands)) <= 30_000, unit
-        assert cell(restore(stands), lang) == stands, unit
-    for length in (10_000, 15_000, 40_000):
-        stands = cell(";=" * length, "en")
-        assert 20_000 < utf16_units(stands) <= 32_767
-        assert cell(restore(stands), "en") == stands
-
-
 def test_what_spreadsheets_save_is_read() -> None:
     encodings = ("utf-8", "utf-8-sig", "utf-16", "gb18030")
     expected = [(1, ["编号", "人工判断"]), (2, ["1", "甲,乙;丙\t丁"]), (3, ["2", "部分"])]
@@ -160,8 +112,6 @@ def test_what_is_no_csv_is_refused_with_its_place() -> None:
     table = {
         b'review_id,b\n1,2\n3,"open\n4,5\n': "row 3: bad CSV",
         b"review_id,b\n1,2,3\n": "row 2: 3 cells under 2 columns",
-        b"review_id,b\n1,\x00\n": "line 2 holds a NUL byte",
-        "review_id".encode("utf-16-le"): "NUL",
         b"review_id,\xff\n": "neither UTF-8, UTF-16 nor GB18030",
         b"\xff\xfea": "neither",
     }
@@ -195,7 +145,7 @@ def test_what_is_written_is_read(table: list[list[str]]) -> None:
 
 
 ROWS: tuple[dict[str, Value], ...] = (
-    {"qid": "=1+1", "query": "他说\t“好”\r\n再来; =2", "rr": 1 / 3, "ranked": 7, "ap": None},
+    {"qid": "=1+1", "query": "他说\t“好”\r\n再来", "rr": 1 / 3, "ranked": 7, "ap": None},
     {"qid": "-x", "query": "", "rr": -0.5, "ranked": 0, "ap": 1.0},
 )
 
@@ -215,7 +165,6 @@ def test_csv_for_a_spreadsheet(tmp_path: Path) -> None:
     rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
     assert rows[0] == ["qid", "query", "rr", "ranked", "ap"]
     assert rows[1][0] == "'=1+1"
-    assert "; =2" not in rows[1][1]
     assert (float(rows[1][2]), rows[1][3:]) == (1 / 3, ["7", ""])
     # A number is no formula, though it begins with a sign.
     assert rows[2] == ["'-x", "", "-0.5", "0", "1.0"]
@@ -224,23 +173,20 @@ def test_csv_for_a_spreadsheet(tmp_path: Path) -> None:
     assert (tmp_path / "none.csv").read_bytes() == b""
 
 
-def test_what_is_read_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text("x")
     (tmp_path / "soft.jsonl").symlink_to(source)
-    (tmp_path / "hard.jsonl").hardlink_to(source)
-    names = ["in.jsonl", "soft.jsonl", "hard.jsonl", f"../{tmp_path.name}/in.jsonl"]
-    with source.open() as redirected:
-        monkeypatch.setattr(sys, "stdin", redirected)  # `< in.jsonl`: no name, and yet a file
-        for name, read, file in product(names, (str(source), "-"), (row_file, page_file)):
-            with (
-                pytest.raises(ConfigError, match="is the file that is read; name another"),
-                file(str(tmp_path / name), "elsewhere", read),
-            ):
-                pass
-        # What is no file stands in nobody's way.
-        with row_file(str(tmp_path / "out.csv"), "standard input", "-", "x" * 5000, ""):
+    names = ["in.jsonl", "soft.jsonl", f"../{tmp_path.name}/in.jsonl"]
+    for name, file in product(names, (row_file, page_file)):
+        with (
+            pytest.raises(ConfigError, match="is the file that is read; name another"),
+            file(str(tmp_path / name), "elsewhere", str(source)),
+        ):
             pass
+    # What is no file stands in nobody's way.
+    with row_file(str(tmp_path / "out.csv"), "standard input", "-", "x" * 5000, ""):
+        pass
     assert source.read_text() == "x"
     assert (tmp_path / "out.csv").exists()
 
