@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pyarrow import RecordBatch
 
 PARQUET: Final = b"PAR1"
-FEATHER: Final = b"FEA1"
-"""Of version 1, which pyarrow no longer reads."""
 FILE: Final = b"ARROW1"
 STREAM: Final = b"\xff\xff\xff\xff"
 """How a stream of record batches begins."""
@@ -84,8 +82,6 @@ def _batches(stream: IO[bytes], head: bytes) -> Iterator["RecordBatch"]:
         file = ipc.open_file(stream)
         for number in range(file.num_record_batches):
             yield file.get_batch(number)
-    elif head.startswith(FEATHER):
-        raise OSError("of the first version of Feather")
     else:
         yield from ipc.open_stream(stream)
 

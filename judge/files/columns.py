@@ -16,7 +16,7 @@ from judge.files.source import ALLOW_MORE, CLIPPED, PEEK, most_bytes
 from judge.files.workbook import MOST_COLUMNS, MOST_ROWS, XLSX, sheet_rows, worksheets
 from judge.text.visible import clip
 
-TABLES: Final = (arrow.PARQUET, arrow.FEATHER, arrow.FILE, arrow.STREAM, XLSX)
+TABLES: Final = (arrow.PARQUET, arrow.FILE, arrow.STREAM, XLSX)
 """How such files begin."""
 _EXTRA: Final = "data"
 _SHOWN: Final = 60
@@ -98,16 +98,7 @@ def _made(number: int, text: str, max_line: float, read: Callable[[], _Fields]) 
 
 
 def _text(row: dict[str, Any]) -> str:
-    try:
-        return json.dumps(row, ensure_ascii=False, default=_atom)
-    except TypeError:  # a map's key is no text
-        return json.dumps(_keyed(row), ensure_ascii=False, default=_atom)
-
-
-def _keyed(value: Any) -> Any:  # noqa: ANN401  whatever a column holds
-    if isinstance(value, dict):
-        return {str(_atom(key)): _keyed(each) for key, each in value.items()}
-    return [_keyed(each) for each in value] if isinstance(value, list) else value
+    return json.dumps(row, ensure_ascii=False, default=_atom)
 
 
 def _atom(value: object) -> str | dict[str, int]:

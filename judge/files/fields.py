@@ -19,8 +19,6 @@ MAX_DEPTH: Final = 100
 SCORE_NEEDS: Final = frozenset({"answer", "chunks"})
 """What a sample must have to be scored."""
 
-_EXACT: Final = 2**53
-"""From which on a float stands for several whole numbers."""
 _OBJECT: Final = re.compile(
     r"page_content=['\"]|Document\((?:id|metadata|page_content|content)(?:=|: )"
 )
@@ -131,7 +129,7 @@ def _answer(value: JsonValue, field: str) -> str:
 
 
 def _identifier(value: JsonValue, field: str) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+    if isinstance(value, float) and value.is_integer():
         value = int(value)  # a column of numbers in which some are missing
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise unfit(value, "text or a whole number", field)

@@ -6,7 +6,6 @@ import os
 import re
 import secrets
 import shutil
-import stat
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from io import BytesIO
@@ -167,8 +166,7 @@ class RunFolder:
             # Cut off between the two last renames: the results are whole, the record is not.
             with suppress(FileNotFoundError):
                 (self.path / RESULTS).replace(self.path / PART)
-            _refuse_odd(self.path / PART, linked=True)
-            self._part = _open_own(self.path / PART)
+            self._part = (self.path / PART).open("ab+")
             self._part.seek(0)
             self.kept = sum(1 for _ in whole_lines(self._part))
             torn = self._part.seek(0, os.SEEK_END) > self._cut(self.kept)
@@ -243,7 +241,7 @@ class RunFolder:
     def _earlier(self) -> RunRecord | None:
         if os.path.lexists(self.path / RECORD):
             for name in OWN:
-                _refuse_odd(self.path / name)
+                _refuse_link(self.path / name)
             try:
                 return read_record(self.path)
             except RunError:
@@ -304,26 +302,10 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
     return None
 
 
-def _refuse_odd(path: Path, *, linked: bool = False) -> None:
-    """Raise RunError where something else than a plain file stands.
-
-    `linked`: or a file of more names than one, under all of which what is added would be seen.
-    """
-    try:
-        found = path.lstat()
-    except OSError:
-        return  # whoever opens it will be told
-    shared = linked and found.st_nlink > 1 and found.st_size
-    if shared or not stat.S_ISREG(found.st_mode):
-        what = "a link" if shared or stat.S_ISLNK(found.st_mode) else "no plain file"
-        raise RunError(f"{path}: is {what}, where a run has a file of its own; move it away")
-
-
-def _open_own(path: Path) -> IO[bytes]:
-    """Open a file to add to, new or old, but no link that was put there since it was looked at."""
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
-    more = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    return os.fdopen(os.open(path, flags | more, 0o666), "ab+")
+def _refuse_link(path: Path) -> None:
+    """Raise RunError where a link stands, which may lead out of the folder."""
+    if path.is_symlink():
+        raise RunError(f"{path}: is a link, where a run has a file of its own; move it away")
 
 
 def _sync(file: IO[bytes] | IO[str]) -> None:
@@ -349,7 +331,7 @@ def hold(
             `who` that is, how to `wait`, and which `step` to take.
     """
     lock = FileLock(folder / LOCK, timeout=patience)
-    _refuse_odd(folder / LOCK, linked=True)
+    _refuse_link(folder / LOCK)
     with writing(folder, step):
         try:
             lock.acquire()

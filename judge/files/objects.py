@@ -233,10 +233,7 @@ def _plain(value: Any, where: str, depth: int = 0) -> JsonValue:  # noqa: ANN401
     if type(value).__name__ in _NULLS:
         value = None
     if value is None or isinstance(value, bool | int | float | str):
-        try:
-            atom: JsonValue = json.loads(json.dumps(value), parse_constant=lambda _: None)
-        except ValueError:  # Python writes out no whole number of over 4300 digits
-            raise InputError("is a number of too many digits; give a text", field=where) from None
+        atom: JsonValue = json.loads(json.dumps(value), parse_constant=lambda _: None)
         return atom
     if isinstance(value, Mapping):
         return {str(key): _plain(each, str(key), depth + 1) for key, each in value.items()}

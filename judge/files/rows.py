@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from io import BufferedReader
@@ -165,8 +164,6 @@ def _values(text: str, path: Path) -> Iterator[tuple[int, JsonValue]]:
             return
         try:
             value, place = JSON.raw_decode(text, begin)
-        except InputError as error:
-            raise error.at(str(path), line) from None
         except json.JSONDecodeError as error:
             what = f"bad JSON: {error.msg.removesuffix(' at')} at column {error.colno}"
             raise InputError(f"{what}; mend the file", path=str(path), line=error.lineno) from None
@@ -218,16 +215,8 @@ def json_object(line: str) -> _Fields:
     raise InputError(message)
 
 
-def _object(pairs: list[tuple[str, JsonValue]]) -> _Fields:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise InputError(f"the key {short(key)} stands twice in an object; keep one")
-    return fields
-
-
 # NaN, which Python writes and JSON has not, is no number: null, as in a table.
-JSON: Final = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda _: None)
+JSON: Final = json.JSONDecoder(parse_constant=lambda _: None)
 
 
 def short(text: str) -> str:
@@ -343,8 +332,6 @@ def _chunk_columns(fields: _Fields) -> _Fields:
 def _json_cell(name: str, cell: str) -> JsonValue:
     try:
         value: JsonValue = JSON.decode(cell)
-    except InputError as error:
-        raise InputError(error.problem, field=name) from None
     except (json.JSONDecodeError, RecursionError) as error:
         value = evaluated(cell.strip())  # as `pandas.to_csv` writes it
         if not isinstance(value, str):

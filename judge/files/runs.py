@@ -109,7 +109,7 @@ def read_results(folder: str | Path) -> Iterator[SampleResult]:
         whole, path, parts = result_files(folder)
         count = 0
         for part in parts:
-            with _opened(part) as file:
+            with part.open("rb") as file:
                 for found in results_in(file if whole else whole_lines(file)):
                     if isinstance(found, str):
                         step = _AGAIN if whole else "the same judge score makes it again from there"
@@ -183,17 +183,10 @@ def made_from(folder: Path) -> list[Path]:
 
 def _read(folder: Path, name: str, kind: type[_Record]) -> _Record:
     try:
-        with _opened(folder / name) as file:
-            data = file.read()
+        data = (folder / name).read_bytes()
     except OSError as error:
         raise _absent(folder, error) from None
     return parse(data, kind, str(folder / name))
-
-
-def _opened(path: Path) -> IO[bytes]:
-    if path.exists() and not path.is_file():  # a pipe would be waited for, and never end
-        raise OSError(errno.EINVAL, f"{path.name} is no file")
-    return path.open("rb")
 
 
 def parse(data: bytes, kind: type[_Record], place: str, step: str = _AGAIN) -> _Record:
@@ -340,8 +333,6 @@ def _unchanged(folder: Path) -> bool:
 
 def _input(folder: Path) -> Path:
     copy = folder / INPUT  # of standard input; it moves with the folder
-    if copy.exists() and not copy.is_file():
-        raise RunError(f"{copy}: is no file; move it away")
     return copy if copy.exists() else Path(read_record(folder).input.path)
 
 

@@ -1,7 +1,6 @@
 import io
 import json
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -167,21 +166,6 @@ def test_lines_that_are_not_the_next_sample_s_are_no_change_of_the_input(tmp_pat
         (tmp_path / "run" / "results.jsonl").write_bytes(b"".join(lines))
         with pytest.raises(RunError, match=rf"results\.jsonl: {says}: lines were lost"):
             pairs(tmp_path / "run")
-
-
-def test_a_pipe_in_a_run_is_not_waited_for(tmp_path: Path) -> None:
-    reads: list[tuple[str, Callable[[Path], object]]] = [
-        ("run.json", read_record),
-        ("results.jsonl", lambda folder: list(read_results(folder))),
-        ("input", Origins),
-    ]
-    for name, read in reads:
-        run = tmp_path / name / "run"
-        scored(io.BytesIO(LINES[0].encode()), run)
-        (run / name).unlink()
-        os.mkfifo(run / name)
-        with pytest.raises(RunError, match=f"{name}:? is no file"):
-            read(run)
 
 
 def test_what_is_no_run_is_named_with_the_next_step(tmp_path: Path) -> None:
