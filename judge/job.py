@@ -18,8 +18,8 @@ from judge.config import Config
 from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
 from judge.files.folder import RunFolder
-from judge.files.inputs import is_many, would_hold
-from judge.files.runs import OWN, REJECTED, has_bytes, misplaced
+from judge.files.inputs import would_hold
+from judge.files.runs import REJECTED, has_bytes, misplaced
 from judge.files.samples import Checked, Rejected, check_samples, drawn, read_samples
 from judge.files.source import Digest, is_fifo, named
 from judge.processes import cores
@@ -251,7 +251,7 @@ class Job:
         if is_fifo(self._source):
             with self._source.open("rb") as stream:
                 return folder.take(stream)
-        if is_many(self._source) and would_hold(self._source, folder.path, OWN):
+        if would_hold(self._source, folder.path):
             message = f"{self._source}: is read whole, and the run would stand in it; "
             raise RunError(f"{message}name an -o elsewhere")
         return self._source

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Final, Self
 
-from pydantic import Field, JsonValue, field_validator
+from pydantic import Field, JsonValue
 from pydantic_core import to_json
 
 from judge.backends.openai.chat import PATHS
@@ -73,13 +73,6 @@ class BatchRecord(Document):
     """What the server takes, as requests were made."""
     files: tuple[RequestFile, ...] = ()
     """In the order they were written."""
-
-    @field_validator("config")
-    @classmethod
-    def _is_whole(cls, config: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        # As all were, before there was a choice; what came later was not chosen.
-        older: dict[str, JsonValue] = {"prompt": "v1", "repeat": 1}
-        return Config().model_dump(mode="json") | older | config
 
 
 class BatchFolder:
@@ -148,12 +141,10 @@ class BatchFolder:
 
     def tidy(self) -> None:
         """Remove what a kill -9 left: half a file, or requests that stand in no record."""
-        if (self.path / REPLIES).is_symlink():
-            raise RunError(f"{self.path / REPLIES}: is a link, where a folder is; move it away")
         names = {file.name for file in self.record.files}
         with writing(self.path, MEND):
             for each in (*self.path.iterdir(), *(self.path / REPLIES).glob("*.part")):
-                if _is_left(each) and each.name not in names:
+                if _LEFT.fullmatch(each.name) and each.name not in names:
                     each.unlink()
 
     def save(self, *changed: RequestFile) -> None:
@@ -359,11 +350,6 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise RunError(f"{path}: cannot be read ({error.strerror}); {MEND}") from None
-
-
-def _is_left(path: Path) -> bool:
-    """Whether it is half a file, or one of requests."""
-    return _LEFT.fullmatch(path.name) is not None and (path.is_symlink() or not path.is_dir())
 
 
 def _apart(earlier: BatchRecord, record: BatchRecord) -> str:

@@ -24,9 +24,9 @@ from judge.config import Config
 from judge.errors import InputError, JudgeError, RunError, WorkerLost
 from judge.evaluator import Evaluator
 from judge.files.folder import RunFolder
-from judge.files.inputs import is_many, would_hold
+from judge.files.inputs import would_hold
 from judge.files.rows import FORMS
-from judge.files.runs import REJECTS, SAMPLES, SHARDS, results_in, shards
+from judge.files.runs import REJECTS, SHARDS, results_in, shards
 from judge.files.source import PIPED, is_fifo
 from judge.job import Watcher, now, priced, record_of
 from judge.records import SampleResult, Summary
@@ -167,11 +167,7 @@ class ClusterJob:
         for each in files:
             if Path(os.path.realpath(each.address)).is_relative_to(folder):
                 raise RunError(f"{each}: stands in the run's own folder; name another -o")
-        path = Path(self._source).absolute()
-        if is_many(path) and any(
-            would_hold(path, self._folder / name, (f"0{ending}",))
-            for name, ending in ((SHARDS, ".jsonl"), (REJECTS, ".jsonl"), (SAMPLES, ".jsonl.gz"))
-        ):
+        if would_hold(Path(self._source), self._folder):
             told = "is read whole, and the run would stand in it; name an -o elsewhere"
             raise RunError(f"{self._source}: {told}")
 

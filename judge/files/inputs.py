@@ -44,12 +44,6 @@ def input_files(path: Path) -> list[Path]:
     return sorted(found, key=str)
 
 
-def misnamed(name: str) -> str:
-    """What to say of a file that is no table, though its name says so; empty where it does not."""
-    ending = next((each for each in COLUMNS if name.lower().endswith(each)), "")
-    return ending and f"ends in {ending} and is none"
-
-
 def run_name(name: str) -> str:
     """What the folder of a run is called by an input's name.
 
@@ -64,17 +58,9 @@ def run_name(name: str) -> str:
     return name if name.strip(".") else "run"
 
 
-def would_hold(path: Path, folder: Path, names: Iterable[str]) -> bool:
-    """Whether a folder's or pattern's files are those, too, that get these names in a folder."""
-    wild = (i for i, part in enumerate(path.parts) if not WILD.isdisjoint(part))
-    fixed = len(path.parts) if path.is_dir() else next(wild)
-    base, folder = Path(*path.parts[:fixed]).resolve(), folder.resolve()
-    if path.is_dir() or not folder.is_relative_to(base):
-        return folder.is_relative_to(base)
-    *above, last = path.parts[fixed:]
-    inner = folder.relative_to(base).parts
-    deep = "**" in above or (len(above) == len(inner) and all(map(fnmatchcase, inner, above)))
-    return deep and any(fnmatchcase(name, last) for name in names)
+def would_hold(path: Path, folder: Path) -> bool:
+    """Whether a folder that is read stands around another."""
+    return path.is_dir() and folder.resolve().is_relative_to(path.resolve())
 
 
 def meant(names: Iterable[str], pattern: str = "") -> list[str]:

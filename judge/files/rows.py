@@ -14,7 +14,6 @@ from pydantic import JsonValue
 
 from judge.errors import InputError
 from judge.files.fields import FIELDS
-from judge.files.inputs import misnamed
 from judge.files.paths import evaluated, listed
 from judge.files.source import (
     ALLOW_MORE,
@@ -79,8 +78,6 @@ def rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
         return jsonl_rows(TextLines(stream, path, max_line=max_line), path)
     if not name.endswith((".csv", ".tsv")) and not _is_header(head.partition("\n")[0]):
         begun = short(head.partition("\n")[0])
-        if kind := misnamed(path.name):
-            raise InputError(f"{kind}: it begins with {begun}; get it again", path=str(path))
         what = f"is neither JSON lines nor CSV: it begins with {begun}"
         raise InputError(f"{what}, which names no column such as answer; {FORMS}", path=str(path))
     return csv_rows(TextLines(stream, path, max_line=max_line), path, max_line)

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Final, Protocol, Self, cast
 
 from judge.errors import ConfigError, InputError, RunError
 from judge.files.arrow import unpacked
-from judge.files.inputs import is_many, misnamed
+from judge.files.inputs import is_many
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer  # collections.abc has it from 3.12 on
@@ -303,8 +303,6 @@ def _refuse_binary(head: bytes, path: Path) -> None:
         raise InputError(message, path=str(path))
     if b"\0" in head:
         message = "is a binary file; text is needed (a spreadsheet: save it as CSV)"
-        if kind := misnamed(path.name):
-            message = f"{kind}, nor is it text; get it again"
         if head.startswith(_OLE):
             message = "is an XLS file or bears a password; save it as XLSX without one, or as CSV"
         raise InputError(message, path=str(path))

@@ -36,8 +36,6 @@ _LINE_END: Final = re.compile(r"\r\n?")
 # XML, and so XLSX, cannot hold these, nor most of what `visible` shows.
 _NO_XML: Final = dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd")
 _DELIMITERS: Final = (",", ";", "\t")
-# Excel's own way to name the delimiter; it hides the line.
-_NAMED: Final = re.compile(r'"?sep=([^\w\s"]|\t)"?(?:\r\n?|\n)', re.IGNORECASE)
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # UTF-8 first: next to no other text is valid UTF-8 by chance. GB18030 is what Excel and WPS save
 # where Windows speaks Chinese.
@@ -238,7 +236,7 @@ def csv_rows(
     """The rows of a CSV that are not blank, each with its number in the spreadsheet, from 1.
 
     The delimiter is the comma, semicolon or tab that parts the first row into the most known
-    headers, unless a line such as `sep=;`, which is no row of the spreadsheet, names it first.
+    headers.
 
     Args:
         data: in UTF-8, UTF-16 or GB18030.
@@ -250,10 +248,7 @@ def csv_rows(
             the header's.
     """
     text = _decoded(data, path)
-    if named := _NAMED.match(text):
-        delimiter, text = named[1], text[named.end() :]
-    else:
-        delimiter = max(_DELIMITERS, key=lambda sign: _recognised(text, sign, known))
+    delimiter = max(_DELIMITERS, key=lambda sign: _recognised(text, sign, known))
     number, width = 0, None
     try:
         for number, cells in enumerate(csv_reader(io.StringIO(text, newline=""), delimiter), 1):

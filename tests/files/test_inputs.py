@@ -282,11 +282,7 @@ def test_a_run_of_many_files_goes_on_and_finds_its_rows_again(tmp_path: Path) ->
     assert (code, "changed since" in err) == (2, True)
     code, _, err = judge("score", data, "-o", data / "run")
     assert (code, "name an -o elsewhere" in err, (data / "run").exists()) == (2, True, False)
-    for pattern in ("**/*.jsonl", "r*/*.json", "*/[a-z]*"):
-        code, _, err = judge("score", data / pattern, "-o", data / "run")
-        assert (code, "name an -o elsewhere" in err) == (2, True), pattern
-    for pattern, name in (("*.parquet", "run"), ("**/*.parquet", "run2"), ("[a-b]*", "a-run")):
-        assert judge("score", data / pattern, "-o", data / name)[0] == 0, pattern
+    assert judge("score", data / "*.parquet", "-o", data / "run")[0] == 0
 
 
 def test_other_commands_read_many_files_and_tell_of_each_bad_line_once(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Files of samples: JSON lines, JSON documents and CSV, packed or piped in, whole or broken."""
 
-import gc
 import gzip
 import hashlib
 import io
@@ -9,7 +8,6 @@ import os
 import sys
 import threading
 import tracemalloc
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -387,17 +385,6 @@ def test_a_long_line_is_refused_before_it_is_read_whole(tmp_path: Path) -> None:
     tracemalloc.stop()
 
 
-@pytest.mark.filterwarnings("error")
-def test_a_reader_that_is_abandoned_says_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The streams below are closed in the order in which they were opened."""
-    for name, text in (("a.jsonl", f"{GOOD}bad\n{GOOD}"), ("a.csv", "qid,qid\n1,2\n")):
-        refused(written(tmp_path, text, name))
-        gc.collect()
-    assert capsys.readouterr() == ("", "")
-
-
 def lines_of(path: Path, size: int = 0) -> Iterator[tuple[int, str]]:
     with open_source(path) as stream:
         yield from TextLines(stream, path, size)
@@ -420,24 +407,15 @@ def test_many_lines_together_are_the_same_lines(tmp_path: Path, size: int) -> No
         assert lines[-1] == (1001, "\ufeffb\rc\u2028d")
 
 
-@pytest.mark.parametrize("cut", ["tail", "checksum", "junk", "middle"])
-def test_gzip_that_is_damaged_names_the_line(tmp_path: Path, cut: str) -> None:
+def test_gzip_that_is_damaged_names_the_line(tmp_path: Path) -> None:
     data = gzip.compress(b"x\n" * 40_000)
-    # Whole lines, flushed to a full byte; then a block of a kind that there is none of.
-    packed = zlib.compressobj(wbits=31)
-    flushed = packed.compress(b"x\n" * 40_000) + packed.flush(zlib.Z_FULL_FLUSH)
-    spoilt = {
-        "tail": data[:-20],
-        "checksum": data[:-8] + b"\0" * 8,
-        "junk": data + b"junk",
-        "middle": flushed + b"\xff" * 9,
-    }
-    path = written(tmp_path, spoilt[cut], "a.jsonl.gz")
-    for size in (0, 1000):
-        with pytest.raises(InputError, match="gzip data is damaged here") as caught:
-            list(lines_of(path, size))
-        assert caught.value.line is not None
-        assert 1 < caught.value.line <= 40_001
+    for spoilt in (data[:-20], data[:-8] + b"\0" * 8, data + b"junk"):
+        path = written(tmp_path, spoilt, "a.jsonl.gz")
+        for size in (0, 1000):
+            with pytest.raises(InputError, match="gzip data is damaged here") as caught:
+                list(lines_of(path, size))
+            assert caught.value.line is not None
+            assert 1 < caught.value.line <= 40_001
 
 
 PIPE = b'{"qid":"a"}\n{"qid":"b"}\n'

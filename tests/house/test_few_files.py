@@ -33,7 +33,7 @@ def test_fewer_answers_are_in_flight(samples: Path) -> None:
                 "-c",
                 f'ulimit -n 64 && exec "{sys.executable}" -m judge "$@"',
                 "sh",
-                *words,
+                *map(str, words),
             ],
             env={**os.environ, "JUDGE_CONCURRENCY": "300", "JUDGE_ATTEMPTS": "1"},
             capture_output=True,

@@ -96,21 +96,6 @@ def test_bombs_are_refused_before_they_unpack(serving: Serving) -> None:
     assert [each.name for each in serving.data.iterdir() if each.name != ".lock"] == []
 
 
-def test_a_wrong_token_again_and_again_opens_nothing(serving: Serving) -> None:
-    """Five hundred guesses; the bench makes ten thousand."""
-    wrong = [f"{number:020d}" for number in range(500)]
-    asked = b"".join(
-        (
-            f"GET /v1/batches HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {each}\r\n\r\n"
-        ).encode()
-        for each in wrong
-    )
-    last = head("/healthz", method="GET")
-    answer = raw(serving, asked + last)
-    assert answer.count(b"HTTP/1.1 401") == 500
-    assert answer.count(b"HTTP/1.1 200") == 1
-
-
 def swept(serving: Serving, seconds: float) -> None:
     """The server looks after its connections, so many seconds from now."""
     done = threading.Event()

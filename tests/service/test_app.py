@@ -2,7 +2,6 @@
 
 import json
 import logging
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -151,10 +150,3 @@ def test_tokens_are_asked_of_everybody_but_who_looks_whether_it_lives(tmp_path: 
         metrics = http.get("/metrics", headers=known).text
         assert 'client="web"' in metrics
         assert "fedcba" not in metrics
-
-
-def test_what_is_small_is_sent_at_once(serving: Serving) -> None:
-    # Held back until the client acknowledges what came before, each answer took 40 ms longer.
-    (line, *_) = serving.server.server_state.connections
-    sent = line.transport.get_extra_info("socket")
-    assert sent.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
