@@ -159,9 +159,9 @@ def import_(
     tell = words("agreement", "terminal", lang)
     if people is not None:
         say(tell("f1", judge=number(judged), people=number(people)))
-    if noted := found.noted + sum(each.noted for each in found.others):
-        say(tell("noted", count=noted))
-    if skips := sum((each.skips for each in found.others), found.skips):
+    if found.noted:
+        say(tell("noted", count=found.noted))
+    if skips := found.skips:
         said = Messages.of("label")
         reasons = (
             (said(key, lang) if (key := f"skip.{why}") in said else clip(flat(why), _WIDTH), count)

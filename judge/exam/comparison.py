@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from judge.errors import ConfigError, RunError
+from judge.errors import ConfigError
 from judge.exam.items import Items
 from judge.exam.records import ExamComparison, ExamReport, ExamRow, PairedRates, Sitting, Turn
 from judge.exam.scores import count, on_its_side
-from judge.files.runs import parse
+from judge.files.runs import read_document
 from judge.review.agreement import mcnemar
 from judge.scores.differences import difference_to_see, holm, share_limits
 from judge.signature import parts_apart
@@ -21,12 +21,7 @@ _Pair = tuple[ExamRow, ExamRow]
 
 def read_report(path: str | Path) -> ExamReport:
     """A report that was kept; RunError where there is none."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        what = f"{path}: cannot be read ({error.strerror})"
-        raise RunError(f"{what}; name what judge exam -o FILE.json wrote") from None
-    return parse(data, ExamReport, str(path), "sit the exam again, with -o FILE.json")
+    return read_document(Path(path), ExamReport, "name what judge exam -o FILE.json wrote")
 
 
 def check_common(first: ExamReport, asked: Items) -> None:

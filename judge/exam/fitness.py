@@ -1,7 +1,7 @@
 """What a judge is fit for, by stated thresholds, and what it does not see."""
 
-import math
 from collections.abc import Iterator
+from math import comb
 from typing import Final, NamedTuple
 
 from judge.exam.records import BlindSpot, Criterion, ExamTotals, Fitness, Level
@@ -127,15 +127,5 @@ def fisher(hits: int, of: int, all_hits: int, whole: int) -> float:
     >>> round(fisher(0, 3, 3, 6), 4), fisher(3, 3, 3, 3)
     (0.05, 1.0)
     """
-    least = max(0, of + all_hits - whole)
-    ways = _log_ways(whole, all_hits)
-    logs = (
-        _log_ways(of, k) + _log_ways(whole - of, all_hits - k) - ways
-        for k in range(least, hits + 1)
-    )
-    return min(1.0, math.fsum(map(math.exp, logs)))
-
-
-def _log_ways(n: int, k: int) -> float:
-    """Of the number of ways to choose k of n."""
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    few = range(max(0, of + all_hits - whole), hits + 1)
+    return sum(comb(of, k) * comb(whole - of, all_hits - k) for k in few) / comb(whole, all_hits)

@@ -197,6 +197,15 @@ def parse(data: bytes, kind: type[_Record], place: str, step: str = _AGAIN) -> _
         raise RunError(f"{place}: {_damage(error)}; {step}") from None
 
 
+def read_document(path: Path, kind: type[_Record], step: str) -> _Record:
+    """A record in a file of its own; RunError with a step where there is none, or it is damaged."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise RunError(f"{path}: cannot be read ({error.strerror}); {step}") from None
+    return parse(data, kind, str(path), step)
+
+
 def _damage(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     where = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))

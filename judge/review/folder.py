@@ -11,14 +11,14 @@ from typing import IO, Final
 
 from pydantic import BaseModel
 
-from judge.errors import ConfigError, RunError
+from judge.errors import RunError
 from judge.files.runs import (
     AGREEMENT,
     AGREEMENTS,
     PAGE,
-    RESULTS,
     REVIEW,
     parse,
+    read_document,
     read_record,
     result_files,
 )
@@ -27,26 +27,20 @@ from judge.review.records import Agreement, Draw, Label, Target
 
 _LABELS: Final = ".labels.jsonl"
 _PIECE: Final = 1 << 20
-_UNPACKED: Final = (".zst", ".bz2", ".xz", ".zip")
-"""Endings of files that are not made here."""
-_DRAW_AGAIN: Final = "remove it, and make the same draw again"
 
 
 def fingerprint(folder: Path) -> str:
     """SHA-256 of the results of a finished run; RunError where there is none, or half of one."""
     if read_record(folder).finished is None:
         raise RunError(f"{folder}: this run is unfinished; finish it with the same judge score")
-    whole, place, files = result_files(folder)
+    whole, _, files = result_files(folder)
     if not whole:
-        place, files = folder / RESULTS, [folder / RESULTS]
+        raise RunError(f"{folder}: has lost its results; score again with --force")
     digest = hashlib.sha256()
-    try:
-        for path in files:
-            with path.open("rb") as file:
-                while data := file.read(_PIECE):
-                    digest.update(data)
-    except OSError as error:
-        raise RunError(f"{place}: {error.strerror}; score again with --force") from None
+    for path in files:
+        with path.open("rb") as file:
+            while data := file.read(_PIECE):
+                digest.update(data)
     return digest.hexdigest()
 
 
@@ -58,11 +52,8 @@ def write_draw(run: Path, draw: Draw) -> Path:
 def read_draw(run: Path, name: str) -> Draw | None:
     """A draw of this run; None where it has none of that name, RunError where it is damaged."""
     path = run / REVIEW / f"{name}.json"
-    data = _read(path)
-    draw = None if data is None else parse(data, Draw, str(path), _DRAW_AGAIN)
-    if draw and draw.draw != name:
-        raise RunError(f"{path}: is draw {draw.draw!r} by another name; {_DRAW_AGAIN}")
-    return draw
+    step = "remove it, and make the same draw again"
+    return read_document(path, Draw, step) if path.exists() else None
 
 
 def draw_names(run: Path) -> list[str]:
@@ -79,7 +70,7 @@ def write_labels(run: Path, draw: str, labels: Iterable[Label]) -> None:
 def read_labels(run: Path, draw: str) -> list[Label]:
     """The labels of a draw; none where none were imported, RunError where they are damaged."""
     path = run / REVIEW / f"{draw}{_LABELS}"
-    lines = (_read(path) or b"").splitlines()
+    lines = path.read_bytes().splitlines() if path.exists() else []
     step = "import the sheets again with --replace"
     return [parse(line, Label, f"{path}, line {n}", step) for n, line in enumerate(lines, 1)]
 
@@ -126,17 +117,13 @@ def write_findings(run: Path, agreement: Agreement, page: str | None) -> None:
 def read_findings(run: Path, target: Target = "faithfulness") -> Agreement | None:
     """What labels say of the judge; None where none were imported, RunError where damaged."""
     path = run / files_of(target)[0]
-    data = _read(path)
-    return parse(data, Agreement, str(path), "import the sheets again") if data else None
+    return read_document(path, Agreement, "import the sheets again") if path.exists() else None
 
 
 def discard_findings(run: Path, target: Target = "faithfulness") -> None:
-    """Remove what labels said, before they change: it must not outlive them. RunError as above."""
+    """Remove what labels said, before they change: it must not outlive them."""
     for name in files_of(target):
-        try:
-            (run / name).unlink(missing_ok=True)
-        except OSError as error:
-            raise RunError(f"{run / name}: cannot be removed ({error.strerror})") from None
+        (run / name).unlink(missing_ok=True)
 
 
 def check_output(path: Path, spared: Iterable[Path], *, force: bool, option: str = "-o") -> None:
@@ -145,19 +132,13 @@ def check_output(path: Path, spared: Iterable[Path], *, force: bool, option: str
     Files that are `spared` are not written over, nor folders written into, even with `force`.
     """
     step = f"name another {option}"
-    try:
-        real = path.resolve()
-        taken, replaceable = real.exists(), real.is_file()
-    except (OSError, RuntimeError) as error:  # a name too long; links that lead to each other
-        raise RunError(f"{path}: cannot be written ({error}); {step}") from None
+    real = path.resolve()
     if not {real, *real.parents}.isdisjoint(each.resolve() for each in spared):
         raise RunError(f"{path}: is what this is made from, or would lie in it; {step}")
-    if taken and not replaceable:
+    if real.exists() and not real.is_file():
         raise RunError(f"{path}: is no file that could be replaced; {step}")
-    if taken and not force:
+    if real.exists() and not force:
         raise RunError(f"{path}: stands there already; replace it with --force, or {step}")
-    if path.name.lower().endswith(_UNPACKED):
-        raise ConfigError(f"{path}: is not packed so here; name it .gz, or without {path.suffix}")
 
 
 def write_whole(path: Path, texts: Iterable[str], option: str = "-o") -> None:
@@ -181,15 +162,6 @@ def _packed(name: str, file: IO[bytes]) -> AbstractContextManager[gzip.GzipFile 
 def as_json(record: BaseModel) -> str:
     """A record as a file of its own holds it."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
-
-
-def _read(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise RunError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def _write(path: Path, text: str) -> Path:

@@ -85,25 +85,18 @@ def promote(
     votes: dict[str, dict[int, list[Label]]] = defaultdict(lambda: defaultdict(list))
     for label in (label for _, labels in draws for label in labels):
         votes[label.qid][label.sentence].append(label)
-    any_cast = bool(votes)
+    if not votes:
+        stale = f" of its results ({len(found.stale)} with labels of earlier ones)"
+        what = f"no draw{stale if found.stale else ''} has labels"
+        raise RunError(f"{run}: {what}; judge review import {run} SHEET brings them")
     for sample, result in origins(run):
-        if not votes:
-            break
-        if cast := votes.pop(sample.qid, None):
-            if not cast.keys() <= {sentence.index for sentence in result.sentences}:
-                raise _foreign(run, sample.qid)
-            _add(found, sample, result, cast, min_reviewers)
-    if votes:
-        raise _foreign(run, next(iter(votes)))
-    if any_cast and not found.golden:
+        if sample.qid in votes:
+            _add(found, sample, result, votes[sample.qid], min_reviewers)
+    if not found.golden:
         raise RunError(
             f"{run}: no label is agreed (sentences disagreed on: {len(found.disagreed)}, "
             f"agreed on by under {min_reviewers} reviewers: {found.few}); nothing was written"
         )
-    if not found.golden:
-        stale = f" of its results ({len(found.stale)} with labels of earlier ones)"
-        what = f"no draw{stale if found.stale else ''} has labels"
-        raise RunError(f"{run}: {what}; judge review import {run} SHEET brings them")
     write_whole(output, golden_lines(found.golden))
     return found
 
@@ -210,11 +203,6 @@ def agreed(sentence: SentenceResult, labels: Sequence[Label], signature: str) ->
         judged=own_support(sentence),
         signature=signature,
     )
-
-
-def _foreign(folder: Path, qid: str) -> RunError:
-    what = f"its labels of {qid!r} are of a sentence it has not; import the sheet again"
-    return RunError(f"{folder}: {what}")
 
 
 def _check(sample: Sample) -> None:

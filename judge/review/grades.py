@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from pydantic import Field
 
 from judge.backends.hook import uniform
-from judge.errors import InputError, RunError
-from judge.files.runs import parse
+from judge.errors import InputError
+from judge.files.runs import read_document
 from judge.files.samples import Source
 from judge.files.source import MAX_LINE, spoken
 from judge.messages import Lang
@@ -21,8 +21,8 @@ from judge.review.agreement import krippendorff_alpha
 from judge.review.draws import deal, digest, hand_out, sheets_of
 from judge.review.folder import as_json, check_output, write_whole
 from judge.review.golden import sample_line
-from judge.review.labels import LONGEST, folded, is_of, refuse
-from judge.review.sheet import GRADED, READ_GRADES, Row, read_grade, read_sheet
+from judge.review.labels import LONGEST, is_of, refuse
+from judge.review.sheet import GRADED, READ_GRADES, Row, folded, read_grade, read_sheet
 from judge.text.visible import clip
 
 _TEXTS: Final = ("query", "chunk")
@@ -280,17 +280,6 @@ def _hands(pool: Pool, hands: int, overlap: int) -> list[list[dict[str, str]]]:
     ]
 
 
-def _read_pool(path: str | Path) -> Pool:
-    """The draw that `draw_gold` kept; RunError where there is none, or it is damaged."""
-    path = Path(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        hint = "name the .draw.json that judge gold draw wrote beside the sheet"
-        raise RunError(f"{path}: cannot be read ({error.strerror}); {hint}") from None
-    return parse(data, Pool, str(path), "name what judge gold draw wrote, or make the draw again")
-
-
 def import_gold(
     draw: str | Path,
     sheets: Sequence[str | Path],
@@ -317,9 +306,9 @@ def import_gold(
     """
     output = Path(output)
     check_output(output, [Path(draw), *map(Path, sheets)], force=force)
-    pool = _read_pool(draw)
+    step = "name the .draw.json that judge gold draw wrote beside the sheet"
+    pool = read_document(Path(draw), Pool, step)
     rows = [row for path in sheets for row in read_sheet(path, READ_GRADES)]
-    _refuse_another(pool, rows)
     raters = _grades_of(pool, rows)
     if not raters:
         message = "no row has a grade; fill in human_grade, 0 to 3"
@@ -338,9 +327,8 @@ def _report(
         for name, grade in rater.grades.items():
             found[name].append(grade)
     grades = {name: float(median(given)) for name, given in found.items()}
-    gold = {q.sample.qid: each for q in pool.queries if (each := _relevance_of(q, grades))}
-    drawn = {query.sample.qid: query.sample for query in pool.queries}
-    samples = [_with_gold(drawn[qid], gold[qid], gold_from) for qid in gold]
+    made = [_with_gold(query, grades, gold_from) for query in pool.queries]
+    samples = [sample for sample in made if sample is not None]
     there: dict[str, Row] = {}
     for row in rows:
         there.setdefault(row.cell("review_id"), row)
@@ -355,7 +343,11 @@ def _report(
         ),
         missing=sum(each.review_id not in there for q in pool.queries for each in q.pool),
         queries=len(samples),
-        ungraded=tuple(qid for qid in drawn if qid not in gold),
+        ungraded=tuple(
+            query.sample.qid
+            for query, sample in zip(pool.queries, made, strict=True)
+            if sample is None
+        ),
         unanswered=tuple(each.qid for each in samples if not each.gold_evidence),
         counts={f"{grade:g}": n for grade, n in sorted(Counter(grades.values()).items())},
         several=sum(
@@ -395,30 +387,17 @@ def _grades_of(pool: Pool, rows: Sequence[Row]) -> list[Rater]:
     return list(raters.values())
 
 
-def _relevance_of(query: PooledQuery, grades: Mapping[str, float]) -> dict[str, float]:
-    """The grades of a query's chunks, by chunk id; what nobody graded is left out."""
-    return {
+def _with_gold(query: PooledQuery, grades: Mapping[str, float], gold_from: int) -> Sample | None:
+    """The sample with this gold, in place of what it had; None where nobody graded any of it."""
+    relevance = {
         name: grades[each.review_id]
         for each in query.pool
         if each.review_id in grades
         for name in each.chunk_ids
     }
-
-
-def _with_gold(sample: Sample, relevance: dict[str, float], gold_from: int) -> Sample:
-    """The sample with this gold, in place of what it had."""
     evidence = tuple(name for name, grade in relevance.items() if grade >= gold_from)
-    return sample.model_copy(update={"relevance": relevance, "gold_evidence": evidence})
-
-
-def _refuse_another(pool: Pool, rows: Sequence[Row]) -> None:
-    """Refuse sheets that hold no row of this draw."""
-    names = {name for row in rows if (name := row.cell("review_id"))}
-    if names and not any(name.startswith(f"{pool.draw}-") for name in names):
-        name = clip(min(names), LONGEST)
-        message = f"no row is of draw {pool.draw}, such as {name!r}; name the .draw.json "
-        paths = ", ".join(dict.fromkeys(str(row.path) for row in rows))
-        raise InputError(message + "that was written with these sheets", path=paths)
+    gold = {"relevance": relevance, "gold_evidence": evidence}
+    return query.sample.model_copy(update=gold) if relevance else None
 
 
 def _grade(row: Row, drawn: Mapping[str, tuple[str, str]], draw: str) -> int | None:

@@ -6,7 +6,6 @@ import sys
 from functools import reduce
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any, cast
 
 from judge.backends.hook import described
@@ -50,7 +49,8 @@ def load_hook(name: str) -> ReviewHook:
     they came by.
 
     Raises:
-        ConfigError: nothing of that name can be called and does something, or getting it failed.
+        ConfigError: nothing of that name takes a sample, a result and a probability, or getting it
+            failed.
     """
     module, _, path = name.partition(":")
     if not all((*module.split("."), *path.split("."))):
@@ -58,44 +58,17 @@ def load_hook(name: str) -> ReviewHook:
             f"review hook {name!r}: name an object of a module, such as hooks:keep, "
             "a file such as review.csv, or an address such as https://host/path"
         )
-    try:
-        hook = reduce(getattr, path.split("."), _imported(module))  # type: object
-        if inspect.isclass(hook):
-            hook = hook()
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001  another's code, which may even call exit()
-        raise ConfigError(f"review hook {name!r}: {described(error)}") from None
-    problem = ""
-    if not _takes_three(hook):
-        problem = "cannot be called with (sample, result, probability)"
-    elif any(
-        inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called)
-        for called in (hook, type(hook).__call__)
-    ):
-        problem = (
-            "is a generator function, which does nothing when it is called; take the yield out"
-        )
-    if problem:
-        raise ConfigError(f"review hook {name!r}: {problem}")
-    return cast(ReviewHook, hook)
-
-
-def _imported(name: str) -> ModuleType:
     # Last, so that a file of the folder takes the place of no library.
     if (place := str(Path.cwd())) not in sys.path:
         sys.path.append(place)
-    return import_module(name)
-
-
-def _takes_three(hook: Any) -> bool:  # noqa: ANN401  anything may bear the name
     try:
+        hook: Any = reduce(getattr, path.split("."), import_module(module))
+        if inspect.isclass(hook):
+            hook = hook()
         inspect.signature(hook).bind("sample", "result", 1.0)
-    except TypeError:  # what cannot be called at all raises it, too
-        return False
-    except ValueError:  # of some objects written in C nobody knows it
-        pass
-    return True
+    except Exception as error:  # noqa: BLE001  another's code
+        raise ConfigError(f"review hook {name!r}: {described(error)}") from None
+    return cast(ReviewHook, hook)
 
 
 class AppendedSheet:

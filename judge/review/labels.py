@@ -1,7 +1,6 @@
 """Labels: filled-in sheets, read back to the sentences that were drawn; all of them, or none."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from judge.errors import InputError, RunError
 from judge.files.folder import hold
 from judge.files.tables import fit, legible
 from judge.messages import LANGS
-from judge.records import Summary, Support
+from judge.records import Summary
 from judge.review.agreement import findings
 from judge.review.folder import (
     discard_findings,
@@ -23,7 +22,7 @@ from judge.review.folder import (
     write_labels,
 )
 from judge.review.records import Agreement, Draw, DrawnSentence, Label
-from judge.review.sheet import Row, read_label, read_sheet
+from judge.review.sheet import Row, folded, read_label, read_sheet
 from judge.review.targets import TARGETS, summary_of
 from judge.scores.correctness import f1
 from judge.text.visible import clip, counted, plural
@@ -47,10 +46,9 @@ class Imported(NamedTuple):
     summary: Summary
     """Totals of the run."""
     noted: int
-    """How many rows have a note and no label; they count as blank. Those of a half without any
-    label count here, too."""
+    """How many rows, of either half, have a note and no label; they count as blank."""
     skips: Counter[str]
-    """Rows without a label by what reviewers say why, likewise."""
+    """Rows without a label, of either half, by what reviewers say why."""
     others: "tuple[Imported, ...]" = ()
     """The other half of correctness, where rows of both were read."""
     f1: "tuple[float | None, float | None]" = (None, None)
@@ -84,26 +82,33 @@ def import_labels(
     run = Path(run)
     with hold(run):
         joined = join(run, list(map(Path, sheets)))
-        read = [(draw, rows, labels_of(draw, rows)) for draw, rows in joined]
-        if not any(labels for _, _, labels in read):
+        read = [(draw, labels_of(draw, rows)) for draw, rows in joined]
+        if not any(labels for _, labels in read):
             message = "no row has a label; fill in human_support"
             raise InputError(message, path=", ".join(map(str, sheets)))
-        for draw, _, labels in read:
+        for draw, labels in read:
             if not replace:
                 _refuse_loss(run, draw, labels)
-        first, *others = [_kept(run, *each, page) for each in read if each[2]]
+        kept = [_kept(run, draw, labels, page) for draw, labels in read if labels]
         if replace:
-            for draw in (draw for draw, _, labels in read if not labels):
+            for draw in (draw for draw, labels in read if not labels):
                 discard_findings(run, draw.target)
                 write_labels(run, draw.draw, [])
-        for rows in (rows for _, rows, labels in read if not labels):
-            skips = first.skips + _skips(rows)
-            first = first._replace(noted=first.noted + _noted(rows), skips=skips)
-    scores = [_over_answers(each.agreement) for each in (first, *others)]
-    if len(scores) != len(_HALVES):
-        return first._replace(others=tuple(others))
-    judged, people = (f1(*each) for each in zip(*scores, strict=True))
-    return first._replace(others=tuple(others), f1=(judged, people))
+    blank = [row for _, rows in joined for row in rows if not row.cell("human_support")]
+    found = [
+        Imported(
+            agreement,
+            summary,
+            sum(bool(row.cell("human_note")) for row in blank),
+            Counter(filter(None, (row.cell("human_skip") for row in blank))),
+        )
+        for agreement, summary in kept
+    ]
+    scores = [_over_answers(each.agreement) for each in found]
+    if len(scores) == len(_HALVES):
+        judged, people = (f1(*each) for each in zip(*scores, strict=True))
+        return found[0]._replace(others=tuple(found[1:]), f1=(judged, people))
+    return found[0]
 
 
 def _over_answers(found: Agreement) -> tuple[float | None, float | None]:
@@ -119,10 +124,9 @@ def _over_answers(found: Agreement) -> tuple[float | None, float | None]:
 def _kept(
     run: Path,
     draw: Draw,
-    rows: Sequence[Row],
     labels: Sequence[Label],
     page: Callable[[Agreement, Summary], str] | None,
-) -> Imported:
+) -> tuple[Agreement, Summary]:
     """What the labels of a draw say, written into the run."""
     summary = summary_of(run, draw.target)
     found = findings(draw, labels, summary)
@@ -131,18 +135,7 @@ def _kept(
     discard_findings(run, draw.target)
     write_labels(run, draw.draw, labels)
     write_findings(run, found, text)
-    return Imported(found, summary, _noted(rows), _skips(rows))
-
-
-def _noted(rows: Iterable[Row]) -> int:
-    """How many rows have a note and no label."""
-    return sum(bool(row.cell("human_note")) and not row.cell("human_support") for row in rows)
-
-
-def _skips(rows: Iterable[Row]) -> Counter[str]:
-    """Rows without a label by what reviewers say why."""
-    blank = (row.cell("human_skip") for row in rows if not row.cell("human_support"))
-    return Counter(filter(None, blank))
+    return found, summary
 
 
 def join(run: Path, paths: Sequence[Path]) -> list[tuple[Draw, list[Row]]]:
@@ -215,17 +208,6 @@ def refuse(problems: Sequence[str]) -> None:
     if len(problems) > _MOST:
         lines.append(f"… and {len(problems) - _MOST} more")
     raise InputError("\n  ".join(lines))
-
-
-def folded(name: str) -> str:
-    """The name of a reviewer, without case, width and extra spaces.
-
-    >>> folded(" Ａnn"), folded("ann")
-    ('ann', 'ann')
-    """
-    plain = unicodedata.normalize("NFKC", name).casefold()
-    seen = "".join(char for char in plain if unicodedata.category(char) != "Cf")
-    return " ".join(seen.split())
 
 
 def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
@@ -304,6 +286,4 @@ def _merged(first: Label, row: Row, second: Label) -> tuple[Label, Row]:
 
 
 def _word(label: Label) -> str:
-    if label.support is None:
-        return "yes" if label.supported else "no"
-    return label.support.value if label.support is not Support.NONE else "not supported"
+    return label.support.value if label.support else "yes" if label.supported else "no"

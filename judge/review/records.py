@@ -1,9 +1,7 @@
 """What is drawn for people, what they answer, and what that says of the judge."""
 
 from enum import StrEnum
-from typing import Annotated, Literal, Self
-
-from pydantic import Field, model_validator
+from typing import Literal
 
 from judge.records import Document, Record
 from judge.records.sentence import CitationStatus, Flag
@@ -61,20 +59,16 @@ class StratumName(StrEnum):
     """No verdict of the run's own judge, fallen back or not."""
 
 
-_Sum = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-_Difference = Annotated[float, Field(ge=-1, le=1)]
-
-
 class Weighing(Record):
     """Sums over all claims of a stratum, with every answer (macro) or claim (micro) alike."""
 
-    weight: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    weight: float
     """Sum of the claims' weights."""
-    counted: _Sum
+    counted: float
     """The sum of weights of the claims that the judge did not call `no_claim`."""
-    faithfulness: _Sum
+    faithfulness: float
     """Sum of weight times what the verdict adds to faithfulness, 0 where there is none."""
-    faithfulness_strict: _Sum
+    faithfulness_strict: float
     """Sum of the weights of claims with the verdict `full`."""
 
 
@@ -83,20 +77,20 @@ class Stratum(Record):
 
     names: tuple[StratumName, ...]
     """The names of the stratum; several where small neighbours were merged."""
-    units: int = Field(gt=0)
+    units: int
     """Claims in it."""
-    drawn: int = Field(gt=0)
+    drawn: int
     """How many of them were drawn."""
     macro: Weighing
     """Sums in which each answer weighs the same."""
     micro: Weighing
     """Sums in which each claim weighs the same."""
-    unevenness: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    unevenness: float = 1.0
     """How many times the variance of a mean over claims is that of a draw in which all claims have
     the same chance; 1 where all answers are of one length."""
-    span: tuple[_Difference, _Difference]
+    span: tuple[float, float]
     """The least and the most by which a person's weight can differ from the judge's."""
-    span_strict: tuple[_Difference, _Difference]
+    span_strict: tuple[float, float]
     """The same two differences where only `full` counts."""
 
 
@@ -116,11 +110,11 @@ class _Row(Record):
 class DrawnSentence(_Row):
     """One row of the sheet, with what the reviewer does not see."""
 
-    stratum: int = Field(ge=0)
+    stratum: int
     """Position of its stratum in `Draw.strata`."""
-    probability: float = Field(gt=1e-12, le=1)
+    probability: float
     """Inclusion probability of the sentence."""
-    weight: float = Field(gt=0, le=1)
+    weight: float
     """1 / the claims of its answer that count: its part in the mean over answers."""
     outcome: Outcome
     """The verdict, or why there is none."""
@@ -131,7 +125,7 @@ class DrawnSentence(_Row):
 class Draw(Document):
     """`review/<draw>.json` of a run: a draw, with what its sheet does not show."""
 
-    draw: str = Field(pattern=r"^r[0-9a-f]{8}$")
+    draw: str
     """The name of the draw, which is the first part of every `review_id`."""
     target: Target = "faithfulness"
     """What is checked."""
@@ -147,12 +141,6 @@ class Draw(Document):
     """The strata that it was drawn from."""
     sentences: tuple[DrawnSentence, ...]
     """The drawn sentences, in the order of the sheet."""
-
-    @model_validator(mode="after")
-    def _has_its_strata(self) -> Self:
-        if any(sentence.stratum >= len(self.strata) for sentence in self.sentences):
-            raise ValueError("a sentence is of a stratum that there is not")
-        return self
 
 
 class Share(Record):

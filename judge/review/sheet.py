@@ -63,9 +63,9 @@ _QUOTES: Final = " '\"‘’“”「」『』`´"
 _AROUND: Final = _QUOTES + ".。．｡,，、;；:：!！·"
 _COLON: Final = re.compile("[:：]")
 _HYPHEN: Final = re.compile(r"(?<=\w)[-_](?=\w)")
+_SELECTORS: Final = "\ufe0e\ufe0f"
 _LONGEST_SHOWN: Final = 40
 _ZIP: Final = b"PK\x03\x04"
-_OLE: Final = b"\xd0\xcf\x11\xe0"
 # Reading takes some 0.1 ms a row; no reader of a sheet fills in so many.
 _MOST_FILLED: Final = 100_000
 _STEP: Final = "close it, or name another file"
@@ -280,6 +280,9 @@ def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[Row]
             yield Row(path, number, {key: restore(legible(text)) for key, text in cells.items()})
     except InputError as error:
         raise error.at(str(path), None) from None
+    except OSError as error:
+        why = f"cannot be read: {error.strerror}; name a CSV or XLSX file"
+        raise InputError(why, path=str(path)) from None
 
 
 @cache
@@ -309,11 +312,20 @@ def _labels() -> tuple[dict[tuple[Support | None, Lang], str], dict[str, Reading
     return offered, readings
 
 
-def _folded(text: str) -> str:
-    """The text without case, width, joiners and colour selectors, and with single spaces."""
+def folded(text: str) -> str:
+    """The text without case, width, invisible characters and colours, and with single spaces.
+
+    >>> folded(" Ａnn"), folded("ann")
+    ('ann', 'ann')
+    """
     plain = unicodedata.normalize("NFKC", text).casefold()
-    seen = "".join(c for c in plain if unicodedata.category(c) not in {"Cf", "Mn"})
-    return " ".join(_HYPHEN.sub(" ", seen).split())
+    seen = (c for c in plain if c not in _SELECTORS and unicodedata.category(c) != "Cf")
+    return " ".join("".join(seen).split())
+
+
+def _folded(text: str) -> str:
+    """The same, with blanks for hyphens."""
+    return _HYPHEN.sub(" ", folded(text))
 
 
 def _bare(text: str) -> str:
@@ -341,10 +353,7 @@ def _refuse_foreign(file: IO[bytes], size: int, top: str, path: Path) -> None:
 
 def _cells(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
     """The cells that are wanted, as they stand, by the number of their row."""
-    data = _bytes(path)
-    if data.startswith(_OLE):
-        message = "is an old or a password-protected workbook; save it without, as XLSX or CSV"
-        raise InputError(message)
+    data = path.read_bytes()
     if data.startswith(_ZIP):
         rows = _workbook_rows(data)
     else:
@@ -375,18 +384,6 @@ def _with_ids(sheets: Sequence["Worksheet"]) -> "Worksheet":
         message = f"has review ids on {len(ours)} worksheets, such as {titles}; "
         raise InputError(message + "keep one, or save each as a file of its own")
     return ours[0]
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        if path.exists() and not path.is_file():
-            raise InputError("is no file; name a CSV or XLSX file")
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise InputError("no such file; check the path") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = (isinstance(error, OSError) and error.strerror) or str(error)
-        raise InputError(f"cannot be read: {reason}; check the path and its rights") from None
 
 
 def _places(names: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:

@@ -250,13 +250,9 @@ def _span(claim: Claim, *, strict: bool) -> Span:
 
 
 def _near(verdict: Verdict) -> bool:
-    threshold = Signature.parse(verdict.signature).part("t")
+    least = Signature.parse(verdict.signature).threshold
     # A language model's t is its temperature.
-    if verdict.score is None or threshold is None or verdict.source == "llm":
-        return False
-    try:
-        least = float(threshold)
-    except ValueError:  # a judge of the user's own may mean something else by it
+    if verdict.score is None or least is None or verdict.source == "llm":
         return False
     return abs(_log_odds(verdict.score) - _log_odds(least)) <= _NEAR
 

@@ -17,10 +17,10 @@ from judge.messages import Lang, Messages
 from judge.records import Record, Sample, SentenceResult
 from judge.review.draws import Drawing, carried, take
 from judge.review.folder import draw_names, fingerprint, read_draw, write_draw
-from judge.review.labels import folded
 from judge.review.records import Draw, Target
 from judge.review.sheet import (
     READ,
+    folded,
     named,
     parts_of,
     ranked,

@@ -158,8 +158,7 @@ def _imported(batch: Batch, lang: Lang) -> Findings:
         raise Problem("conflict", "nobody labelled it on its page")
     made = review.import_labels(run, sheets, page=page_of)
     others = tuple(each.agreement for each in made.others)
-    noted = made.noted + sum(each.noted for each in made.others)
-    return Findings(agreement=made.agreement, others=others, noted=noted)
+    return Findings(agreement=made.agreement, others=others, noted=made.noted)
 
 
 @views.get(

@@ -23,11 +23,6 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     check_output(tmp_path / "review2.jsonl", [tmp_path / "review"], force=False)
     with pytest.raises(RunError, match="is no file that could be replaced"):
         check_output(tmp_path, [path], force=True)
-    (tmp_path / "a").symlink_to(tmp_path / "b")
-    (tmp_path / "b").symlink_to(tmp_path / "a")
-    for odd in ("a", "长" * 200):
-        with pytest.raises(RunError, match="cannot be written"):
-            check_output(tmp_path / odd, [path], force=True)
     assert path.read_text() == "mine"
 
 
