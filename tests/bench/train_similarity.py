@@ -21,6 +21,7 @@ import numpy.typing as npt
 # Run as a file, Python looks for modules beside it and not where `tests` stands.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from judge.checks.mismatch import Source
 from judge.judges.similarity import LexicalEmbedder, aligned
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Measured
 from judge.records import Unscored
@@ -327,7 +328,7 @@ async def measured(name: str, weight: float) -> Rows:
         asked, supported = labelled.request(row)
         if not supported or not asked.chunks:
             continue
-        async for block in aligned(asked, asked.ask, embedder):
+        async for block in aligned(asked, embedder, asked.ask, Source(asked)):
             assert not isinstance(block, Unscored)  # the built-in embedder does not fail
             found.append(block[1].measured(slice(1)))
         labels += supported

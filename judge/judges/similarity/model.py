@@ -30,11 +30,6 @@ _GRAMS: Final = (3, 4)
 _BATCH: Final = 1024
 _KEPT: Final = 1 << 13
 """Texts whose vectors are kept, of 2 kB each."""
-_PAIR: Final = 2
-_LONG: Final = 10_000
-"""Words of a text that has something in every dimension: there, each is added up in order."""
-_AT_ONCE: Final = 1_000_000
-"""Values that are added up together."""
 _SIGN: Final = 1 << 31
 
 
@@ -80,37 +75,20 @@ class LexicalEmbedder:
 
 
 def _vectors(texts: Sequence[str]) -> Vectors:
-    rows: Vectors = np.zeros((len(texts), _WIDTH), np.float32)
     found = [stems(text) for text in texts]
     place = {stem: at for at, stem in enumerate(dict.fromkeys(chain.from_iterable(found)))}
     if not place:
-        return rows
-    sums = rows.ravel()
+        return np.zeros((len(texts), _WIDTH), np.float32)
     own, signed = zip(*map(_vector, place), strict=True)
     dimensions, values = np.concatenate(own), np.concatenate(signed)
     many = np.asarray(list(map(len, own)), np.int64)
     word = np.fromiter(map(place.__getitem__, chain.from_iterable(found)), np.int64)
-    sizes = np.asarray(list(map(len, found)), np.int64)
-    long = sizes > _LONG
-    count = many[word] * ~np.repeat(long, sizes)
-    entry = runs((np.cumsum(many) - many)[word], count)
-    cell = np.repeat(np.repeat(np.arange(len(texts)), sizes), count) * _WIDTH + dimensions[entry]
-    # In double precision a sum of two is rounded as in single; of more, the order counts.
-    sums += np.bincount(cell, values[entry], len(sums))
-    several = np.bincount(cell, minlength=len(sums)).reshape(rows.shape) > _PAIR
-    crowded = np.flatnonzero(several | long[:, None])
-    table = np.zeros((_WIDTH, len(place)), np.float32)
-    table[dimensions, np.repeat(np.arange(len(place)), many)] = values
-    reach = np.cumsum(sizes[crowded // _WIDTH])
-    cuts = np.searchsorted(reach, np.arange(_AT_ONCE, reach[-1:].sum(), _AT_ONCE))
-    for part in filter(len, np.split(crowded, cuts)):
-        at, dimension = np.divmod(part, _WIDTH)
-        near = word[runs((np.cumsum(sizes) - sizes)[at], sizes[at])]
-        within = table[np.repeat(dimension, sizes[at]), near]
-        sums[part] = np.add.reduceat(within, np.cumsum(sizes[at]) - sizes[at])
+    text = np.repeat(np.arange(len(texts)), list(map(len, found)))
+    entry = runs((np.cumsum(many) - many)[word], many[word])
+    cell = np.repeat(text, many[word]) * _WIDTH + dimensions[entry]
+    rows = np.bincount(cell, values[entry], len(texts) * _WIDTH).reshape(-1, _WIDTH)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    rows /= np.where(norms > 0, norms, 1.0)
-    return rows
+    return (rows / np.where(norms > 0, norms, 1.0)).astype(np.float32)
 
 
 @lru_cache(maxsize=1 << 13)

@@ -32,11 +32,3 @@ def rows(said: Terms) -> list[Row]:
             keys, *(each.tolist() for each in own), strict=True
         )
     ]
-
-
-def names(said: Terms) -> dict[int, str]:
-    """What each number stands for; `@` says a meaning, `≠` excludes it."""
-    found = dict(zip(said.number.tolist(), (row.key for row in rows(said)), strict=True))
-    for mark, first in (("@", said.known), ("≠", said.known + len(said.meanings))):
-        found |= {number: mark + concept for number, concept in enumerate(said.meanings, first)}
-    return found

@@ -83,19 +83,6 @@ def test_an_item_more_amiss_never_raises_the_odds(
     assert after <= before + 1e-9 * abs(before)
 
 
-def test_pull_by_hand() -> None:
-    wanted = {
-        (None, None): 0.0,
-        # ½ · (3 + 1), ½ · (-3 + 1): one neighbour is the mean of one.
-        (3.0, None): 2.0,
-        (None, -3.0): -1.0,
-        # ½ · ((3 - 2) / 2 + 1)
-        (3.0, -2.0): 0.75,
-        (-1.0, -1.0): 0.0,
-    }
-    assert {beside: MODEL.pull(*beside) for beside in wanted} == pytest.approx(wanted)
-
-
 def test_another_list_of_features_is_refused() -> None:
     for terms, sentences in (
         (["gone", "one"], ["pairs", "cosine"]),

@@ -1,0 +1,92 @@
+import tomllib
+from collections import Counter
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.text.senses import Sense, senses
+from judge.text.words import stems, words
+
+RAW: dict[str, Any] = tomllib.loads(
+    files("judge").joinpath("data", "senses.toml").read_text("utf-8")
+)
+CONCEPTS: dict[str, dict[str, str]] = RAW["concepts"]
+SETS: dict[str, list[str]] = {name: group.split() for name, group in RAW["exclusive"].items()}
+HIDING: list[str] = RAW["other"]["zh"].split()
+HAN = {word: name for name, entry in CONCEPTS.items() for word in entry.get("zh", "").split()}
+
+
+def read(text: str) -> list[tuple[str, str]]:
+    """Concepts, each with the text from its first word or character to its last one's first."""
+    found = senses(text, words(text))
+    return [(sense.concept, text[places[0] : places[-1] + 1]) for sense, places in found]
+
+
+def sense(word: str) -> Sense:
+    ((found, _),) = senses(word, words(word))
+    return found
+
+
+def test_no_word_of_the_table_has_two_meanings_or_one_at_odds_with_itself() -> None:
+    spelled = [
+        " ".join(stems(spelling.replace("_", " ")))
+        for entry in CONCEPTS.values()
+        for spelling in entry.get("en", "").split()
+    ]
+    spelled += [word for entry in CONCEPTS.values() for word in entry.get("zh", "").split()]
+    assert [word for word, times in Counter(spelled + HIDING).items() if times > 1] == []
+    for word in HAN:
+        found = sense(word)
+        assert [key for key, group in SETS.items() if len(found.implies & set(group)) > 1] == [], (
+            word
+        )
+        less = set(CONCEPTS[found.concept].get("less", "").split())
+        assert found.implies & found.excludes <= less <= found.excludes, word
+
+
+def test_a_word_stands_under_another() -> None:
+    rows = """person boys; people doctor; film movie; died death; bought purchased; began commenced;
+        American U.S.; animal puppies; outdoors beach; increased growth; musicians guitarist;
+        人 男孩; 户外 海滩; 动物 小狗; 去世 逝世; 开始 启动; 购买 买;
+        boy 男孩; 医生 physician; 获胜 won"""
+    pairs = [row.split() for row in rows.split(";")]
+    assert [row for row in pairs if sense(row[0]).concept not in sense(row[1]).implies] == []
+    # What is broader says less.
+    assert "boy" not in sense("person").implies
+    assert not sense("person").excludes & sense("boy").implies
+
+
+def test_words_exclude_each_other() -> None:
+    rows = """男人 女孩; 黑色 白色; 坐着 站在; 增加 下降; 所有 没有人; 之前 之后; 赢得 输掉;
+        室内 户外; 厨房 海滩; 小狗 猫; 周一 星期五; 合法 非法; man woman; before after; all some"""
+    pairs = [row.split() for row in rows.split(";")]
+    one_sided = [
+        (one, other)
+        for one, other in pairs
+        if one != "all" and not (sense(one).excludes & sense(other).implies)
+    ]
+    assert one_sided == []
+    # Exclusion is inherited, but not along the line.
+    assert "female" in sense("uncle").excludes
+    assert not sense("Scotland").excludes & sense("Britain").implies
+
+
+def test_the_longest_word_comes_first_and_a_hiding_one_says_nothing() -> None:
+    han = [("scientist", "科学家"), ("buy", "买了"), ("wine", "红酒")]
+    assert read("科学家用人民币买了红酒") == han
+    assert read("the New Zealand high school") == [
+        ("new-zealand", "New Z"),
+        ("secondary-school", "high s"),
+    ]
+    assert [text for text in [*HIDING, "right", "plain ascii"] if read(text)] == []
+
+
+@given(st.text(max_size=60) | st.text(alphabet="人男女孩民币红酒科学家买了a 1", max_size=60))
+def test_senses_of_any_text_are_in_order_and_apart(text: str) -> None:
+    chinese = [each for each in senses(text, words(text)) if isinstance(each[1], range)]
+    assert all(one[-1] < other[0] for (_, one), (_, other) in pairwise(chinese))
+    told = [(text[places[0] : places[-1] + 1], own.concept) for own, places in chinese]
+    assert [word for word, concept in told if HAN[word] != concept] == []
