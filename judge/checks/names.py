@@ -5,11 +5,11 @@ import tomllib
 from collections.abc import Container, Iterator, Sequence
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from judge.checks.dates import Date, dates
 from judge.text.fold import CJK, CJK_CHAR
-from judge.text.words import LIGHT, Words, abbreviations, stem, weight, words
+from judge.text.words import LIGHT, abbreviations, stem, weight, words
 
 # What a sentence, a list item, a heading or a quotation starts with is capitalised anyway.
 _OPENING: Final = re.compile(r"""(?:\A|[.!?:;…。！？：；\n*#>•·|/"“‘«「『])[\s\-–—*_"'“‘(\[]*\Z""")
@@ -56,8 +56,6 @@ _JOINED: Final = 3
 _PLACES: Final = ("", "a", "e", "i", "o", "ia", "en", "ey", "land")
 _PEOPLES: Final = ("n", "i", "s", "an", "en", "er", "es", "ic", "ian", "ean", "ese", "ish", "ist")
 
-_Kind = TypeVar("_Kind")
-
 
 class Name(NamedTuple):
     """A name and its place."""
@@ -74,11 +72,11 @@ class Name(NamedTuple):
     """False where the capital may be owed to the place: the first word of a sentence."""
 
 
-def names(text: str, dated: Sequence[Date] | None = None, found: Words | None = None) -> list[Name]:
+def names(text: str, dated: Sequence[Date] | None = None) -> list[Name]:
     """Find the names of a text, in reading order; days, months, honorifics and `I` are none.
 
     A run of capitalised words is one name: `United Nations`, `Bank of England`. `dated` are the
-    dates of the text and `found` its words, where they are known already.
+    dates of the text, where they are known already.
 
     >>> [name.parts for name in names("In May the UN met Dr. Ana Silva. 北京市")]
     [('un',), ('ana', 'silva'), ('北京',)]
@@ -86,11 +84,8 @@ def names(text: str, dated: Sequence[Date] | None = None, found: Words | None = 
     known = dates(text) if dated is None else dated
     taken = {place for date in known for place in range(date.start, date.end)}
     dotted = {match.start(): match.end() for match in _DOTTED.finditer(text)}
-    # Closed up, `U.S.` is one word.
-    flat = _spread(text) if dotted else text
-    own = words(flat) if dotted or found is None else found
     named = []
-    for name in (*_capitalised(flat, own, taken), *_chinese(text)):
+    for name in (*_capitalised(_spread(text), taken), *_chinese(text)):
         end = max(name.end, dotted.get(name.start, 0))
         named.append(name._replace(written=text[name.start : end], end=end))
     return sorted(named, key=lambda name: name.start)
@@ -101,9 +96,9 @@ def _spread(text: str) -> str:
     return _DOTTED.sub(lambda match: match[0].replace(".", "").ljust(len(match[0])), text)
 
 
-def _capitalised(text: str, own: Words, taken: Container[int]) -> list[Name]:
+def _capitalised(text: str, taken: Container[int]) -> list[Name]:
     """The runs of words with a capital that owe it to no date, title or place in the text."""
-    keys, starts, ends = own
+    keys, starts, ends = words(text)
     titles, chinese = abbreviations().never_end, not text.isascii() and CJK_CHAR.search(text)
     tall = [at for at, start in enumerate(starts) if text[start].isupper()]
     telling = [at for at in tall if weight(keys[at]) > LIGHT]
@@ -158,13 +153,6 @@ def _chinese(text: str) -> Iterator[Name]:
         yield Name("", (match[1],), *match.span(), certain)
 
 
-class _Cases(NamedTuple, Generic[_Kind]):
-    """What stands in texts that have capitals, and in those that have none at all."""
-
-    tall: _Kind
-    flat: _Kind
-
-
 class Mentions:
     """What a text mentions.
 
@@ -172,10 +160,17 @@ class Mentions:
     none at all.
     """
 
-    def __init__(self, text: str, found: Words | None = None) -> None:
+    def __init__(self, text: str) -> None:
         self.text = text
-        self._found = found
         self._flat = text == text.lower()
+        plain = _spread(text)
+        self._stems, starts, ends = words(plain)
+        self._starts, self._ends = starts, ends
+        self._forms = [plain[start:end] for start, end in zip(starts, ends, strict=True)]
+        """The words as they are written."""
+        self._tall = {at for at, form in enumerate(self._forms) if self._flat or form[0].isupper()}
+        """Which of the words have a capital; all of a text that has none."""
+        self.stems = frozenset(self._stems)
 
     def missing(self, name: Name) -> frozenset[str]:
         """The parts of a name that stand nowhere: `jane` of `Jane Silva` where only Ana Silva does.
@@ -188,12 +183,6 @@ class Mentions:
     def lacks(self, name: Name) -> bool:
         """Whether it does not stand there as written, and a part of it stands nowhere."""
         return name.written not in self.text and bool(self.missing(name))
-
-    @cached_property
-    def lower(self) -> frozenset[str]:
-        """Stems of the words that are written without a capital."""
-        own = zip(self._words.stems, self._forms, strict=True)
-        return frozenset(key for key, form in own if form[0].islower())
 
     def _has(self, part: str) -> bool:
         return (
@@ -215,68 +204,42 @@ class Mentions:
         )
 
     def _has_acronym(self, initials: str) -> bool:
-        written = self.written
-        return initials.upper() in written.tall or (
-            len(initials) > _FEW and initials in written.flat
-        )
+        if self._flat:
+            return len(initials) > _FEW and initials in self.written
+        return initials.upper() in self.written
 
     def _spells(self, acronym: str) -> bool:
-        tall, flat = self.initials
-        short = len(acronym) == _FEW and acronym.upper() in tall
-        return acronym in flat or (acronym in tall.lower() if len(acronym) > _FEW else short)
+        if self._flat or len(acronym) > _FEW:
+            return acronym in self.initials.lower()
+        return len(acronym) == _FEW and acronym.upper() in self.initials
 
     @cached_property
-    def written(self) -> "_Cases[frozenset[str]]":
+    def written(self) -> frozenset[str]:
         """The words, without the s of a plural."""
-        forms = frozenset(form.removesuffix("s") for form in self._forms)
-        return _Cases(frozenset(), forms) if self._flat else _Cases(forms, frozenset())
+        return frozenset(form.removesuffix("s") for form in self._forms)
 
     @cached_property
-    def initials(self) -> "_Cases[str]":
+    def initials(self) -> str:
         """First letters of the words that tell something."""
-        own = zip(self._words.stems, self._forms, strict=True)
-        initials = "".join(form[0] for key, form in own if weight(key) > LIGHT)
-        return _Cases("", initials.lower()) if self._flat else _Cases(initials, "")
-
-    @cached_property
-    def _words(self) -> Words:
-        plain = _spread(self.text)
-        return words(plain) if self._found is None or plain != self.text else self._found
-
-    @cached_property
-    def _forms(self) -> list[str]:
-        """The words as they are written."""
-        plain, (_, starts, ends) = _spread(self.text), self._words
-        return [plain[start:end] for start, end in zip(starts, ends, strict=True)]
-
-    @cached_property
-    def _tall(self) -> dict[int, None]:
-        """Which of the words have a capital; all of a text that has none."""
-        forms = enumerate(self._forms)
-        return {at: None for at, form in forms if self._flat or form[0].isupper()}
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        """The stems of the words."""
-        return frozenset(self._words.stems)
+        own = zip(self._stems, self._forms, strict=True)
+        return "".join(form[0] for key, form in own if weight(key) > LIGHT)
 
     @cached_property
     def roots(self) -> frozenset[tuple[str, bool]]:
         """Those of capitalised words without their endings, and whether these are a people's."""
-        tall = {self._words.stems[at] for at in self._tall}
+        tall = {self._stems[at] for at in self._tall}
         return frozenset(root for own in tall for root in _roots(own))
 
     @cached_property
     def closed(self) -> frozenset[str]:
         """Capitalised words side by side, written as one."""
-        _, starts, ends = self._words
         closed: set[str] = set()
         for first in self._tall:
-            written, end = "", starts[first]
+            written, end = "", self._starts[first]
             for at in range(first, first + _JOINED):
-                if at not in self._tall or starts[at] - end > 1:
+                if at not in self._tall or self._starts[at] - end > 1:
                     break
-                written, end = written + self._forms[at], ends[at]
+                written, end = written + self._forms[at], self._ends[at]
                 closed.add(stem(written))
         return frozenset(closed)
 
@@ -284,7 +247,7 @@ class Mentions:
     def groups(self) -> frozenset[int]:
         """Which groups of forms have one in the text; a short one is written in capitals."""
         found: set[int] = set()
-        keys, forms = [*self._words.stems, ""], self._forms
+        keys, forms = [*self._stems, ""], self._forms
         for at in self._tall:
             if self._flat or len(forms[at]) > _JOINED or forms[at].isupper():
                 found.update(_forms().get(keys[at], ()))

@@ -51,13 +51,13 @@ class Words(NamedTuple):
     """One past its last."""
 
 
-def words(text: str, start: int = 0, end: int | None = None) -> Words:
-    """Find the words of a text, or of a part that cuts no word; numbers are no words, `B12` is.
+def words(text: str) -> Words:
+    """Find the words of a text; numbers are no words, `B12` is.
 
     >>> words("Dr. Müller’s cafés: 周五, 12 B12").stems
     ['dr', 'muller', 'cafe', '周', '五', 'b12']
     """
-    found = list(WORD.finditer(text, start, len(text) if end is None else end))
+    found = list(WORD.finditer(text))
     return Words(
         [stem(match[0]) for match in found],
         [match.start() for match in found],
