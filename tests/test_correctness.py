@@ -12,7 +12,6 @@ from judge.errors import JudgeUnavailable
 from judge.pipeline import evaluate_sample
 from judge.protocols import Judge
 from judge.records import (
-    Call,
     Chunk,
     Correctness,
     CorrectnessStatus,
@@ -29,7 +28,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.turns import Desk, Turn
+from judge.turns import Turn
 
 CHUNKS = (
     Chunk(chunk_id="hr#1", text="Employees get 15 days of paid leave a year."),
@@ -156,15 +155,6 @@ async def test_of_alternatives_the_right_one_is_not_enough() -> None:
         result = await scored(more, Scripted("P", "F"))
         assert result.cell is not None
         assert result.cell.correct is True
-    # Nor is what it leaves open elsewhere than the reference's evidence stands.
-    quote = Evidence(chunk_id="answer", quote="Paris is the capital")
-    found = verdict(Support.FULL).model_copy(update={"evidence": (quote,)})
-    said = ("Paris is the capital.", "One gets there by train or bus.")
-    told = {said[0]: verdict(Support.FULL), said[1]: verdict(Support.NONE), "Paris.": found}
-    apart = CAPITAL.model_copy(update={"answer": " ".join(said)})
-    result = await scored(apart, FakeJudge(told))
-    assert result.cell is not None
-    assert result.cell.correct is True
 
 
 async def test_what_is_not_compared_leaves_the_scores_open() -> None:
@@ -224,27 +214,6 @@ async def test_what_to_look_at_in_a_comparison_is_flagged() -> None:
     assert FlagName.INJECTION_SUSPECTED in {flag.name for flag in result.flags}
 
 
-async def test_calls_of_both_ways_and_the_model_that_gave_the_verdicts_are_told() -> None:
-    class Served(FakeJudge):
-        async def judge(self, request: JudgeRequest) -> Judgment:
-            way = request.chunks[0].chunk_id
-            call = Call(model=way, prompt_tokens=1, reply_tokens=1, seconds=0)
-            told = "llm:m@h|served:m-2" if way == "answer" else "llm:m@h"
-            outcome = verdict(Support.FULL).model_copy(update={"signature": told})
-            failed = Unscored(reason=UnscoredReason.TIMEOUT)
-            outcomes = dict.fromkeys(request.ask, outcome if way == "answer" else failed)
-            return Judgment(outcomes=outcomes, calls=(call,))
-
-    sample = Sample(qid="1", answer="Leave is long.", gold_answer="Leave is ten days.")
-    judge = Served({}, "llm:m@h")
-    sample = sample.model_copy(update={"chunks": CHUNKS})
-    result = await scored(sample, judge, judge)
-    assert [call.model for call in result.calls] == ["hr#1", "gold_answer", "answer"]
-    assert result.correctness is not None
-    # Only the way back has verdicts, and another model gave them.
-    assert result.correctness.signature == "llm:m@h|served:m-2"
-
-
 NOTHING = [
     # An answer, its reference, and what becomes of the comparison.
     ("Leave is long.", None, CorrectnessStatus.NO_REFERENCE),
@@ -281,31 +250,6 @@ async def test_who_asserts_nothing_where_there_is_an_answer_covers_nothing() -> 
     assert (found.precision, found.recall, found.f1) == (None, 0.5, None)
 
 
-class Busy(FakeJudge):
-    """Counts the requests that are in flight at a time."""
-
-    now = most = 0
-
-    async def judge(self, request: JudgeRequest) -> Judgment:
-        self.now += 1
-        self.most = max(self.most, self.now)
-        await asyncio.sleep(0)
-        self.now -= 1
-        return await super().judge(request)
-
-
-async def test_both_ways_are_asked_at_the_same_time_where_there_is_room() -> None:
-    result = await evaluate_sample(LEAVE, FakeJudge({}), Rules())
-    for room in (1, 2):
-        places, judge = asyncio.Semaphore(room), Busy({})
-        desk = Desk(places)
-        await compare(LEAVE, result, judge, Rules(), Turn(desk, 60.0))
-        assert (judge.most, judge.now, len(judge.requests)) == (room, 0, 2)
-        assert not places.locked()  # each place is given back
-        forth, back = (each.deadline or 0.0 for each in judge.requests)
-        assert forth < back  # who waits for its turn loses no time by it
-
-
 async def test_an_error_of_one_way_comes_as_it_is_and_ends_the_other() -> None:
     ended = []
 
@@ -324,15 +268,9 @@ async def test_an_error_of_one_way_comes_as_it_is_and_ends_the_other() -> None:
 
 
 FIGURES = [
-    # A query, an answer, and a reference that gives another figure.
+    # A query, an answer, and a reference that gives another figure; that of a citation is none.
     ("How long is leave?", "Leave is 24 days a year.", "Leave is 25 days a year."),
-    ("年假多长?", "年假每年为24天。", "年假每年为25天。"),
-    ("Which floors are open?", "Floors 1 and 4.", "1, 2 and 3."),
-    ("会议室在几楼?", "会议室在3楼。", "会议室在5楼。"),
-    # The number of a citation is no figure.
-    ("How many doors does the hall have?", "The hall has 5 doors [3].", "It has 3 doors."),
     ("How many doors does the hall have?", "The hall has 5 doors[^3].", "It has 3 doors."),
-    ("会议室有几扇门?", "会议室有5扇门[3]。", "3扇门。"),
     ("会议室有几扇门?", "会议室有5扇门【3†来源】。", "3扇门。"),
     ("How many people live there?", "About 250 people live there [1][340].", "340 people"),
     ("When was it founded?", "It was founded in 1990 [doc-2041#7].", "2041"),

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.checks.mismatch import Mismatch, Source, mismatches
+from judge.checks.mismatch import Mismatch, mismatches
 from judge.records import Evidence, JudgeRequest, Support, Verdict
 from tests.requests import request
 
@@ -187,14 +187,6 @@ def test_only_a_full_that_repeats_no_quote_is_compared() -> None:
     quote = Evidence(chunk_id="1", quote=text, start=0, end=len(text), verified=True)
     assert told(text, SHOP, verdict=FULL.model_copy(update={"evidence": (quote,)})) is None
     assert told(text, SHOP) == ("number", "99", None)
-
-
-def test_equivalents_are_what_the_chunks_give_in_another_form() -> None:
-    text = "On 3 May 2021 the UN paid $3.5 million at half past six."
-    chunk = "The United Nations paid 3,500,000 dollars on 2021-05-03 at 6:30."
-    absent = {at: text[at : at + 1] for at in (3, 18, 27, 40)}
-    found = Source(asked(text, chunk)).equivalents(0, absent)
-    assert [text[start:end] for start, end in found] == ["$3.5 million", "3 May 2021", "UN"]
 
 
 @given(st.text(max_size=80) | st.text("0123456789.,年月日 %kmAbPM半第-/:'s", max_size=80))

@@ -66,6 +66,13 @@ QUOTES = (
     ("…", EN, None),
     ("", "", None),
     ("Refunds are paid within thirty days", "", None),
+    # A bare chunk is quoted whole, with or without its full stop.
+    ("Seven", "Seven.", "Seven."),
+    ("Seven.", "Seven", "Seven"),
+    ("七点", "七点。", "七点。"),
+    ("seven!", "“Seven.”", None),
+    ("5", ".5", None),
+    (".", "。", None),
     # Where markers were blank.
     (
         "It opens at seven, daily.",
@@ -76,6 +83,12 @@ QUOTES = (
     ("24 months.", "24 months   .", "24 months   ."),
     ("24 months", "24 months   .", "24 months   ."),
     ("version 7.5 is out now", "version 7 .5 is out now", None),
+    # An earlier place inside a word hides no later one.
+    (
+        "sell buy and keep",
+        "They outsell buy and keep it. Sell buy and keep it.",
+        "Sell buy and keep",
+    ),
 )
 
 
@@ -85,13 +98,6 @@ def test_a_quote_is_found_as_the_chunks_own_characters() -> None:
         return chunk[slice(*span)] if span else None
 
     assert [row for row in QUOTES if found(row[0], row[1]) != row[2]] == []
-
-
-def test_an_earlier_place_inside_a_word_does_not_hide_a_later_one() -> None:
-    chunk = "They outsell buy and keep it. Sell buy and keep it."
-    span = find_quote("sell buy and keep", chunk)
-    assert span is not None
-    assert span[0] == chunk.index("Sell")
 
 
 def test_a_verdict_gets_the_chunks_characters_and_their_offsets() -> None:
@@ -115,16 +121,6 @@ def test_a_quote_from_another_chunk_stays_unverified() -> None:
         assert outcome == verdict(Evidence(chunk_id=chunk_id, quote=quote))
 
 
-def test_any_of_the_chunks_that_share_an_id_may_hold_the_quote() -> None:
-    outcome = checked(
-        verdict(Evidence(chunk_id="a", quote="refunds are paid within")),
-        Chunk(chunk_id="a", text=ZH),
-        Chunk(chunk_id="a", text=EN),
-    )
-    assert isinstance(outcome, Verdict)
-    assert outcome.backed
-
-
 def test_what_evidence_says_of_itself_is_not_believed() -> None:
     quote = "Refunds are paid within"
     for start, end in ((5, 9), (0, 4000), (-4, 23), (23, 0), (0, None), (None, 23)):
@@ -140,13 +136,6 @@ def test_what_evidence_says_of_itself_is_not_believed() -> None:
     lie = Evidence(chunk_id="a", quote="never said in it", start=0, end=16, verified=True)
     outcome = checked(verdict(lie), Chunk(chunk_id="a", text=EN))
     assert outcome == verdict(Evidence(chunk_id="a", quote="never said in it"))
-
-
-def test_offsets_that_hold_are_kept_however_short_the_quote() -> None:
-    window = Evidence(chunk_id="a", quote="fee", start=EN.index("fee"), end=EN.index("fee") + 3)
-    outcome = checked(verdict(window), Chunk(chunk_id="a", text=EN))
-    assert isinstance(outcome, Verdict)
-    assert outcome.backed
 
 
 REQUIRED = (
@@ -171,11 +160,6 @@ def test_quotes_can_be_required() -> None:
         else:
             assert isinstance(outcome, Unscored)
             assert outcome.reason is UnscoredReason.UNVERIFIED
-
-
-def test_a_failure_passes_through() -> None:
-    failure = Unscored(reason=UnscoredReason.TIMEOUT)
-    assert checked(failure, require=True) is failure
 
 
 _WORDS = st.lists(st.text(st.sampled_from("abcdeé'“ß"), min_size=1), min_size=4)
@@ -206,21 +190,6 @@ def test_what_is_found_reads_as_the_quote(quote: str, chunk: str) -> None:
     if span is not None and "..." not in fold(quote).text:
         said, found = fold(quote).text, fold(chunk[slice(*span)]).text
         assert found.replace(" ", "") == said.replace(" ", "")  # before a stop none counts
-
-
-BARE = (
-    ("Seven", "Seven.", True),
-    ("Seven.", "Seven", True),
-    ("七点", "七点。", True),
-    ("seven!", "“Seven.”", False),  # a mark in front is no full stop
-    ("5", ".5", False),
-    ("Sev", "Seven.", False),
-    (".", "。", False),
-)
-
-
-def test_a_bare_chunk_is_quoted_whole_with_or_without_its_full_stop() -> None:
-    assert [row for row in BARE if (find_quote(row[0], row[1]) is not None) is not row[2]] == []
 
 
 def test_support_without_a_found_quote_is_flagged_in_the_order_of_the_sentences() -> None:

@@ -14,7 +14,7 @@ from judge.judges.similarity.align import (
     align,
 )
 from judge.judges.similarity.index import locate
-from judge.judges.similarity.terms import Kind, terms
+from judge.judges.similarity.terms import terms
 from judge.text.words import CONTENT, weight
 from tests.judges.similarity.rows import rows
 
@@ -168,32 +168,6 @@ def test_meanings_make_up_for_a_part_and_what_excludes_them_denies() -> None:
         state = "denied" if found.get("denied") else "part" if 0 < gone < 1 else "gone"
         told.append(state if gone or found.get("denied") else "there" if found else "quiet")
     assert told == [wanted for *_, wanted in rows]
-
-
-def test_the_best_window_is_the_shortest_that_holds_as_much() -> None:
-    chunk = "Lunch is at noon. Rain fell on Hamburg. Trains stop."
-    found = aligned(["Rain fell on Hamburg."], ["Rain.", chunk, "Hamburg."])
-    windows = found.windows[0].tolist()
-    assert windows[0] == windows[3]
-    assert [found.passages.span(w)[0] for w in windows[2:]] == [0, 1, 2]
-    _, start, end = found.passages.span(windows[0])
-    assert chunk[start:end] == "Rain fell on Hamburg."
-
-
-def test_what_is_lost_is_told_by_its_words() -> None:
-    def lost(found: Alignment) -> list[list[str]]:
-        return [
-            [row.key for row, out in zip(rows(found.said), which.tolist(), strict=True) if out]
-            for which in (
-                each & (found.said.kind == Kind.WORD) for each in (found.missing, found.scattered)
-            )
-        ]
-
-    found = aligned(["A man closes Hamburg."], ["A gentleman closes.", "Hamburg, Hamburg."])
-    assert lost(found) == [[], ["hamburg"]]
-    found = aligned(["Snow lies."], ["Rain fell.", ""])
-    assert found.windows.tolist() == [[-1, -1, -1, -1]]
-    assert lost(found) == [["snow", "lie"]] * 2
 
 
 def test_late_is_the_last_third_of_the_items_by_place() -> None:
