@@ -35,7 +35,6 @@ _ENDED: Final = (
     "is gone; the same command goes on from what is done\n"
 )
 _AUTH: Final = "RAY_AUTH_MODE"
-_GUARDED: Final = "token"
 
 
 @contextmanager
@@ -89,15 +88,13 @@ def connected(address: str | None) -> Iterator[None]:
             with _unseen(), _own_ends():
                 ray.init(address, log_to_driver=False, logging_level="ERROR", **here)
         except (OSError, ValueError, RuntimeError, RayError) as error:
-            step = "" if chosen else f", set {_AUTH}={_GUARDED} where it asks for a token"
+            step = "" if chosen else f", set {_AUTH}=token where it asks for a token"
             why = str(error).partition(". ")[0]
             told = f"{named}: {why}; start Ray there{step}, or leave it out"
             if here:
                 told = f"Ray cannot be started here: {why}; RAY_TMPDIR names another folder for it"
             raise ConfigError(told) from None
         try:
-            if not here:
-                _agree(named)
             yield
         except RayError as error:
             met = error.cause if isinstance(error, RayTaskError) else error
@@ -125,19 +122,6 @@ def _guarded() -> Iterator[None]:
             yield
         finally:
             guard.communicate(b"all is well")
-
-
-def _agree(named: str) -> None:
-    """Raise ConfigError where Ray sends a token that it found to a cluster that asks for none.
-
-    There its workers could read nothing of this process's, and be waited for without end.
-    """
-    if os.environ.get(_AUTH) != _GUARDED:
-        return
-    asked = ray.remote(os.getenv).options(num_cpus=0).remote(_AUTH)
-    if ray.get(asked) != _GUARDED:
-        told = f"asks for no token, and this user sends one; set {_AUTH}=disabled"
-        raise ConfigError(f"{named}: {told}")
 
 
 @contextmanager

@@ -38,10 +38,10 @@ def open_hook(name: str) -> ReviewHook:
         return Webhook(name, headers={"Authorization": f"Bearer {token}"} if token else {})
     if name.lower().endswith(".csv"):
         return AppendedSheet(Path(name))
-    return load_hook(name)
+    return _imported(name)
 
 
-def load_hook(name: str) -> ReviewHook:
+def _imported(name: str) -> ReviewHook:
     """The object named `package.module:object.attribute`; of a class, one that is made of it.
 
     It is looked for in the working folder last: a file of that folder takes the place of no
