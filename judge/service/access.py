@@ -50,7 +50,6 @@ BAD: Final = 400
 GONE: Final = 499
 """Logged where nobody was left to answer."""
 _ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_WEIGHT: Final = re.compile(r"[01](?:\.[0-9]{0,3})?")
 _ALWAYS: Final = {
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
@@ -218,21 +217,13 @@ def _key(headers: Headers) -> str:
 
 
 def preferred(accepted: str) -> "Lang":
-    """The language of ours that an `Accept-Language` weighs most; English where it names none.
+    """The first language of ours that an `Accept-Language` names; English where it names none.
 
     >>> preferred("fr, zh-CN;q=0.9, en;q=0.8"), preferred("*")
     ('zh', 'en')
     """
-    best: Lang = "en"
-    most = 0.0
-    for part in accepted.lower().split(","):
-        tag, *rest = (each.strip() for each in part.split(";"))
-        weight = next((each[2:] for each in rest if each.startswith("q=")), "1")
-        value = float(weight) if _WEIGHT.fullmatch(weight) else 0.0
-        for lang in LANGS:
-            if tag.partition("-")[0] == lang and value > most:
-                best, most = lang, value
-    return best
+    tags = [re.split("[-;]", each.strip())[0] for each in accepted.lower().split(",")]
+    return next((lang for tag in tags for lang in LANGS if tag == lang), "en")
 
 
 class Access:
