@@ -1,4 +1,4 @@
-"""The service under load, beside bare ones, and what it keeps when it is killed.
+"""The service under load, beside bare ones.
 
     python -m tests.bench.service [--seconds 60] [--clients 64] [--only equal,load,…]
 
@@ -9,12 +9,9 @@ import argparse
 import asyncio
 import json
 import os
-import random
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,16 +24,13 @@ import httpx
 import numpy as np
 
 from judge import Config, Sample, evaluate, read_samples
-from judge.files.runs import line_of, read_results
+from judge.files.runs import line_of
 from tests.bench import labelled, workload
 from tests.bench.calls import served, stats
-from tests.replies import Slow, right
 from tests.server import JudgeServer
 from tests.serving import QUICKSTART, process, until
 
 DELAY: Final = 0.3
-NODE: Final = Path(__file__).with_name("service.mjs")
-TOKEN: Final = "0123456789abcdef0123"  # noqa: S105  the bench's own
 
 BARE: Final = """
 import sys, uvicorn
@@ -173,7 +167,7 @@ def bare(seconds: float, clients: int) -> None:
             took, codes = asyncio.run(
                 storm(f"{http.base_url}/v1/evaluations", bodies, seconds, clients)
             )
-        ours = tell("the service, judge at 0 ms", took, seconds, codes)
+        tell("the service, judge at 0 ms", took, seconds, codes)
         with process(Path(place) / "b", *words, "--cache-dir", Path(place) / "c") as (_, http):
             asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, 3, clients))
             took, codes = asyncio.run(
@@ -190,7 +184,6 @@ def bare(seconds: float, clients: int) -> None:
         with _bare(constant) as url:
             took, codes = asyncio.run(storm(f"{url}/v1/evaluations", bodies, seconds, clients))
     tell(f"bare FastAPI, {len(line):,} bytes", took, seconds, codes)
-    del ours
 
 
 @contextmanager
@@ -210,101 +203,12 @@ def _bare(line: Path) -> Iterator[str]:
         app.wait()
 
 
-def killed() -> None:
-    """kill −9 in the middle of three batches, twice, one of them cancelled in between."""
-    names = {name: [f"{name}{n}" for n in range(120)] for name in "abc"}
-    dice = random.Random(1)  # noqa: S311  no secret is made of it
-    with (
-        JudgeServer(lambda asked: Slow(0.02, right(asked))) as judge,
-        tempfile.TemporaryDirectory() as place,
-    ):
-        data, cache = Path(place) / "data", Path(place) / "cache"
-        words = (*judge.words, "--concurrency", 8, "--cache-dir", cache, "--running", 3)
-        bodies = {}
-        for name, qids in names.items():
-            chunk = "The rooms open at seven."
-            rows = [
-                {"qid": q, "answer": f"Room {q} opens at seven.", "chunks": [chunk]} for q in qids
-            ]
-            bodies[name] = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
-        for _ in range(2):
-            with process(data, *words) as (server, http):
-                for name, body in bodies.items():
-                    assert http.put(f"/v1/batches/{name}", content=body).is_success
-                wanted = 30 + dice.randrange(30) + (0 if judge.calls == 0 else judge.calls)
-                while judge.calls < wanted:
-                    time.sleep(0.005)
-                if wanted > 60:
-                    http.delete("/v1/batches/b")
-                server.send_signal(signal.SIGKILL)
-                server.wait()
-        with process(data, *words) as (server, http):
-            for name, body in bodies.items():
-                assert http.put(f"/v1/batches/{name}", content=body).is_success
-            found = {name: until(http, name) for name in names}
-            server.terminate()
-            ended = server.wait(30)
-        once = sum(
-            [each.qid for each in read_results(data / name)] == qids for name, qids in names.items()
-        )
-        means = {each["summary"]["faithfulness"]["macro"] for each in found.values()}
-        print(
-            f"killed twice amid three batches, one cancelled: {once} of 3 with each answer once, "
-            f"{judge.calls} calls for 360 answers, means {means}, SIGTERM exits {ended}"
-        )
-
-
-def guesses(count: int) -> None:
-    """Wrong tokens, while others are served."""
-    environment = {"JUDGE_SERVICE_TOKENS": f"me:{TOKEN}"}
-    with (
-        tempfile.TemporaryDirectory() as place,
-        process(Path(place), environment=environment) as (server, http),
-    ):
-        one, known = QUICKSTART.read_bytes().splitlines()[0], {"Authorization": f"Bearer {TOKEN}"}
-        http.post("/v1/evaluations", content=one, headers=known)
-        before, codes, others = resident(server.pid), Counter[int](), list[float]()
-        stop = threading.Event()
-
-        def other() -> None:
-            with httpx.Client(base_url=http.base_url, trust_env=False, headers=known) as client:
-                while not stop.is_set():
-                    began = time.perf_counter()
-                    assert client.post("/v1/evaluations", content=one).status_code == 200
-                    others.append(time.perf_counter() - began)
-
-        thread = threading.Thread(target=other)
-        thread.start()
-        for number in range(count):
-            codes[
-                http.get(
-                    "/v1/batches", headers={"Authorization": f"Bearer {number:020d}"}
-                ).status_code
-            ] += 1
-        stop.set()
-        thread.join()
-        after = resident(server.pid)
-    answered = ", ".join(f"{n:,} × {code}" for code, n in codes.items())
-    print(
-        f"{count:,} guesses at a token: {answered}; memory {before:.0f} MB, then {after:.0f} MB; "
-        f"others served meanwhile: {len(others):,}, p50 {1000 * float(np.median(others)):.1f} ms"
-    )
-
-
-def node() -> None:
-    """The script of another language."""
-    with tempfile.TemporaryDirectory() as place, process(Path(place)) as (_, http):
-        command = ["node", str(NODE), str(http.base_url).rstrip("/"), str(QUICKSTART)]
-        print(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
-
-
 def main() -> None:
     reading = argparse.ArgumentParser()
     reading.add_argument("--seconds", type=float, default=60)
     reading.add_argument("--clients", type=int, default=64)
-    reading.add_argument("--only", default="equal,load,bare,killed,guesses,node")
+    reading.add_argument("--only", default="equal,load,bare")
     reading.add_argument("--words", default="", help="more options of judge serve")
-    reading.add_argument("--guesses", type=int, default=10_000)
     options = reading.parse_args()
     for name in options.only.split(","):
         match name:
@@ -312,10 +216,8 @@ def main() -> None:
                 load(options.seconds, options.clients, options.words.split())
             case "bare":
                 bare(min(options.seconds, 15), options.clients)
-            case "guesses":
-                guesses(options.guesses)
             case _:
-                {"equal": equal, "killed": killed, "node": node}[name]()
+                equal()
 
 
 if __name__ == "__main__":

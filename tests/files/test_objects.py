@@ -141,15 +141,8 @@ MADE: list[tuple[str, Callable[[Any, list[dict[str, Any]]], object]]] = [
 
 @pytest.mark.parametrize(("name", "make"), MADE)
 def test_tables_of_other_packages_are_read(name: str, make: Callable[[Any, Any], object]) -> None:
-    table = make(pytest.importorskip(name), [ROW, OTHER])
-    assert [result.qid for result in evaluate(table)] == ["7", "2"]
-
-
-@pytest.mark.parametrize(("name", "make"), MADE)
-def test_what_other_rows_have_is_not_in_a_row(
-    name: str, make: Callable[[Any, Any], object]
-) -> None:
     columns = make(pytest.importorskip(name), GRADED)
+    # What other rows have is not in a row.
     for rows in (columns, GRADED, frame(*GRADED)):
         assert [result.metadata for result in evaluate(rows)] == [
             {"by": {"a": 1}},

@@ -12,7 +12,6 @@ import pytest
 from judge import Config, ConfigError, InputError, Sample
 from judge.files.samples import read_samples
 from tests.commands import judge
-from tests.growth import repeated, squared
 
 SHAPES = Path(__file__).resolve().parents[2] / "fixtures" / "shapes"
 NUMBERED = ["1", "2"]
@@ -290,10 +289,3 @@ def test_rows_that_differ(tmp_path: Path) -> None:
                 list(read_samples(path))
         else:
             assert [[c.text for c in each.chunks] for each in read_samples(path)] == found
-
-
-def test_keys_of_any_length_cost_no_more_than_once() -> None:
-    def read(key: str) -> Sample:
-        return Sample.of({f"{key}\n": 1, "result": "a", "context": []})
-
-    assert squared(read, map(repeated, (".1", ".1\n", ".x", "1", ".1x")), 2_000) == []
