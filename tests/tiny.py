@@ -5,25 +5,23 @@ torch and transformers are imported when one is made: the tests that use this sk
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 _MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _WORDS = ("the", "a", "b", "c", "d", "room", "is", "open", "shut", "word", ".", "。", "第", "室")
 _HAN = ("开", "关", "门")
 VOCABULARY = (*_MARKS, *_WORDS, *_HAN)
 _WIDTH = 16
+_LONGEST = 64
+"""Tokens that a model takes."""
 _LIKENESS = 30.0
 """How much the text weighs beside a label's bias."""
 
 
-def _tokenizer(folder: Path, longest: int) -> None:
+def _tokenizer(folder: Path) -> None:
     from transformers import BertTokenizerFast  # noqa: PLC0415
 
     vocabulary = {word: number for number, word in enumerate(VOCABULARY)}
-    tokenizer = BertTokenizerFast(vocab=vocabulary, model_max_length=longest)
+    tokenizer = BertTokenizerFast(vocab=vocabulary, model_max_length=_LONGEST)
     tokenizer.save_pretrained(folder)
 
 
@@ -32,7 +30,6 @@ def save_classifier(
     labels: Sequence[str],
     bias: Sequence[float] = (),
     words: Mapping[str, int] | None = None,
-    longest: int = 64,
 ) -> Path:
     """A classifier of pairs whose logits are the biases, and more for a label by a word.
 
@@ -41,7 +38,6 @@ def save_classifier(
         labels: by number.
         bias: one a label; zeros where left out.
         words: a word of the vocabulary that, in the premise alone, speaks for a label.
-        longest: tokens it takes.
     """
     import torch  # noqa: PLC0415
     from transformers import BertConfig, BertForSequenceClassification  # noqa: PLC0415
@@ -52,7 +48,7 @@ def save_classifier(
         num_hidden_layers=1,
         num_attention_heads=1,
         intermediate_size=4,
-        max_position_embeddings=longest,
+        max_position_embeddings=_LONGEST,
         id2label=dict(enumerate(labels)),
         label2id={label: number for number, label in enumerate(labels)},
     )
@@ -76,7 +72,7 @@ def save_classifier(
         if bias:
             model.classifier.bias.copy_(torch.tensor(bias))
     model.save_pretrained(folder)
-    _tokenizer(folder, longest)
+    _tokenizer(folder)
     return folder
 
 
@@ -92,8 +88,8 @@ def save_encoder(folder: Path) -> Path:
         num_hidden_layers=1,
         num_attention_heads=2,
         intermediate_size=16,
-        max_position_embeddings=64,
+        max_position_embeddings=_LONGEST,
     )
     BertModel(config).save_pretrained(folder)
-    _tokenizer(folder, 64)
+    _tokenizer(folder)
     return folder
