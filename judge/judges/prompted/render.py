@@ -27,8 +27,6 @@ _TAG: Final = re.compile(
     r"<(?=[^\w<]*+(?:question|evidence|chunk|answer|context|s(?![^\W\d_]))|\|)",
     re.IGNORECASE,
 )
-ANSWERED: Final = {label.value: label for label in (Support.FULL, Support.PARTIAL, Support.NONE)}
-"""What may be said of a part of a question."""
 _LABELS: Final[JsonValue] = {"type": "string", "enum": [label.value for label in Support]}
 
 
@@ -67,7 +65,7 @@ PARTS_SCHEMA: Final = _object(
                 {
                     "part": {"type": "string"},
                     "evidence": _list({"type": "string"}),
-                    "answered": {"type": "string", "enum": [*ANSWERED]},
+                    "answered": {"type": "string", "enum": ["full", "partial", "none"]},
                     "reason": {"type": "string"},
                 }
             )

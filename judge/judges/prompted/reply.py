@@ -9,13 +9,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Final, NamedTuple, TypeVar
+from typing import Annotated, Final, Literal, NamedTuple, TypeVar
 
-from pydantic import JsonValue
+from pydantic import BaseModel, BeforeValidator, JsonValue, ValidationError
 
 from judge.answer.sentences import split
 from judge.checks.quotes import find_words
-from judge.judges.prompted.render import ANSWERED, PARTS_SCHEMA, REPLY_SCHEMA, sentence_id
+from judge.judges.prompted.render import PARTS_SCHEMA, REPLY_SCHEMA, sentence_id
 from judge.records import (
     Evidence,
     JudgeRequest,
@@ -33,10 +33,85 @@ _BEGINS: Final = re.compile(rf'\{{(?=\s*+["}}])|\[(?=\s*+\{{)|{re.escape(_THOUGH
 _LONGEST_WHOLE: Final = 18
 _LONGEST_REASON: Final = 300
 _SAID: Final = 40
-_DIGITS: Final = re.compile(r"\s*[0-9]{1,9}\s*")
-_LABELS: Final = {label.value: label for label in Support}
+_TYPES: Final = {
+    "list_type": "a list",
+    "string_type": "text",
+    "model_type": "an object",
+}
+"""What a field has to be, by the type of pydantic's error."""
 
-_T = TypeVar("_T", str, list[object])
+_M = TypeVar("_M", bound=BaseModel)
+
+
+def _clean(value: object) -> object:
+    # An escape can make half a character, which no file can hold.
+    return value.strip().encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+def _number(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError  # noqa: TRY004  this becomes a pydantic error, a TypeError does not
+    return value
+
+
+def _quoting(items: object) -> object:
+    """Evidence without the items whose quote is blank, or the dots of the prompt's example."""
+    if not isinstance(items, list):
+        return items
+    return [item for item in items if not isinstance(item, dict) or _quotes(item.get("quote"))]
+
+
+def _quotes(value: object) -> bool:
+    return bool(value.strip(" .…")) if isinstance(value, str) else value is not None
+
+
+_Text = Annotated[str, BeforeValidator(_clean)]
+_Label = Annotated[
+    Literal["full", "partial", "none", "contradicted", "no_claim"],
+    BeforeValidator(_lower),
+    BeforeValidator(_clean),
+]
+_Answered = Annotated[
+    Literal["full", "partial", "none"], BeforeValidator(_lower), BeforeValidator(_clean)
+]
+_Number = Annotated[int, BeforeValidator(_number)]
+
+
+class _Quote(BaseModel):
+    chunk: _Number | None = None
+    quote: _Text
+
+
+class _Entry(BaseModel):
+    """What a reply says of one sentence. A field that is null counts as absent."""
+
+    support: _Label
+    evidence: Annotated[list[_Quote], BeforeValidator(_quoting)] | None = None
+    supporting: list[_Number] | None = None
+    reason: _Text | None = None
+
+
+class _Cited(BaseModel):
+    """What it says of the chunks that the sentence cites, which counts only where there are any."""
+
+    cited_support: _Label | None = None
+
+
+class _Part(BaseModel):
+    """What a reply says of one part of a question."""
+
+    part: _Text
+    evidence: list[_Text] | None = None
+    answered: _Answered
+    reason: _Text | None = None
+
+
+class _Parts(BaseModel):
+    parts: list[_Part]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +204,11 @@ def _parts(
     values: Sequence[object], question: str
 ) -> tuple[list[QuestionPart], list[tuple[int, int]]]:
     """The parts, and where each stands in the question."""
-    lists = [item.get("parts") for item in values if isinstance(item, dict)]
-    if len(lists) != 1 or not isinstance(lists[0], list):
+    found = [item for item in values if isinstance(item, dict)]
+    if len(found) != 1 or "parts" not in found[0]:
         raise FaultError('its JSON is not one object with a list named "parts"')
-    entries = [entry for entry in lists[0] if isinstance(entry, dict)]
-    if len(entries) < len(lists[0]):
-        raise FaultError("parts holds what is no object")
-    words = [_text(entry, "part") for entry in entries]
+    entries = _validated(_Parts, found[0]).parts
+    words = [entry.part for entry in entries]
     spans: list[tuple[int, int]] = []
     for said, span in zip(words, find_words(words, question), strict=True):
         if span is None:
@@ -150,18 +223,13 @@ def _parts(
     return [_part(entry, question[start:end]) for entry, (start, end) in both], spans
 
 
-def _part(entry: Mapping[str, object], words: str) -> QuestionPart:
-    answered = _label(entry.get("answered"), "answered", ANSWERED)
-    quotes = _given(entry, "evidence", list, "a list")
-    if not all(isinstance(quote, str) for quote in quotes):
-        raise FaultError("evidence holds what is no text")
-    texts = [str(quote).strip().encode(errors="replace").decode() for quote in quotes]
-    reason = " ".join(_text(entry, "reason").split())
+def _part(entry: _Part, words: str) -> QuestionPart:
+    answered = Support(entry.answered)
     return QuestionPart(
         words=words,
         answered=answered,
-        quotes=tuple(text for text in texts if text.strip(" .…")),
-        reason="" if answered is Support.FULL else clip(reason, _LONGEST_REASON),
+        quotes=tuple(text for text in entry.evidence or () if _quotes(text)),
+        reason=_reason(entry.reason, answered),
     )
 
 
@@ -180,51 +248,41 @@ def _entries(values: Iterable[object]) -> list[Mapping[str, object]]:
 
 
 def _verdict(
-    entry: Mapping[str, object], index: int, request: JudgeRequest, signature: str
+    item: Mapping[str, object], index: int, request: JudgeRequest, signature: str
 ) -> Verdict:
-    support = _label(entry.get("support"), "support")
+    entry = _validated(_Entry, item)
+    support = Support(entry.support)
+    asserts, cites = support is not Support.NO_CLAIM, bool(request.cites.get(index))
     empty = not any(chunk.text.strip() for chunk in request.chunks)
-    if empty and support is not Support.NO_CLAIM:
-        said = entry.get("cited_support")
-        labels = {support} if said is None else {support, _label(said, "cited_support")}
-        if labels != {Support.NONE}:
-            raise FaultError("no chunk has any text, so nothing is supported or contradicted")
-    evidence = tuple(_evidence(entry, request))
-    numbers = _given(entry, "supporting", list, "a list")
-    supporting = sorted({_chunk(number, request) for number in numbers})
-    reason = " ".join(_text(entry, "reason").split())
-    cited = _cited(entry.get("cited_support"), support, cites=bool(request.cites.get(index)))
+    said = _validated(_Cited, item).cited_support if asserts and (cites or empty) else None
+    if asserts and empty and {support, said or "none"} != {"none"}:
+        raise FaultError("no chunk has any text, so nothing is supported or contradicted")
+    evidence = tuple(
+        Evidence(chunk_id=_chunk(each.chunk, request), quote=each.quote)
+        for each in entry.evidence or ()
+    )
+    supporting = [_chunk(number, request) for number in sorted(set(entry.supporting or ()))]
     if supporting and support is Support.NONE:
         raise FaultError("supporting names chunks, but support is none")
-    # What asserts nothing needs no support: there, the field has no meaning.
-    names = supporting if support is not Support.NO_CLAIM else []
     return Verdict(
         support=support,
         evidence=evidence,
-        supporting=tuple(dict.fromkeys(request.chunks[position].chunk_id for position in names)),
-        cited_support=cited,
-        reason="" if support is Support.FULL else clip(reason, _LONGEST_REASON),
+        # What asserts nothing needs no support: there, the field has no meaning.
+        supporting=tuple(dict.fromkeys(supporting)) if asserts else (),
+        cited_support=_cited(said, support) if asserts and cites else None,
+        reason=_reason(entry.reason, support),
         source="llm",
         signature=signature,
     )
 
 
-def _label(value: object, field: str, labels: Mapping[str, Support] = _LABELS) -> Support:
-    if value is None:
-        raise FaultError(f"{field} is absent")
-    label = labels.get(value.strip().lower()) if isinstance(value, str) else None
-    if label is None:
-        raise FaultError(f"{field} is {_said(value)}, not one of {', '.join(labels)}")
-    return label
-
-
-def _cited(value: object, support: Support, *, cites: bool) -> Support | None:
+def _cited(said: str | None, support: Support) -> Support:
     """What the cited chunks give, of which all chunks give at least as much."""
-    if not cites or support is Support.NO_CLAIM:
-        return None
-    if value is None and support is Support.NONE:
+    if said is None and support is Support.NONE:
         return Support.NONE
-    cited = _label(value, "cited_support")
+    if said is None:
+        raise FaultError("cited_support is absent")
+    cited = Support(said)
     less_would_be_more = (
         cited is Support.NO_CLAIM
         or (support is Support.NONE and cited is not Support.NONE)
@@ -235,40 +293,37 @@ def _cited(value: object, support: Support, *, cites: bool) -> Support | None:
     return cited
 
 
-def _evidence(entry: Mapping[str, object], request: JudgeRequest) -> Iterable[Evidence]:
-    for item in _given(entry, "evidence", list, "a list"):
-        if not isinstance(item, dict):
-            raise FaultError(f"evidence holds {_said(item)}, not objects")
-        quote = _text(item, "quote")
-        # Dots alone are what stands for a quote in the example of the prompt.
-        if quote.strip(" .…"):
-            chunk = request.chunks[_chunk(item.get("chunk"), request)]
-            yield Evidence(chunk_id=chunk.chunk_id, quote=quote)
+def _reason(given: str | None, label: Support) -> str:
+    return "" if label is Support.FULL else clip(" ".join((given or "").split()), _LONGEST_REASON)
 
 
-def _chunk(value: object, request: JudgeRequest) -> int:
-    """The 0-based position of a chunk that a reply names by its number."""
-    number = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
-    if not isinstance(number, int | float) or isinstance(number, bool) or number % 1:
-        number = 0
-    if not 1 <= number <= len(request.chunks):
-        raise FaultError(f"there is no chunk {_said(value)}")
-    return int(number) - 1
+def _chunk(number: int | None, request: JudgeRequest) -> str:
+    """The id of the chunk that a reply names by its number."""
+    if number is None or not 1 <= number <= len(request.chunks):
+        raise FaultError(f"there is no chunk {_said(number)}")
+    return request.chunks[number - 1].chunk_id
 
 
-def _text(entry: Mapping[str, object], field: str) -> str:
-    # An escape can make half a character, which no file can hold.
-    return _given(entry, field, str, "text").strip().encode(errors="replace").decode()
+def _validated(model: type[_M], value: object) -> _M:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise FaultError(_fault(error)) from None
 
 
-def _given(entry: Mapping[str, object], field: str, kind: type[_T], called: str) -> _T:
-    """A field's value, which must be of this kind; an empty one where it is absent or null."""
-    value = entry.get(field)
-    if value is None:
-        return kind()
-    if not isinstance(value, kind):
-        raise FaultError(f"{field} is {_said(value)}, not {called}")
-    return value
+def _fault(error: ValidationError) -> str:
+    """The first fault in a few words: the name of the field, and its value where there is one."""
+    first = error.errors(include_url=False)[0]
+    kind, place, value = first["type"], first["loc"], _said(first["input"])
+    field = next(name for name in reversed(place) if isinstance(name, str))
+    if kind in _TYPES:
+        holds = "holds" if isinstance(place[-1], int) else "is"
+        return f"{field} {holds} {value}, not {_TYPES[kind]}"
+    if field in {"chunk", "supporting"}:
+        return f"there is no chunk {value}"
+    if kind == "missing" or first["input"] is None:
+        return f"{field} is absent"
+    return f"{field} is {value}, not one of {first['ctx']['expected']}"
 
 
 def _said(value: object) -> str:

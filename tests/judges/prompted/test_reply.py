@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from judge.judges.prompted import Parsed, parse
 from judge.judges.prompted.reply import find_values, parse_parts
-from judge.records import Evidence, JudgeRequest, SentenceKind, Support, Verdict
+from judge.records import Evidence, JudgeRequest, PartsVerdict, SentenceKind, Support, Verdict
 from tests.requests import request
 
 FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
@@ -212,7 +212,7 @@ FAULTS: Sequence[tuple[Mapping[str, object], str]] = [
     ),
     ({"supporting": [1, 17]}, "there is no chunk 17"),
     ({"evidence": "quote"}, "evidence is 'quote', not a list"),
-    ({"evidence": ["quote"]}, "evidence holds 'quote', not objects"),
+    ({"evidence": ["quote"]}, "evidence holds 'quote', not an object"),
     ({"evidence": {"chunk": 1, "quote": "q"}}, "evidence is a dict, not a list"),
     ({"evidence": [{"chunk": 1, "quote": 7}]}, "quote is 7, not text"),
     ({"supporting": 1}, "supporting is 1, not a list"),
@@ -243,7 +243,7 @@ def test_what_cannot_be_used_is_a_fault_in_one_short_line() -> None:
     assert wrong == []
     (said,) = read(reply(entry(1, "完全\n" + "x" * 900))).faulty.values()
     assert said.startswith(r"support is '完全\nxxx")
-    assert said.endswith("…', not one of full, partial, none, contradicted, no_claim")
+    assert said.endswith("…', not one of 'full', 'partial', 'none', 'contradicted' or 'no_claim'")
 
 
 def test_chunk_numbers_as_weak_models_write_them() -> None:
@@ -355,3 +355,28 @@ def test_each_question_has_parts_of_its_own() -> None:
         parsed = of_question(TWO, *parts)
         told = {**parsed.missing, **parsed.faulty}.get(0)
         assert (told, bool(parsed.verdicts)) == (fault, fault is None), parts
+
+
+PART = {
+    "part": "When does it open",
+    "evidence": ["at nine", "…"],
+    "answered": " Full",
+    "reason": "r",
+}
+
+
+def test_a_part_is_read_or_its_fault_is_named() -> None:
+    about = request(["When does it open?"], kinds={0: SentenceKind.QUESTION})
+    verdict = parse_parts(json.dumps({"parts": [PART]}), about, "s").verdicts[0]
+    assert isinstance(verdict, PartsVerdict)
+    (part,) = verdict.parts
+    assert (part.answered, part.quotes, part.reason) == (FULL, ("at nine",), "")
+    for said, fault in (
+        ({"parts": 1}, "parts is 1, not a list"),
+        ({"parts": [1]}, "parts holds 1, not an object"),
+        ({"parts": [PART | {"answered": "no_claim"}]}, "answered is 'no_claim', not one of "),
+        ({"parts": [PART | {"evidence": [7]}]}, "evidence holds 7, not text"),
+        ({"parts": [PART | {"part": None}]}, "part is null, not text"),
+        ({"verdicts": []}, 'its JSON is not one object with a list named "parts"'),
+    ):
+        assert parse_parts(json.dumps(said), about, "s").faulty[0].startswith(fault), fault
