@@ -101,7 +101,8 @@ class Config(Record):
     max_evidence_tokens: int = Field(default=24_000, ge=500)
     """Estimated tokens of chunks in one call; more are judged in windows."""
     max_reply_tokens: int | None = Field(default=None, ge=1)
-    """What the limit on a reply may grow to where replies are cut; 16384 where left out."""
+    """The limit with which a reply that was cut is asked for once more, and the highest of any;
+    where left out, twice the limit at which it was cut, and 8192 at least."""
     reasoning_effort: _Effort | None = None
     """How much a model thinks, in its server's word: none, minimal, low, medium, high …"""
     extra_body: _Fields | None = None

@@ -12,7 +12,7 @@ from judge.backends.store.cache import cache_folder, open_store
 from judge.config import Config
 from judge.errors import JudgeError, PromptMismatch
 from judge.evaluator import Evaluator
-from judge.judges.prompted import MOST_REPLY_TOKENS
+from judge.judges.prompted import THINKING_TOKENS
 from judge.prompt import verify_prompts
 from judge.records import (
     ChatFailure,
@@ -169,8 +169,8 @@ async def _context(config: Config, served: compose.Served) -> tuple[State, str]:
     )
     reply = await served.model.chat(request)
     if isinstance(reply, ChatReply) and reply.finish == "length":
-        # Some models think within the limit of a reply; a run gives them as much.
-        most = config.max_reply_tokens or MOST_REPLY_TOKENS
+        # Some models think within the limit of a reply; a run gives a cut reply as much.
+        most = config.max_reply_tokens or max(2 * request.max_tokens, THINKING_TOKENS)
         reply = await served.model.chat(request.model_copy(update={"max_tokens": most}))
         if isinstance(reply, ChatReply) and reply.finish == "length":
             cut = f"the reply was cut at {most} tokens; see --max-reply-tokens"

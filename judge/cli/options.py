@@ -62,7 +62,9 @@ SETTINGS: Final = {
         int, "Tokens of chunks in one call; more are judged in windows [24000].", "N"
     ),
     "max_reply_tokens": _option(
-        int, "Where a reply is cut, its limit doubles up to this [16384; 32768 for some].", "N"
+        int,
+        "Where a reply is cut, its limit for one more try [twice the first, 8192 at least].",
+        "N",
     ),
     "reasoning_effort": _option(
         str, "How much a thinking model thinks, in its server's word.", "none|low|medium|high|…"

@@ -87,9 +87,8 @@ FAULTS: Mapping[str, tuple[Answer | Script, str, int, int | None]] = {
     "glued": (faults.glued, "full full full", 1, None),
     "broken JSON": (faults.broken, "malformed " * 3, 2, 2),
     "no words": (faults.NULL_CONTENT, "malformed " * 3, 2, 2),
-    # At 1112, 2224, 4448, 8896 and 16384 tokens; then one at 11392 and 16384, and two at 16384: by
-    # then 77224 tokens were cut, over four times the most.
-    "cut": (faults.cut, "truncated " * 3, 8, 2),
+    # At 1112 and 8192 tokens; then one sentence alone, and two, and each of these alone.
+    "cut": (faults.cut, "truncated " * 3, 6, 2),
     "too many": (replies.TOO_MANY, "", 0, 2),
     "too many, for an hour": (replies.too_many("3600"), "rate_limited " * 3, 1, None),
     "too many, for a moment": (replies.too_many("0.01"), "", 0, 2),

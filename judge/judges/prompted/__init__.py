@@ -1,13 +1,13 @@
 """The judge that asks a language model: its words, what a reply means, when to ask again."""
 
-from judge.judges.prompted.judge import BARREN, MOST_REPLY_TOKENS, PromptedJudge
+from judge.judges.prompted.judge import BARREN, THINKING_TOKENS, PromptedJudge
 from judge.judges.prompted.render import render
 from judge.judges.prompted.reply import PARTS, Form, Parsed, parse
 
 __all__ = [
     "BARREN",
-    "MOST_REPLY_TOKENS",
     "PARTS",
+    "THINKING_TOKENS",
     "Form",
     "Parsed",
     "PromptedJudge",

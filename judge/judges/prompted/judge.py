@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from judge.errors import ConfigError, JudgeUnhealthy
 from judge.judges.prompted.render import code_of, render, reply_tokens
@@ -33,11 +33,11 @@ MISSES: Final = 3
 FAULTS: Final = 2
 """A sentence with so many verdicts that cannot be used is `Unscored(malformed)`."""
 
-MOST_REPLY_TOKENS: Final = 16_384
-"""To which the limit on a reply grows where no other is set, beside the room for thinking."""
+_MOST_REPLY_TOKENS: Final = 16_384
+"""The highest limit on a reply where no other is set, beside the room for thinking."""
 
-_WASTE: Final = 4
-"""Times that limit: an answer whose cut replies took more tokens is not asked about again."""
+THINKING_TOKENS: Final = 8_192
+"""The least limit after a cut where no other is set: some models think within it."""
 
 BARREN: Final = 20
 """Where so many answers, and the first of all, brought no verdict, none is to be expected."""
@@ -54,8 +54,18 @@ _STOPPED: Final = {
 _LATE: Final = "the time for this answer was up; see --deadline"
 _VERDICTS: Final = Form()
 
-_Question = dict[int, str]
-"""The sentences to ask about in one call, and what was wrong with the last verdict on each."""
+
+class _Question(NamedTuple):
+    """What to ask about in one call."""
+
+    faults: dict[int, str]
+    """The sentences, and what was wrong with the last verdict on each."""
+    cut: bool = False
+    """Whether a reply about them was cut, so that the next may be longer."""
+
+    def halves(self, *, cut: bool) -> "list[_Question]":
+        pairs, half = tuple(self.faults.items()), len(self.faults) // 2
+        return [_Question(dict(part), cut) for part in (pairs[:half], pairs[half:])]
 
 
 @dataclass(slots=True)
@@ -69,12 +79,6 @@ class _Hearing:
     replies: list[Reply] = field(default_factory=list)
     misses: Counter[int] = field(default_factory=Counter)
     faults: Counter[int] = field(default_factory=Counter)
-    growth: int = 1
-    """How many times its usual limit a reply may have."""
-    most: int = MOST_REPLY_TOKENS
-    """The limit at most."""
-    wasted: int = 0
-    """Tokens in replies that were cut."""
     said: str | None = None
     """The last reply; empty where the server said no instead, null where it said nothing."""
 
@@ -95,9 +99,9 @@ class PromptedJudge:
 
     `edition` is what else the verdicts depend on, as the last parts of the signature, and `form`
     goes with the prompt. A reply's limit is made from the number of sentences and `room`, tokens
-    for thinking where the limit covers that, too. A reply that it cuts is asked for with twice the
-    limit, up to `max_reply_tokens`, then in halves; a limit that was needed once is where later
-    answers begin.
+    for thinking where the limit covers that, too. A reply that it cuts is asked for once more with
+    `max_reply_tokens`, or with twice the limit and 8192 at least where that is not set; then in
+    halves.
 
     Where `guarded`, a model whose first answers are all of no use is not asked to the end.
 
@@ -124,9 +128,9 @@ class PromptedJudge:
         self._model = model
         self._prompt = prompt
         self._size = sentences_per_call
-        self._most = max_reply_tokens or MOST_REPLY_TOKENS + room
+        self._longer = max_reply_tokens
+        self._most = max_reply_tokens or _MOST_REPLY_TOKENS + room
         self._room = room
-        self._growth = 1
         # The answers without a verdict; None since one came, or where nobody counts.
         self._barren: set[int] | None = set() if guarded else None
         self._edition = edition
@@ -148,14 +152,14 @@ class PromptedJudge:
         """
         clock = asyncio.get_running_loop().time
         code = await apart(weigh(request), code_of, request)
-        hearing = _Hearing(code, growth=self._growth, most=self._most)
+        hearing = _Hearing(code)
         starts = range(0, len(request.ask), self._size)
         groups = [request.ask[low : low + self._size] for low in reversed(starts)]
-        open_ones: list[_Question] = [dict.fromkeys(group, "") for group in groups]
+        open_ones: list[_Question] = [_Question(dict.fromkeys(group, "")) for group in groups]
         while open_ones:
             question = open_ones.pop()
             if request.deadline is not None and clock() >= request.deadline:
-                hearing.give_up(question, UnscoredReason.TIMEOUT, _LATE)
+                hearing.give_up(question.faults, UnscoredReason.TIMEOUT, _LATE)
                 continue
             open_ones.extend(reversed(await self._ask(request, question, hearing)))
         self._count(request, hearing)
@@ -168,10 +172,11 @@ class PromptedJudge:
         self, request: JudgeRequest, question: _Question, hearing: _Hearing
     ) -> list[_Question]:
         """Make one call; returns the questions that it leaves open."""
-        ids = tuple(question)
+        ids = tuple(question.faults)
         asked = request if ids == request.ask else request.model_copy(update={"ask": ids})
         usual = reply_tokens(len(ids) * self._form.entries) + self._room
-        limit = min(hearing.most, usual * hearing.growth)
+        longer = self._longer or max(2 * usual, THINKING_TOKENS)
+        limit = min(self._most, longer if question.cut else usual)
         heavy, form, told = weigh(request), self._form, self._told(question)
         words = partial(render, faults=told, limit=limit, code=hearing.code, schema=form.schema)
         chat = await apart(heavy, words, asked, self._prompt)
@@ -182,37 +187,23 @@ class PromptedJudge:
         elif answer.refused:
             hearing.said = ""
         if isinstance(answer, ChatReply) and answer.finish == "stop":
-            # A cut that was no want of room makes no later reply longer.
-            needed = min(limit, answer.reply_tokens or limit)
-            self._growth = max(self._growth, -(-needed // usual))
-            return self._read(answer.text, asked, hearing)
+            again = self._read(answer.text, asked, hearing)
+            return [question._replace(faults=again)] if again else []
         if isinstance(answer, ChatReply) and answer.finish == "length":
-            return self._cut(question, limit, hearing)
-        if isinstance(answer, ChatReply):
+            if limit < min(self._most, longer):
+                return [question._replace(cut=True)]
+            if len(ids) > 1:
+                return question.halves(cut=True)
+            name = self._form.name(ids[0])
+            hint = f"the reply was cut at {limit} tokens, and {name} alone was asked about"
+            hearing.give_up(ids, UnscoredReason.TRUNCATED, f"{hint}; see --max-reply-tokens")
+        elif isinstance(answer, ChatReply):
             hearing.give_up(ids, *_STOPPED[answer.finish])
-        elif answer.reason is UnscoredReason.TRUNCATED and limit > usual:
-            # It is the larger limit that the server does not take.
-            hearing.most = max(usual, limit // 2)
-            return _halves(question) if hearing.wasted and len(ids) > 1 else [question]
+        elif answer.reason is UnscoredReason.TRUNCATED and question.cut and len(ids) > 1:
+            # It is the longer limit that the server does not take.
+            return question.halves(cut=False)
         else:
             hearing.give_up(ids, answer.reason, answer.detail)
-        return []
-
-    def _cut(self, question: _Question, limit: int, hearing: _Hearing) -> list[_Question]:
-        """The questions that a cut reply leaves open: the same with more room, else its halves."""
-        hearing.wasted += limit
-        if hearing.wasted > _WASTE * max(self._most, MOST_REPLY_TOKENS):
-            cut = f"replies of {hearing.wasted} tokens in all were cut"
-        elif limit < hearing.most:
-            hearing.growth *= 2
-            return [question]
-        elif len(question) > 1:
-            return _halves(question)
-        else:
-            (asked,) = map(self._form.name, question)
-            cut = f"the reply was cut at {limit} tokens, and {asked} alone was asked about"
-        hint = f"{cut}; see --max-reply-tokens"
-        hearing.give_up(question, UnscoredReason.TRUNCATED, hint)
         return []
 
     def _count(self, request: JudgeRequest, hearing: _Hearing) -> None:
@@ -231,7 +222,8 @@ class PromptedJudge:
             "name another --model, or mend what it says"
         )
 
-    def _read(self, text: str, asked: JudgeRequest, hearing: _Hearing) -> list[_Question]:
+    def _read(self, text: str, asked: JudgeRequest, hearing: _Hearing) -> dict[int, str]:
+        """Note the verdicts of a reply; returns the faults of what has to be asked again."""
         # Read now, for it is this reply that may have shown that another model answers.
         parsed = self._form.parse(text, asked, self.signature)
         hearing.outcomes.update(parsed.verdicts)
@@ -251,12 +243,12 @@ class PromptedJudge:
                 hearing.give_up([index], UnscoredReason.MALFORMED, f"{name}: {fault}")
             else:
                 again[index] = fault
-        return [again] if again else []
+        return again
 
     def _told(self, question: _Question) -> str:
         """What was wrong with earlier verdicts, each fault with the sentences that had it."""
         names: dict[str, list[str]] = {}
-        for index, fault in question.items():
+        for index, fault in question.faults.items():
             if fault:
                 names.setdefault(fault, []).append(self._form.name(index))
         return "; ".join(f"{', '.join(ids)}: {fault}" for fault, ids in names.items())
@@ -273,8 +265,3 @@ def _cost(answer: ChatReply | ChatFailure) -> Call:
         seconds=answer.seconds,
         retries=answer.retries,
     )
-
-
-def _halves(question: _Question) -> list[_Question]:
-    ids, half = tuple(question), len(question) // 2
-    return [{index: question[index] for index in part} for part in (ids[:half], ids[half:])]

@@ -49,7 +49,8 @@ def _clean(value: object) -> object:
 
 
 def _lower(value: object) -> object:
-    return value.lower() if isinstance(value, str) else value
+    clean = _clean(value)
+    return clean.lower() if isinstance(clean, str) else clean
 
 
 def _number(value: object) -> object:
@@ -71,13 +72,9 @@ def _quotes(value: object) -> bool:
 
 _Text = Annotated[str, BeforeValidator(_clean)]
 _Label = Annotated[
-    Literal["full", "partial", "none", "contradicted", "no_claim"],
-    BeforeValidator(_lower),
-    BeforeValidator(_clean),
+    Literal["full", "partial", "none", "contradicted", "no_claim"], BeforeValidator(_lower)
 ]
-_Answered = Annotated[
-    Literal["full", "partial", "none"], BeforeValidator(_lower), BeforeValidator(_clean)
-]
+_Answered = Annotated[Literal["full", "partial", "none"], BeforeValidator(_lower)]
 _Number = Annotated[int, BeforeValidator(_number)]
 
 

@@ -153,15 +153,16 @@ def thinking(least: int) -> Callable[[ChatRequest], ChatReply | str]:
     return reply
 
 
-async def test_a_cut_reply_is_asked_for_with_twice_the_limit_first() -> None:
+async def test_a_cut_reply_is_asked_for_once_with_a_longer_limit_then_in_halves() -> None:
     # The usual limit is 512 tokens and 200 for each sentence.
-    for most, room, least, limits, later in (
-        (None, 0, 5_000, [912, 1824, 3648, 7296], 6 * 912),
-        (5_000, 0, 5_000, [912, 1824, 3648, 5_000], 5_000),
-        (None, 16_384, 20_000, [912 + 16_384, 16_384 + 16_384], 16_384 + 16_384),
-        (5_000, 16_384, 5_000, [5_000], 5_000),
+    for most, room, least, limits in (
+        (None, 0, 5_000, [912, 8192]),
+        (None, 0, 9_000, [912, 8192, 8192, 8192]),
+        (5_000, 0, 5_000, [912, 5_000]),
+        (None, 16_384, 20_000, [912 + 16_384, 16_384 + 16_384]),
+        (5_000, 16_384, 5_000, [5_000]),
         # A sentence alone may use as much as both.
-        (1_000, 0, 1_001, [912, 1_000, 1_000, 1_000], 912),
+        (1_000, 0, 1_001, [912, 1_000, 1_000, 1_000]),
     ):
         model = FakeModel([thinking(least)])
         judge = PromptedJudge(model, PROMPT, max_reply_tokens=most, room=room)
@@ -170,16 +171,27 @@ async def test_a_cut_reply_is_asked_for_with_twice_the_limit_first() -> None:
         assert len(judgment.calls) == len(limits)
         fine = limits[-1] >= least
         assert fates(judgment) == (["full"] if fine else ["truncated"]) * 2
+        # The next answer begins at the usual limit again.
         await judge.judge(asked(2))
-        # What was needed is where the next answer begins; what was of no use is not.
-        assert model.requests[len(limits)].max_tokens == later
+        assert model.requests[len(limits)].max_tokens == limits[0]
 
 
 async def test_a_reply_that_never_ends_costs_a_bounded_number_of_tokens() -> None:
     model = FakeModel([thinking(10**9)])
     assert fates(await PromptedJudge(model, PROMPT).judge(asked(16))) == ["truncated"] * 16
-    # 3712, 7424, 14848, 16384; 8 at 16384; from there on all that is open is asked about once more.
-    assert sum(chat.max_tokens for chat in model.requests) < 7 * 16_384
+    # Once 16 sentences, twice 8, and so on to 16 times 1.
+    assert [chat.max_tokens for chat in model.requests] == [3_712, *[8_192] * 31]
+
+
+async def test_a_longer_limit_that_the_server_refuses_is_not_asked_for_again() -> None:
+    def script(chat: ChatRequest) -> ChatReply | ChatFailure:
+        if chat.max_tokens > 1_000:
+            return ChatFailure(reason=UnscoredReason.TRUNCATED, detail="too long", seconds=0.0)
+        return finished(right(chat), "stop" if len(ids(chat)) == 1 else "length")
+
+    model = FakeModel([script])
+    assert fates(await PromptedJudge(model, PROMPT).judge(asked(2))) == ["full"] * 2
+    assert [chat.max_tokens for chat in model.requests] == [912, 8192, 712, 712]
 
 
 async def test_a_refused_or_filtered_reply_is_not_asked_again() -> None:
