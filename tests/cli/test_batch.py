@@ -195,29 +195,6 @@ def answers(folder: Path, name: str = "requests-*.jsonl") -> list[str]:
     return lines
 
 
-@pytest.mark.no_cover
-def test_many_replies_of_no_use_do_not_keep_the_others_from_being_read(place: Path) -> None:
-    write(place / "samples.jsonl", [line(str(i), f"Door {i} is open.") for i in range(27)])
-    met = set[str]()
-
-    def faulty(asked: Asked) -> Answer:
-        text = " ".join(asked.sentences.values())
-        bad = text not in met and int(text.split()[1]) < 25
-        met.add(text)
-        return Says("no JSON") if bad else right(asked)
-
-    with BatchProvider(faulty) as server:
-        assert rounds(server) == 2
-        scored(*server.words, into="run")
-        assert server.calls == 0
-    with BatchProvider(lambda _: Says("no JSON")) as server:
-        args = ("write", "samples.jsonl", "-o", "useless", *server.words)
-        batch(*args)
-        for step in ("send", "status", "fetch"):
-            batch(step, "useless")
-        batch("read", "useless", code=3)
-
-
 def test_what_a_kill_leaves_is_in_nobodys_way(place: Path) -> None:
     write(place / "samples.jsonl", SAMPLES)
     with BatchProvider() as server:

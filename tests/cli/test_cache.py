@@ -37,23 +37,6 @@ def test_what_is_kept_is_counted_by_signature(server: JudgeServer, samples: Path
     assert [ran.out.count(f"llm:{model}@") for model in ("m-1", "m-2")] == [1, 1]
 
 
-@pytest.mark.parametrize("others", [None, "", "notes"])
-def test_where_nothing_is_kept_all_stays_as_it_is(place: Path, others: str | None) -> None:
-    folder = place / "cache"
-    if others is not None:
-        folder.mkdir(mode=0o755)
-    if others:
-        (folder / others).touch()
-    before = folder.stat() if folder.exists() else None
-    for words in (["stats"], ["clear"], ["clear", "--yes"]):
-        assert cache(*words).code == 0
-    assert folder.exists() is (others is not None)
-    if before is not None:
-        now = folder.stat()
-        assert [path.name for path in folder.iterdir()] == [others] * bool(others)
-        assert (now.st_mode, now.st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
-
-
 def test_clearing_removes_all_once_it_is_meant(server: JudgeServer, samples: Path) -> None:
     score(server, samples)
     assert cache("clear").code == 2

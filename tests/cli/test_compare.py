@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scipy import stats
 
 from tests.commands import judge, line, write
 from tests.reviewed import score
@@ -214,15 +213,3 @@ def test_what_cannot_be_compared(tmp_path: Path, runs: tuple[Path, Path]) -> Non
     assert [Path(run["name"]).name for run in found["runs"]] == ["c", "a"]
     assert {Path(name).name: why for name, why in found["left_out"].items()}["b"] == "is unfinished"
     assert judge("compare", folder / "c", folder / "a", folder / "c").code == 0
-
-
-def test_p_is_scipys_permutation_test(tmp_path: Path) -> None:
-    labels, weight = {"S": S, "U": U, "P": P}, {"S": 1.0, "P": 0.5, "U": 0.0}
-    first = ["SSS", "SPS", "SSU", "UUP", "SSS", "SSS", "SSP", "SSS"]
-    second = ["SUU", "SSU", "UUU", "SSS", "SPS", "PPU", "USS", "SUP"]
-    both = ([[labels[mark] for mark in marks] for marks in run] for run in (first, second))
-    means = [[sum(weight[mark] for mark in marks) / 3 for marks in run] for run in (first, second)]
-    changes = [two - one for one, two in zip(*means, strict=True)]
-    expected = stats.permutation_test((changes,), sum, permutation_type="samples", vectorized=False)
-    (found,) = report(*two(tmp_path, *both))["differences"]
-    assert found["scores"]["faithfulness"]["p"] == pytest.approx(expected.pvalue)

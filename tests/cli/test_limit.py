@@ -37,18 +37,6 @@ def test_a_part_is_drawn_and_said(samples: Path) -> None:
     assert qids("again") == ten
 
 
-def test_another_seed_draws_others_and_a_large_number_draws_all(
-    samples: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert judge("score", samples, "-o", "all", "--limit", 99).code == 0
-    assert len(qids("all")) == ANSWERS
-    assert read_summary("all").drawn_from is None
-    assert judge("score", samples, "-o", "one", "--limit", 10).code == 0
-    monkeypatch.setenv("JUDGE_SEED", "5")
-    assert judge("score", samples, "-o", "other", "--limit", 10).code == 0
-    assert qids("one") != qids("other")
-
-
 def test_an_unfinished_run_is_not_gone_on_with_as_another_draw(samples: Path) -> None:
     assert judge("score", samples, "-o", "run", "--limit", 10).code == 0
     run = Path("run")

@@ -23,18 +23,6 @@ def test_json_is_one_object_and_rows_have_each_answer(tmp_path: Path) -> None:
     assert (rows[-1]["unmeasured"], rows[-1]["rouge1"]) == ("no_gold_answer", None)
 
 
-def test_bad_lines_are_told_and_counted(tmp_path: Path) -> None:
-    source = tmp_path / "in.jsonl"
-    text = '{"answer":"a","gold_answer":"a"}\r\n{"answer":\r\n\r\n{"gold_answer":"a"}\r\n'
-    source.write_bytes(text.encode())
-    ran = judge("overlap", source, "--skip-bad-lines", "--json")
-    assert ran.code == 0
-    assert "in.jsonl, line 2: bad JSON" in ran.err
-    assert "in.jsonl, line 4, field 'answer': is missing" in ran.err
-    counts = json.loads(ran.out)["counts"]
-    assert (counts["samples"], counts["bad_lines"]) == (1, 2)
-
-
 def test_bad_input_is_one_clear_line_and_leaves_no_rows(tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     for name in ("nowhere.jsonl", "broken.jsonl", "duplicate_qid.jsonl", "aliases.jsonl"):

@@ -53,14 +53,6 @@ def test_paired_differences_are_scipys(tmp_path: Path) -> None:
     assert runs["dense"]["differences"] == {}
 
 
-def test_a_better_order_of_as_much_is_said(tmp_path: Path) -> None:
-    late, early = (write(tmp_path / f"{r}.jsonl", at([r] * 59 + [1])) for r in (4, 2))
-    ran = judge("retrieval", late, early)
-    assert (ran.code, ran.err) == (0, "")
-    assert "\n- " in ran.out
-    assert "\n- " not in judge("retrieval", early, late).out
-
-
 def test_queries_that_are_not_the_same(tmp_path: Path) -> None:
     one = at([1, 2, 3])
     two: Lines = [

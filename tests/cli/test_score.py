@@ -1,11 +1,10 @@
 import json
-import signal
 from pathlib import Path
 
 import pytest
 
 from judge.files.runs import read_results, read_summary
-from tests.commands import CHUNKS, Ran, judge, line, results, start, until, write
+from tests.commands import CHUNKS, Ran, judge, line, results, write
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 QUICKSTART = FIXTURES / "quickstart.jsonl"
@@ -105,22 +104,6 @@ def test_the_folder_has_a_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert {path.name for path in tmp_path.iterdir()} == {*odd, "runs"}
 
 
-def test_a_long_line_is_left_out_and_is_not_missed_later(tmp_path: Path) -> None:
-    """What the run left out is left out, too, when its samples are read again."""
-    long = line("long", "It closes at three. " * 100)
-    rows = [line("1", "It opens at seven."), long, line("2", "It closes at three.")]
-    source, run = write(tmp_path / "in.jsonl", rows), tmp_path / "run"
-    options = ("-o", run, "--max-line", "0.001")
-    assert "line 2" in refused(judge("score", source, *options))
-    assert judge("score", source, *options, "--skip-bad-lines")[0] == 0
-    assert [each.qid for each in results(run)] == ["1", "2"]
-    assert len((run / "rejected.jsonl").read_text().splitlines()) == 1
-    assert judge("show", run, "2").code == 0
-    assert judge("review", "draw", run, "-o", tmp_path / "sheet.csv")[0] == 0
-    for command in ("overlap", "retrieval", "recommend"):
-        assert "line 2" in refused(judge(command, source, "--max-line", "0.001"))
-
-
 def test_exit_codes(tmp_path: Path, few: Path) -> None:
     gated = {
         "faithfulness=0.01": 0,
@@ -218,24 +201,3 @@ def test_naming_every_city_is_no_right_answer(tmp_path: Path) -> None:
     assert judge("score", source, "-o", tmp_path / "run", "--correctness").code == 0
     cells = [each.cell.correct for each in results(tmp_path / "run") if each.cell]
     assert cells == [right for _, _, _, right in CITIES]
-
-
-def test_standard_input_that_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", None)  # what Python itself does for `<&-`
-    refused(judge("score", "-", "-o", tmp_path / "run"))
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_a_signal_while_standard_input_is_read(tmp_path: Path, name: str, few: Path) -> None:
-    # A process of its own, for a signal is sent to one; it takes a second to start.
-    with start("score", "-", "-o", tmp_path / "run") as process:
-        assert process.stdin is not None
-        assert process.stderr is not None
-        process.stdin.write(few.read_text("utf-8"))
-        process.stdin.flush()
-        until(process, lambda: list((tmp_path / "run").glob("input.*.part")))
-        process.send_signal(getattr(signal, name))
-        err = process.stderr.read()
-        assert process.wait() == 128 + getattr(signal, name)
-    assert err.splitlines()[-1].startswith("judge: ")
-    assert not (tmp_path / "run").exists()

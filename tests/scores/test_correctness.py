@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.scores.correctness import f1
 from tests.compared import MARKS, comparison
 
 Limits = tuple[float, float]
@@ -91,16 +90,3 @@ def test_the_two_ways_are_each_other_s_mirror(answer: str, reference: str) -> No
     assert (one.precision, one.recall) == (other.recall, other.precision)
     assert (one.of_answer, one.of_reference) == (other.of_reference, other.of_answer)
     assert one.f1 == other.f1
-
-
-@given(*[st.floats(0, 1)] * 3)
-def test_f1_lies_between_the_two_nearer_the_lesser_and_rises_with_either(
-    one: float, other: float, more: float
-) -> None:
-    mean, least, most = f1(one, other), f1(one, min(other, more)), f1(one, max(other, more))
-    assert mean is not None
-    assert least is not None
-    assert most is not None
-    assert min(one, other) - 1e-12 <= mean <= (one + other) / 2 + 1e-12
-    assert mean == f1(other, one)
-    assert least <= most + 1e-12

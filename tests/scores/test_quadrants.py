@@ -265,28 +265,6 @@ def test_every_quadrant_has_a_row_and_every_row_a_quadrant_and_a_meaning_of_its_
         assert len(set(texts)) == len(texts)
 
 
-HALVES = {
-    # It had the evidence: it is faithful and correct, or generation is broken.
-    "answerable retrieved answered faithful correct": "neither",
-    "answerable retrieved answered faithful wrong": "generation",
-    "answerable retrieved answered unjudged correct": "unknown",
-    "answerable retrieved abstained": "generation",
-    # It lacked it: retrieval is, unless other chunks hold the answer.
-    "answerable missed answered faithful correct": "neither",
-    "answerable missed answered faithful wrong": "retrieval",
-    "answerable missed abstained": "retrieval",
-    # There is none: to abstain is right, and nothing else is.
-    "unanswerable abstained": "neither",
-    "unanswerable answered faithful": "generation",
-    # Two verdicts that cannot both be right.
-    "answerable retrieved answered faithful correct beside": "unknown",
-}
-
-
-def test_which_half_is_broken() -> None:
-    assert {text: row_of(text.split()).half for text in HALVES} == HALVES  # type: ignore[arg-type]
-
-
 def test_words_in_any_order() -> None:
     rows = {
         "wrong": "wrong",

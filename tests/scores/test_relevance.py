@@ -110,11 +110,6 @@ def test_who_rightly_abstains_has_no_zero() -> None:
         assert (overall.macro if overall else None) == expected
 
 
-def test_untrusted_is_over_the_limit_of_answers_and_at_least_three() -> None:
-    for failed, right, untrusted in ((2, 2, False), (3, 57, False), (3, 56, True), (0, 9, False)):
-        assert totals(*"!" * failed, *["ff"] * right).untrusted is untrusted
-
-
 PARTS = st.one_of(st.sampled_from("!ae-"), st.text("fpn?", min_size=1, max_size=4))
 
 

@@ -325,17 +325,6 @@ def test_what_has_no_correctness_is_counted_and_in_no_mean() -> None:
     assert (nothing.claims, nothing.unscored_share, nothing.untrusted) == (0, None, False)
 
 
-def test_flags_of_both_ways_are_counted() -> None:
-    found = compared("a", "f", "f")
-    assert found.correctness is not None
-    flag = Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=0)
-    both = {"answer_flags": (flag,), "reference_flags": (flag, flag)}
-    flagged = found.model_copy(update={"correctness": found.correctness.model_copy(update=both)})
-    made = totals(flagged, found)
-    assert made.flags[FlagName.UNVERIFIED_QUOTE] == 3
-    assert made.flags[FlagName.INJECTION_SUSPECTED] == 0
-
-
 def placed(gold: Iterable[Quadrant | Flag | None], names: str = "q{}") -> QuadrantTable | None:
     results = (answer(names.format(i), "", gold=each) for i, each in enumerate(gold))
     return summarize(results).breakdown
