@@ -7,7 +7,7 @@ from collections.abc import Coroutine, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 import typer
 from pydantic import JsonValue
@@ -16,7 +16,7 @@ from judge.backends.store.cache import cache_folder
 from judge.batch.fill import Filled, fill
 from judge.batch.folder import MEND, OVER, BatchFolder, RequestFile
 from judge.cli.app import COMMANDS, app
-from judge.cli.options import takes_groups, takes_settings
+from judge.cli.options import takes_settings
 from judge.cli.terminal import say
 from judge.compose import address, open_provider, settled
 from judge.config import Config
@@ -39,18 +39,8 @@ app.add_typer(batch, name="batch")
 _FOLDER: Final = typer.Argument(metavar="DIR", help="Batch folder.")
 
 
-class _Most(NamedTuple):
-    """What a file of requests holds at most."""
-
-    max_requests: int = typer.Option(
-        50_000, metavar="N", min=1, help="A file holds so many requests at most."
-    )
-    max_size: float = typer.Option(190, metavar="MB", min=0.001, help="A file is so large at most.")
-
-
 @batch.command()
 @takes_settings
-@takes_groups
 def write(
     source: Path = typer.Argument(
         metavar="SAMPLES", help="JSONL, JSON, CSV, Parquet, Arrow or XLSX; a folder or a pattern."
@@ -63,7 +53,12 @@ def write(
         "--probe/--no-probe",
         help="Ask the server what it takes, where no earlier run did [on].",
     ),
-    most: _Most,
+    max_requests: int = typer.Option(
+        50_000, metavar="N", min=1, help="A file holds so many requests at most."
+    ),
+    max_size: float = typer.Option(
+        190, metavar="MB", min=0.001, help="A file is so large at most."
+    ),
     settings: Config,
 ) -> None:
     """Write the requests that the cache misses, as OpenAI's Batch API and vLLM read them.
@@ -98,7 +93,7 @@ def write(
 
     with (
         BatchFolder.made(output, settings, made_from, settle) as folder,
-        folder.writer(requests=most.max_requests, size=int(most.max_size * _MEGA)) as writer,
+        folder.writer(requests=max_requests, size=int(max_size * _MEGA)) as writer,
     ):
         filled = fill(folder, writer.add)
     say(*_progress(filled))

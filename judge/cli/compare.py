@@ -8,7 +8,7 @@ import typer
 
 from judge.cli.app import app
 from judge.cli.ci import annotate, check_file, unheeded, write_markdown
-from judge.cli.options import JSON, chosen, takes_groups
+from judge.cli.options import JSON, chosen
 from judge.cli.render.differences import print_differences
 from judge.cli.render.looks import gate_line
 from judge.cli.terminal import output, say_json
@@ -26,81 +26,11 @@ from judge.scores.support import SUPPORTING
 _APART: Final = (
     "{} and {} were not judged alike: {}; score with the same settings, or add --across-signatures"
 )
-_DETECT: Final = 0.02
 _LISTED: Final = 5
 _ON_PAGE: Final = 300
 
 
-class _Asked(NamedTuple):
-    """What is compared, and how."""
-
-    by: str | None
-    scores: tuple[str, ...]
-    across: bool
-    worse: Sequence[tuple[str, float]]
-    detect: float
-    worst: int
-
-
-class _Options(NamedTuple):
-    """What is compared, and how."""
-
-    by: str | None = typer.Option(
-        None,
-        "--by",
-        metavar="KEY",
-        help="Also by the values of this key of the samples, such as judge perturb's variant.",
-    )
-    trend: Path | None = typer.Option(
-        None, metavar="FOLDER", help="All finished runs in a folder, in the order of their start."
-    )
-    scores: str | None = typer.Option(
-        None, metavar="NAME,…", help="Which scores, the headline first [all that were measured]."
-    )
-    across_signatures: bool = typer.Option(
-        False, "--across-signatures", help="Compare runs that were judged in different ways, too."
-    )
-    fail_if_worse: list[str] | None = typer.Option(
-        None,
-        metavar="NAME=X",
-        help="Exit 1 if the last run is worse than the first by more than X: if the lower limit of "
-        "the loss's 95 % interval is above X; may be repeated.",
-    )
-    detect: float | None = typer.Option(
-        None, metavar="X", help=f"Say how many answers it takes to see this difference [{_DETECT}]."
-    )
-    worst: int | None = typer.Option(
-        None, metavar="N", min=0, help="How many changed answers to show [5; on a page 300]."
-    )
-
-    def asked(self, *, on_page: bool) -> _Asked:
-        """The same, checked and filled in."""
-        if self.detect is not None and not 0 < self.detect <= 1:
-            what = f"--detect {self.detect!r}: give a difference above 0 and up to 1, as 0.02"
-            raise ConfigError(what)
-        return _Asked(
-            self.by,
-            tuple(dict.fromkeys(_chosen(self.scores, tuple(GATED)))),
-            self.across_signatures,
-            tuple(parse_loss(text) for text in self.fail_if_worse or []),
-            _DETECT if self.detect is None else self.detect,
-            (_ON_PAGE if on_page else _LISTED) if self.worst is None else self.worst,
-        )
-
-
-class _Written(NamedTuple):
-    """Where else it is told."""
-
-    page_file: Path | None = typer.Option(
-        None, "-o", "--output", metavar="FILE", help="Also write all of it as an HTML page."
-    )
-    markdown: Path | None = typer.Option(
-        None, metavar="FILE", help="Also write what is printed as Markdown, for a pull request."
-    )
-
-
 @app.command()
-@takes_groups
 def compare(
     runs: list[Path] | None = typer.Argument(
         None,
@@ -108,8 +38,43 @@ def compare(
         help="Run folders; the first is what the others are held against.",
     ),
     *,
-    options: _Options,
-    written: _Written,
+    by: str | None = typer.Option(
+        None,
+        "--by",
+        metavar="KEY",
+        help="Also by the values of this key of the samples, such as judge perturb's variant.",
+    ),
+    trend: Path | None = typer.Option(
+        None, metavar="FOLDER", help="All finished runs in a folder, in the order of their start."
+    ),
+    scores: str | None = typer.Option(
+        None, metavar="NAME,…", help="Which scores, the headline first [all that were measured]."
+    ),
+    across_signatures: bool = typer.Option(
+        False, "--across-signatures", help="Compare runs that were judged in different ways, too."
+    ),
+    fail_if_worse: list[str] | None = typer.Option(
+        None,
+        metavar="NAME=X",
+        help="Exit 1 if the last run is worse than the first by more than X: if the lower limit of "
+        "the loss's 95 % interval is above X; may be repeated.",
+    ),
+    detect: float = typer.Option(
+        0.02,
+        metavar="X",
+        min=1e-9,
+        max=1,
+        help="Say how many answers it takes to see this difference [0.02].",
+    ),
+    worst: int | None = typer.Option(
+        None, metavar="N", min=0, help="How many changed answers to show [5; on a page 300]."
+    ),
+    page_file: Path | None = typer.Option(
+        None, "-o", "--output", metavar="FILE", help="Also write all of it as an HTML page."
+    ),
+    markdown: Path | None = typer.Option(
+        None, metavar="FILE", help="Also write what is printed as Markdown, for a pull request."
+    ),
     as_json: bool = JSON,
     lang: Lang | None = typer.Option(
         None, metavar="<en|zh>", help="Language of what is printed [en]."
@@ -124,24 +89,49 @@ def compare(
 
     Example: judge compare runs/perturbed-before runs/perturbed-after --by variant
     """
-    if as_json and lang is not None and not any(written):
+    if as_json and lang is not None and not (page_file or markdown):
         raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
     spoken_in = lang or "en"
-    asked = options.asked(on_page=bool(written.page_file))
-    found, left_out = _found(runs or [], options.trend)
-    _check_outputs(*written, [path for run in found for path in made_from(run.folder)])
-    report = _held(_compared(found, left_out, asked), asked)
-    if written.page_file is not None:
-        _write(written.page_file, report, spoken_in)
-    most = _LISTED if options.worst is None else options.worst
+    asked = _Asked(
+        by,
+        tuple(dict.fromkeys(_chosen(scores, tuple(GATED)))),
+        across_signatures,
+        tuple(map(parse_loss, fail_if_worse or ())),
+        detect,
+        (_ON_PAGE if page_file else _LISTED) if worst is None else worst,
+    )
+    found, left_out = _found(runs or [], trend)
+    sources = [path for run in found for path in made_from(run.folder)]
+    if page_file is not None:
+        check_output(page_file, sources, force=True)
+    if markdown is not None:
+        check_file("--markdown", markdown, spared=[*sources, *filter(None, [page_file])])
+    report = _compared(found, left_out, asked)
+    if page_file is not None:
+        write_whole(page_file, comparison(report, spoken_in))
+    most = _LISTED if worst is None else worst
     if as_json:
         say_json(report.model_dump_json())
     else:
-        _print(report, most, spoken_in, written.page_file)
-    if written.markdown is not None:
-        _summarize(report, most, spoken_in, written.markdown)
+        _print(report, most, spoken_in, page_file)
+    if markdown is not None:
+        first = [gate_line(gate, spoken_in).plain for gate in report.gates]
+        write_markdown(
+            markdown, spoken_in, lambda page: print_differences(report, page, most=most), first
+        )
     untrusted = bool(report.gates) and any(run.untrusted for run in report.runs)
     raise typer.Exit(3 if untrusted else gates_code(report.gates))
+
+
+class _Asked(NamedTuple):
+    """What is compared, and how."""
+
+    by: str | None
+    scores: tuple[str, ...]
+    across: bool
+    worse: Sequence[tuple[str, float]]
+    detect: float
+    worst: int
 
 
 def _print(report: RunComparison, most: int, lang: Lang, page_file: Path | None) -> None:
@@ -151,20 +141,6 @@ def _print(report: RunComparison, most: int, lang: Lang, page_file: Path | None)
         if page_file is not None:
             page.copied(Messages.of("compare")("say.written", lang, path=page_file))
     annotate(report.gates, lang)
-
-
-def _summarize(report: RunComparison, most: int, lang: Lang, path: Path) -> None:
-    """Write the same as Markdown, the gates first."""
-    first = [gate_line(gate, lang).plain for gate in report.gates]
-    write_markdown(path, lang, lambda page: print_differences(report, page, most=most), first)
-
-
-def _check_outputs(page: Path | None, markdown: Path | None, sources: Sequence[Path]) -> None:
-    """See that what is asked for can be written, and not over what it is made from."""
-    if page is not None:
-        check_output(page, sources, force=True)
-    if markdown is not None:
-        check_file("--markdown", markdown, spared=[*sources, *filter(None, [page])])
 
 
 def _chosen(names: str | None, known: tuple[str, ...]) -> Iterator[str]:
@@ -207,10 +183,6 @@ def _within(folder: Path) -> tuple[list[Run], dict[str, str]]:
     return sorted(runs, key=lambda run: run.record.started), left_out
 
 
-def _write(path: Path, report: RunComparison, lang: Lang) -> None:
-    write_whole(path, comparison(report, lang))
-
-
 def _compared(runs: Sequence[Run], left_out: dict[str, str], asked: _Asked) -> RunComparison:
     summaries = [run.summary for run in runs if run.summary is not None]
     apart = signatures_apart(summaries)
@@ -239,7 +211,7 @@ def _compared(runs: Sequence[Run], left_out: dict[str, str], asked: _Asked) -> R
                 sliced=asked.by is not None,
             )
         )
-    told[-1] = with_sentences(told[-1], runs[-1].results, first)
+    last = told[-1] = with_sentences(told[-1], runs[-1].results, first)
     if asked.by is not None and not any(each.slices.keys() - {WITHOUT} for each in told):
         raise ConfigError(f"--by {asked.by!r}: no answer of {runs[0].folder} has such metadata")
     return RunComparison(
@@ -261,6 +233,12 @@ def _compared(runs: Sequence[Run], left_out: dict[str, str], asked: _Asked) -> R
         detect=asked.detect,
         differences=tuple(told),
         left_out=left_out,
+        gates=tuple(
+            hold_loss(
+                name, most, found.interval if (found := last.scores[name]) else None, sides[name]
+            )
+            for name, most in asked.worse
+        ),
     )
 
 
@@ -281,13 +259,3 @@ def _read(run: Run, names: Sequence[str], by: str | None, *, once: bool) -> Answ
         for result in run.results:
             answers.add(result)
     return answers
-
-
-def _held(report: RunComparison, asked: _Asked) -> RunComparison:
-    """The comparison with what the gates say of the last run."""
-    last = report.differences[-1].scores
-    gates = [
-        hold_loss(name, most, found.interval if (found := last[name]) else None, report.sides[name])
-        for name, most in asked.worse
-    ]
-    return report.model_copy(update={"gates": tuple(gates)})

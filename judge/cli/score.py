@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, Final, Literal, NamedTuple, TypedDict, cast
+from typing import IO, Final, Literal, NamedTuple, TypedDict
 
 import typer
 
@@ -297,14 +297,10 @@ def _file_of(given: IO[bytes] | Path) -> Iterator[Path]:
     if isinstance(given, Path) and not is_fifo(given):
         yield given
         return
-    with _copied(given) as copy:
-        yield Path(copy.name)
-
-
-def _copied(given: IO[bytes] | Path) -> IO[bytes]:
-    """What a pipe brings, in a file that is there as long as it is open."""
-    copy = cast("IO[bytes]", NamedTemporaryFile())  # noqa: SIM115  who asks closes it
-    with given.open("rb") if isinstance(given, Path) else nullcontext(given) as stream:
+    with (
+        NamedTemporaryFile() as copy,
+        given.open("rb") if isinstance(given, Path) else nullcontext(given) as stream,
+    ):
         shutil.copyfileobj(stream, copy)
-    copy.seek(0)
-    return copy
+        copy.flush()
+        yield Path(copy.name)

@@ -4,35 +4,18 @@ import asyncio
 import os
 import signal
 from pathlib import Path
-from typing import NamedTuple
 
 import typer
 
 from judge.cli.app import SIGNALLED, app
-from judge.cli.options import takes_groups, takes_settings
+from judge.cli.options import takes_settings
 from judge.config import Config
 from judge.errors import extra
 from judge.settings import SERVICE_TOKENS
 
 
-class _Most(NamedTuple):
-    """How much is taken in at once."""
-
-    queue: int = typer.Option(
-        256, min=0, metavar="N", help="Live requests that may wait; one more gets 429."
-    )
-    running: int = typer.Option(2, min=1, metavar="N", help="Batches judged at once.")
-    max_body: float = typer.Option(
-        16.0, min=0.001, metavar="MB", help="Of a request, batches aside."
-    )
-    max_batch: float = typer.Option(
-        4096.0, min=0.001, metavar="MB", help="Of a batch, packed or not."
-    )
-
-
 @app.command()
 @takes_settings
-@takes_groups
 def serve(
     *,
     host: str = typer.Option("127.0.0.1", help="Address; other than loopback only with tokens."),
@@ -40,7 +23,16 @@ def serve(
     data: Path = typer.Option(
         Path("batches"), "--data", metavar="DIR", help="Where batches are kept, a run folder each."
     ),
-    most: _Most,
+    queue: int = typer.Option(
+        256, min=0, metavar="N", help="Live requests that may wait; one more gets 429."
+    ),
+    running: int = typer.Option(2, min=1, metavar="N", help="Batches judged at once."),
+    max_body: float = typer.Option(
+        16.0, min=0.001, metavar="MB", help="Of a request, batches aside."
+    ),
+    max_batch: float = typer.Option(
+        4096.0, min=0.001, metavar="MB", help="Of a batch, packed or not."
+    ),
     allow_host: list[str] | None = typer.Option(
         None, metavar="NAME", help="Another name it is asked under, as by a proxy; may be repeated."
     ),
@@ -75,7 +67,7 @@ def serve(
     def started(url: str) -> None:
         LOG.info("serving", extra={"told": {"url": url, "data": str(data)}})
 
-    limits = Limits(*most)
+    limits = Limits(queue, running, max_body, max_batch)
     ended = asyncio.run(served(settings, data, limits, address, started))
     if ended == signal.SIGINT:
         raise typer.Exit(SIGNALLED + ended)

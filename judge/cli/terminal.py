@@ -18,8 +18,6 @@ from judge.text.visible import escaped, visible
 
 _LEAST_TERMINAL: Final = 20
 _WIDEST_TABLE: Final = 500
-_WIDEST: Final = 1_000
-"""Columns that are used: who says COLUMNS=99999999 would wait for lines of blanks."""
 # Rich breaks lines at spaces only: Chinese would begin on a line of its own, and be cut before a
 # full stop.
 _OPENING: Final = "（《“「『【［([«"
@@ -102,7 +100,6 @@ def output(lang: Lang = "en") -> Iterator[Page]:
     console = open_console()
     if console.width < _LEAST_TERMINAL:  # an emulator that does not know its size says 0
         console.width = 80
-    console.width = min(console.width, _WIDEST)
     yield Page(console, lang)
 
 
