@@ -61,7 +61,12 @@ def compare(first: ExamReport, now: ExamReport) -> ExamComparison:
         categories=_categories(pairs),
         verdict="untrusted" if untrusted else way if found else "open",
         sees=difference_to_see(accuracy.low, accuracy.high),
-        turned=tuple(_turn(p) for right in (False, True) for p in pairs if _turned(p, right)),
+        turned=tuple(
+            _turn(one, two)
+            for right in (False, True)
+            for one, two in pairs
+            if two.right is right and one.right is not right
+        ),
     )
 
 
@@ -121,13 +126,7 @@ def _sitting(report: ExamReport, rows: Sequence[ExamRow]) -> Sitting:
     )
 
 
-def _turned(pair: _Pair, right: bool) -> bool:  # noqa: FBT001  of two ways
-    one, two = pair
-    return one.right is not right and two.right is right
-
-
-def _turn(pair: _Pair) -> Turn:
-    one, two = pair
+def _turn(one: ExamRow, two: ExamRow) -> Turn:
     return Turn(
         qid=two.qid,
         item=two.item,

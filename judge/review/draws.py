@@ -103,9 +103,12 @@ def draw(
     made = []
     for place, drawing in enumerate(drawings):
         rows = carried(run, drawing, lang) if len(sheets) == 1 else drawing.rows
-        several = _dealt(drawing.draw, rows, len(sheets), _part(overlap, place, halves), lang)
-        hands = [hand + more for hand, more in zip(hands, several, strict=True)]
         filled = sum("human_support" in row for row in rows)
+        if target != "faithfulness":
+            asked = Messages.of("sheet")(f"asked.{drawing.draw.target}", lang)
+            rows = [{**row, "asked": asked} for row in rows]
+        several = deal(rows, len(sheets), _part(overlap, place, halves))
+        hands = [hand + more for hand, more in zip(hands, several, strict=True)]
         made.append(Drawn(drawing.draw, kept[place], sheets, filled))
     columns = (BLIND, OPEN) if target == "faithfulness" else (COMPARED, COMPARED_OPEN)
     hand_out(sheets, reviewers, hands, columns[verdicts], lang)
@@ -115,16 +118,6 @@ def draw(
 def _part(count: int, place: int, halves: Sequence[Target]) -> int:
     """So many of a count fall to one of the halves, the first having what is left over."""
     return (count + len(halves) - 1 - place) // len(halves)
-
-
-def _dealt(
-    draw: Draw, rows: Sequence[dict[str, str]], hands: int, overlap: int, lang: Lang
-) -> list[list[dict[str, str]]]:
-    """The rows of a draw, by reviewer."""
-    if draw.target != "faithfulness":
-        asked = Messages.of("sheet")(f"asked.{draw.target}", lang)
-        rows = [{**row, "asked": asked} for row in rows]
-    return deal(rows, hands, overlap)
 
 
 def sheets_of(sheet: Path, reviewers: Sequence[str]) -> tuple[Path, ...]:
@@ -161,7 +154,8 @@ def take(
     strata, picked = divide(census_of(folder, seed, size, target), size)
     key = "draw" if target == "faithfulness" else target
     draw = Draw(
-        draw=_name_of(key, results, "sentence", str(seed), str(size)),
+        # Begun by a letter: a spreadsheet takes 12e45678 for a number.
+        draw=f"r{digest(key, results, 'sentence', str(seed), str(size))[:8]}",
         target=target,
         seed=seed,
         size=size,
@@ -269,12 +263,6 @@ def review_id(draw: str, qid: str, sentence: int, shown: str = "") -> str:
     Where the draw's name does not tell whose texts these are, `shown` is a hash of them.
     """
     return f"{draw}-{digest(draw, qid, str(sentence), shown)}"
-
-
-def _name_of(*parts: str) -> str:
-    """The name of a draw, made of all that decides what is drawn."""
-    # Begun by a letter: a spreadsheet takes 12e45678 for a number.
-    return f"r{digest(*parts)[:8]}"
 
 
 def digest(*parts: str) -> str:

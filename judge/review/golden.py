@@ -192,6 +192,7 @@ def agreed(sentence: SentenceResult, labels: Sequence[Label], signature: str) ->
     said = {label.support for label in labels}
     if len({label.supported for label in labels}) > 1 or (len(said) > 1 and None not in said):
         return None
+    verdict = own_verdict(sentence.outcome)
     return GoldenLabel(
         sentence=sentence.index,
         start=sentence.start,
@@ -200,7 +201,7 @@ def agreed(sentence: SentenceResult, labels: Sequence[Label], signature: str) ->
         support=None if None in said else labels[0].support,
         supported=labels[0].supported,
         reviewers=len({label.reviewer for label in labels}),
-        judged=own_support(sentence),
+        judged=verdict.support if verdict else None,
         signature=signature,
     )
 
@@ -211,9 +212,3 @@ def _check(sample: Sample) -> None:
     except InputError as error:
         message = f"{error.problem} (answer {sample.qid!r}); promote the run again"
         raise InputError(message, field=error.field) from None
-
-
-def own_support(sentence: SentenceResult | None) -> Support | None:
-    """What the run's own judge says of a sentence; None where it gave no verdict."""
-    verdict = sentence and own_verdict(sentence.outcome)
-    return verdict.support if verdict else None
