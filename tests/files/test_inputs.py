@@ -283,25 +283,3 @@ def test_a_run_of_many_files_goes_on_and_finds_its_rows_again(tmp_path: Path) ->
     code, _, err = judge("score", data, "-o", data / "run")
     assert (code, "name an -o elsewhere" in err, (data / "run").exists()) == (2, True, False)
     assert judge("score", data / "*.parquet", "-o", data / "run")[0] == 0
-
-
-def test_other_commands_read_many_files_and_tell_of_each_bad_line_once(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    data.mkdir()
-    good: dict[str, object] = {"query": "?", "gold_evidence": ["a"]}
-    good["chunks"] = [{"chunk_id": "a", "text": "t"}]
-    for name in ("a.jsonl", "b.parquet"):
-        rows = [good | {"qid": f"{name} {number}"} for number in range(2)]
-        FORMS[name.replace("b.", "a.")](data / name, [*rows, {**rows[0], "qid": None}])
-    code, _, err = judge("retrieval", data, "--skip-bad-lines", "-k", "1")
-    told = [line for line in err.splitlines() if "left out" in line]
-    assert code == 0
-    assert [each.split(",")[0].removeprefix("judge: left out: ") for each in told] == [
-        str(data / "a.jsonl"),
-        str(data / "b.parquet"),
-    ]
-    assert judge("recommend", f"{data}/*.parquet")[0] == 0
-    drawn = judge("gold", "draw", f"{data}/b.parquet", "--skip-bad-lines", "-o", tmp_path / "g.csv")
-    assert drawn[0] == 0, drawn
-    code, _, err = judge("retrieval", data)
-    assert (code, f"{data}/a.jsonl, line 3" in err) == (2, True)

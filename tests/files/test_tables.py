@@ -184,16 +184,6 @@ def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").exists()
 
 
-def test_what_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "folder.csv").mkdir()
-    names = (tmp_path / "no" / "r.csv", tmp_path / "folder.csv", tmp_path / ("x" * 5000 + ".csv"))
-    for name in names:
-        with pytest.raises(RunError) as caught, row_file(str(name)):
-            pass
-        assert "\n" not in str(caught.value)
-    assert [path.name for path in tmp_path.iterdir()] == ["folder.csv"]
-
-
 def put(path: Path, text: str) -> None:
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")
