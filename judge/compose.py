@@ -5,9 +5,8 @@ import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pydantic import JsonValue
 
@@ -26,13 +25,11 @@ from judge.signature import Signature, release
 from judge.turns import at_once, sockets
 
 if TYPE_CHECKING:
-    from judge.backends.openai import Capabilities, Connection, OpenAIModel
+    from judge.backends.openai import Capabilities, Client, OpenAIModel
     from judge.backends.openai.batches import Provider
-    from judge.backends.openai.pace import Pace
+    from judge.backends.openai.client import Policy
     from judge.backends.store import BackgroundStore
     from judge.judges.prompted import Form
-
-_Server = TypeVar("_Server", bound="Connection")
 
 _LOG: Final = logging.getLogger("judge")
 OPENAI: Final = "https://api.openai.com/v1"
@@ -96,7 +93,7 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
 @asynccontextmanager
 async def compose(
     config: Config,
-    connection: "Connection | None" = None,
+    connection: "Client | None" = None,
     *,
     ask: bool = True,
 ) -> AsyncGenerator[Judges]:
@@ -150,7 +147,7 @@ def alone(config: Config, judge: Judge) -> Judges:
     return Judges(judge, ContainmentJudge(judge))
 
 
-async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
+async def _connected(config: Config, stack: AsyncExitStack) -> "Client":
     # Half a second of imports, for those who use them.
     from judge.backends.openai import Connection, Pace  # noqa: PLC0415
 
@@ -158,22 +155,26 @@ async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
         files = fewer == sockets()
         why = "files may be open (ulimit -n)" if files else "may ask within a minute (rpm, tpm)"
         _LOG.info("concurrency is %d, not %d, as no more %s", fewer, config.concurrency, why)
-    return await stack.enter_async_context(
-        _server(config, Connection, Pace(fewer, config.rpm, config.tpm))
+    url, pace = address(config), Pace(fewer, config.rpm, config.tpm)
+    connection = Connection(
+        url, _key(url), policy=_policy(config), pace=pace, headers=_headers(config)
+    )
+    return await stack.enter_async_context(connection)
+
+
+def _headers(config: Config) -> dict[str, str]:
+    return {name: text.get_secret_value() for name, text in (config.headers or {}).items()}
+
+
+def _policy(config: Config) -> "Policy":
+    from judge.backends.openai import Policy  # noqa: PLC0415  likewise
+
+    return Policy(
+        config.timeout, config.attempts, deadline=config.deadline, patience=config.patience
     )
 
 
-def _server(config: Config, kind: "type[_Server]", pace: "Pace | None" = None) -> "_Server":
-    from judge.backends.openai import Policy  # noqa: PLC0415  likewise
-
-    url = address(config)
-    often = Policy(config.timeout, config.attempts, deadline=config.deadline)
-    policy = replace(often, patience=config.patience)
-    headers = {name: text.get_secret_value() for name, text in (config.headers or {}).items()}
-    return kind(url, _key(url), policy=policy, pace=pace, headers=headers)
-
-
-async def _second(config: Config, connection: "Connection | None", stack: AsyncExitStack) -> Judge:
+async def _second(config: Config, connection: "Client | None", stack: AsyncExitStack) -> Judge:
     """The judge that needs no language model: alone, or for what the language model leaves."""
     if config.loads_model:
         return await _loaded(config, stack)
@@ -200,7 +201,7 @@ async def _loaded(config: Config, stack: AsyncExitStack) -> Judge:
 
 
 async def _asking(
-    config: Config, connection: "Connection", stack: AsyncExitStack, *, ask: bool, guarded: bool
+    config: Config, connection: "Client", stack: AsyncExitStack, *, ask: bool, guarded: bool
 ) -> Judges:
     from judge.backends.openai import Budget, OpenAIModel, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall  # noqa: PLC0415
@@ -324,9 +325,12 @@ async def settled(
 @asynccontextmanager
 async def open_provider(config: Config) -> AsyncGenerator["Provider"]:
     """The batches of the server that `config` names. Errors as of `compose`."""
+    from judge.backends.openai import Server  # noqa: PLC0415
     from judge.backends.openai.batches import Provider  # noqa: PLC0415
 
-    async with _server(config, Provider) as provider:
+    url = address(config)
+    server = Server(url, _key(url), _headers(config))
+    async with Provider(server, _policy(config)) as provider:
         yield provider
 
 

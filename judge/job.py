@@ -303,7 +303,7 @@ def record_of(evaluator: Evaluator, config: Config, scored: RunInput) -> RunReco
     """The record of a run that begins now, its evaluator entered."""
     libraries = (
         *_LIBRARIES,
-        *(("aiohttp",) if config.asks_server else ()),
+        *(("openai",) if config.asks_server else ()),
         *(_LOADING if config.loads_model else ()),
     )
     python = {"python": platform.python_version()}

@@ -29,6 +29,7 @@ def test_what_is_imported_is_declared() -> None:
     # Parts of pydantic, transformers, ray[data] and openai, each at a release that those name;
     # mypy's own.
     parts = {"pydantic_core", "huggingface_hub", "pyarrow", "pandas", "tqdm", "typing_extensions"}
+    parts |= {"aiohttp", "httpx2"}
     # Of the user's notebook: asked for by name where they are missing.
     notebook = {"pandas", "tqdm"}
     owned = {"judge", *parts, *notebook, *sys.stdlib_module_names}

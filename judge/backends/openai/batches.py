@@ -1,45 +1,35 @@
 """A provider's batches: files of requests sent up, watched, and what came of them brought down."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Container
 from functools import partial
 from pathlib import Path
-from typing import IO, Annotated, Final, TypeVar
+from typing import IO, Annotated, Final, Literal, Self, TypeVar
 
-import aiohttp
+from openai import AsyncOpenAI
 from pydantic import BaseModel, BeforeValidator, Field, JsonValue, ValidationError
 
-from judge.backends.openai.chat import PATHS
-from judge.backends.openai.client import Connection
-from judge.backends.openai.failures import (
-    TRANSPORT,
-    Answer,
-    Failure,
-    brief,
-    from_error,
-    from_refusal,
-)
+from judge.backends.openai.client import CONNECT_SECONDS, Policy
+from judge.backends.openai.failures import ERRORS, Failure, brief
+from judge.backends.openai.server import Server
 from judge.config import Endpoint
 from judge.errors import JudgeUnavailable, JudgeUnhealthy, RunError
 from judge.records import UnscoredReason
 
 T = TypeVar("T")
-_Kind = TypeVar("_Kind", bound=BaseModel)
 
-_FINE: Final = range(200, 300)
 _LISTED: Final = 100
 """Of the newest batches, in which one that was sent already is looked for."""
 _USELESS: Final = frozenset({"failed", "cancelling", "cancelled"})
 """States of a batch whose requests somebody else must answer."""
 _MARK: Final = "judge"
 """Of a batch's metadata: the hash of its file."""
-_MOST: Final = 1 << 20
-"""Bytes of an answer that is no file."""
-_NEWEST: Final = f"/batches?limit={_LISTED}"
 _AGAIN: Final = "free some space, and run the same command again"
+_ENDPOINTS: Final[dict[Endpoint, Literal["/v1/chat/completions", "/v1/responses"]]] = {
+    "chat": "/v1/chat/completions",
+    "responses": "/v1/responses",
+}
 _STEP: Final = "does this server take batches (/files, /batches)? the same command tries again"
-_PIECE: Final = 1 << 16
 
 
 class _Counts(BaseModel):
@@ -92,62 +82,76 @@ class _List(BaseModel):
     data: list[Batch]
 
 
-def _nothing() -> None:
-    """What a request without a body sends."""
-
-
-class Provider(Connection):
-    """The files and batches of an OpenAI-compatible provider; entered as a `Connection` is.
+class Provider:
+    """The files and batches of an OpenAI-compatible provider, an async context manager.
 
     Every method raises JudgeUnavailable where the provider refuses, and JudgeUnhealthy where it
     cannot be reached, or is too busy, in as many attempts as the policy says.
     """
+
+    def __init__(self, server: Server, policy: Policy) -> None:
+        self._server = server
+        self._policy = policy
+        self._client: AsyncOpenAI
+        self.base_url: Final = server.base_url
+
+    async def __aenter__(self) -> Self:
+        self._client = self._server.open(min(CONNECT_SECONDS, self._policy.timeout))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.close()
 
     async def find(self, digest: str, known: Container[str]) -> Batch | None:
         """The batch of a file with this hash, of the newest; None where none was sent.
 
         Those that are `known` were of an earlier file: what failed there is sent once more.
         """
-        return _sent(await self._call("GET", _NEWEST, _of(_List)), digest, known)
+        return _sent(await self._call("GET /batches", self._list), digest, known)
 
     async def send(
         self, path: Path, digest: str, known: Container[str], endpoint: Endpoint = "chat"
     ) -> Batch:
         """Send a file up and have its requests answered there; `known` as of `find`."""
 
-        def form() -> aiohttp.FormData:
-            data = aiohttp.FormData({"purpose": "batch"})
-            data.add_field("file", path.open("rb"), filename=path.name)  # which aiohttp closes
-            return data
+        async def upload() -> _Named:
+            with path.open("rb") as file:
+                raw = await self._client.files.with_raw_response.create(
+                    file=(path.name, file), purpose="batch"
+                )
+            return _Named.model_validate_json(raw.content)
 
-        file = await self._call("POST", "/files", _of(_Named), form)
-        order = {
-            "input_file_id": file.id,
-            "endpoint": f"/v1{PATHS[endpoint]}",
-            "completion_window": "24h",
-            "metadata": {_MARK: digest},
-        }
+        file = await self._call("POST /files", upload, whole=True)
         ordered = False
 
-        async def once(end: float) -> Batch | Failure:
+        async def order() -> Batch:
             nonlocal ordered
-            if ordered:  # and it may be the answer alone that was lost
-                listed = await self._once("GET", _NEWEST, _of(_List), _nothing, end)
-                found = listed if isinstance(listed, Failure) else _sent(listed, digest, known)
-                if found:
-                    return found
+            # After the first attempt, it may be the answer alone that was lost.
+            if ordered and (found := _sent(await self._list(), digest, known)):
+                return found
             ordered = True
-            return await self._once("POST", "/batches", _of(Batch), lambda: json.dumps(order), end)
+            raw = await self._client.batches.with_raw_response.create(
+                input_file_id=file.id,
+                endpoint=_ENDPOINTS[endpoint],
+                completion_window="24h",
+                metadata={_MARK: digest},
+            )
+            return Batch.model_validate_json(raw.content)
 
-        return await self._persist("POST", "/batches", once)
+        return await self._call("POST /batches", order)
 
     async def status(self, batch: str) -> Batch:
         """How far a batch is."""
-        return await self._call("GET", f"/batches/{batch}", _of(Batch))
+
+        async def look() -> Batch:
+            raw = await self._client.batches.with_raw_response.retrieve(batch)
+            return Batch.model_validate_json(raw.content)
+
+        return await self._call(f"GET /batches/{batch}", look)
 
     def why(self, batch: Batch) -> str:
         """What was wrong with a batch, on a line; empty where nothing was."""
-        return brief(self._hide(batch.why))
+        return brief(self._server.hide(batch.why))
 
     async def fetch(self, file: str, copy: IO[bytes]) -> None:
         """Bring a file down, in place of what the copy holds.
@@ -156,95 +160,61 @@ class Provider(Connection):
             RunError: the copy cannot be written.
         """
 
-        async def save(response: aiohttp.ClientResponse) -> None:
+        async def save() -> None:
             copy.seek(0)
             copy.truncate()
-            async for piece in response.content.iter_chunked(_PIECE):
-                try:
-                    copy.write(piece)
-                except OSError as error:
-                    raise RunError(f"{file}: cannot be kept ({error.strerror}); {_AGAIN}") from None
+            content = self._client.files.with_streaming_response.content(file)
+            async with content as response:
+                async for piece in response.iter_bytes():
+                    try:
+                        copy.write(piece)
+                    except OSError as error:
+                        why = f"{file}: cannot be kept ({error.strerror}); {_AGAIN}"
+                        raise RunError(why) from None
 
-        await self._call("GET", f"/files/{file}/content", save)
+        await self._call(f"GET /files/{file}/content", save, whole=True)
+
+    async def _list(self) -> _List:
+        raw = await self._client.batches.with_raw_response.list(limit=_LISTED)
+        return _List.model_validate_json(raw.content)
 
     async def _call(
-        self,
-        method: str,
-        path: str,
-        read: Callable[[aiohttp.ClientResponse], Awaitable[T]],
-        data: Callable[[], object] = _nothing,
+        self, what: str, attempt: Callable[[], Awaitable[T]], *, whole: bool = False
     ) -> T:
-        return await self._persist(method, path, partial(self._once, method, path, read, data))
+        """Do something as often as the policy says.
 
-    async def _once(
-        self,
-        method: str,
-        path: str,
-        read: Callable[[aiohttp.ClientResponse], Awaitable[T]],
-        data: Callable[[], object],
-        end: float,
-    ) -> T | Failure:
-        """Ask once; a file may take until the end, and all else no longer than `--timeout`."""
-        if not path.startswith("/files"):
-            end = min(end, asyncio.get_running_loop().time() + self.policy.timeout)
-        url, given, headers = self.base_url + path, data(), dict(self._route.headers)
-        if not isinstance(given, str):
-            del headers["content-type"]  # aiohttp's own names the boundary between parts
-        asking = self._session.request(
-            method,
-            url,
-            data=given,
-            headers=headers,
-            allow_redirects=False,
-            proxy=self._route.proxy,
-            proxy_headers=self._route.proxy_headers,
-        )
-        try:
-            async with asyncio.timeout_at(end), asking as response:
-                if response.status in _FINE:
-                    return await read(response)
-                body = await _start(response)
-        except ValidationError:
-            return Failure(UnscoredReason.SERVER_ERROR, "no answer in what came")
-        except TRANSPORT as error:
-            late = type(error) is TimeoutError
-            slow = Failure(UnscoredReason.TIMEOUT, "no whole answer in time; raise JUDGE_TIMEOUT")
-            return slow if late else from_error(error, self._hide)
-        text = self._hide(body.decode(errors="replace")).encode()
-        return from_refusal(Answer(response.status, response.headers, text, url), self._hide)
-
-    async def _persist(
-        self, method: str, path: str, attempt: Callable[[float], Awaitable[T | Failure]]
-    ) -> T:
-        outcome, _ = await self.policy.persist(attempt, None)
+        A `whole` file may take until the end, and all else no longer than `--timeout`.
+        """
+        outcome, _ = await self._policy.persist(partial(self._once, attempt, whole), None)
         if isinstance(outcome, Failure):
-            where = f"{method} {self.base_url}{path.partition('?')[0]}: {outcome.detail}"
+            method, _, path = what.partition(" ")
+            where = f"{method} {self.base_url}{path}: {outcome.detail}"
             if outcome.again or outcome.gone:
                 raise JudgeUnhealthy(f"{where}; wait, and run the same command again")
             raise JudgeUnavailable(f"{where}; {outcome.step.format(option='--model') or _STEP}")
         return outcome
+
+    async def _once(
+        self,
+        attempt: Callable[[], Awaitable[T]],
+        whole: bool,  # noqa: FBT001  given by `partial`
+        end: float,
+    ) -> T | Failure:
+        if not whole:
+            end = min(end, asyncio.get_running_loop().time() + self._policy.timeout)
+        try:
+            async with asyncio.timeout_at(end):
+                return await attempt()
+        except ValidationError:
+            return Failure(UnscoredReason.SERVER_ERROR, "no answer in what came")
+        except ERRORS as error:
+            if type(error) is TimeoutError:
+                slow = "no whole answer in time; raise JUDGE_TIMEOUT"
+                return Failure(UnscoredReason.TIMEOUT, slow)
+            return self._server.failure(error)
 
 
 def _sent(listed: _List, digest: str, known: Container[str]) -> Batch | None:
     """The batch of a file with this hash that is of use, and not known."""
     fresh = (each for each in listed.data if each.id not in known and each.status not in _USELESS)
     return next((each for each in fresh if (each.metadata or {}).get(_MARK) == digest), None)
-
-
-async def _start(response: aiohttp.ClientResponse) -> bytes:
-    """A body, as far as one that is no file goes."""
-    body = b""
-    async for piece in response.content.iter_any():
-        body += piece
-        if len(body) > _MOST:
-            break
-    return body
-
-
-def _of(kind: type[_Kind]) -> Callable[[aiohttp.ClientResponse], Awaitable[_Kind]]:
-    """Reads a body that holds one of these."""
-
-    async def read(response: aiohttp.ClientResponse) -> _Kind:
-        return kind.model_validate_json(await _start(response))
-
-    return read

@@ -1,60 +1,40 @@
 """One server: every request sent to it, as often as it takes, and what came of each."""
 
 import asyncio
-import json
 import logging
 import math
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Generic, Self, TypeVar
+from typing import Final, Generic, Protocol, Self, TypeVar
 
-import aiohttp
+from httpx2 import Response
+from openai import AsyncOpenAI
 from pydantic import JsonValue
 from pydantic_core import to_json
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result
 
-from judge.backends.openai.failures import (
-    TRANSPORT,
-    Answer,
-    Failure,
-    Hide,
-    Refusal,
-    TooLargeError,
-    broken,
-    from_error,
-    from_refusal,
-)
+from judge.backends.openai.failures import ERRORS, Answer, Failure, Refusal, broken
 from judge.backends.openai.outage import Outage
 from judge.backends.openai.pace import REFUSAL_WINDOW_SECONDS, TOO_MANY, Pace
-from judge.backends.openai.route import Route
+from judge.backends.openai.server import NO_HEADERS, SOCKETS, Server
 from judge.backends.retry import last, pause
-from judge.errors import ConfigError, JudgeUnavailable, JudgeUnhealthy
+from judge.errors import JudgeUnavailable, JudgeUnhealthy
 from judge.records import UnscoredReason
 from judge.text.visible import counted
 
 T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("judge")
-_CONNECT: Final = 15.0
+CONNECT_SECONDS: Final = 15.0
 """Seconds to reach the server: one that is there answers sooner, even while it is busy."""
-_SOCKETS: Final = 4096
-"""More than are ever in flight: who asks bounds that. Unset, the transport stops at 100."""
-_KEPT_ALIVE: Final = 4.0
-"""Seconds an idle socket is kept: uvicorn closes them after 5, and a request sent then is lost."""
-_LIMIT_MIB: Final = 16
-"""Of a body: thousands of times a reply, and more than the rows of any batch of embeddings."""
 _REFUSED: Final = 4.0
 """Seconds a wait may last after a refusal that does not say how long to wait."""
 _UNSENT: Final = 8.0
 """Likewise where nobody was there."""
 LAST: Final = 5.0
 """Seconds that an attempt may go on after the end of patience."""
-_FINE: Final = range(200, 300)
-_PLACEHOLDER: Final = 8
-"""A key below this length is none ("EMPTY", "none"); blotting it out would garble messages."""
-_NO_HEADERS: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +127,43 @@ class Exchange(Generic[T]):
     """Attempts that failed before the last one."""
 
 
+class Client(Protocol):
+    """What a model is asked through: a `Connection`, or a stand-in that connects to nobody."""
+
+    @property
+    def host(self) -> str:
+        """The server's, with the port if one is named."""
+
+    @property
+    def base_url(self) -> str:
+        """The server's, without a slash at its end."""
+
+    @property
+    def policy(self) -> Policy:
+        """How often, how long and how soon again it is asked."""
+
+    @property
+    def again(self) -> str:
+        """What finds out anew what the server takes, where that has changed."""
+
+    @property
+    def trouble(self) -> str:
+        """What is the matter with the server; empty while it answers."""
+
+    async def ask(
+        self,
+        path: str,
+        body: Mapping[str, JsonValue],
+        read: Callable[[bytes], T],
+        *,
+        deadline: float | None = None,
+        final: Callable[[Failure], bool] | None = None,
+        spent: Callable[[T], int] = lambda _: 0,
+        option: str = "--model",
+    ) -> Exchange[T]:
+        """As of `Connection`."""
+
+
 class Connection:
     """Sends requests to one OpenAI-compatible server, as often as `policy` says.
 
@@ -167,40 +184,25 @@ class Connection:
         *,
         policy: Policy | None = None,
         pace: Pace | None = None,
-        headers: Mapping[str, str] = _NO_HEADERS,
+        headers: Mapping[str, str] = NO_HEADERS,
     ) -> None:
-        key = api_key.strip()
-        if not key.isascii() or not key.isprintable():
-            raise ConfigError("OPENAI_API_KEY holds characters that no key has; copy it again")
-        self._route = Route.to(base_url, key or "none", headers)
+        self._server: Final = Server(base_url, api_key, headers)
         self.policy: Final = policy or Policy()
-        self._pace: Final = pace or Pace(_SOCKETS)
+        self._pace: Final = pace or Pace(SOCKETS)
         self._outage: Final = Outage(self.policy.patience, self.policy.deadline)
-        self.host: Final = self._route.host
-        self.base_url: Final = self._route.base_url
-        # A header may hold the name of a scheme, and a secret behind it.
-        values = self._route.secrets
-        secrets = (key, *(word for value in values for word in (value, *value.split())))
-        self._hides = [
-            _hiding(each) for each in dict.fromkeys(secrets) if len(each) >= _PLACEHOLDER
-        ]
-        self._session: aiohttp.ClientSession
+        self.host: Final = self._server.host
+        self.base_url: Final = self._server.base_url
+        self._client: AsyncOpenAI
 
     def __repr__(self) -> str:
         return f"Connection({self.base_url!r})"
 
     async def __aenter__(self) -> Self:
-        sockets = aiohttp.TCPConnector(
-            limit=_SOCKETS, keepalive_timeout=_KEPT_ALIVE, ssl=self._route.certificates()
-        )
-        wait = aiohttp.ClientTimeout(None, sock_connect=min(_CONNECT, self.policy.timeout))
-        self._session = aiohttp.ClientSession(
-            connector=sockets, timeout=wait, cookie_jar=aiohttp.DummyCookieJar()
-        )
+        self._client = self._server.open(min(CONNECT_SECONDS, self.policy.timeout))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._session.close()
+        await self._client.close()
 
     async def ask(
         self,
@@ -232,16 +234,16 @@ class Connection:
         clock = asyncio.get_running_loop().time
         started = clock()
         content = to_json(body)
-        attempt = partial(self._attempt, self.base_url + path, content, read, final)
+        attempt = partial(self._attempt, path, content, read, final)
         policy = self.policy if final is None else replace(self.policy, attempts=sys.maxsize)
         outcome, retries = await policy.persist(attempt, deadline, lambda: self._outage.end)
         if not isinstance(outcome, Failure) and (tokens := spent(outcome)):
             self._pace.spent(len(content), tokens)
         if isinstance(outcome, Failure) and outcome.step:
             step = outcome.step.format(option=option)
-            raise self.unavailable(str(body.get("model", "")), f"{outcome.detail}; {step}")
+            raise unavailable(self, str(body.get("model", "")), f"{outcome.detail}; {step}")
         if isinstance(outcome, Failure) and (why := self._outage.why):
-            raise JudgeUnhealthy(str(self.unavailable(str(body.get("model", "")), why)))
+            raise JudgeUnhealthy(str(unavailable(self, str(body.get("model", "")), why)))
         return Exchange(outcome, clock() - started, retries)
 
     @property
@@ -253,16 +255,9 @@ class Connection:
         window = f"{REFUSAL_WINDOW_SECONDS:g} s ({TOO_MANY})"
         return f"{counted(refused, 'request')} refused in the last {window}" if refused else ""
 
-    def unavailable(self, model: str, why: str) -> JudgeUnavailable:
-        """The error that ends a run, with the model and the server named before the reason."""
-        return JudgeUnavailable(f"model {model!r} at {self.base_url} cannot be asked: {why}")
-
-    def _hide(self, text: str) -> str:
-        return _hidden(self._hides, text)
-
     async def _attempt(
         self,
-        url: str,
+        path: str,
         content: bytes,
         read: Callable[[bytes], T],
         final: Callable[[Failure], bool] | None,
@@ -276,15 +271,15 @@ class Connection:
         try:
             last_moment = max(self._outage.end, started) + LAST
             async with asyncio.timeout_at(min(started + self.policy.timeout, end, last_moment)):
-                answer = await self._post(url, content)
-        except TRANSPORT as error:
+                response = await self._client.post(path, cast_to=Response, content=content)
+        except ERRORS as error:
             if type(error) is TimeoutError:  # of our own making
                 waited = f"no whole answer within {clock() - started:.3g} s"
                 outcome: T | Failure = Failure(UnscoredReason.TIMEOUT, waited)
             else:
-                outcome = from_error(error, self._hide)
+                outcome = self._server.failure(error, content.decode())
         else:
-            outcome = self._read(answer, read)
+            outcome = self._read(self._server.answer(response, content.decode()), read)
         finally:
             self._pace.release()
         if not isinstance(outcome, Failure):
@@ -299,56 +294,15 @@ class Connection:
         return replace(outcome, again=False) if ended else outcome
 
     def _read(self, answer: Answer, read: Callable[[bytes], T]) -> T | Failure:
-        if answer.status not in _FINE:
-            return from_refusal(answer, self._hide)
         try:
             return read(answer.body)
         except ValueError:
-            return broken(answer, self._hide)
-
-    async def _post(self, url: str, content: bytes) -> Answer:
-        """The answer, safe to read: no longer than the limit, without the key, and in UTF-8."""
-        # Nobody gets question, answer, chunks or key but who was named.
-        asking = self._session.post(
-            url,
-            data=content,
-            headers=self._route.headers,  # no session's, which proxies are sent, too
-            allow_redirects=False,
-            proxy=self._route.proxy,
-            proxy_headers=self._route.proxy_headers,
-        )
-        async with asking as response:
-            parts, size = list[bytes](), 0
-            async for part in response.content.iter_any():
-                size += len(part)
-                if size > _LIMIT_MIB * 2**20:
-                    raise TooLargeError(f"a body of over {_LIMIT_MIB} MiB")
-                parts.append(part)
-        # Whole, for a key may lie across two. What the material says as well is a word, and a
-        # server may well repeat it.
-        sent = content.decode()
-        hides = [hide for hide in self._hides if hide(sent) == sent]
-        text = _hidden(hides, b"".join(parts).decode(errors="replace"))
-        return Answer(response.status, response.headers, text.encode(), url)
+            return broken(answer, self._server.hide)
 
 
-def _hiding(key: str) -> Hide:
-    """What puts "[key]" in place of the key, as it is or as JSON may have it."""
-    escaped = json.dumps(key)[1:-1]
-    forms = dict.fromkeys((key, escaped, escaped.replace("/", "\\/")))
-
-    def hide(text: str) -> str:
-        for form in forms:
-            text = text.replace(form, "[key]")
-        return text
-
-    return hide
-
-
-def _hidden(hides: Iterable[Hide], text: str) -> str:
-    for hide in hides:
-        text = hide(text)
-    return text
+def unavailable(client: Client, model: str, why: str) -> JudgeUnavailable:
+    """Return the error that ends a run; model and server are named before the reason."""
+    return JudgeUnavailable(f"model {model!r} at {client.base_url} cannot be asked: {why}")
 
 
 def _fails(outcome: object) -> bool:

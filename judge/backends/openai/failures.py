@@ -16,6 +16,7 @@ from typing import Final
 import aiohttp
 import httpx2
 from aiohttp import http_exceptions
+from openai import OpenAIError
 from pydantic import JsonValue
 
 from judge.backends.retry import asked_wait
@@ -38,12 +39,9 @@ _TAGS: Final = re.compile(r"<(style|script).*?</\1>|<[^>]*>", re.DOTALL)
 """What says nothing in a proxy's page."""
 
 
-class TooLargeError(Exception):
-    """A body that does not end where one should."""
-
-
-TRANSPORT: Final = (TooLargeError, aiohttp.ClientError, OSError, ValueError)
-"""All that stands in the way of an answer: a head that holds no text is a ValueError."""
+ERRORS: Final = (OpenAIError, httpx2.HTTPError, aiohttp.ClientError, OSError, ValueError)
+"""All that a client raises: the transport lets some of aiohttp's errors through as they are, and a
+head that holds no text is a ValueError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,15 +222,12 @@ _STATUS: Final = (
 
 _BROKEN: Final = _Row(UnscoredReason.SERVER_ERROR, again=True)
 
-_ENCODED: Final = "the reply cannot be decoded, for judge reads gzip and deflate alone"
 _ROOTS: Final[tuple[tuple[type[Exception], UnscoredReason, str], ...]] = (
     (TimeoutError, UnscoredReason.TIMEOUT, "no answer in time"),
     (OSError, UnscoredReason.CONNECTION, "no connection"),
     (aiohttp.ClientConnectionError, UnscoredReason.CONNECTION, "the connection broke off"),
-    (http_exceptions.ContentEncodingError, UnscoredReason.SERVER_ERROR, _ENCODED),
     (http_exceptions.PayloadEncodingError, UnscoredReason.CONNECTION, "the reply broke off"),
     (http_exceptions.HttpProcessingError, UnscoredReason.SERVER_ERROR, "the reply is not HTTP"),
-    (TooLargeError, UnscoredReason.SERVER_ERROR, "the reply is too long"),
     (zlib.error, UnscoredReason.SERVER_ERROR, "the reply cannot be decompressed"),
     (Exception, UnscoredReason.SERVER_ERROR, "the request failed"),
 )
@@ -258,15 +253,15 @@ def from_refusal(answer: Answer, hide: Hide) -> Failure:
 
 
 def from_error(error: Exception, hide: Hide) -> Failure:
-    """What an exception of the transport means."""
-    root = error
+    """What an exception of the client means that is no response."""
+    root, unsent = error, isinstance(error, _UNSENT)
     while isinstance(cause := root.__cause__ or root.__context__, Exception):
-        root = cause
+        root, unsent = cause, unsent or isinstance(cause, _UNSENT)
     reason, words = next((why, words) for kind, why, words in _ROOTS if isinstance(root, kind))
     said = "" if isinstance(root, _QUOTING) else printable(hide(str(root)))
-    again = not isinstance(root, http_exceptions.ContentEncodingError)
-    unsent = isinstance(error, _UNSENT)
-    return Failure(reason, brief(f"{words}: {said or type(root).__name__}"), again, unsent=unsent)
+    if isinstance(root, aiohttp.ClientResponseError):
+        said = f"HTTP {root.status}"  # of a proxy, whose address with its password it quotes
+    return Failure(reason, brief(f"{words}: {said or type(root).__name__}"), unsent=unsent)
 
 
 def broken(answer: Answer, hide: Hide) -> Failure:

@@ -9,9 +9,10 @@ from typing import Final, NamedTuple, Self, TypeVar
 from pydantic import JsonValue
 
 from judge.backends.openai.chat import PATHS
-from judge.backends.openai.client import Connection, Exchange
+from judge.backends.openai.client import Exchange, Policy
 from judge.backends.openai.completion import Completion, read_completion
 from judge.backends.openai.failures import Answer, Failure, broken, from_refusal
+from judge.backends.openai.server import Server
 from judge.errors import JudgeUnavailable
 from judge.records import UnscoredReason
 
@@ -117,8 +118,8 @@ Find = Callable[[Address], Letter | None]
 """Looks a letter up; None where none has come."""
 
 
-class Mailbox(Connection):
-    """Answers each request with the letter that came for it, and hands on those that have none.
+class Mailbox:
+    """A `Client` that answers with the letter that came, and hands on requests that have none.
 
     Args:
         base_url: of the server whose model it speaks for; nobody is connected to.
@@ -126,7 +127,9 @@ class Mailbox(Connection):
         hand_on: is given every request without one, each time it is made.
     """
 
+    policy = Policy()
     again = "judge batch write, without --no-probe,"
+    trouble = ""
 
     def __init__(
         self,
@@ -134,15 +137,10 @@ class Mailbox(Connection):
         find: Find,
         hand_on: Callable[[Address, Mapping[str, JsonValue]], None],
     ) -> None:
-        super().__init__(base_url, "none")
+        server = Server(base_url)
+        self.host, self.base_url = server.host, server.base_url
         self._find = find
         self._hand_on = hand_on
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Nothing is open."""
 
     async def ask(
         self,
@@ -150,10 +148,8 @@ class Mailbox(Connection):
         body: Mapping[str, JsonValue],
         read: Callable[[bytes], T],
         *,
-        deadline: float | None = None,  # noqa: ARG002  nobody is waited for
-        final: Callable[[Failure], bool] | None = None,  # noqa: ARG002
-        spent: Callable[[T], int] = lambda _: 0,  # noqa: ARG002
         option: str = "--model",
+        **_: object,
     ) -> Exchange[T]:
         """What the letter to `body` says; a failure that `WAITS` where there is none.
 

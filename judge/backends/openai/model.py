@@ -14,7 +14,7 @@ from judge.backends.openai.chat import (
     recall,
     remember,
 )
-from judge.backends.openai.client import Connection
+from judge.backends.openai.client import Client, unavailable
 from judge.backends.openai.completion import Completion, read_completion
 from judge.backends.openai.failures import Failure
 from judge.backends.openai.watch import Watch
@@ -43,7 +43,7 @@ _USER: Final = 'Reply with the shortest JSON object of that shape, such as {"ver
 
 
 async def settle(
-    connection: Connection,
+    connection: Client,
     model: str,
     schema: Mapping[str, JsonValue],
     memory: Store | None,
@@ -83,7 +83,7 @@ async def settle(
 
 
 def _unwanted(
-    failure: Failure, connection: Connection, settled: Capabilities, model: str
+    failure: Failure, connection: Client, settled: Capabilities, model: str
 ) -> JudgeUnavailable | None:
     """The error about a field that the user added, where the refusal names one."""
     refusal = failure.refusal
@@ -91,11 +91,11 @@ def _unwanted(
     if (name := next(named, None)) is None:
         return None
     option = "--reasoning-effort" if name == "reasoning_effort" else "--extra-body"
-    return connection.unavailable(model, f"{failure.detail}; leave {name!r} out of {option}")
+    return unavailable(connection, model, f"{failure.detail}; leave {name!r} out of {option}")
 
 
 async def _probe(
-    connection: Connection, path: str, body: Mapping[str, JsonValue], watch: Watch
+    connection: Client, path: str, body: Mapping[str, JsonValue], watch: Watch
 ) -> str | Failure:
     """The model that the server says has answered, or what it says instead."""
     exchange = await connection.ask(
@@ -133,7 +133,7 @@ class OpenAIModel:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: Client,
         model: str,
         capabilities: Capabilities,
         memory: Store | None = None,
@@ -234,8 +234,10 @@ class OpenAIModel:
             if field == self._capabilities.limit:
                 # It may be taken, and only be too high for a model: no probe finds that out.
                 step += ", or try a smaller --max-reply-tokens"
-            raise self._connection.unavailable(
-                self._model, f"the server no longer takes {field!r} ({failure.detail}); {step}"
+            raise unavailable(
+                self._connection,
+                self._model,
+                f"the server no longer takes {field!r} ({failure.detail}); {step}",
             )
 
     async def _compare(self, served: str) -> None:

@@ -1,12 +1,13 @@
 """A server that nobody connects to: it counts what would be sent to it."""
 
 from collections.abc import Callable, Mapping
-from typing import Final, Self, TypeVar
+from typing import Final, TypeVar
 
 from pydantic import JsonValue
 
-from judge.backends.openai.client import Connection, Exchange
+from judge.backends.openai.client import Exchange, Policy
 from judge.backends.openai.failures import Failure
+from judge.backends.openai.server import Server
 from judge.records import UnscoredReason
 from judge.text.fold import estimate_tokens
 
@@ -16,29 +17,23 @@ _TAKEN: Final = 5
 """A reply is thought to take a fifth of its limit."""
 
 
-class Unsent(Connection):
-    """Answers nothing, and adds up the tokens of what it is asked."""
+class Unsent:
+    """A `Client` that answers nothing, and adds up the tokens of what it is asked."""
+
+    policy = Policy()
+    again = trouble = ""
 
     def __init__(self, base_url: str) -> None:
-        super().__init__(base_url, "none")
+        server = Server(base_url)
+        self.host, self.base_url = server.host, server.base_url
         self.calls = self.prompt_tokens = self.reply_tokens = 0
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Nothing is open."""
 
     async def ask(
         self,
         path: str,  # noqa: ARG002  it is a chat
         body: Mapping[str, JsonValue],
         read: Callable[[bytes], T],  # noqa: ARG002  nothing comes
-        *,
-        deadline: float | None = None,  # noqa: ARG002  nobody is waited for
-        final: Callable[[Failure], bool] | None = None,  # noqa: ARG002
-        spent: Callable[[T], int] = lambda _: 0,  # noqa: ARG002
-        option: str = "--model",  # noqa: ARG002
+        **_: object,
     ) -> Exchange[T]:
         """A failure for the budget's sake, which nobody makes up for."""
         messages = body.get("messages") or body["input"]

@@ -9,7 +9,6 @@ from pydantic import JsonValue
 
 from judge.backends.openai.failures import (
     Answer,
-    TooLargeError,
     broken,
     from_error,
     from_refusal,
@@ -68,7 +67,6 @@ ROOTS: list[tuple[Exception, str]] = [
     (TimeoutError(), "timeout"),
     (aiohttp.SocketTimeoutError("slow"), "timeout"),
     (aiohttp.http_exceptions.BadStatusLine("HTTQ"), "server_error"),
-    (TooLargeError("a body of over 16 MiB"), "server_error"),
     (RuntimeError("never seen"), "server_error"),
 ]
 
