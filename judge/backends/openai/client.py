@@ -234,7 +234,7 @@ class Connection:
         clock = asyncio.get_running_loop().time
         started = clock()
         content = to_json(body)
-        attempt = partial(self._attempt, path, content, read, final)
+        attempt = partial(self._attempt, self.base_url + path, content, read, final)
         policy = self.policy if final is None else replace(self.policy, attempts=sys.maxsize)
         outcome, retries = await policy.persist(attempt, deadline, lambda: self._outage.end)
         if not isinstance(outcome, Failure) and (tokens := spent(outcome)):
@@ -257,7 +257,7 @@ class Connection:
 
     async def _attempt(
         self,
-        path: str,
+        url: str,
         content: bytes,
         read: Callable[[bytes], T],
         final: Callable[[Failure], bool] | None,
@@ -271,7 +271,7 @@ class Connection:
         try:
             last_moment = max(self._outage.end, started) + LAST
             async with asyncio.timeout_at(min(started + self.policy.timeout, end, last_moment)):
-                response = await self._client.post(path, cast_to=Response, content=content)
+                response = await self._client.post(url, cast_to=Response, content=content)
         except ERRORS as error:
             if type(error) is TimeoutError:  # of our own making
                 waited = f"no whole answer within {clock() - started:.3g} s"
