@@ -3,9 +3,8 @@
 import asyncio
 from contextlib import aclosing
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from judge.backends.openai.unsent import Unsent
 from judge.compose import address, compose
 from judge.config import Config
 from judge.evaluator import Evaluator
@@ -13,6 +12,9 @@ from judge.files.samples import check_samples, drawn, read_samples
 from judge.records import Excluded, SampleResult, Verdict
 from judge.records.run import RunInput
 from judge.turns import at_once
+
+if TYPE_CHECKING:
+    pass
 
 SECONDS: Final = 5.0
 """A call is thought to take so long."""
@@ -63,6 +65,8 @@ def forecast(
         InputError: the samples cannot be read.
         ConfigError: the cache cannot.
     """
+    from judge.backends.openai.unsent import Unsent  # noqa: PLC0415  the SDK takes half a second
+
     on_bad = (lambda _: None) if skip_bad_lines else None
     found = check_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
     many = min(found.samples, limit or found.samples)

@@ -1,9 +1,11 @@
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 
 import judge
 from judge import errors
+from tests.commands import line, write
 
 PUBLIC = """
     Config Evaluator evaluate Run read_run read_samples summarize to_rows measure_overlap
@@ -41,3 +43,16 @@ def test_importing_judge_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_run_without_a_model_loads_no_client_of_one(tmp_path: Path) -> None:
+    samples = write(tmp_path / "in.jsonl", [line("q", "It opens at seven.")])
+    code = (
+        "import contextlib, sys; from judge.cli.app import main\n"
+        "with contextlib.suppress(SystemExit): main(sys.argv[1:])\n"
+        "print(sorted({'openai', 'aiohttp'} & set(sys.modules)))"
+    )
+    words = (sys.executable, "-c", code, "score", str(samples), "-o", str(tmp_path / "run"))
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert (tmp_path / "run" / "summary.json").exists()
