@@ -3,7 +3,6 @@
 import math
 import re
 import tomllib
-from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
@@ -65,13 +64,7 @@ _OPENING: Final = "|".join(
 _SPELLED: Final = rf"""(?P<word> [{_FIRST_LETTERS}] (?<![^\W_].) (?:{_OPENING})
     (?: [ -](?:and[ ])?(?:{_WORD}|{_SCALE})(?![^\W_]) )* ) (?![^\W_])"""
 _HAN_WRITTEN: Final = rf"(?P<percent>百分之)? (?P<han> [{_SIGNS}{_HAN_SIGNS}]+ (?:点[{_SIGNS}]+)? )"
-_IN_DIGITS, _IN_WORDS, _ANY = (
-    re.compile(written, re.VERBOSE)
-    for written in (_DIGITS, _SPELLED, f"{_DIGITS} | {_SPELLED} | {_HAN_WRITTEN}")
-)
-_HAN_SIGN: Final = re.compile(f"[{_SIGNS}{_HAN_SIGNS}]")
-_LEAST: Final = [word for word in SPELLED if sum(other in word for other in SPELLED) == 1]
-"""One of them stands in every number in words: that is soon seen."""
+_NUMBER: Final = re.compile(f"{_DIGITS} | {_SPELLED} | {_HAN_WRITTEN}", re.VERBOSE)
 
 
 class Number(NamedTuple):
@@ -96,13 +89,7 @@ def numbers(text: str, taken: frozenset[int] = frozenset()) -> list[Number]:
     low = text.lower()
     if len(low) != len(text):  # İ has two characters in lower case.
         low = "".join(sign.lower()[0] for sign in text)
-    if not text.isascii() and _HAN_SIGN.search(text):
-        found: Iterable[re.Match[str]] = _ANY.finditer(low)
-    elif any(map(low.__contains__, _LEAST)):
-        found = sorted((*_IN_DIGITS.finditer(low), *_IN_WORDS.finditer(low)), key=re.Match.start)
-    else:
-        found = _IN_DIGITS.finditer(low)
-    free = (match for match in found if taken.isdisjoint(range(*match.span())))
+    free = (match for match in _NUMBER.finditer(low) if taken.isdisjoint(range(*match.span())))
     return [number for match in free if (number := _read(match, text))]
 
 
