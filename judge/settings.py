@@ -114,6 +114,8 @@ def _listed(path: Path, *, found: bool) -> dict[str, object]:
     """The settings in a file; none where it was not named, and is not there."""
     if found and not os.path.lexists(path):
         return {}
+    if not path.is_file():  # a pipe would be waited for
+        raise ConfigError(f"{path}: is not a file; name the file of settings")
     try:
         with path.open("rb") as stream:
             data = stream.read(_LARGEST + 1)
