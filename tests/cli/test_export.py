@@ -70,7 +70,7 @@ def test_every_form_holds_the_same_rows(run: Path, tmp_path: Path) -> None:
 def test_no_cell_is_a_formula_and_no_terminal_is_steered(run: Path) -> None:
     out = judge("export", run, "--csv", "-").out
     cells = [cell for row in csv.reader(io.StringIO(out)) for cell in row]
-    assert "'" + HOSTILE.replace("; =", "; \u200c=") in cells
+    assert f"'{HOSTILE}" in cells
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
     assert not out.startswith("\ufeff")
     told = judge("export", run, "--json", "-").out
