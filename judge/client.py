@@ -16,7 +16,14 @@ import httpx
 from pydantic import ValidationError
 
 from judge.address import checked_url
-from judge.errors import ConfigError, InputError, JudgeError, JudgeUnavailable, RunError
+from judge.errors import (
+    ConfigError,
+    InputError,
+    JudgeError,
+    JudgeUnavailable,
+    RunError,
+    UsageError,
+)
 from judge.files.runs import results_in
 from judge.records import Sample, SampleResult
 from judge.service.wire import OPEN, BatchStatus, Options, ProblemDetails
@@ -221,13 +228,18 @@ class JudgeClient(AbstractContextManager["JudgeClient"]):
         self.close()
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; a second time does nothing."""
+        if self._loop.is_closed():
+            return
         self._run(self._client.close())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
     def _run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        if self._loop.is_closed():
+            work.close()
+            raise UsageError("the client is closed; make another one, or ask inside its `with`")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:

@@ -231,7 +231,9 @@ def _run(arguments: Sequence[str] | None) -> NoReturn:
         raise SystemExit(get_group(app)(arguments, prog_name="judge", standalone_mode=False) or 0)
     except typer.TyperException as error:
         context: typer.Context | None = getattr(error, "ctx", None)
-        told, command = error.format_message(), context.command_path if context else "judge"
+        # Before its own words pydantic says that a value is wrong, which is known by then.
+        told = error.format_message().replace("Value error, ", "")
+        command = context.command_path if context else "judge"
         if context is None or told != context.get_help():  # which is what no argument at all gets
             told = f"judge: {flat(told[:1].lower() + told[1:]).rstrip('.')}; see {command} --help"
         typer.echo(visible(told), err=True)

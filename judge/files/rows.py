@@ -73,7 +73,7 @@ def rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
     head = stream.peek(PEEK).decode("utf-8-sig", "replace").lstrip()
     named_json = name.endswith((".jsonl", ".ndjson", ".json"))
     if named_json or (not name.endswith((".csv", ".tsv")) and (not head or _JSON_HEAD.match(head))):
-        if _is_document(head):
+        if _is_document(head, lines=name.endswith((".jsonl", ".ndjson"))):
             return document_rows(TextLines(stream, path, max_line=_LINES * max_line), path)
         return jsonl_rows(TextLines(stream, path, max_line=max_line), path)
     if not name.endswith((".csv", ".tsv")) and not _is_header(head.partition("\n")[0]):
@@ -83,10 +83,15 @@ def rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
     return csv_rows(TextLines(stream, path, max_line=max_line), path, max_line)
 
 
-def _is_document(head: str) -> bool:
-    """Whether a JSON file that begins so is an array, or has objects over many lines."""
+def _is_document(head: str, *, lines: bool) -> bool:
+    """Whether a JSON file that begins so is an array, or has objects over many lines.
+
+    In a file that is named as one of `lines`, a first line `{"answer": "a",` is a broken line and
+    not the beginning of an object over many lines; `{` alone is.
+    """
     first, end, _ = head.partition("\n")
-    return head.startswith("[") or (bool(end) and first.rstrip().endswith(("{", "[", ",")))
+    begins = first.rstrip() == "{" if lines else first.rstrip().endswith(("{", "[", ","))
+    return head.startswith("[") or (bool(end) and begins)
 
 
 def _is_header(line: str) -> bool:
@@ -164,7 +169,10 @@ def _values(text: str, path: Path) -> Iterator[tuple[int, JsonValue]]:
         except json.JSONDecodeError as error:
             what = f"bad JSON: {error.msg.removesuffix(' at')} at column {error.colno}"
             raise InputError(f"{what}; mend the file", path=str(path), line=error.lineno) from None
-        except (ValueError, RecursionError) as error:  # Python's own limit on digits
+        except RecursionError:
+            what = "bad JSON: nested too deeply; flatten it"
+            raise InputError(what, path=str(path), line=line) from None
+        except ValueError as error:  # Python's own limit on digits
             raise InputError(
                 f"bad JSON: {error}; mend the file", path=str(path), line=line
             ) from None

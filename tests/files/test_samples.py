@@ -477,3 +477,12 @@ def test_a_source_raises_at_a_bad_line_or_tells_of_it(
     line = capsys.readouterr().err
     assert line.startswith("judge: left out: standard input, line 1: ")
     assert "\x1b" not in line
+
+
+def test_a_first_line_that_is_cut_is_one_bad_line(tmp_path: Path) -> None:
+    file = tmp_path / "in.jsonl"
+    file.write_text('{"answer": "cut",\n{"answer": "It opens.", "chunks": ["x"]}\n')
+    with pytest.raises(InputError, match="line 1: bad JSON"):
+        list(read_samples(file))
+    found = read_samples(file, on_bad=lambda _: None)
+    assert [each.answer for each in found] == ["It opens."]

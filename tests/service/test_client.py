@@ -17,6 +17,7 @@ from judge import (
     read_samples,
 )
 from judge.client import AsyncJudgeClient, JudgeClient
+from judge.errors import UsageError
 from judge.service.wire import BatchStatus
 from tests.serving import QUICKSTART, Serving
 
@@ -137,3 +138,11 @@ def test_a_users_mistake_is_an_error_of_judge_and_nothing_is_sent(tmp_path: Path
             http.submit(tmp_path / "missing.jsonl")
         with pytest.raises(ConfigError, match="option nonsense: Extra inputs"):
             http.submit(QUICKSTART, nonsense=1)
+
+
+def test_a_closed_client_says_so_and_may_be_closed_again() -> None:
+    client = JudgeClient("http://127.0.0.1:9")
+    client.close()
+    client.close()
+    with pytest.raises(UsageError, match="the client is closed"):
+        client.status("a")

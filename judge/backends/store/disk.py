@@ -24,7 +24,6 @@ _LOCK_SECONDS: Final = 60.0
 """How long a transaction of another process is waited for; each takes milliseconds."""
 _MODE_RAW: Final = 1
 """How diskcache marks a value that is in the database as it is."""
-_MODE_NONE: Final = 0
 
 _UNUSABLE: Final = "cannot be used ({}); name another cache directory"
 _UNREAD: Final = "cannot be read ({}); mend that, or name another cache directory (--cache-dir)"
