@@ -40,8 +40,13 @@ class Outage:
 
     @property
     def end(self) -> float:
-        """When patience is over; infinite while the server answers."""
-        return self._since + self.patience if self.patience else math.inf
+        """When patience is over; infinite while the server answers.
+
+        It is over at once where the server asks to wait for longer than the deadline.
+        """
+        if not self.patience:
+            return math.inf
+        return -math.inf if self._too_long else self._since + self.patience
 
     def hear(self, failure: Failure | None) -> None:
         """Take note of an attempt: of its failure, or None where it was answered.
