@@ -230,19 +230,23 @@ class TextLines:
         self.longest = most_bytes(max_line)
         self._number = 1
         self._begun = False
+        self._unread = b""
+        """The last piece of a line that was too long; its rest is passed over by the next call."""
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> tuple[int, str]:
+        while self._unread and not self._unread.endswith(b"\n"):
+            self._unread = self._taken(self._stream.readline, _BUFFER)
+        self._unread = b""
         before = self._taken(self._stream.read, self._size) if self._size else b""
         last = self._taken(self._stream.readline, self.longest + 1)
         number = self._number
         if len(last) > self.longest:
             self._number += before.count(b"\n") + 1
             head = self._text(last[:CLIPPED])
-            while last and not last.endswith(b"\n"):
-                last = self._taken(self._stream.readline, _BUFFER)
+            self._unread = last
             raise LongLine(head, self.longest, self._path, self._number - 1)
         if not (text := self._text(before + last)):
             raise StopIteration
