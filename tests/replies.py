@@ -157,21 +157,30 @@ def right(asked: Asked) -> Answer:
     return Says(answered(asked) if asked.is_about_question else verdicts(asked))
 
 
-def apt(asked: Asked) -> Answer:
-    """`full`, quoting the line with most of a claim's words; `contradicted` where one differs."""
+def quoting(asked: Asked) -> Answer:
+    """Return a verdict per claim as a model writes it, quoting 12 to 15 words.
+
+    The quote is the beginning of the chunk sentence that shares most words with the claim. The
+    verdict is `full` where that sentence holds every number of the claim, else `contradicted`.
+    """
     if asked.is_about_question or not asked.chunks:
         return right(asked)
-    lines = [(n, line) for n, text in enumerate(asked.chunks, 1) for line in text.split(". ")]
+    lines = [
+        (number, words, set(words))
+        for number, text in enumerate(asked.chunks, 1)
+        for words in (line.split() for line in text.split(". "))
+    ]
     listed: list[Mapping[str, JsonValue]] = []
     for sentence in asked.ids:
-        claim = asked.sentences[sentence].rstrip(".")
-        words = set(claim.split())
-        whole = next((each for each in lines if claim in each[1]), None)
-        n, quote = whole or max(lines, key=lambda line: len(words.intersection(line[1].split())))
-        support = "contradicted" if len(words.difference(quote.split())) == 1 else "full"
-        own = verdict(asked, sentence, support, quote)
-        evidence: JsonValue = [{"chunk": n, "quote": quote}]
-        listed.append(own | {"evidence": evidence, "supporting": [n] if own["supporting"] else []})
+        claim = set(asked.sentences[sentence].split())
+        number, words, found = max(lines, key=lambda line: len(claim & line[2]))
+        numbers = {word for word in claim if word.isdigit()}
+        support = "full" if numbers <= found else "contradicted"
+        quote = " ".join(words[: 12 + len(claim) % 4])
+        evidence: JsonValue = [{"chunk": number, "quote": quote}]
+        own: dict[str, JsonValue] = verdict(asked, sentence, support, quote)
+        supporting: JsonValue = [number] if own["supporting"] else []
+        listed.append(own | {"evidence": evidence, "supporting": supporting})
     return Says(packed(listed))
 
 

@@ -22,7 +22,19 @@ from aiohttp import web
 
 from judge.config import Config
 from tests.asked import Asked, tokens
-from tests.replies import Answer, Body, Reset, Says, Script, Slow, Status, Trickle, Wire, apt, right
+from tests.replies import (
+    Answer,
+    Body,
+    Reset,
+    Says,
+    Script,
+    Slow,
+    Status,
+    Trickle,
+    Wire,
+    quoting,
+    right,
+)
 
 _WIDTH: Final = 64
 _BODY_LIMIT: Final = 64 << 20
@@ -278,9 +290,11 @@ async def main() -> None:
     reading = argparse.ArgumentParser(prog="python -m tests.server")
     reading.add_argument("--delay", type=float, default=0.0, help="seconds before each reply")
     reading.add_argument("--port", type=int, default=0)
-    reading.add_argument("--apt", action="store_true", help="quote what the claims were made from")
+    reading.add_argument(
+        "--quoting", action="store_true", help="quote 12 to 15 words for each claim"
+    )
     options = reading.parse_args()
-    said = apt if options.apt else right
+    said = quoting if options.quoting else right
 
     def slow(asked: Asked) -> Answer:
         return Slow(options.delay, said(asked))

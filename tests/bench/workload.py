@@ -97,6 +97,48 @@ def samples(*, easy: bool, answers: int) -> list[Sample]:
     return [writer.sample(number) for number in range(answers)]
 
 
+_REWORDINGS: Final = {
+    "after the second extension of its northern wing opened": "once its new northern wing was open",
+    "as the audit office confirmed in its closing statement": "which auditors later confirmed",
+    "despite a long strike among the night shift crews": "although the night crews were on strike",
+    "while the neighbouring site stayed shut for repairs": "with the site next door under repair",
+    "according to the annual survey of the regional board": "the yearly regional survey says",
+}
+_VERBS: Final = {
+    "reported": "listed",
+    "delivered": "supplied",
+    "registered": "logged",
+    "processed": "handled",
+    "recorded": "noted",
+    "exported": "shipped",
+}
+
+
+def reworded(read: Sequence[Sample]) -> list[Sample]:
+    """Return the samples with claims in other words than their chunks have.
+
+    Every second sentence of an answer gets another ending, the others get another verb, so that no
+    claim equals a sentence of a chunk. Numbers, dates and names stay.
+    """
+    return [
+        sample.model_copy(
+            update={
+                "answer": ". ".join(
+                    _replaced(sentence, _REWORDINGS if number % 2 else _VERBS)
+                    for number, sentence in enumerate(sample.answer.split(". "))
+                )
+            }
+        )
+        for sample in read
+    ]
+
+
+def _replaced(text: str, words: dict[str, str]) -> str:
+    for before, after in words.items():
+        text = text.replace(before, after)
+    return text
+
+
 def other(read: Sequence[Sample], answers: int = 40) -> list[Sample]:
     """Answers like these in other words, to warm up with: what is kept of them helps no other."""
     texts = [_FIGURE.sub(r"\g<1>3\2", each.model_dump_json()) for each in read[:answers]]
