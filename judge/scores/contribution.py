@@ -1,9 +1,9 @@
-"""What one answer brings to the means of a run: its scores, and their bounds."""
+"""What one answer contributes to the means of a run: its scores and their bounds."""
 
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from judge.records import (
+    AnswerRelevance,
     Correctness,
     CorrectnessStatus,
     FlagName,
@@ -21,7 +21,6 @@ from judge.records.summary import (
     PUBLIC,
 )
 from judge.scores.answer import Counts, Limits
-from judge.scores.relevance import of_question
 from judge.scores.support import citation_support
 
 CLAIMING: Final = (
@@ -32,6 +31,9 @@ CLAIMING: Final = (
     *CITING,
 )
 FALLBACK: Final = "f1_with_fallback"
+RELEVANCE: Final = ("relevance_overall", "relevance")
+UNANSWERING: Final = frozenset({RelevanceStatus.ABSTAINED, RelevanceStatus.EMPTY})
+"""Answers with these statuses answer no part of the question, and no judge is asked about them."""
 
 
 class Contribution(NamedTuple):
@@ -40,44 +42,62 @@ class Contribution(NamedTuple):
     values: dict[str, float | None]
     """The scores."""
     limits: dict[str, Limits | None]
-    """Those that have bounds, with every failure counted 0, then 1."""
+    """The scores that have bounds: with every failure counted 0, then 1."""
 
 
 def contribution(result: SampleResult) -> Contribution:
-    """All that an answer brings, by the names that gates have."""
-    found = of_claims(result, Counts.of(result.sentences, result.citations))
-    for name, measured in citation_support(result.sentences, result.citations).items():
-        found.values[name], found.limits[name] = measured.value, measured.limits
-    if result.correctness is not None:
-        values, limits = of_reference(result.correctness)
-        found.values.update(values)
-        found.limits.update(limits)
-    if result.answer_relevance is not None:
-        values, limits = of_question(result.answer_relevance, answerable=answerable(result))
-        found.values.update(values)
-        found.limits.update(limits)
-    values, limits = found
+    """Return the scores of one answer by the names that gates use."""
+    values, limits = contributed(result, Counts.of(result.sentences, result.citations))
     return Contribution(
         {PUBLIC.get(name, name): value for name, value in values.items()},
         {PUBLIC.get(name, name): pair for name, pair in limits.items()},
     )
 
 
-def of_claims(result: SampleResult, outcomes: Counts) -> Contribution:
-    """What the claims bring, whose outcomes these are, and an abstention."""
+def contributed(result: SampleResult, outcomes: Counts) -> Contribution:
+    """Return the scores of one answer by the names of the totals' fields.
+
+    Args:
+        result: the answer's result.
+        outcomes: the counts of its sentences and citations.
+    """
     scores, limits = result.scores, outcomes.limits()
     values: dict[str, float | None] = {name: getattr(scores, name) for name in CLAIMING}
     if scores.faithfulness_with_fallback is None:
-        # An answer in which nothing fell back counts here with the faithfulness it has.
+        # An answer without fallback verdicts counts here with its plain faithfulness.
         values["faithfulness_with_fallback"] = scores.faithfulness
     for name in HALLUCINATING:
         low, high = limits[name] or (0.0, 1.0)
         values[name] = low if low == high else None
-    abstained = float(result.status is Status.ABSTAINED)
-    return Contribution(values | dict.fromkeys(_abstaining(answerable(result)), abstained), limits)
+    known = answerable(result)
+    rates = ABSTAINING[:1] if known is None else (ABSTAINING[0], ABSTAINING[1 if known else 2])
+    values |= dict.fromkeys(rates, float(result.status is Status.ABSTAINED))
+    for name, measured in citation_support(result.sentences, result.citations).items():
+        values[name], limits[name] = measured.value, measured.limits
+    if result.correctness is not None:
+        compared = _of_reference(result.correctness)
+        values, limits = values | compared.values, limits | compared.limits
+    if result.answer_relevance is not None:
+        related = _of_question(result.answer_relevance, known)
+        values, limits = values | related.values, limits | related.limits
+    return Contribution(values, limits)
 
 
-def of_reference(compared: Correctness) -> Contribution:
+def _of_question(found: AnswerRelevance, known: bool | None) -> Contribution:  # noqa: FBT001
+    """An answer that answers nothing counts 0 in the overall mean of relevance.
+
+    It counts in no mean where gold says that the question has no answer.
+    """
+    if found.status not in UNANSWERING:
+        return Contribution(
+            dict.fromkeys(RELEVANCE, found.score), dict.fromkeys(RELEVANCE, found.bounds)
+        )
+    if known is False:
+        return Contribution({}, {})
+    return Contribution({"relevance_overall": 0.0}, {"relevance_overall": (0.0, 0.0)})
+
+
+def _of_reference(compared: Correctness) -> Contribution:
     """What the comparison with a reference brings, none to a mean it has not all the scores for.
 
     Precision, recall and F1 are over those that have both of the former; the overall ones over
@@ -122,13 +142,6 @@ def answerable(result: SampleResult) -> bool | None:
 def conflicting(result: SampleResult) -> bool:
     """Whether its gold contradicts itself."""
     return any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags)
-
-
-def _abstaining(known: bool | None) -> Iterator[str]:  # noqa: FBT001
-    """The abstention rates that an answer counts for."""
-    yield "abstentions"
-    if known is not None:
-        yield ABSTAINING[1 if known else 2]
 
 
 def is_barren(result: SampleResult) -> bool:

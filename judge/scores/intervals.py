@@ -209,10 +209,6 @@ class StreamedMeans:
         if len(self._waiting) >= _TOGETHER:
             self._take_in()
 
-    def add_zero(self) -> None:
-        """Add an answer whose values are all 0."""
-        self._counts = [count + 1 for count in self._counts]
-
     def _take_in(self) -> None:
         """Add up what waits: a column at a time, which is far quicker than a value at a time."""
         if not self._waiting:

@@ -2,33 +2,38 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from judge.records import CorpusBounds, CorpusScore
-from judge.scores.answer import Limits, Rate, share
+from judge.scores.answer import Counts, Limits, Rate, share
 from judge.scores.intervals import StreamedMeans
 
 MIN_UNSCORED: Final = 3
-"""Fewer failures than this are an accident, not the state of the judge."""
+"""A run with fewer failures than this is trusted whatever their share."""
 
 
 def is_untrusted(failed: int, whole: int, most: float) -> bool:
-    """Whether more than this share of the whole failed, and by no accident."""
+    """Whether the share of failures exceeds `most` and there are at least three.
+
+    >>> is_untrusted(3, 10, 0.05), is_untrusted(2, 10, 0.05)
+    (True, False)
+    """
     return failed >= MIN_UNSCORED and (share(failed, whole) or 0) > most
 
 
 class Tally:
-    """Named counts, and means of named scores and of their bounds.
+    """Counts, pooled outcomes, and means of scores and of their bounds, all by name.
 
     Args:
         scores: names of the scores.
-        bounded: names of those that have bounds.
+        bounded: names of the scores that have bounds.
     """
 
     def __init__(self, scores: Sequence[str], bounded: Sequence[str]) -> None:
-        self.counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        """By name of what is counted, such as `statuses`, then by what was found."""
-        self._bounded = bounded
+        self.counted: defaultdict[str, Counter[Any]] = defaultdict(Counter)
+        """By name of what is counted, such as `statuses`, then by value."""
+        self.pools: defaultdict[str, Counts] = defaultdict(Counts)
+        """Outcomes of the claims behind a score, by its name."""
         sides = (f"{name}.{side}" for name in bounded for side in ("low", "high"))
         self._means = StreamedMeans((*scores, *sides))
 
@@ -39,22 +44,20 @@ class Tally:
         high = {f"{name}.high": pair[1] for name, pair in pairs.items()}
         self._means.add({**scores, **low, **high})
 
-    def add_zero(self) -> None:
-        """Add an answer of which every score, and bound, is 0."""
-        self._means.add_zero()
-
     def merge(self, other: Self) -> None:
-        """Take in what another has taken in."""
+        """Add all that another tally of other answers holds."""
         self._means.merge(other._means)
         for name, counts in other.counted.items():
             self.counted[name].update(counts)
+        for name, outcomes in other.pools.items():
+            self.pools[name].merge(outcomes)
 
     def scores(self, pooled: Mapping[str, Rate]) -> dict[str, CorpusScore | None]:
-        """By name; None where no answer has it."""
+        """Scores by name, each beside its pooled value; None where no answer has the score."""
         return {name: self._score(name, *pool) for name, pool in pooled.items()}
 
     def shares(self, names: Iterable[str]) -> dict[str, CorpusScore | None]:
-        """Shares of answers by name: pooled over the answers, which is the mean again."""
+        """Shares of answers by name; their pooled value is the mean itself."""
         return {
             name: self._score(name, self._means.mean(name), self._means.count(name))
             for name in names
@@ -69,22 +72,19 @@ class Tally:
             macro=macro, micro=micro, answers=answers, items=items, interval=interval
         )
 
-    def bounds(self) -> dict[str, CorpusBounds | None]:
-        """By the name of their field; None where no answer has any."""
-        return {
-            f"{name}_bounds": self._bounds(f"{name}.low", f"{name}.high") for name in self._bounded
-        }
+    def bounds(self, names: Iterable[str]) -> dict[str, CorpusBounds | None]:
+        """Bounds of these scores under the names of their fields; None where no answer has any."""
+        return {f"{name}_bounds": self._bounds(f"{name}.low", f"{name}.high") for name in names}
 
     def _bounds(self, lower: str, upper: str) -> CorpusBounds | None:
         low, high = self._means.mean(lower), self._means.mean(upper)
         interval = self._means.interval(lower)
         if low is None or high is None or interval is None:
             return None
-        answers = self._means.count(lower)
         return CorpusBounds(
             low=low,
             high=high,
-            answers=answers,
+            answers=self._means.count(lower),
             low_interval=interval,
             high_interval=self._means.interval(upper),
         )
