@@ -9,7 +9,7 @@ import numpy as np
 
 from judge.errors import InputError
 from judge.retrieval import measures as ranks
-from judge.retrieval.ranking import Order, RankedQuery, Relevant, too_much
+from judge.retrieval.ranking import RankedQuery, Relevant, too_much
 from judge.retrieval.records import QueryRanks, QueryStatus, RankRules
 from judge.text.fold import estimate_tokens
 
@@ -48,11 +48,12 @@ class Batch:
     def __init__(self, queries: Sequence[RankedQuery], rules: RankRules) -> None:
         self.queries = queries
         self._rules = rules
-        self.order = Order(queries)
-        self.gold = Relevant(queries, [query.gold or {} for query in queries], self.order)
+        self.lengths = np.array([len(query.ids) for query in queries])
+        width = max(1, int(self.lengths.max()))
+        self.gold = Relevant(queries, [query.gold or {} for query in queries], width)
         graded = self.gold
         if any(query.evidence is not None for query in queries):
-            graded = Relevant(queries, [query.relevance or {} for query in queries], self.order)
+            graded = Relevant(queries, [query.relevance or {} for query in queries], width)
         self._grades = graded.falling
         row = int(np.argmax(self._grades[:, 0]))
         if problem := too_much(float(self._grades[row, 0]), rules):
@@ -78,14 +79,14 @@ class Batch:
     @cached_property
     def columns(self) -> dict[str, ranks.Floats]:
         """Every measure of every query, by name; NaN where it is not defined."""
-        gains, hits, relevant, lengths = self._gains, self.hits, self.relevant, self.order.lengths
+        gains, hits, relevant, lengths = self._gains, self.hits, self.relevant, self.lengths
         gain = self._rules.gain
         columns: dict[str, ranks.Values] = {
             "rr": ranks.reciprocal_rank(hits),
             "ap": ranks.average_precision(hits, relevant),
             "r_precision": ranks.r_precision(hits, relevant),
             "ndcg": ranks.ndcg(gains, self._grades, gain=gain),
-            "roc_auc": ranks.roc_auc(hits, lengths, self.order.scores),
+            "roc_auc": ranks.roc_auc(hits, lengths, self._scores()),
         }
         for k in self._rules.ks:
             columns |= {
@@ -108,6 +109,16 @@ class Batch:
             name: np.where(void & ~np.isnan(column) & (not name.startswith(WASTE)), 0.0, column)
             for name, column in columns.items()
         }
+
+    def _scores(self) -> ranks.Floats | None:
+        """Scores by rank, of which only equality counts; None where no two are equal."""
+        if all(query.tied is None for query in self.queries):
+            return None
+        scores = np.tile(-np.arange(self.hits.shape[1], dtype=np.float64), (len(self.queries), 1))
+        for row, query in enumerate(self.queries):
+            if query.tied is not None:
+                scores[row, : len(query.tied)] = query.tied
+        return scores
 
     @cached_property
     def _tokens(self) -> ranks.Floats:

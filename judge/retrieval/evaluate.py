@@ -14,7 +14,7 @@ from judge.retrieval.ranking import (
     Grades,
     RankedQuery,
     run_queries,
-    sample_queries,
+    sample_query,
 )
 from judge.retrieval.records import QueryRanks, QueryStatus, RankingReport, RankRules
 from judge.scores.intervals import StreamedMeans
@@ -58,7 +58,8 @@ def measure_retrieval(
         InputError: there is nothing to measure by, or gold contradicts itself.
     """
     rules = rules or RankRules()
-    return _report(sample_queries(samples_in(samples, ()), rules), rules, "given", most, each)
+    queries = (sample_query(sample, rules) for sample in samples_in(samples, ()))
+    return _report(queries, rules, "given", most, each)
 
 
 def measure_run(

@@ -2,8 +2,8 @@
 
 import math
 from bisect import insort
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping
+from itertools import islice, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
@@ -43,13 +43,6 @@ _REST: Final = 0.25
 _Item = TypeVar("_Item")
 
 
-class Known(NamedTuple):
-    """A chunk and its text."""
-
-    chunk_id: str
-    text: str
-
-
 class _Gold(NamedTuple):
     chunk_id: str
     grade: float
@@ -59,7 +52,6 @@ class _Gold(NamedTuple):
 class _Failed(NamedTuple):
     ranks: QueryRanks
     query: RankedQuery
-    ids: list[str]
     gold: list[_Gold]
 
 
@@ -105,7 +97,7 @@ class Lists:
         found = np.count_nonzero(batch.hits, axis=1)
         missed = batch.relevant - np.count_nonzero(batch.hits[:, : self._k], axis=1)
         # Rank of the first hit, or how many ranks were looked at.
-        first = np.where(found > 0, np.argmax(batch.hits > 0, axis=1), batch.order.lengths)
+        first = np.where(found > 0, np.argmax(batch.hits > 0, axis=1), batch.lengths)
         above = np.where(looked, np.minimum(first, self._k), 0)
         self.relevant_total += int(batch.relevant[looked].sum())
         self.found_total += int(found[looked].sum())
@@ -116,9 +108,7 @@ class Lists:
         for row in _foremost(self._most, worst):
             if looked[row]:
                 found_gold = _gold(batch, int(row))
-                failed = _Failed(
-                    batch.row(row), batch.queries[row], batch.order.ids(row), found_gold
-                )
+                failed = _Failed(batch.row(row), batch.queries[row], found_gold)
                 self._worst.add((worst[row],), failed)
         for row in _foremost(self._most, above):
             if above[row]:
@@ -127,7 +117,7 @@ class Lists:
                     qid=query.qid,
                     query=query.query,
                     first_relevant=int(first[row]) + 1 if found[row] else None,
-                    chunk_ids=tuple(batch.order.ids(row)[: int(above[row])]),
+                    chunk_ids=tuple(islice(query.ids, int(above[row]))),
                 )
                 self.topped.add((above[row],), top)
         self._miss(batch, looked)
@@ -145,7 +135,8 @@ class Lists:
                 self._begin[chunk.chunk_id] = ""  # of several chunks, and so of none
 
     def _look_into(self, failed: _Failed) -> WorstQuery:
-        ranks, query, ids, gold = failed
+        ranks, query, gold = failed
+        ids = list(query.ids)
         fields = ranks.model_dump()
         gold_ids = {each.chunk_id for each in gold}
         late = [each for each in gold if each.rank > self._k]
@@ -168,7 +159,7 @@ class Lists:
             return ShownChunk(chunk_id=name, rank=at, text=text_of(name)[:_SHOWN])
 
         text = text_of(missed.chunk_id)
-        others = [Known(e.chunk_id, text_of(e.chunk_id)) for e in gold if e is not missed]
+        others = {e.chunk_id: text_of(e.chunk_id) for e in gold if e is not missed}
         top = text_of(above[place]) if place is not None else ""
         why, beside = guess(query.query, text, top, others)
         return WorstQuery(
@@ -211,7 +202,7 @@ def _gold(batch: "Batch", row: int) -> list[_Gold]:
 
 
 def guess(
-    question: str, gold: str, top: str, others: Sequence[Known]
+    question: str, gold: str, top: str, others: Mapping[str, str]
 ) -> tuple[MissGuess | None, str]:
     """Why `gold` ranks below `top`, by words alone, and the other chunk that has to do with it.
 
@@ -230,9 +221,9 @@ def guess(
     own = share(gold)
     if not own:
         return "no_shared_words", ""
-    for other in others:
-        if share(f"{gold}\n{other.text}") - max(own, share(other.text)) >= _REST:
-            return "split", other.chunk_id
+    for chunk_id, other in others.items():
+        if share(f"{gold}\n{other}") - max(own, share(other)) >= _REST:
+            return "split", chunk_id
     return ("other_words", "") if own < min(_HALF, share(top)) else (None, "")
 
 

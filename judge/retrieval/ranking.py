@@ -1,12 +1,12 @@
-"""Rankings: what was ranked for each query, out of samples and TREC files, and in which order."""
+"""Rankings of samples and of TREC runs, and what is relevant for each query."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from judge.errors import InputError
 from judge.records import Chunk, Sample
@@ -18,14 +18,13 @@ Grades = Mapping[str, float]
 """Relevance by id; what is not there, or not above 0, is not relevant."""
 Block = tuple[str, Sequence[str], Sequence[float]]
 """One query of a run: qid, document ids, and their scores, in any order."""
-Places = npt.NDArray[np.intp]
 
 _SHOWN: Final = 60
 _LONGEST: Final = 200
 _UNGRADED: Final = 1.0
-"""Relevance of what gold names and nobody graded."""
-_MOST: Final = {"linear": 1e100, "exp2": 300.0}
-"""Relevance: from a good deal more, sums of gains are no longer numbers."""
+"""Relevance of a chunk that `gold_evidence` names and `relevance` does not grade."""
+_MAX_GRADES: Final = {"linear": 1e100, "exp2": 300.0}
+"""Largest grade by gain. Sums of the gains of much larger grades overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +34,11 @@ class RankedQuery:
     qid: str
     """Unique within a file."""
     ids: Mapping[str, int]
-    """What was ranked, each once, and its place from 0: its rank, or where there are scores the
-    place of its score."""
+    """The rank, from 0, of each chunk that was ranked, best first."""
     relevance: Grades | None
-    """Relevance of what is relevant, above 0 each; None where nobody said."""
-    scores: Sequence[float] | None = None
-    """By place, where the retriever gave them: then they order the ranking."""
+    """Relevance of the relevant chunks, each above 0; None where gold says nothing."""
+    tied: Sequence[float] | None = None
+    """The falling scores by rank, where some are equal; None where no two are."""
     repeated: bool = False
     """Whether the ranking named something twice; it counts once, at the first place."""
     named: bool = False
@@ -62,11 +60,6 @@ class RankedQuery:
         return self.relevance if self.evidence is None else self.evidence
 
 
-def sample_queries(samples: Iterable[Sample], rules: RankRules) -> Iterator[RankedQuery]:
-    """The query of each sample; errors as of `sample_query`."""
-    return (sample_query(sample, rules) for sample in samples)
-
-
 def sample_query(sample: Sample, rules: RankRules) -> RankedQuery:
     """The query of a sample: `retrieved` is the ranking, or else the order of `chunks`.
 
@@ -77,20 +70,21 @@ def sample_query(sample: Sample, rules: RankRules) -> RankedQuery:
     ids = sample.retrieved
     if ids is None:
         ids = tuple(chunk.chunk_id for chunk in sample.chunks)
-    names = dict.fromkeys(ids) if chunks else ()  # without texts there is nothing to show
+    names = dict.fromkeys(ids) if chunks else ()  # Without texts there is nothing to show.
     texts = [chunks.get(name) or Chunk(chunk_id=name, text="") for name in names]
     relevance, evidence = _gold(sample, rules)
-    named = None if relevance is None else {**relevance, **(evidence or {})}
-    places, relevant, scores, repeated, known = _matched(ids, None, named, rules)
+    grades = None if relevance is None else {**relevance, **(evidence or {})}
+    matched = dict.fromkeys(_matched(ids, grades, rules))
+    ranks = {name: rank for rank, name in enumerate(matched)}
+    relevant = _relevant(grades)
     if evidence is not None and relevant and relevance:
         relevant = {name: grade for name, grade in relevant.items() if name in relevance}
     return RankedQuery(
         sample.qid,
-        places,
+        ranks,
         relevant,
-        scores,
-        repeated,
-        known,
+        repeated=len(set(ids)) < len(ids),
+        named=not ranks.keys().isdisjoint(grades or ()),
         query=sample.query,
         chunks=texts,
         unranked=[chunk for name, chunk in chunks.items() if name not in names],
@@ -103,8 +97,14 @@ def run_queries(
 ) -> Iterator[RankedQuery]:
     """The queries of a run, then those of the qrels for which it ranks nothing.
 
+    A run is ordered by score, equal scores by id, both descending, whatever ranks it states. So
+    does trec_eval, which holds scores in single precision, where more of them are equal, and
+    compares ids by their bytes: for UTF-8 that is the order of code points (D54). Where a ranking
+    names a chunk twice, the better score counts.
+
     Raises:
         ValueError: a ranking has not as many scores as ids, or a query has two rankings.
+        InputError: a score is NaN.
     """
     ranked = set()
     for qid, docs, scores in rankings:
@@ -114,10 +114,34 @@ def run_queries(
         if len(docs) != len(scores):
             given = f"{counted(len(docs), 'id')} and {counted(len(scores), 'score')}"
             raise ValueError(f"query {qid!r} has {given}")
-        yield RankedQuery(qid, *_matched(docs, scores, qrels.get(qid), rules))
+        yield _run_query(qid, docs, scores, qrels.get(qid), rules)
     for qid, relevance in qrels.items():
         if qid not in ranked:
-            yield RankedQuery(qid, *_matched((), None, relevance, rules))
+            yield _run_query(qid, (), (), relevance, rules)
+
+
+def _run_query(
+    qid: str, docs: Sequence[str], scores: Sequence[float], grades: Grades | None, rules: RankRules
+) -> RankedQuery:
+    if any(map(math.isnan, scores)):
+        raise InputError(f"a score of query {qid!r} is no number; mend it")
+    best: dict[str, float] = {}
+    for name, score in zip(_matched(docs, grades, rules), scores, strict=True):
+        best[name] = max(score, best.get(name, -math.inf))
+    # A score beyond the range of single precision becomes infinite.
+    with np.errstate(over="ignore"):
+        single = np.array(list(best.values()), dtype=np.float32)
+    order = sorted(zip(single.tolist(), best, strict=True), reverse=True)
+    ranks = {name: rank for rank, (_, name) in enumerate(order)}
+    falling = [score for score, _ in order]
+    return RankedQuery(
+        qid,
+        ranks,
+        _relevant(grades),
+        tied=falling if len(set(falling)) < len(falling) else None,
+        repeated=len(set(docs)) < len(docs),
+        named=not ranks.keys().isdisjoint(grades or ()),
+    )
 
 
 def check_gold(sample: Sample, rules: RankRules) -> None:
@@ -145,7 +169,7 @@ def check_key(sample: Sample, by: str) -> None:
 
 def too_much(grade: float, rules: RankRules) -> str:
     """What is wrong with a grade that gains of this kind cannot be summed over; else nothing."""
-    most = _MOST[rules.gain]
+    most = _MAX_GRADES[rules.gain]
     if grade <= most:
         return ""
     way = ", or pass --gain linear" if rules.gain != "linear" else ""
@@ -174,114 +198,49 @@ def _gold(sample: Sample, rules: RankRules) -> tuple[Grades | None, Grades | Non
     return graded, evidence
 
 
-def _matched(
-    ids: Sequence[str], scores: Sequence[float] | None, grades: Grades | None, rules: RankRules
-) -> tuple[dict[str, int], Grades | None, Sequence[float] | None, bool, bool]:
-    """The fields of a `RankedQuery` from `ids` to `named`."""
-    relevant = grades and {name: grade for name, grade in grades.items() if grade > 0}
-    places = {name: place for place, name in enumerate(ids)}
-    repeated = len(places) < len(ids)
-    by_document = bool(grades) and rules.gold_match == "prefix"
-    if repeated or by_document:
-        if by_document:
-            documents = Documents(grades or ())
-            ids = [documents.of(name) for name in ids]
-        order: Iterable[int] = range(len(ids))
-        if scores:  # best first, so that of what stands twice the better place is taken
-            order = sorted(order, key=scores.__getitem__, reverse=True)
-        first: dict[str, int] = {}
-        for place in order:
-            first.setdefault(ids[place], place)
-        scores = None if scores is None else [scores[place] for place in first.values()]
-        places = {name: place for place, name in enumerate(first)}
-    named = grades is not None and not places.keys().isdisjoint(grades)
-    return places, relevant, scores, repeated, named
+def _matched(ids: Sequence[str], grades: Grades | None, rules: RankRules) -> Sequence[str]:
+    """The name that gold uses for each chunk: under `prefix` its document's id, if gold has it."""
+    if not grades or rules.gold_match != "prefix":
+        return ids
+    documents = Documents(grades)
+    return [documents.of(name) for name in ids]
 
 
-class Order:
-    """Which of a query's ids stands at which rank, for one query or more side by side.
-
-    A run is ordered by score, equal scores by id, both descending, whatever ranks it states. So
-    does trec_eval, which holds scores in single precision, where more of them are equal, and
-    compares ids by their bytes: for UTF-8 that is the order of code points (D54).
-
-    Raises:
-        InputError: a score is NaN.
-    """
-
-    def __init__(self, queries: Sequence[RankedQuery]) -> None:
-        self._queries = queries
-        self._ranks: Places | None = None
-        self.lengths: Places = np.array([len(query.ids) for query in queries])
-        self.width = max(1, int(self.lengths.max()))
-        """Of the longest ranking, at least 1."""
-        self.scores: npt.NDArray[np.float64] | None = None
-        """Falling with the rank; None where no two scores of a query are equal."""
-        if any(query.scores is not None for query in queries):
-            self._sort()
-
-    def ranks(self, rows: Places, places: Places) -> Places:
-        """Ranks, from 0, of what was given at these places of these rows."""
-        return places if self._ranks is None else self._ranks[rows, places]
-
-    def ids(self, row: int) -> list[str]:
-        """What was ranked, best first."""
-        given = self._queries[row].ids
-        if self._ranks is None:
-            return list(given)
-        ranks = self._ranks[row].tolist()
-        return sorted(given, key=lambda name: ranks[given[name]])
-
-    def _sort(self) -> None:
-        queries = self._queries
-        given = [range(0, -len(q.ids), -1) if q.scores is None else q.scores for q in queries]
-        scores = np.full((len(queries), self.width), -np.inf, dtype=np.float32)
-        there = np.arange(self.width) < self.lengths[:, None]
-        # Beyond the largest number of single precision lies infinity, and no error.
-        with np.errstate(over="ignore"):
-            scores[there] = np.fromiter(chain.from_iterable(given), dtype=np.float32)
-        for row in np.flatnonzero(np.isnan(scores).any(axis=1))[:1].tolist():
-            raise InputError(f"a score of query {queries[row].qid!r} is no number; mend it")
-        order = np.argsort(-scores, axis=1, kind="stable")
-        falling = np.take_along_axis(scores, order, axis=1)
-        tied = (falling[:, 1:] == falling[:, :-1]) & there[:, 1:]
-        for row in np.flatnonzero(tied.any(axis=1)).tolist():
-            own = scores[row].tolist()
-            keys = sorted(((own[i], name, i) for name, i in queries[row].ids.items()), reverse=True)
-            order[row, : len(keys)] = [place for _, _, place in keys]
-        self._ranks = np.empty_like(order)
-        np.put_along_axis(self._ranks, order, np.arange(self.width)[None, :], axis=1)
-        if tied.any():
-            self.scores = falling.astype(np.float64)
+def _relevant(grades: Grades | None) -> Grades | None:
+    return grades and {name: grade for name, grade in grades.items() if grade > 0}
 
 
 class Relevant:
-    """Every chunk that is `graded`, above 0, query by query: one entry a chunk, and where it ranks.
+    """All relevant chunks of some queries: one entry a chunk, and the rank that it has.
 
-    `rows` say of which query each is; `ranks` count from 1, infinite for what is not ranked.
+    `rows` say to which query an entry belongs; `ranks` count from 1, infinite for a chunk that is
+    not ranked.
+
+    Args:
+        queries: side by side.
+        graded: what is relevant for each of them.
+        width: of the longest ranking, at least 1.
     """
 
     def __init__(
-        self, queries: Sequence[RankedQuery], graded: Sequence[Grades], order: Order
+        self, queries: Sequence[RankedQuery], graded: Sequence[Grades], width: int
     ) -> None:
         counts = np.array([len(each) for each in graded], dtype=np.intp)
         self.names = list(chain.from_iterable(graded))
         self.rows = np.repeat(np.arange(len(queries)), counts)
         grades = chain.from_iterable(each.values() for each in graded)
         self.grades = np.fromiter(grades, dtype=np.float64)
-        places = np.array(
+        ranks = np.array(
             [q.ids.get(name, -1) for q, each in zip(queries, graded, strict=True) for name in each],
             dtype=np.intp,
         )
-        found = places >= 0
-        ranks = order.ranks(self.rows[found], places[found])
-        self.ranks = np.full(len(self.names), np.inf)
-        self.ranks[found] = ranks + 1
-        self.by_rank = np.zeros((len(queries), order.width))
-        """The relevance of what stands at each rank: shape (queries, longest ranking)."""
-        self.by_rank[self.rows[found], ranks] = self.grades[found]
+        found = ranks >= 0
+        self.ranks = np.where(found, ranks + 1.0, np.inf)
+        self.by_rank = np.zeros((len(queries), width))
+        """The relevance at each rank: shape (queries, longest ranking)."""
+        self.by_rank[self.rows[found], ranks[found]] = self.grades[found]
         self.falling = np.zeros((len(queries), max(1, int(counts.max()))))
-        """What an ideal ranking would show: each query's relevances, the largest first, then 0."""
+        """Each query's relevances as the ideal ranking has them, the largest first, then 0."""
         begin = np.repeat(np.cumsum(counts) - counts, counts)
         self.falling[self.rows, np.arange(len(self.rows)) - begin] = self.grades
         self.falling[:, ::-1].sort(axis=1)

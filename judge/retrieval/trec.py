@@ -14,19 +14,16 @@ from judge.text.visible import counted
 
 _QRELS: Final = "qid iteration docid relevance"
 _RUN: Final = "qid Q0 docid rank score tag"
-_LOOKED_AT: Final = {4: (0, 2, 3), 6: (0, 2, 4)}
-"""Of the columns, by how many there are: qid, docid, and relevance or score."""
+_COLUMNS_READ: Final = {_QRELS: (0, 2, 3), _RUN: (0, 2, 4)}
+"""Places of qid, docid, and relevance or score."""
 _GRADE: Final = "relevance"
-_ASCII_SPACE: Final = re.compile(r"[ \t\r\n\f\v]+")
-_ODD: Final = re.compile(r"[^\S\x00-\x7f]|[\ud800-\udfff]")
-"""White space that is of the id that holds it, and bytes that are no UTF-8."""
-_BYTES: Final = 1 << 17
-"""Of the lines that are taken apart together: so many fit a processor's cache."""
-_MARK: Final = "\0"
+_ASCII_SPACE: Final = " \t\r\n\f\v"
+_ASCII_SPACES: Final = re.compile(f"[{_ASCII_SPACE}]+")
+_BLOCK_BYTES: Final = 1 << 17
 
 
 class ScatteredError(InputError):
-    """The lines of one query do not stand together; read the run `whole`."""
+    """The lines of one query are not adjacent; read the run `whole`."""
 
 
 class _Lines(NamedTuple):
@@ -104,45 +101,33 @@ def _stretches(qids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def _lines(path: Path, columns: str, max_line: float) -> Iterator[_Lines]:
-    """Lines that are not blank, in their columns, many at a time."""
-    width = len(columns.split())
+    """Lines that are not blank, in their columns, a block of the file at a time."""
     empty = True
     with open_source(path) as stream:
-        for first, text in TextLines(stream, path, _BYTES, max_line=max_line):
-            lines = _split_at_once(first, text, width) or _one_by_one(first, text, columns, path)
+        for first, text in TextLines(stream, path, _BLOCK_BYTES, max_line=max_line):
+            lines = _split(first, text, columns, path)
             empty = empty and not lines.numbers
             yield lines
     if empty:
         raise InputError(f"holds no line; each is: {columns}", path=str(path))
 
 
-def _split_at_once(first: int, text: str, width: int) -> _Lines | None:
-    """All lines split at once, which takes half the time; None where one is not of this width."""
-    if _MARK in text or not (text.isascii() or _ODD.search(text) is None):
-        return None
-    text = text.removesuffix("\n")
-    count = text.count("\n") + 1
-    # A mark between the cells of each two lines: so no line has lent another one of its cells.
-    cells = text.replace("\n", f"\n{_MARK} ").split()
-    marks = cells[width :: width + 1]
-    if len(cells) != (width + 1) * count - 1 or marks.count(_MARK) != count - 1:
-        return None
-    columns = [cells[i :: width + 1] for i in _LOOKED_AT[width]]
-    return _Lines(range(first, first + count), columns)
-
-
-def _one_by_one(first: int, text: str, columns: str, path: Path) -> _Lines:
+def _split(first: int, text: str, columns: str, path: Path) -> _Lines:
+    """Split lines at ASCII white space, for an id may hold other white space."""
     width = len(columns.split())
     kept = []
     for number, line in enumerate(text.split("\n"), first):
-        check_encoding(line, number, path)
-        cells = _ASCII_SPACE.split(line.strip(" \t\r\n\f\v"))
+        if line.isascii():
+            cells = line.split()
+        else:
+            check_encoding(line, number, path)
+            cells = _ASCII_SPACES.split(line.strip(_ASCII_SPACE))
         if len(cells) == width:
             kept.append((number, cells))
         elif line.strip():
             message = f"has {counted(len(cells), 'column')}; {width} are needed: {columns}"
             raise InputError(message, path=str(path), line=number)
-    columns_of = [[cells[i] for _, cells in kept] for i in _LOOKED_AT[width]]
+    columns_of = [[cells[i] for _, cells in kept] for i in _COLUMNS_READ[columns]]
     return _Lines([number for number, _ in kept], columns_of)
 
 

@@ -9,7 +9,7 @@ from judge.errors import InputError
 from judge.records import Chunk, Sample
 from judge.retrieval import measure_retrieval, measure_run
 from judge.retrieval.batch import batches
-from judge.retrieval.ranking import sample_queries
+from judge.retrieval.ranking import sample_query
 from judge.retrieval.records import QueryRanks, RankRules
 
 Qrels = dict[str, dict[str, float]]
@@ -270,13 +270,13 @@ def test_many_queries_and_long_rankings_come_in_several_batches_and_mean_the_sam
         grades = {f"c{rng.randint(0, 60)}": rng.choice((0.0, 1.0, 2.5)) for _ in range(3)}
         samples.append(Sample(qid=str(number), retrieved=ids, relevance=grades))
     rules = RankRules(ks=(1, 5, 100), relevance_level=2, no_relevant="zero")
-    together = list(batches(sample_queries(samples, rules), rules))
+    together = list(batches((sample_query(each, rules) for each in samples), rules))
     # A matrix is as wide as the longest ranking, and some fifty rows of that are all it holds.
     assert len(together[0].queries) <= 53
     rows = [batch.row(row) for batch in together for row in range(len(batch.queries))]
     assert [row.qid for row in rows] == [sample.qid for sample in samples]
     for row, one in list(zip(rows, samples, strict=True))[:60]:
-        (only,) = batches(sample_queries([one], rules), rules)
+        (only,) = batches([sample_query(one, rules)], rules)
         alone = only.row(0)
         assert row.model_copy(update={"measures": {}}) == alone.model_copy(update={"measures": {}})
         assert row.measures == pytest.approx(alone.measures, abs=1e-12)

@@ -7,15 +7,14 @@ from hypothesis import strategies as st
 
 from judge.errors import InputError
 from judge.records import Sample
-from judge.retrieval.ranking import Order, RankedQuery, run_queries, sample_queries
+from judge.retrieval.ranking import RankedQuery, run_queries, sample_query
 from judge.retrieval.records import RankRules
 
 PREFIX = RankRules(gold_match="prefix")
 
 
 def query(sample: Sample, rules: RankRules | None = None) -> RankedQuery:
-    (found,) = sample_queries([sample], rules or RankRules())
-    return found
+    return sample_query(sample, rules or RankRules())
 
 
 def test_gold_is_what_either_field_says_and_each_its_own_where_they_differ() -> None:
@@ -69,13 +68,7 @@ def runs(
 def test_of_what_a_run_ranks_twice_the_better_score_counts() -> None:
     (found,) = runs({"q": {"a": 1.0}}, ("q", ["a", "b", "a", "c"], [1.0, 2.0, 3.0, 0.5]))
     assert found.repeated
-    assert found.scores is not None
-    places = {name: found.scores[place] for name, place in found.ids.items()}
-    assert places == {"a": 3, "b": 2, "c": 0.5}
-
-
-def ranked(names: list[str], scores: list[float] | None = None) -> RankedQuery:
-    return RankedQuery("q", {name: place for place, name in enumerate(names)}, None, scores)
+    assert dict(found.ids) == {"a": 0, "b": 1, "c": 2}
 
 
 SCORED = st.lists(
@@ -91,12 +84,12 @@ SCORED = st.lists(
 
 @given(SCORED)
 def test_as_one_by_one_in_single_precision(queries: list[dict[str, float]]) -> None:
-    order = Order([ranked(list(scores), list(scores.values())) for scores in queries])
+    found = runs({}, *((f"q{i}", [*each], [*each.values()]) for i, each in enumerate(queries)))
     with np.errstate(over="ignore"):
         single = [{n: float(np.float32(s)) for n, s in scores.items()} for scores in queries]
-    for row, scores in enumerate(single):
+    for query, scores in zip(found, single, strict=True):
         keys = sorted(((s, name.encode()) for name, s in scores.items()), reverse=True)
-        expected = [name.decode() for _, name in keys]
-        assert order.ids(row) == expected
-        for name, place in ranked(list(scores)).ids.items():
-            assert order.ranks(np.array([row]), np.array([place])) == expected.index(name)
+        assert list(query.ids) == [name.decode() for _, name in keys]
+        assert list(query.ids.values()) == list(range(len(keys)))
+        equal = len(set(scores.values())) < len(scores)
+        assert query.tied == ([score for score, _ in keys] if equal else None)
