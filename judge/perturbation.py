@@ -17,7 +17,7 @@ from judge.errors import InputError
 from judge.messages import Lang, language_of
 from judge.records import Chunk, Sample
 from judge.scores.quadrants import Documents, is_counted, look_up, seen_ids
-from judge.text.copies import Shingles
+from judge.text.copies import near_copies
 from judge.text.fold import count_cjk, fold
 from judge.text.words import LIGHT, stems, weight
 
@@ -83,7 +83,7 @@ class Pool:
         That is: a chunk that gold names, a near-copy of any chunk of the sample, one in which the
         gold answer stands.
         """
-        own = [Shingles.of(chunk.text) for chunk in sample.chunks]
+        own = [chunk.text for chunk in sample.chunks]
         # Ids that were counted name chunks of their own question only.
         named = not is_counted(_names(sample))
         is_gold, query = _gold(sample, match), fold(sample.query).text
@@ -95,9 +95,8 @@ class Pool:
             text = other.chunk.text
             if _stands(sample.gold_answer or "", text):
                 continue
-            shingles = Shingles.of(text)
-            if not any(shingles.shared(each) for each in own):
-                own.append(shingles)
+            if not any(near_copies(text, each) for each in own):
+                own.append(text)
                 yield other
 
 
@@ -164,14 +163,13 @@ class Perturbation:
         if not gold:
             return "no_gold_chunk"
         texts = [sample.chunks[place].text for place in gold]
-        shingles = [Shingles.of(text) for text in texts]
         needles = [sample.gold_answer or "", *texts]
         kept = [
             place
             for place, chunk in enumerate(sample.chunks)
             if place not in gold
             and not any(_stands(needle, chunk.text) for needle in needles)
-            and not any(Shingles.of(chunk.text).shared(each) for each in shingles)
+            and not any(near_copies(chunk.text, text) for text in texts)
         ]
         lang = language_of(sample.query + (sample.gold_answer or ""))
         update = {"gold_evidence": (), "relevance": None}

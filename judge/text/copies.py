@@ -1,49 +1,36 @@
-"""Near-copies: whether two texts are one text, but for a few words, or one within the other."""
+"""Near-copies: two texts that are the same but for a few words, or of which one holds the other."""
 
 import re
-from typing import Final, NamedTuple
-from unicodedata import normalize
+from functools import lru_cache
+from typing import Final
 
-from judge.text.fold import CJK
+from judge.text.fold import CJK, fold
 
 _UNIT: Final = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
-_LONGEST: Final = 20_000
-"""So many characters of a chunk are read, from its start: pages are shorter."""
-_SLICE: Final = 1000
-_RUN: Final = 3
-"""Words or CJK characters in a row: two are common phrases, and a changed word spoils each run."""
-_LEAST: Final = 8
-"""Runs: a shorter text, such as a heading, stands in others by chance."""
-_COPY: Final = 0.8
-"""Containment from which two chunks are near-copies: with one word in fifteen changed, three runs
-of three in fifteen are lost, and .8 is left."""
+_MAX_CHARACTERS: Final = 20_000
+"""Only this beginning of a text is compared."""
+_MIN_RUNS: Final = 8
+"""Shorter texts, such as headings, are near-copies of equal texts alone."""
+_MIN_SHARE: Final = 0.8
+"""One changed word in fifteen changes three runs of three words in fifteen, and leaves .8."""
 
 
-class Shingles(NamedTuple):
-    """What a text is held against others by."""
+def near_copies(one: str, other: str) -> bool:
+    """Whether four fifths of the shorter text's runs of three words are in the other text too.
 
-    text: str
-    units: list[str]
-    runs: frozenset[tuple[str, ...]]
+    A word is a CJK character or a run of letters and digits; case and width do not count.
 
-    @classmethod
-    def of(cls, text: str) -> "Shingles":
-        """Those of a text."""
-        units = _units(text[:_LONGEST])
-        runs = frozenset(zip(*(units[at:] for at in range(_RUN)), strict=False))
-        return cls(text[:_LONGEST], units, runs)
-
-    def shared(self, other: "Shingles") -> float:
-        """The share of the smaller in the other, where they are near-copies; else 0."""
-        least = min(len(self.runs), len(other.runs))
-        share = len(self.runs & other.runs) / least if least >= _LEAST else 0.0
-        # Texts without a word or figure are alike only as written; what is blank is not known.
-        written = bool(self.text.strip()) and self.text == other.text
-        same = self.units == other.units if self.units else written
-        return 1.0 if same else share if share >= _COPY else 0.0
+    >>> near_copies("Rain fell.", "rain  fell"), near_copies("Rain fell.", "Snow fell.")
+    (True, False)
+    """
+    (words, runs), (others, other_runs) = _words_and_runs(one), _words_and_runs(other)
+    least = min(len(runs), len(other_runs))
+    if least >= _MIN_RUNS and len(runs & other_runs) >= _MIN_SHARE * least:
+        return True
+    return words == others if words else bool(one.strip()) and one == other
 
 
-def _units(text: str) -> list[str]:
-    # Normalizing a run of combining marks takes the square of its length.
-    slices = (text[at : at + _SLICE] for at in range(0, len(text), _SLICE))
-    return _UNIT.findall("".join(normalize("NFKC", part) for part in slices).casefold())
+@lru_cache(maxsize=256)
+def _words_and_runs(text: str) -> tuple[list[str], frozenset[tuple[str, str, str]]]:
+    words = _UNIT.findall(fold(text[:_MAX_CHARACTERS]).text)
+    return words, frozenset(zip(words, words[1:], words[2:], strict=False))
