@@ -15,7 +15,7 @@ class ScoreDifference(Record):
     """A score of one run less that of the first, over the questions that have it in both."""
 
     pairs: int
-    """How many these are."""
+    """The number of these questions."""
     first: float
     """The first run's mean over them."""
     value: float
@@ -26,9 +26,11 @@ class ScoreDifference(Record):
     """95 %. By a paired t; where all differ by as much, or fewer than six, Wilson's, and of so few
     drawn out to 0."""
     p: float
-    """Of sign flips, both sides: how often chance alone would bring as great a difference."""
+    """Two-sided p of a sign-flip permutation test: the probability of so great a difference by
+    chance."""
     p_holm: float
-    """The same, corrected by Holm's method for the scores that stand beside it, or the slices."""
+    """`p` corrected by Holm's method for the number of scores, or of slices, that are tested
+    together."""
     better: int
     """Questions whose answer has the better score in this run."""
     worse: int
@@ -39,7 +41,8 @@ class ScoreDifference(Record):
     """The least and the greatest that the difference over those, too, could be, whatever the failed
     verdicts would have said; null where none failed."""
     to_see: int | None = None
-    """How many such pairs it would take to see a difference of `detect`; null where none differ."""
+    """The number of such pairs needed to detect a difference of `detect`; null where none
+    differ."""
 
     @property
     def tied(self) -> int:
@@ -55,18 +58,18 @@ class LabelChange(Record):
     then: str
     """In this one."""
     sentences: int
-    """How many."""
+    """The number of sentences."""
 
 
 class SentenceChange(Record):
     """A sentence of an answer that changed."""
 
     first: str | None
-    """Its label in the first run; null where the answers read differently."""
+    """The label in the first run; null where the answers read differently."""
     label: str
     """In this run."""
     text: str
-    """What it says."""
+    """The text of the sentence."""
 
 
 class AnswerChange(Record):
@@ -81,38 +84,39 @@ class AnswerChange(Record):
     same_text: bool
     """Whether both answers read the same."""
     sentences: int
-    """How many sentences bear another label, where they do."""
+    """The number of sentences whose labels differ, where both answers read the same."""
     told: tuple[SentenceChange, ...] = ()
-    """Those; where the texts differ, the sentences of this run that are not fully supported. The
-    first of them, and in the last run only."""
+    """The first sentences whose labels differ; where the texts differ, the first sentences of this
+    run that are not fully supported. Given for the last run only."""
 
 
 class Differences(Record):
     """How one run differs from the first."""
 
     run: str
-    """Its name."""
+    """The name of the run."""
     common: int
     """Questions of both."""
     only_here: int
     """Questions of this run alone, in no difference."""
     only_first: int
-    """Of the first alone, likewise."""
+    """Questions of the first run alone, in no difference."""
     reworded: int = 0
     """Questions of both whose words differ: under one qid the runs may have asked different things.
     0 where the samples of either are gone."""
     listed: dict[Literal["only_here", "only_first", "reworded"], tuple[str, ...]]
-    """Their first qids."""
+    """The first qids of each kind."""
     scores: dict[str, ScoreDifference | None]
     """By score; null where no question has it in both."""
     slices: dict[str, dict[str, ScoreDifference | None]]
     """The same by value of the key, where one is asked for; "" for answers without it."""
     moved: int
-    """Questions whose value of that key is another in this run: they stand under the first's."""
+    """Questions for which the key has another value in this run; they count under the first run's
+    value."""
     same_text: int
     """Questions whose answers read the same in both."""
     labels: tuple[LabelChange, ...]
-    """What became of the sentences of those, the most frequent first."""
+    """Changes of labels in answers that read the same, the most frequent first."""
     changed: int
     """Questions whose answers differ in anything."""
     worst: tuple[AnswerChange, ...]
@@ -127,7 +131,7 @@ class RunLine(Record):
     started: str | None = None
     """When; null where nothing says."""
     answers: int
-    """How many it has."""
+    """The number of answers."""
     signatures: dict[str, int]
     """Answers by signature."""
     untrusted: bool = False
@@ -142,7 +146,7 @@ class RunComparison(Document):
     runs: tuple[RunLine, ...]
     """In the order given, or of their start; the first is what the others are held against."""
     sides: dict[str, Side]
-    """Of the scores, whether more is better ("least") or less ("most"). The first is the
+    """For each score whether more is better ("least") or less is ("most"). The first score is the
     headline."""
     across: tuple[str, ...]
     """The parts in which signatures differ. Where there are any, the runs differ in how they were
@@ -154,7 +158,7 @@ class RunComparison(Document):
     detect: float
     """What `to_see` is about."""
     differences: tuple[Differences, ...]
-    """Of each run but the first."""
+    """The differences of each run from the first."""
     left_out: dict[str, str] = Field(default_factory=dict)
     """Folders that were not compared, and why."""
     gates: tuple[GateResult, ...] = ()

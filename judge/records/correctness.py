@@ -8,13 +8,13 @@ from judge.records.sentence import Flag
 from judge.records.verdict import ClaimCounts, Outcome, SentenceResult
 
 GOLD: Final = "gold_answer"
-"""What evidence out of the reference is said to stand in."""
+"""The chunk id of evidence from the reference."""
 ANSWER: Final = "answer"
-"""What evidence out of the answer is said to stand in."""
+"""The chunk id of evidence from the answer."""
 
 
 class CorrectnessStatus(StrEnum):
-    """What became of the comparison; the first that holds."""
+    """The status of a comparison; the first in this order that holds."""
 
     NO_REFERENCE = "no_reference"
     """The sample has no `gold_answer`, or a blank one."""
@@ -39,16 +39,16 @@ class ComparedSentence(Record):
     """A claim of the answer, held against the reference."""
 
     index: int
-    """Of the sentence in the answer."""
+    """The index of the sentence in the answer."""
     outcome: Outcome
-    """A verdict, or why there is none; its evidence is of the reference."""
+    """A verdict whose evidence is in the reference, or the reason for having none."""
 
 
 class Correctness(Record):
     """The comparison of one answer with its reference. Null means that nothing was measured."""
 
     status: CorrectnessStatus
-    """What became of it."""
+    """The status of the comparison."""
     precision: float | None
     """Mean weight of the answer's judged claims, the reference being the evidence; 0 to 1."""
     precision_bounds: tuple[float, float] | None
@@ -73,8 +73,8 @@ class Correctness(Record):
     reference: tuple[SentenceResult, ...]
     """Every sentence of the reference, with offsets into it; evidence is of the answer."""
     answer_flags: tuple[Flag, ...] = ()
-    """What a person should look at of the answer's claims."""
+    """Flags of the answer's claims."""
     reference_flags: tuple[Flag, ...] = ()
-    """Likewise of the reference's; indexes into it."""
+    """Flags of the reference's claims, with indexes into the reference."""
     signature: str
     """How the numbers were made."""

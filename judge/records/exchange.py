@@ -1,4 +1,4 @@
-"""What a judge is asked and answers, and what a model behind it is asked and answers."""
+"""Requests to judges and to the models behind them, and their replies."""
 
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -13,8 +13,7 @@ from judge.records.verdict import JudgeOutcome, UnscoredReason
 from judge.text.words import blank
 
 MOST_TOKENS: Final = 10**9
-"""Of one call: a larger count is none, whoever made it. Long ones add up to what Python refuses to
-write."""
+"""A larger token count of one call is an error and is read as 0."""
 
 
 def _believed(tokens: int) -> int:
@@ -54,7 +53,7 @@ class JudgeRequest(Record):
         return self._bare(sentence.text, sentence.start, sentence.end)
 
     def bare(self, start: int, end: int) -> str:
-        """Characters of the answer, likewise without markers."""
+        """Return characters of the answer, with citation markers overwritten by spaces."""
         return self._bare(self.answer[start:end], start, end)
 
     def _bare(self, text: str, start: int, end: int) -> str:
@@ -82,7 +81,7 @@ class Call(Record):
 
 
 class Reply(Record):
-    """A model's words, for whoever keeps them; they enter no result."""
+    """A model's reply as text, for the cache; it is in no result."""
 
     text: str
     """As received."""
@@ -98,7 +97,7 @@ class Judgment(Record):
     outcomes: Mapping[int, JudgeOutcome] = Field(default_factory=dict)
     """One outcome per asked sentence index, no more and no fewer."""
     calls: tuple[Call, ...] = ()
-    """What it took."""
+    """The calls that were made."""
     replies: tuple[Reply, ...] = ()
     """The replies that verdicts were read from; a refused, broken or cut one is not among them."""
     flags: tuple[Flag, ...] = ()
@@ -119,7 +118,7 @@ class ChatRequest(Record):
     deadline: float | None = None
     """When the answer must be there, on the event loop's clock; null means no limit."""
     seed: int = 0
-    """How much is added to the seed that is usually sent: another one for each repeat."""
+    """A number added to the usual seed; each repeat has another."""
 
 
 class ChatReply(Record):
@@ -160,7 +159,7 @@ _Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class Relation(Record):
-    """What a premise makes of a hypothesis. What is left of 1 is neither."""
+    """The relation of a premise to a hypothesis. The rest of 1 is the probability of neither."""
 
     entailed: _Probability
     """P(the hypothesis follows from the premise)."""

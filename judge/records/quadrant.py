@@ -28,13 +28,13 @@ _CORRECT: Final[_Known] = {True: "correct", False: "wrong", None: "uncompared"}
 
 
 class Quadrant(Record):
-    """Where one answer stands. Null means that it is not known, or cannot be asked."""
+    """The quadrant of one answer. Null means unknown or not applicable."""
 
     answerable: bool
     """Whether gold names a chunk that holds the answer."""
     retrieved: bool | None
-    """Whether the generator saw such a chunk, one of several being enough, for gold may list
-    alternatives; null where there is none."""
+    """Whether the generator saw at least one chunk that gold names; gold may list alternatives.
+    Null where gold names none."""
     partly: bool = False
     """Whether it saw some that gold names, and others not."""
     abstained: bool
@@ -76,13 +76,14 @@ class QuadrantCount(Record):
     """The answers of one quadrant."""
 
     words: tuple[QuadrantWord, ...]
-    """Which, as of `Quadrant.words`."""
+    """The words of the quadrant, as in `Quadrant.words`."""
     half: Half
-    """What is broken there."""
+    """The half of the pipeline that failed there."""
     answers: int
-    """How many stand in it."""
+    """The number of its answers."""
     partly: int = 0
-    """How many of them did not see all that gold names; 0 where none saw any of it."""
+    """The number of these answers whose generator saw some, but not all, of the chunks that gold
+    names."""
     qids: tuple[str, ...]
     """The first of them, in input order."""
 
@@ -97,7 +98,7 @@ class QuadrantTable(Record):
     counted: int
     """Answers in the table; it may be empty."""
     without_gold: int
-    """Answers left out because nobody said where the answer stands."""
+    """Answers left out because they have no gold evidence."""
     conflicting: int
     """Answers left out because gold contradicts itself: no chunk holds what its reference says."""
     conflicting_qids: tuple[str, ...]

@@ -11,7 +11,7 @@ from judge.records.verdict import SentenceResult, Support, Unscored, Verdict
 
 
 class QuestionPart(Record):
-    """What a judge says of one part of a question."""
+    """A judge's verdict on one part of a question."""
 
     words: str
     """The words of the question that ask it, in its own characters."""
@@ -24,14 +24,14 @@ class QuestionPart(Record):
 
 
 class PartsVerdict(Verdict):
-    """A verdict on a whole question; the parts stand in its order, and there is at least one."""
+    """A verdict on a whole question, with at least one part, in the question's order."""
 
     parts: tuple[QuestionPart, ...]
     """Each thing that the question asks."""
 
 
 class RelevanceStatus(StrEnum):
-    """What became of the question whether it is answered; the first that holds."""
+    """The status of answer relevance; the first in this order that holds."""
 
     NO_QUERY = "no_query"
     """The sample has no query, or one without letter and digit: nothing is measured."""
@@ -49,7 +49,7 @@ class AnswerRelevance(Record):
     """How far one answer answers its question. Null means that nothing was measured."""
 
     status: RelevanceStatus
-    """What became of it."""
+    """The status of answer relevance."""
     score: float | None
     """Mean weight of the parts with a verdict: full 1, partial ½, none 0."""
     bounds: tuple[float, float] | None
@@ -57,9 +57,9 @@ class AnswerRelevance(Record):
     parts: tuple[SentenceResult, ...] = ()
     """The parts as the judge named them, with offsets into the query; evidence is of the answer."""
     failure: Unscored | None = None
-    """Why there are none, where the judge was asked."""
+    """The reason why the judge named no parts; null where it did, or was not asked."""
     flags: tuple[Flag, ...] = ()
-    """What a person should look at; indexes of parts."""
+    """Flags of the parts, with their indexes."""
     signature: str
     """How the numbers were made."""
 

@@ -1,4 +1,4 @@
-"""What is known of one answer once it has been through the path."""
+"""The result of judging one answer."""
 
 import operator
 from enum import StrEnum
@@ -17,7 +17,7 @@ from judge.records.verdict import ClaimCounts, SentenceResult
 
 
 class Status(StrEnum):
-    """What became of an answer; the first that holds."""
+    """The status of an answer; the first in this order that holds."""
 
     ABSTAINED = "abstained"
     """No claims, and it says that it cannot answer."""
@@ -61,32 +61,32 @@ class SampleResult(Document):
     """One line of `results.jsonl`."""
 
     qid: str
-    """Whose result this is."""
+    """The qid of the sample."""
     status: Status
-    """What became of the answer."""
+    """The status of the answer."""
     scores: Scores
-    """Its numbers."""
+    """The scores of the answer."""
     sentences: tuple[SentenceResult, ...]
     """Every sentence, excluded ones too."""
     citations: tuple[Citation, ...]
-    """Every citation, in the order they stand."""
+    """Every citation, in text order."""
     correctness: Correctness | None = None
-    """How it agrees with the reference; null where that was not asked for."""
+    """The agreement with the reference; null where it was not asked for."""
     answer_relevance: AnswerRelevance | None = None
     """How far it answers the question; null where that was not asked for."""
     cell: Quadrant | None = None
-    """Where it stands in the table of retrieval and generation; null without gold evidence."""
+    """The quadrant in the table of retrieval and generation; null without gold evidence."""
     flags: tuple[Flag, ...] = ()
-    """What a person should look at."""
+    """Flags for a reviewer."""
     calls: tuple[Call, ...] = ()
-    """What it took."""
+    """The calls that were made."""
     signature: str
     """How the numbers were made."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     """The sample's, untouched."""
 
     def explain(self, sample: Sample | None = None, *, lang: Lang = "en") -> str:
-        """What `judge show` prints of an answer, as text.
+        """Return the text that `judge show` prints of an answer.
 
         Args:
             sample: what was judged; without it the question is left out, and quotes stand without
@@ -96,7 +96,7 @@ class SampleResult(Document):
         Raises:
             ConfigError: the sample is another's, or there is no such language.
         """
-        # What prints stands above the records, and is loaded by name where it is asked for.
+        # The printing modules import the records, so that they are imported here only when called.
         text: str = import_module("judge.cli.render.answer").text_of(self, sample, lang)
         return text
 

@@ -39,22 +39,22 @@ class RunInput(Record):
     """The file that was scored."""
 
     path: str
-    """Where it lay; `input` of the run folder where it came from standard input."""
+    """The path of the file; `input` of the run folder for standard input."""
     sha256: str
     """Hash of its bytes."""
     samples: int
-    """How many answers of it are scored: all that it holds, unless `drawn_from` says more."""
+    """The number of answers scored: all in the file, unless `drawn_from` is set."""
     rejected: int = 0
-    """How many bad lines were left out; they stand in `rejected.jsonl`."""
+    """The number of bad lines left out; they are in `rejected.jsonl`."""
     crashed: int = 0
-    """How many answers were set aside, for workers of a cluster died of each alone; likewise."""
+    """The number of answers set aside in `rejected.jsonl` because each crashed a cluster worker."""
     drawn_from: int | None = None
-    """How many it holds, where only some were drawn, by the setting `seed`; null where all are
-    scored."""
+    """The number of answers in the file, where only some were drawn by the setting `seed`; null
+    where all are scored."""
 
 
 class RunRecord(Document):
-    """How a run was made, so that it can be told apart, resumed and made again."""
+    """How a run was made, so that it can be identified, resumed and repeated."""
 
     signature: str
     """How every number of the run is made, those of the next two aside."""
@@ -65,9 +65,9 @@ class RunRecord(Document):
     config: dict[str, JsonValue]
     """All settings, without secrets."""
     versions: dict[str, str]
-    """Of Python, of this package, and of the libraries that touch a number."""
+    """Versions of Python, of this package, and of the libraries that affect a number."""
     input: RunInput
-    """What was scored."""
+    """The file that was scored."""
     started: str
     """ISO 8601, UTC."""
     finished: str | None = None
@@ -75,4 +75,4 @@ class RunRecord(Document):
     seconds: float | None = None
     """Wall time of the session that finished the run."""
     resumed: int = 0
-    """How many answers that session found already scored."""
+    """The number of answers that this session found already scored."""

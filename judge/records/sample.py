@@ -19,11 +19,12 @@ from pydantic import (
 from judge.errors import InputError
 
 MOST_CHARACTERS: Final = 6_000_000
-"""Of an answer or reference: 5 MB of any text, and a minute of reading where each is a citation."""
+"""The longest answer or reference. Reading 5 MB takes up to a minute if each character is a
+citation."""
 
 MOST_SENTENCES: Final = 500_000
-"""Of one answer: they are read in some 20 seconds and 600 MB before anybody judges them. An answer
-of more is one claim, and no judge is asked about a claim of more characters."""
+"""The most sentences of an answer; reading them takes about 20 seconds and 600 MB. A longer answer
+counts as one claim, and no judge is asked about a claim of more characters."""
 _SHOWN: Final = 60
 """Characters of a value, in a message."""
 _KINDS: Final[dict[type, str]] = {
@@ -53,7 +54,7 @@ class Record(BaseModel):
     """Frozen, closed to unknown keys, written under its JSON names."""
 
     model_config = ConfigDict(
-        # Half of them no run uses, nor a validator of its own for what stands within another.
+        # Most runs use half of the records only, so validators are built at first use.
         defer_build=True,
         frozen=True,
         extra="forbid",
@@ -66,7 +67,8 @@ class Document(Record):
     """A record that is a file, or a line of one, and says in which layout it is written."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout. The attribute bears an underscore: pydantic owns the bare name."""
+    """Version of this layout. The attribute has an underscore because pydantic reserves the bare
+    name."""
 
 
 class _ByHand(Record):
@@ -101,7 +103,8 @@ class GivenSentence(Record):
     end: int
     """One past the last character."""
     citations: tuple[int | str, ...] | None = Field(default=None, exclude_if=_absent)
-    """What it cites, in order: places in `chunks`, from 0, or ids; null where none were listed."""
+    """The citations in order: positions in `chunks`, from 0, or ids; null where none were
+    listed."""
 
 
 class Sample(_ByHand):
@@ -114,12 +117,13 @@ class Sample(_ByHand):
     answer: _Answer = ""
     """The generated answer; sentence and citation offsets are characters into it."""
     sentences: tuple[GivenSentence, ...] | None = Field(default=None, exclude_if=_absent)
-    """Its sentences, where it came split: not cut again. They are given in order, as texts, as
-    `[start, end]`, or as objects of `text` (or `start` and `end`) and `citations`. What stands
-    between them is not judged, and blank ones are left out. Where the answer is absent, it is the
-    texts, joined by a space. Where one has a list of citations, markers in the text are none."""
+    """The sentences of an answer that is already split. They are given in order, as texts, as
+    `[start, end]`, or as objects of `text` (or `start` and `end`) and `citations`. Text between
+    them is not judged, and blank sentences are left out. An absent answer becomes the texts, joined
+    by a space. Markers in the text count as no citations where any sentence lists its citations."""
     chunks: tuple[Chunk, ...] = ()
-    """What the generator saw, in the order it saw it. Empty is legal: nothing can be supported."""
+    """The chunks that the generator saw, in its order. An empty list is legal: nothing is supported
+    then."""
     retrieved: tuple[str, ...] | None = None
     """Ranked chunk ids; where null, the order of `chunks` is the ranking."""
     gold_answer: _Answer | None = None
@@ -161,13 +165,13 @@ class Sample(_ByHand):
         """
         if isinstance(given, Sample):
             return given
-        # The shapes stand above the records, and are loaded by name where they are asked for.
+        # The readers of shapes import the records, so that they are imported here only when called.
         sample: Sample = import_module("judge.files.objects").sample_of(given, number, map)
         return sample
 
 
-class _Told(NamedTuple):
-    """A sentence as it was told, by its text, its place, or both."""
+class _Given(NamedTuple):
+    """One given sentence: its text, its span, or both."""
 
     where: str
     text: str | None
@@ -183,25 +187,25 @@ def _placed(given: object, answer: str) -> tuple[str, tuple[GivenSentence, ...]]
     if len(given) > MOST_SENTENCES:
         what = f"has {len(given):,} sentences, of which at most {MOST_SENTENCES:,} are read"
         raise InputError(f"{what}; part the answer", field=field)
-    told = [_told(each, f"{field}[{number}]") for number, each in enumerate(given)]
+    sentences = [_read(each, f"{field}[{number}]") for number, each in enumerate(given)]
     whole = answer
     if not answer.strip():  # so what their places were in is not there
-        whole = " ".join(each.text for each in told if each.text)
-        told = [each if each.text is None else each._replace(span=None) for each in told]
+        whole = " ".join(each.text for each in sentences if each.text)
+        sentences = [s if s.text is None else s._replace(span=None) for s in sentences]
     if len(whole) > MOST_CHARACTERS:
         most = f"{len(whole):,} characters, of which at most {MOST_CHARACTERS:,} are read"
         raise InputError(f"have {most}; shorten the answer", field=field)
-    placed = tuple(_spans(told, whole))
+    placed = tuple(_spans(sentences, whole))
     if whole.strip() and not placed:
         what = "holds no sentence, and the answer is not empty"
         raise InputError(f"{what}; leave it out to have the answer cut", field=field)
     return whole, placed
 
 
-def _spans(told: list[_Told], answer: str) -> Iterator[GivenSentence]:
+def _spans(given: list[_Given], answer: str) -> Iterator[GivenSentence]:
     """Each sentence at its place, without white space at its ends; blank ones are left out."""
     at = 0
-    for each in told:
+    for each in given:
         if each.text == "":
             continue
         start, end = _span(each, answer, at)
@@ -212,9 +216,9 @@ def _spans(told: list[_Told], answer: str) -> Iterator[GivenSentence]:
             yield GivenSentence(start=first, end=at, citations=each.citations)
 
 
-def _span(told: _Told, answer: str, at: int) -> tuple[int, int]:
-    """Where a sentence stands in the answer, from a character on."""
-    where, text, span, _ = told
+def _span(given: _Given, answer: str, at: int) -> tuple[int, int]:
+    """Return the span of a sentence in the answer, searching from character `at`."""
+    where, text, span, _ = given
     if span is None:
         text = text or ""
         start = answer.find(text, at)
@@ -232,9 +236,9 @@ def _span(told: _Told, answer: str, at: int) -> tuple[int, int]:
     return span
 
 
-def _told(given: object, where: str) -> _Told:
+def _read(given: object, where: str) -> _Given:
     if isinstance(given, GivenSentence):
-        return _Told(where, None, (given.start, given.end), given.citations)
+        return _Given(where, None, (given.start, given.end), given.citations)
     citations, text, place = None, given, given
     if isinstance(given, Mapping):
         citations = _listed(given.get("citations"), f"{where}.citations")
@@ -244,10 +248,10 @@ def _told(given: object, where: str) -> _Told:
         case [int() as start, int() as end] if bool not in {type(start), type(end)}:
             span = start, end
     if isinstance(text, str):
-        return _Told(where, text.strip(), span, citations)
+        return _Given(where, text.strip(), span, citations)
     if span is None:
         raise unfit(given, "a text, [start, end], or an object that has either", where)
-    return _Told(where, None, span, citations)
+    return _Given(where, None, span, citations)
 
 
 def _listed(given: object, where: str) -> tuple[int | str, ...] | None:

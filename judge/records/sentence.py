@@ -1,4 +1,4 @@
-"""What an answer is made of: sentences, their citations, and what to look at in them."""
+"""The parts of an answer: sentences and citations, and flags on them."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from judge.records.sample import Record
 
 
 class SentenceKind(StrEnum):
-    """What a sentence is for. Only claims are judged; in doubt it is a claim."""
+    """The kind of a sentence. Only claims are judged; a doubtful sentence is a claim."""
 
     CLAIM = "claim"
     QUESTION = "question"
@@ -29,11 +29,11 @@ class Sentence(Record):
     text: str
     """The exact characters, markers and all."""
     kind: SentenceKind = SentenceKind.CLAIM
-    """What it is for."""
+    """The kind of the sentence."""
 
 
 class CitationStatus(StrEnum):
-    """What an audit says of one citation that stands in a claim."""
+    """The audit's status of a citation in a claim."""
 
     VALID = "valid"
     """The cited chunk supports the sentence, wholly or in part."""
@@ -48,14 +48,14 @@ class CitationStatus(StrEnum):
 class Citation(Record):
     """One cited chunk. `[1, 2]` and `[1-2]` are two citations that share a marker.
 
-    One that came in a list stands at the end of its sentence, without a character.
+    A listed citation has no marker in the text: its span is empty, at the end of its sentence.
     """
 
     sentence: int
     """Index of the sentence the marker belongs to."""
     marker: str
-    """The marker as written, brackets included; of one in a list the id of its
-    chunk, or what was given where there is none."""
+    """The marker as written, with brackets. For a listed citation the id of its chunk, or the given
+    value where there is no such chunk."""
     start: int
     """First character of the marker, into the answer."""
     end: int
@@ -86,9 +86,9 @@ class FlagName(StrEnum):
     """Asked again, by another seed or with the chunks in another order, the judge said otherwise.
     """
     CONFLICTING_GOLD = "conflicting_gold"
-    """Gold evidence names no relevant chunk, and `gold_answer` claims something all the same.
+    """Gold evidence names no relevant chunk, but `gold_answer` claims something.
 
-    The sample is at fault, not the answer; it stands in no quadrant.
+    The sample is at fault, not the answer, and it is in no quadrant.
     """
     ALTERNATIVES = "alternatives"
     """Held against a reference, a claim offers what the reference says as one of several answers.
@@ -102,10 +102,7 @@ class FlagName(StrEnum):
     AMBIGUOUS_CHUNK_ID = "ambiguous_chunk_id"
     """Chunks of one id have different texts: a citation means them all."""
     UNJUDGED_TEXT = "unjudged_text"
-    """Words of the answer stand outside the sentences that it came with, so many characters of it.
-
-    Nobody judged them.
-    """
+    """Words of the answer are outside the given sentences and were not judged."""
     INJECTION_SUSPECTED = "injection_suspected"
     """Question, answer or chunks read like orders to a judge, or hold a model's control tokens."""
 
@@ -118,4 +115,5 @@ class Flag(Record):
     sentence: int | None = None
     """Index of the sentence; null where it concerns the whole sample."""
     detail: str = ""
-    """Of chunks, their ids, joined by `; `. Of words that nobody judged, their characters."""
+    """For chunks their ids, joined by `; `. For words that were not judged the number of
+    characters."""

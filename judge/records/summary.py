@@ -1,4 +1,4 @@
-"""What is known of a whole run, and how far its numbers can be trusted."""
+"""The totals of a run, and whether its numbers can be trusted."""
 
 import operator
 from importlib import import_module
@@ -21,7 +21,7 @@ ABSTAINING: Final = ("abstentions", "abstention_rate_answerable", "abstention_ra
 CITING: Final = ("coverage", "citation_validity", "citation_recall")
 COMPARED: Final = ("f1", "precision", "recall")
 OVERALL: Final = ("f1_overall", "recall_overall")
-"""Of correctness, over all answerable questions."""
+"""Correctness over all answerable questions."""
 OF_CORRECTNESS: Final = {
     "correctness_overall": "f1_overall",
     "correctness_recall_overall": "recall_overall",
@@ -32,7 +32,7 @@ OF_CORRECTNESS: Final = {
 }
 """Scores of the comparison with references, and what they are called among its totals."""
 FIELDS: Final = {**OF_CORRECTNESS, "abstention_rate": "abstentions"}
-"""Scores whose field bears another name, for it is an older figure's."""
+"""Scores whose field has another name than the score, for compatibility with older runs."""
 PUBLIC: Final = {field: name for name, field in FIELDS.items()}
 """The other way round."""
 OFFLINE: Final = {
@@ -41,7 +41,7 @@ OFFLINE: Final = {
     "f1_overall": "looks_correct_overall",
     "f1": "looks_correct",
 }
-"""What a score is called where similarity made it."""
+"""Names of scores that similarity made."""
 
 
 class Interval(Record):
@@ -52,8 +52,8 @@ class Interval(Record):
     high: float
     """Upper limit."""
     method: Literal["wilson_effective", "t", "wilson", "poisson_bootstrap"]
-    """Wilson's over the effective number of answers; t for measures that may pass 1. The other two
-    stand in runs of earlier versions."""
+    """Wilson's over the effective number of answers, or t for measures that may exceed 1. Only runs
+    of earlier versions have the other two."""
 
 
 class CorpusScore(Record):
@@ -64,9 +64,9 @@ class CorpusScore(Record):
     micro: float
     """Pooled over their sentences (for citation validity, over their citations)."""
     answers: int
-    """How many answers the macro mean is over."""
+    """The number of answers in the macro mean."""
     items: int
-    """How many sentences or citations the micro mean is over."""
+    """The number of sentences or citations in the micro mean."""
     interval: Interval
     """95 % interval of the macro mean; sampling error only, not the judge's."""
 
@@ -79,11 +79,11 @@ class CorpusBounds(Record):
     high: float
     """Mean over answers with each failure counted 1; an unscored answer is 1."""
     answers: int
-    """How many answers have bounds: those scored and those unscored."""
+    """The number of scored and unscored answers."""
     low_interval: Interval
     """95 % interval of `low`: what `--strict-gate` compares where more is better."""
     high_interval: Interval | None = None
-    """Likewise of `high`, where less is better; null in older runs."""
+    """95 % interval of `high`, used where less is better; null in older runs."""
 
 
 class GateResult(Record):
@@ -96,7 +96,8 @@ class GateResult(Record):
     bound: float
     """From 0 to 1."""
     value: float | None
-    """What was held against it; null where there was nothing to measure, which passes nothing."""
+    """The value compared with the bound; null where there was nothing to measure, and then no gate
+    passes."""
     what: str
     """What that value is: the mean over answers, or a limit of its interval."""
     passed: bool
@@ -114,29 +115,30 @@ class CorrectnessTotals(Record):
     """F1 over all questions whose reference claims something: who abstains or claims nothing has 0
     there. Null in older runs. Pooled: of pooled precision and recall, over the claims of both."""
     f1_overall_bounds: CorpusBounds | None = None
-    """With all failures against the answers, then for them."""
+    """The same with all failures counted 0, then 1."""
     recall_overall: CorpusScore | None = None
-    """Recall over the same answers, likewise."""
+    """Recall over the same answers, pooled over the references' claims."""
     recall_overall_bounds: CorpusBounds | None = None
-    """Likewise bounded."""
+    """The same with all failures counted 0, then 1."""
     f1: CorpusScore | None
-    """F1 over the answers that have a precision and a recall, as the next two; likewise pooled."""
+    """F1 over the answers that have precision and recall. Pooled: of pooled precision and
+    recall."""
     f1_bounds: CorpusBounds | None
-    """With all failures against the answers, then for them."""
+    """The same with all failures counted 0, then 1."""
     precision: CorpusScore | None
     """Mean weight of the answers' claims, the references being the evidence."""
     precision_bounds: CorpusBounds | None
-    """Likewise bounded."""
+    """The same with all failures counted 0, then 1."""
     recall: CorpusScore | None
     """Mean weight of the references' claims, the answers being the evidence."""
     recall_bounds: CorpusBounds | None
-    """Likewise bounded."""
+    """The same with all failures counted 0, then 1."""
     f1_with_fallback: CorpusScore | None
     """Fallback verdicts counted in; null where nothing fell back."""
     answer_supports: dict[Support, int]
     """Verdicts of the run's own judge on the answers' claims, by label."""
     reference_supports: dict[Support, int]
-    """Likewise on the references' claims."""
+    """Verdicts of the run's own judge on the references' claims, by label."""
     flags: dict[FlagName, int]
     """Flags of both by name."""
     claims: int
@@ -146,9 +148,9 @@ class CorrectnessTotals(Record):
     unscored: dict[UnscoredReason, int]
     """Claims without a verdict of the run's own judge, by reason."""
     unscored_share: float | None
-    """Their share of all these claims."""
+    """The share of unscored claims among all claims of both."""
     fallen_back: int
-    """How many of them carry a fallback verdict."""
+    """The number of claims with a fallback verdict."""
     untrusted: bool
     """True where `unscored_share` is over the limit and at least three claims are concerned."""
 
@@ -164,15 +166,15 @@ class RelevanceTotals(Record):
     """Answer relevance over all answers with a query: who abstains or says nothing has 0 there,
     unless gold says that the question has no answer. Pooled over parts; such an answer is one."""
     relevance_overall_bounds: CorpusBounds | None
-    """With all failures against the answers, then for them."""
+    """The same with all failures counted 0, then 1."""
     relevance: CorpusScore | None
     """The same over the answers that were judged; pooled over the parts of their questions."""
     relevance_bounds: CorpusBounds | None
-    """Likewise bounded."""
+    """The same with all failures counted 0, then 1."""
     parts: int
     """Parts of questions with a verdict."""
     supports: dict[Support, int]
-    """Those verdicts by label."""
+    """The verdicts on parts by label."""
     flags: dict[FlagName, int]
     """Flags of parts by name."""
     asked: int
@@ -189,15 +191,17 @@ class RepeatTotals(Record):
     """The sentences that were asked again, those without a verdict left out."""
 
     asked_again: int
-    """How many."""
+    """The number of sentences asked again."""
     compared: int
-    """Those of them with a second verdict: what failed to come says nothing of the judge."""
+    """The number of these sentences with a second verdict; a failed repeat says nothing about the
+    judge."""
     flipped: int
-    """Those whose verdicts differ."""
+    """The number of sentences whose verdicts differ."""
     flip_rate: float | None
     """`flipped` of `compared`."""
     changed: int
-    """Those to which the majority gave another label than the first asking."""
+    """The number of sentences to which the majority gave another label than the first request
+    did."""
     failed: dict[UnscoredReason, int]
     """Repeats that brought no verdict, by reason."""
 
@@ -210,7 +214,8 @@ class Summary(Document):
     answers: int
     """All answers."""
     drawn_from: int | None = None
-    """How many there were, where only some were drawn; null where all were scored."""
+    """The number of answers in the input, where only some were drawn; null where all were
+    scored."""
     statuses: dict[Status, int]
     """Answers by status, zeros included."""
     abstention_rate: float | None
@@ -218,9 +223,11 @@ class Summary(Document):
     abstentions: CorpusScore | None = None
     """The same with its interval; null in older runs."""
     abstention_rate_answerable: CorpusScore | None = None
-    """Likewise of the questions that gold, its evidence or else its reference, answers."""
+    """The share of abstentions among questions that gold evidence, or else the reference,
+    answers."""
     abstention_rate_unanswerable: CorpusScore | None = None
-    """Likewise of those that gold says have no answer: here more is better."""
+    """The share of abstentions among questions that have no answer according to gold; more is
+    better."""
     kinds: dict[SentenceKind, int]
     """Sentences by kind."""
     claims: int
@@ -228,15 +235,15 @@ class Summary(Document):
     judged: int
     """Claims with a verdict of the run's own judge, `no_claim` left out."""
     supports: dict[Support, int]
-    """Those verdicts, and `no_claim`, by label."""
+    """Verdicts of the run's own judge by label, `no_claim` included."""
     sources: dict[str, int]
     """Verdicts by source, fallen back or not."""
     unscored: dict[UnscoredReason, int]
     """Claims without a verdict of the run's own judge, by reason."""
     unscored_share: float | None
-    """Their share of all claims."""
+    """The share of unscored claims among all claims."""
     fallen_back: int
-    """How many of them carry a fallback verdict."""
+    """The number of claims with a fallback verdict."""
     untrusted: bool
     """True where `unscored_share` is over the limit and at least three claims are concerned."""
     faithfulness: CorpusScore | None = None
@@ -250,14 +257,14 @@ class Summary(Document):
     faithfulness_with_fallback: CorpusScore | None = None
     """Fallback verdicts counted in; null where nothing fell back."""
     hallucination_rate: CorpusScore | None = None
-    """Share of the answers in which any claim is `none` or `contradicted`, over those of which no
-    failure leaves it open; pooled likewise. Null in older runs."""
+    """Share of the answers with any claim labelled `none` or `contradicted`, over the answers for
+    which no failure leaves this open. Null in older runs."""
     hallucination_rate_bounds: CorpusBounds | None = None
     """The same with all failures supported, then not."""
     hallucination_rate_strict: CorpusScore | None = None
     """The same where any is `partial`, too."""
     hallucination_rate_strict_bounds: CorpusBounds | None = None
-    """Likewise bounded."""
+    """The same with all failures supported, then not."""
     contradiction_rate: CorpusScore | None = None
     """Share of `contradicted`."""
     contradiction_rate_bounds: CorpusBounds | None = None
@@ -302,11 +309,11 @@ class Summary(Document):
     prompt_tokens: int
     """Tokens in, over the calls sent."""
     reply_tokens: int
-    """Tokens out, likewise."""
+    """Tokens out, over the calls sent."""
     seconds: float
     """Time spent waiting for those calls, added up."""
     cost: float | None = None
-    """What those tokens cost, by the prices of the settings; null where there are none."""
+    """The cost of the tokens by the configured prices; null without prices."""
     over_budget: bool = False
     """True where a budget left something unscored (`budget`), which `untrusted` leaves out, or not
     asked again."""
@@ -321,7 +328,7 @@ class Summary(Document):
         return all(Signature.parse(made).source == "similarity" for made in self.signatures)
 
     def _repr_html_(self) -> str:
-        """For a notebook: the scores, with what stands beside them in the report."""
-        # Pages stand above the records, and are loaded by name where they are asked for.
+        """Return the scores as HTML for a notebook."""
+        # The pages import the records, so that they are imported here only when called.
         page: str = import_module("judge.pages.notebook").totals(self)
         return page

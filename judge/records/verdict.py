@@ -1,4 +1,4 @@
-"""What becomes of a sentence: a verdict, or why there is none."""
+"""The outcome of a sentence: a verdict, or the reason for having none."""
 
 import operator
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ class Support(StrEnum):
     FULL = "full"
     """Everything the sentence says follows from the chunks."""
     PARTIAL = "partial"
-    """Some of it does, and nothing is contradicted."""
+    """Part of the sentence follows from the chunks, and nothing is contradicted."""
     NONE = "none"
     """The chunks do not say it, whether or not it is true in the world."""
     CONTRADICTED = "contradicted"
@@ -32,17 +32,17 @@ SUPPORT_WEIGHT: Final[Mapping[Support, float]] = {
     Support.NONE: 0.0,
     Support.CONTRADICTED: 0.0,
 }
-"""What a sentence adds to faithfulness. `no_claim` has no weight: it is no part of the mean."""
+"""The weight of a label in faithfulness. `no_claim` has no weight: it is not part of the mean."""
 
 SUPPORTED: Final = frozenset({Support.FULL, Support.PARTIAL})
 """The labels that rest on evidence."""
 
 
 class Evidence(Record):
-    """A passage of a chunk that bears on a sentence."""
+    """A passage of a chunk that supports or contradicts a sentence."""
 
     chunk_id: str
-    """The chunk it is said to stand in."""
+    """The chunk that the judge says the passage is from."""
     quote: str
     """The passage as the judge gave it."""
     start: int | None = None
@@ -101,16 +101,16 @@ class Verdict(Record):
     source: Literal["llm", "nli", "similarity"]
     """What kind of judge made it."""
     signature: str
-    """How it was made. Equal signatures mean comparable verdicts."""
+    """How the verdict was made. Verdicts with equal signatures are comparable."""
     fallback_from: Unscored | None = None
-    """The failure of the first judge that this verdict stands in for."""
+    """The failure of the first judge; this verdict replaces it."""
     askings: tuple[Support | UnscoredReason, ...] = Field(default=(), exclude_if=operator.not_)
-    """Where it was asked again, the label of each asking, or why there is none, the first of all
+    """Where the judge was asked again, the label or failure of each request, the first request
     first; the majority gave `support`. Left out where it was asked once."""
 
     @property
     def backed(self) -> bool:
-        """Whether code found at least one of its quotes in the chunk it is said to stand in."""
+        """Whether code found at least one quote in its chunk."""
         return any(evidence.verified for evidence in self.evidence)
 
 
@@ -122,10 +122,10 @@ class Excluded(Record):
 
 
 JudgeOutcome = Verdict | Unscored
-"""What a judge returns for a sentence it was asked."""
+"""The outcome of a sentence that a judge was asked about."""
 
 Outcome = Annotated[Verdict | Unscored | Excluded, Field(discriminator="type")]
-"""What a result holds for a sentence."""
+"""The outcome of any sentence in a result."""
 
 
 def failure_of(outcome: Outcome | None) -> Unscored | None:
@@ -151,4 +151,4 @@ class SentenceResult(Sentence):
     """A sentence and what became of it."""
 
     outcome: Outcome
-    """A verdict, or why there is none."""
+    """A verdict, the reason for having none, or `excluded`."""

@@ -50,7 +50,7 @@ def share(part: float, whole: int) -> float | None:
 
 
 def bounds(part: float, settled: int, failed: int) -> Limits | None:
-    """`part` of `settled` with so many failures counted 0, then 1; None where there is neither.
+    """Return the mean with every failure counted 0, then 1; None without values and failures.
 
     >>> bounds(1.5, 3, 1)
     (0.375, 0.625)
@@ -66,7 +66,7 @@ def by_similarity(outcomes: Iterable[Outcome]) -> bool:
 
 
 def support_of(sentence: SentenceResult) -> str | None:
-    """Its label by the run's own judge, as a summary counts it; None of what is no claim."""
+    """Return the label that the run's own judge gave, or `unscored`; None for what is no claim."""
     outcome = sentence.outcome
     if isinstance(outcome, Verdict) and outcome.fallback_from is None:
         return outcome.support.value
@@ -83,7 +83,7 @@ class Counts:
     own: Counter[Support] = field(default_factory=Counter)
     """Verdicts of the run's own judge."""
     fallen_back: Counter[Support] = field(default_factory=Counter)
-    """Verdicts of a fallback; what they stand in for is in `unscored`."""
+    """Verdicts of a fallback; `unscored` counts the failures that they replace."""
     sources: Counter[str] = field(default_factory=Counter)
     """Verdicts by source, fallen back or not."""
     unscored: Counter[UnscoredReason] = field(default_factory=Counter)
@@ -175,7 +175,7 @@ class Counts:
 
     @property
     def judged_by_any(self) -> int:
-        """Claims with a verdict, whoever gave it, `no_claim` left out."""
+        """Claims with a verdict of any judge, `no_claim` left out."""
         return self.judged + _asserting(self.fallen_back)
 
     @property
@@ -185,7 +185,7 @@ class Counts:
 
     @property
     def mean_with_fallback(self) -> float | None:
-        """Mean weight of all verdicts, whoever gave them."""
+        """Mean weight of the verdicts of all judges."""
         return share(_weight(self.own) + _weight(self.fallen_back), self.judged_by_any)
 
     @property
@@ -212,7 +212,7 @@ class Counts:
         return self.citations.total() - self.citations[CitationStatus.UNJUDGED]
 
     def rates(self) -> dict[str, Rate]:
-        """The scores by name, as of `Scores`."""
+        """The scores by the names of the fields of `Scores`."""
         judged, valid = self.judged, self.citations[CitationStatus.VALID]
         return {
             "faithfulness": (self.mean, judged),
@@ -228,7 +228,7 @@ class Counts:
         }
 
     def _any(self, labels: Collection[Support]) -> Limits | None:
-        """Whether any claim bears one of these labels, 1 or 0, with bounds."""
+        """Whether any claim has one of these labels, 1 or 0, with bounds."""
         found = any(self.own[label] for label in labels)
         return (float(found), float(found or self.failed > 0)) if self.asserting else None
 

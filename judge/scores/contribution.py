@@ -1,4 +1,4 @@
-"""What one answer contributes to the means of a run: its scores and their bounds."""
+"""Scores of one answer for the means of a run, with their bounds."""
 
 from typing import Final, NamedTuple
 
@@ -98,10 +98,11 @@ def _of_question(found: AnswerRelevance, known: bool | None) -> Contribution:  #
 
 
 def _of_reference(compared: Correctness) -> Contribution:
-    """What the comparison with a reference brings, none to a mean it has not all the scores for.
+    """Return the scores of a comparison with a reference.
 
-    Precision, recall and F1 are over those that have both of the former; the overall ones over
-    those that have recall and F1, or abstained from what the reference claims.
+    Precision, recall and F1 count only where there are both precision and recall. The overall
+    scores count where there are recall and F1, or where the answer abstains although the reference
+    claims something.
     """
     sides = compared.precision, compared.recall
     values: dict[str, float | None] = {}
@@ -124,12 +125,12 @@ def _of_reference(compared: Correctness) -> Contribution:
 
 
 def claimed(compared: Correctness) -> int:
-    """How many claims its reference makes, judged or not."""
+    """Return the number of claims in the reference, judged or not."""
     return sum(sentence.kind is SentenceKind.CLAIM for sentence in compared.reference)
 
 
 def answerable(result: SampleResult) -> bool | None:
-    """Whether its question has an answer: gold evidence tells, or else a reference."""
+    """Whether the question has an answer, by gold evidence or else by the reference."""
     if result.cell is not None:
         return result.cell.answerable
     if result.correctness is not None and not conflicting(result):
@@ -140,12 +141,12 @@ def answerable(result: SampleResult) -> bool | None:
 
 
 def conflicting(result: SampleResult) -> bool:
-    """Whether its gold contradicts itself."""
+    """Whether the gold of an answer contradicts itself."""
     return any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags)
 
 
 def is_barren(result: SampleResult) -> bool:
-    """Whether something of it was to be judged, and nothing of that was."""
+    """Whether the judge was asked about an answer and gave no verdict at all."""
     compared, related = result.correctness, result.answer_relevance
     if related is not None and related.status is RelevanceStatus.UNSCORED:
         return True
@@ -154,5 +155,5 @@ def is_barren(result: SampleResult) -> bool:
 
 
 def is_fresh(result: SampleResult) -> bool:
-    """Whether anybody was asked for it."""
+    """Whether a model was called for an answer, instead of the cache alone."""
     return any(not call.cached for call in result.calls)

@@ -19,8 +19,8 @@ from judge.records import (
 )
 from judge.scores.answer import Counts, Limits, with_outcomes
 
-_ANY: Final = (0.0, 1.0)
-"""What is not known, and what there is nothing to know of."""
+_UNKNOWN: Final = (0.0, 1.0)
+"""The bounds of a score that is unknown, or for which there is nothing to measure."""
 
 
 def f1(precision: float | None, recall: float | None) -> float | None:
@@ -47,8 +47,12 @@ def correctness(
 ) -> Correctness:
     """Put the comparison of one answer with its reference together.
 
-    `forth` says what became of the answer's claims, the reference being the evidence; `back` of the
-    reference's, the answer being the evidence. `reference` is empty where there is none.
+    Args:
+        sentences: the sentences of the answer.
+        reference: the sentences of the reference; empty where there is none.
+        forth: the verdicts on the answer's claims, with the reference as evidence.
+        back: the verdicts on the reference's claims, with the answer as evidence.
+        signature: how the verdicts were made.
     """
     claims = tuple(ComparedSentence(index=i, outcome=o) for i, o in sorted(forth.outcomes.items()))
     references = with_outcomes(reference, back.outcomes)
@@ -74,9 +78,10 @@ def correctness(
 
 
 def _offers(sentences: Sequence[Sentence], forth: Judgment, back: Judgment) -> Iterator[Flag]:
-    """Of the answer's claims those that offer alternatives where the reference's evidence stands.
+    """Flag the claims of the answer that offer alternatives to what the reference asks.
 
-    Wherever that is not known, any that does.
+    A claim counts if it overlaps the evidence of a verdict on the reference. Where no verdict has
+    evidence, each claim that offers alternatives counts.
     """
     verdicts = [each for each in back.outcomes.values() if isinstance(each, Verdict)]
     places = [(e.start, e.end) for each in verdicts for e in each.evidence]
@@ -94,7 +99,7 @@ def _f1(precision: Counts, recall: Counts) -> float | None:
     """F1 of the means; where one is lacking, the value it has whatever that one were."""
     value = f1(precision.mean, recall.mean)
     if value is None:
-        low, high = _limits(precision.bounds or _ANY, recall.bounds or _ANY)
+        low, high = _limits(precision.bounds or _UNKNOWN, recall.bounds or _UNKNOWN)
         value = low if low == high else None
     return value
 
@@ -112,7 +117,7 @@ def _bounds(precision: Counts, recall: Counts, value: float | None) -> Limits | 
 
 
 def _limits(precision: Limits, recall: Limits) -> Limits:
-    # F1 rises with either, so that its extremes stand at theirs.
+    # F1 rises with both, so that its limits are those of precision and recall.
     low, high = (f1(p, r) or 0.0 for p, r in zip(precision, recall, strict=True))
     return low, high
 

@@ -9,32 +9,32 @@ import numpy.typing as npt
 
 from judge.scores.intervals import Z95, mean_limits, t95
 
-_LEAST: Final = 6
-"""So many pairs must differ for a test of their signs to reach .05: 2 to the power of -5 is .03."""
+_MIN_DIFFERING: Final = 6
+"""A test of the signs of fewer differing pairs cannot reach p < .05."""
 _ROUNDING: Final = 1e-12
-"""Equal differences come out this far apart."""
-_EXACT: Final = 10_000
-"""Degrees of freedom from which on the normal distribution serves."""
-_ALL_SIGNS: Final = 14
-"""Up to so many differing pairs every choice of signs is looked at."""
-_DRAWN: Final = 9_999
-"""Else so many are drawn."""
-_NORMAL: Final = 1_000
-"""From so many differing pairs on the normal distribution tells as much as these draws."""
+"""Equal differences may differ by this much through rounding."""
+_NORMAL_DF: Final = 10_000
+"""Student's t is approximated by the normal distribution from these degrees of freedom on."""
+_MAX_EXACT: Final = 14
+"""Up to this number of differing pairs all choices of signs are enumerated."""
+_DRAWS: Final = 9_999
+"""The number of random choices of signs for more pairs."""
+_MAX_DRAWN: Final = 1_000
+"""For more differing pairs the normal distribution is as exact as the draws."""
 _SEED: Final = 20
-_ENOUGH: Final = 0.8416212335729143
-"""The normal quantile at .8: four of five comparisons of that size see the difference."""
+_Z80: Final = 0.8416212335729143
+"""The normal quantile at .8, for a power of four in five."""
 
 
 class PairedDifference(NamedTuple):
     """The mean of differences between the two values of each pair."""
 
     pairs: int
-    """How many there are."""
+    """The number of pairs."""
     mean: float
-    """Of the differences."""
+    """The mean of the differences."""
     limits: tuple[float, float] | None
-    """Its 95 % interval; None where fewer than six pairs differ, or all by as much."""
+    """The 95 % interval of the mean; None where fewer than six pairs differ, or all by as much."""
     p: float
     """How often chance alone would bring a mean as far from 0, 0 to 1."""
     higher: int
@@ -46,9 +46,9 @@ class PairedDifference(NamedTuple):
 def paired(differences: Sequence[float] | npt.NDArray[np.float64]) -> PairedDifference | None:
     """Student's paired t test, both sides, and the interval that goes with it; None without a pair.
 
-    mean ± t(.975, n - 1)·s/√n, and p of mean/(s/√n). But p is never under 2^(1 - k), with k pairs
-    that differ: by their signs alone, as a permutation test goes, they can say no more. So a
-    hit that changed in three queries is no finding, whatever the t distribution says.
+    The interval is mean ± t(.975, n - 1)·s/√n, and p is that of mean/(s/√n). But p is never under
+    2^(1 - k) where k pairs differ, the least p of a test of their signs. So a hit that changed in
+    three queries is no finding, whatever the t distribution gives.
 
     Args:
         differences: one for each pair.
@@ -70,7 +70,7 @@ def paired(differences: Sequence[float] | npt.NDArray[np.float64]) -> PairedDiff
     p, limits = min(1.0, 2.0 ** (1 - higher - lower)), None
     if error > _ROUNDING:
         p = max(p, t_tails(mean / error, pairs - 1))
-        if higher + lower >= _LEAST:
+        if higher + lower >= _MIN_DIFFERING:
             reach = t95(pairs - 1) * error
             limits = (mean - reach, mean + reach)
     return PairedDifference(pairs, mean, limits, p, higher, lower)
@@ -89,7 +89,7 @@ def t_tails(t: float, df: int) -> float:
     >>> round(t_tails(2.0, 9), 4), round(t_tails(-2.0, 60), 4), t_tails(0.0, 5)
     (0.0766, 0.05, 1.0)
     """
-    if df >= _EXACT:
+    if df >= _NORMAL_DF:
         z = abs(t) * (1 - 1 / (4 * df)) / math.sqrt(1 + t * t / (2 * df))
         return math.erfc(z / math.sqrt(2))
     odd = df % 2
@@ -106,11 +106,11 @@ def t_tails(t: float, df: int) -> float:
 def sign_flips(differences: Sequence[float] | npt.NDArray[np.float64]) -> float:
     """The p of a permutation test by pairs, both sides, 0 to 1; 1 without a pair that differs.
 
-    Were the two the same, each difference could as well bear the other sign: p is the share of all
-    choices of signs whose sum is as far from 0 as the one found. Pairs without a difference change
-    nothing. Up to 14 pairs that differ all choices are looked at; up to 1 000 p is (1 + hits) ÷
-    10 000 of 9 999 drawn ones, always the same; above, it is the normal distribution's, of mean 0
-    and variance Σd².
+    If both systems were equal, each difference could have the other sign as well. p is the share of
+    all choices of signs whose sum is as far from 0 as the sum found. Pairs without a difference
+    change nothing. Up to 14 differing pairs all choices are enumerated. Up to 1 000, p is
+    (1 + hits) ÷ 10 000 over 9 999 choices drawn with a fixed seed. Above, p is that of the normal
+    distribution with mean 0 and variance Σd².
 
     Source: R. A. Fisher (1935), The Design of Experiments, section 21; that the one found counts
     as a draw: B. Phipson and G. K. Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9, 39.
@@ -121,20 +121,20 @@ def sign_flips(differences: Sequence[float] | npt.NDArray[np.float64]) -> float:
     differing = np.asarray(differences, dtype=float)
     differing = differing[np.abs(differing) > _ROUNDING]
     count, found = len(differing), abs(float(differing.sum()))
-    if count <= _ALL_SIGNS:
+    if count <= _MAX_EXACT:
         sums = np.zeros(1)
         for each in differing:
             sums = np.concatenate([sums + each, sums - each])
         return float(np.mean(np.abs(sums) >= found - _ROUNDING * max(count, 1)))
-    if count > _NORMAL:
+    if count > _MAX_DRAWN:
         return math.erfc(found / math.sqrt(2 * float(differing @ differing)))
-    signs = np.random.default_rng(_SEED).integers(0, 2, (_DRAWN, count), dtype=np.int8)
+    signs = np.random.default_rng(_SEED).integers(0, 2, (_DRAWS, count), dtype=np.int8)
     sums = 2.0 * (signs @ differing) - differing.sum()
-    return (1 + int((np.abs(sums) >= found - _ROUNDING * count).sum())) / (1 + _DRAWN)
+    return (1 + int((np.abs(sums) >= found - _ROUNDING * count).sum())) / (1 + _DRAWS)
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Each p, corrected for how many were looked at: under .05 it is a finding among all of them.
+    """Correct each p for the number of tests, so that p < .05 is a finding among all of them.
 
     With m of them in ascending order, the kth becomes the greatest (m - j + 1)·p(j) over j ≤ k, 1
     at most.
@@ -154,9 +154,9 @@ def holm(ps: Sequence[float]) -> list[float]:
 def share_limits(differences: Sequence[float]) -> tuple[float, float] | None:
     """The 95 % interval of a mean difference between values in [0, 1]; None without a pair.
 
-    `paired`'s. It has none where fewer than six pairs differ, or all by as much: then that of
-    `mean_limits` for (d + 1)/2; of fewer than six, drawn out to 0, for so few signs cannot show
-    which of the two is better.
+    It is the interval of `paired`. Where fewer than six pairs differ, or all by as much, it is the
+    interval of `mean_limits` for (d + 1)/2. For fewer than six it is extended to 0, because the
+    signs of five pairs cannot show which system is better.
 
     >>> [round(limit, 3) for limit in share_limits([0.0] * 100) or ()]
     [-0.014, 0.014]
@@ -166,7 +166,11 @@ def share_limits(differences: Sequence[float]) -> tuple[float, float] | None:
         return found and found.limits
     spread = float(np.var(differences, ddof=1)) / 4 if found.pairs > 1 else 0.0
     low, high = (2 * limit - 1 for limit in mean_limits((1 + found.mean) / 2, spread, found.pairs))
-    return (low, high) if found.higher + found.lower >= _LEAST else (min(0.0, low), max(0.0, high))
+    return (
+        (low, high)
+        if found.higher + found.lower >= _MIN_DIFFERING
+        else (min(0.0, low), max(0.0, high))
+    )
 
 
 def difference_to_see(low: float, high: float) -> float:
@@ -177,11 +181,11 @@ def difference_to_see(low: float, high: float) -> float:
     >>> round(difference_to_see(-0.02, 0.02), 4)
     0.0286
     """
-    return (high - low) / 2 * (Z95 + _ENOUGH) / Z95
+    return (high - low) / 2 * (Z95 + _Z80) / Z95
 
 
 def pairs_to_see(difference: float, differences: Sequence[float]) -> int | None:
-    """How many pairs such as these it takes to see a difference; None where none differs.
+    """Return the number of such pairs needed to detect a difference; None where no pair differs.
 
     ((z(.975) + z(.8))·s ÷ difference)², with s their standard deviation: in four of five
     comparisons of that size p would be under .05.
@@ -198,4 +202,4 @@ def pairs_to_see(difference: float, differences: Sequence[float]) -> int | None:
     if len(differences) < 2:  # noqa: PLR2004  one has no spread
         return None
     spread = float(np.std(differences, ddof=1))
-    return math.ceil(((Z95 + _ENOUGH) * spread / difference) ** 2) or None
+    return math.ceil(((Z95 + _Z80) * spread / difference) ** 2) or None

@@ -17,8 +17,8 @@ Z95: Final = 1.959963984540054
 _FIRST_T: Final = (math.inf, 12.706204736432095, 4.302652729911275)
 """`t95` of 0, 1 and 2."""
 
-_TOGETHER: Final = 1024
-"""Rows that wait to be added up together."""
+_BUFFERED_ROWS: Final = 1024
+"""Rows are added up together, column by column, which is faster."""
 
 _BITS: Final = 64
 """Bits behind the binary point of the whole number that stands for a value."""
@@ -84,11 +84,11 @@ def t95(df: int) -> float:
 def mean_limits(mean: float, variance: float, count: int) -> tuple[float, float]:
     """The 95 % interval of a mean of values in [0, 1], for any number of them.
 
-    Wilson's, with the t quantile of n - 1 for z and the effective number of values for n: as many
-    zeros and ones as would tell the mean as well, n·m(1 - m)/v, never under n. To the variance
-    comes half an unseen value at the far end, m²/2n below and (1 - m)²/2n above: a few mild values
-    do not show that there is no failure among the rest. The simulation stands in
-    `tests/bench/intervals.py`.
+    It is Wilson's interval, with the t quantile of n - 1 for z and an effective number of values
+    for n. That is the number of zeros and ones with the same standard error, n·m(1 - m)/v, at least
+    n. To the variance v half an unseen value at the far end is added, m²/2n below and (1 - m)²/2n
+    above, because a few mild values do not exclude failures among the rest. `tests/bench/
+    intervals.py` simulates its coverage.
 
     Args:
         mean: m, 0 to 1.
@@ -124,7 +124,7 @@ class Row(NamedTuple):
     weight: float
     """Above 0."""
     unit: Hashable
-    """What was observed, such as a sentence: two observations of it are not two units."""
+    """The thing observed, such as a sentence; two observations of it count as one unit."""
     cluster: Hashable
     """What units belong to that may be alike, such as their answer."""
 
@@ -180,9 +180,9 @@ def weighted_share(rows: Sequence[Row]) -> WeightedShare | None:
 class StreamedMeans:
     """Means of named values over a stream of answers, with intervals, in constant memory.
 
-    Kept are three whole numbers a name: how many values, their sum, the sum of their squares, in
-    steps of 2⁻⁶⁴ and 2⁻¹²⁸. So parts of a stream merge in any order into exactly what the whole
-    would have given. A value of 2⁻¹² or more loses nothing by that, a lesser one at most 2⁻⁶⁴.
+    It keeps three whole numbers a name: the count of the values, their sum in steps of 2⁻⁶⁴, and
+    the sum of their squares in steps of 2⁻¹²⁸. So parts of a stream merge in any order into exactly
+    the means of the whole. Values of 2⁻¹² or more are exact, smaller ones within 2⁻⁶⁴.
 
     Args:
         names: of the values that each answer brings.
@@ -196,7 +196,7 @@ class StreamedMeans:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the values, in the order of `add_rows`."""
+        """The names of the values, in the order of `add_rows`."""
         return tuple(self._columns)
 
     def add(self, values: Mapping[str, float | None]) -> None:
@@ -206,11 +206,11 @@ class StreamedMeans:
     def add_rows(self, rows: Iterable[_Row]) -> None:
         """Add many answers' values, a row each in the order of `names`: None or NaN for none."""
         self._waiting.extend(rows)
-        if len(self._waiting) >= _TOGETHER:
+        if len(self._waiting) >= _BUFFERED_ROWS:
             self._take_in()
 
     def _take_in(self) -> None:
-        """Add up what waits: a column at a time, which is far quicker than a value at a time."""
+        """Add up the waiting rows, one column at a time."""
         if not self._waiting:
             return
         table = np.ldexp(np.array(self._waiting, dtype=float), _BITS)  # None becomes NaN
@@ -222,7 +222,7 @@ class StreamedMeans:
             self._squares[column] += sum(value * value for value in whole)
 
     def merge(self, other: Self) -> None:
-        """Take in what another has seen; `ValueError` if it has other names."""
+        """Add the values of another stream; `ValueError` if it has other names."""
         if other.names != self.names:
             raise ValueError("only means of equal names merge")
         self._take_in()
@@ -235,12 +235,12 @@ class StreamedMeans:
             own[:] = map(operator.add, own, others)
 
     def count(self, name: str) -> int:
-        """How many answers had this value."""
+        """Return the number of answers that had this value."""
         self._take_in()
         return self._counts[self._columns[name]]
 
     def mean(self, name: str) -> float | None:
-        """Their mean; None where no answer had it."""
+        """Return the mean of a value; None where no answer had it."""
         count = self.count(name)
         return self._sums[self._columns[name]] / (count << _BITS) if count else None
 

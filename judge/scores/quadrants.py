@@ -29,7 +29,7 @@ _COMMA: Final = re.compile(r"[,，、]")
 BY: Final = "relevant"
 """The part of a signature that names the gold by which chunks are relevant, where two differ."""
 _EDITION: Final = "cells:3"
-"""Of these rules; it is part of every signature."""
+"""The version of these rules, part of every signature."""
 
 
 def quadrant(
@@ -37,13 +37,14 @@ def quadrant(
 ) -> Quadrant | None:
     """Put one answer in its quadrant; None without gold evidence, or where gold contradicts itself.
 
-    A question is unanswerable where gold names no chunk or its reference abstains. No chunk named
-    beside a reference that claims something is a contradiction. Contradicted claims make an answer
-    unfaithful or wrong whatever its score; a failure leaves it open only where it could change it.
-    Correct is by recall of the reference: who says more than a short reference is not wrong, and
-    code may cover it without a claim. Precision counts for a claim that offers alternatives. Beside
-    the question is an answer that answers no part of it, by a verdict on each. Gold evidence is
-    `gold_evidence`, where `relevance` names other chunks, as for hits and recall of a ranking.
+    A question is unanswerable if gold names no chunk or the reference abstains. Gold contradicts
+    itself if it names no chunk but the reference claims something. A contradicted claim makes an
+    answer unfaithful or wrong whatever its score. A failure leaves the answer open only where it
+    could change the quadrant. An answer is correct by its recall of the reference, because an
+    answer that says more than a short reference is not wrong. Precision counts only for claims that
+    offer alternatives. An answer is beside the question if every part of the question has the
+    verdict `none`. Where `gold_evidence` and `relevance` name different chunks, `gold_evidence`
+    counts, as it does for hits and recall of a ranking.
 
     Args:
         sample: what was judged.
@@ -63,7 +64,7 @@ def quadrant(
         answerable = False
     abstained = result.status is Status.ABSTAINED
     correct = is_correct(result, rules) if answerable and not abstained else None
-    # Code, which nobody judges, is no silence.
+    # Code is not judged, but an answer of code is not silent.
     code = any(sentence.kind is SentenceKind.CODE for sentence in result.sentences)
     silent = result.status is Status.NO_CLAIMS and not correct and not code
     limits = f"faithful:{rules.faithful_from}", f"correct:{rules.correct_from}"
@@ -83,7 +84,7 @@ def quadrant(
 
 
 def read_words(text: str) -> frozenset[QuadrantWord]:
-    """The words of a quadrant, as a user writes them: apart by commas, in any order.
+    """Read the words of a quadrant from a user's text: separated by commas, in any order.
 
     Raises:
         ValueError: there is none, or one is unknown.
@@ -123,11 +124,11 @@ def by_evidence(sample: Sample) -> Sample:
 def look_up(
     sample: Sample, match: Literal["exact", "prefix"]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What gold names, in two: what the generator saw, and what it did not.
+    """Return the chunks that gold names: those that the generator saw, and those that it did not.
 
-    It saw `chunks`. Where their texts came without ids, the first as many of `retrieved` are
-    theirs: where none of the ids stands in `retrieved`, or they are 1, 2, 3 as if counted and
-    `retrieved` begins with others.
+    The generator saw `chunks`. Chunks without ids have the ids of the first entries of `retrieved`.
+    Chunks count as having no ids if `retrieved` holds none of their ids, or if these are 1, 2, 3 …
+    and `retrieved` begins with others.
     """
     relevance = sample.relevance or {}
     graded = (name for name, grade in relevance.items() if grade > 0)
@@ -147,7 +148,7 @@ def seen_ids(sample: Sample) -> tuple[str, ...]:
     if sample.retrieved is None:
         return ids
     first = sample.retrieved[: len(ids)]
-    # A corpus may be numbered, too: then some of the numbers stand in the ranking by accident.
+    # The ids of a corpus may be numbers too, and then some of them are in the ranking by accident.
     counted = is_counted(ids) and set(first) != set(ids)
     return first if counted or set(ids).isdisjoint(sample.retrieved) else ids
 
@@ -177,7 +178,7 @@ def is_correct(result: SampleResult, rules: Rules) -> bool | None:
     offers = Counts.of(each for each in compared.answer if each.index in offering)
     if correct is False or offers.bounds is None:
         return correct
-    # Who offers several answers has said the right one only where the reference supports them all.
+    # An answer that offers alternatives is right only where the reference supports them all.
     return _reaches(offers.bounds, rules.correct_from, failed)
 
 
@@ -195,18 +196,18 @@ class QuadrantRow(Record):
     """What some quadrants have in common."""
 
     when: frozenset[QuadrantWord]
-    """Words that all of them bear."""
+    """The words that all these quadrants have."""
     half: Half
-    """What is broken there."""
+    """The half of the pipeline that failed."""
     en: str
-    """What it means, in English."""
+    """The meaning, in English."""
     zh: str
     """In Chinese."""
 
 
 @cache
 def table() -> tuple[QuadrantRow, ...]:
-    """The rows of `judge/data/quadrants.toml`; a quadrant's is the first whose words it bears."""
+    """The rows of `judge/data/quadrants.toml`; the first that fits a quadrant is its row."""
     raw = files("judge").joinpath("data", "quadrants.toml").read_text("utf-8")
     return tuple(map(QuadrantRow.model_validate, tomllib.loads(raw)["row"]))
 
@@ -226,11 +227,11 @@ def row_of(words: Collection[QuadrantWord]) -> QuadrantRow:
 class Documents:
     """Documents that gold names, and the chunks that belong to them.
 
-    A chunk belongs to a document if its id is the document's, or begins with it and goes on with a
-    character that is neither letter, nor a mark on one, nor digit: `docA#sec3` and `docA_3` are of
-    `docA`, `docAB` is not. Nor does a word go on from Chinese to other letters or digits, or back:
-    `docA第3章` is of `docA`, `手册2` of `手册`, but `手册补遗` is not. (Chinese stands for kana and
-    hangul, too.) Of several such documents the longest name has it.
+    A chunk belongs to a document if its id is the document's id, or begins with it and the next
+    character begins another word. `docA#sec3` and `docA_3` belong to `docA`, and `docAB` does not.
+    A change between Chinese, kana or hangul and other letters or digits begins a word as well:
+    `docA第3章` belongs to `docA` and `手册2` to `手册`, but `手册补遗` does not. Where several
+    documents fit, the chunk belongs to the one with the longest id.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -239,7 +240,7 @@ class Documents:
         self._lengths = sorted(set(map(len, self._names)), reverse=True)
 
     def of(self, chunk_id: str) -> str:
-        """The document a chunk belongs to; the chunk's own id where that is none of them.
+        """Return the document that a chunk belongs to, or else the chunk's own id.
 
         >>> Documents(["docA", "docA-2"]).of("docA-2#1")
         'docA-2'
@@ -252,10 +253,10 @@ class Documents:
 
 
 def _in_word(last: str, following: str) -> bool:
-    """Whether a word may go on from one of these characters to the other."""
+    """Whether two neighbouring characters belong to one word."""
     if not following or not (_is_part(last) and _is_part(following)):
         return False
-    # A mark belongs to whatever it stands on.
+    # A combining mark belongs to the character before it.
     mark = category(following).startswith("M")
     return mark or bool(CJK_CHAR.match(last)) is bool(CJK_CHAR.match(following))
 

@@ -34,7 +34,7 @@ from judge.scores.intervals import wilson
 Floats = npt.NDArray[np.float64]
 
 _MISSED: Final = 0.05
-"""Chance that so many errors as the limit says leave no trace in a sample."""
+"""The probability that a sample shows no error although their share is at the upper limit."""
 _NOTHING: Final = 1e-18
 _EQUAL: Final = 1e-9
 """Thirds that are equal differ by rounding, and their variance is not quite zero."""
@@ -42,7 +42,7 @@ _EQUAL: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class StratumSample:
-    """A stratum of the population, and the units of it that were labelled.
+    """One stratum of the population, with the units of it that were labelled.
 
     Every unit has a weight w in the mean, a prediction f and, where it was drawn, a label y. Units
     that the predictor leaves out of its mean have c = 0, else c = 1; likewise d for the labels.
@@ -118,7 +118,8 @@ def _reach(h: StratumSample, errors: Floats) -> tuple[float, float]:
     least, most = h.span
     up, down = np.clip(errors, 0, max(0.0, most)), np.clip(-errors, 0, max(0.0, -least))
     (up_low, up_high), (down_low, down_high) = _sides(h, up, most), _sides(h, down, -least)
-    # Who errs up does not err down: what both add to the spread is more than the sum of squares.
+    # One unit cannot err both ways, so the variances of both sides add up to more than their sum of
+    # squares.
     apart = 2 * _apart(h, up, down)
     below = up_low**2 + down_high**2 + apart * up_low * down_high
     above = up_high**2 + down_low**2 + apart * up_high * down_low

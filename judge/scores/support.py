@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from judge.records import Citation, CitationStatus, SentenceResult, Support, Verdict
 
 SUPPORTING: Final = ("support_weighted_precision", "support_weighted_recall")
-"""The measures, in the order in which they are told."""
+"""The measures, in the order in which they are shown."""
 _Weight = tuple[float, float | None, float]
 """The least that it may be, what it is, the most; None where a failure hides it."""
 _FULL: Final[_Weight] = (1, 1, 1)
@@ -15,7 +15,7 @@ _PARTIAL: Final[_Weight] = (0.5, 0.5, 0.5)
 _NOTHING: Final[_Weight] = (0, 0, 0)
 _FAILED: Final[_Weight] = (0, None, 1)
 _AMONG: Final[_Weight] = (0.5, 1, 1)
-"""Of one of several that together support a sentence in full."""
+"""The weight of one of several citations that together support a sentence in full."""
 
 
 class Supported(NamedTuple):
@@ -26,7 +26,7 @@ class Supported(NamedTuple):
     weight: float
     """What its sentences bring, added up."""
     items: int
-    """How many sentences that is over."""
+    """The number of sentences in the measure."""
     limits: tuple[float, float] | None
     """The value with everything that is not known counted least, then most."""
 
@@ -42,14 +42,15 @@ def citation_support(
     3.2–3.4 (their example is .75 and .5); the edge cases are those of RAGDoll, a public scorer of
     the track (`support/metrics.py`).
 
-    A sentence without a citation counts in recall, as 0, and not in precision. An answer without
-    any, or without a sentence, has 0 in both. What has no verdict is no 0: its sentence leaves both
-    denominators, and an answer of which nothing is left has None (RAGDoll: 0). A citation in what
-    is no claim is such a one. One that names no chunk weighs 0 (RAGDoll refuses the answer).
+    A sentence without a citation counts 0 in recall and is left out of precision. An answer without
+    citations, or without sentences, has 0 in both. A citation without a verdict, or in a sentence
+    that is no claim, does not count 0: its sentence leaves both denominators, and an answer without
+    any other sentence has None (RAGDoll: 0). A citation that names no chunk weighs 0 (RAGDoll
+    refuses the answer).
 
-    A verdict tells of the chunks of a sentence together (`cited_support`), and which of them hold.
-    So one that holds alone has that label. Of several that hold `full` counts for each, the most it
-    can be; the least, partial, stands in the limits: each may carry a part of the sentence alone.
+    A verdict has one label for all cited chunks of a sentence together (`cited_support`) and lists
+    the chunks that support it. If one cited chunk supports it, that chunk has the label. If several
+    do, each may support only a part: each counts as `full`, and the limits count it as partial.
     """
     cited = defaultdict[int, list[Citation]](list)
     for each in citations:
@@ -78,7 +79,7 @@ def _weigh(sentence: SentenceResult, cited: Sequence[Citation]) -> _Weight | Non
 
 
 def _measured(rows: Sequence[_Weight], others: int, *, cites: bool) -> Supported:
-    """A measure over these sentences, and so many others that weigh nothing."""
+    """Return a measure over these sentences and a number of others that weigh nothing."""
     known = [own for _, own, _ in rows if own is not None]
     items, whole, nothing = len(known) + others, len(rows) + others, None if cites else 0.0
     limits = nothing if nothing is None else (nothing, nothing)

@@ -73,7 +73,7 @@ class Tally:
         )
 
     def bounds(self, names: Iterable[str]) -> dict[str, CorpusBounds | None]:
-        """Bounds of these scores under the names of their fields; None where no answer has any."""
+        """Return bounds under the names of their fields; None where no answer has any."""
         return {f"{name}_bounds": self._bounds(f"{name}.low", f"{name}.high") for name in names}
 
     def _bounds(self, lower: str, upper: str) -> CorpusBounds | None:

@@ -50,9 +50,10 @@ MAX_UNSCORED: Final = 0.05
 """A run with a larger share of unscored claims is not to be trusted."""
 
 _MAX_QIDS: Final = 20
-"""How many qids are listed of each quadrant, and of the answers whose gold contradicts itself."""
+"""The most qids listed of each quadrant, and of the answers whose gold contradicts itself."""
 _TICKS_PER_SECOND: Final = 2**64
-"""Times over 2⁻¹² seconds are whole numbers of these ticks, so that they add up exactly."""
+"""Seconds are counted in these ticks. All times over 2⁻¹² s are whole numbers of ticks and add up
+exactly."""
 
 _REPEATED: Final = "|repeat:"
 """Part of the signature of a judge that asks again."""
