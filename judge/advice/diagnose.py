@@ -62,7 +62,8 @@ class DiagnosisTable(Record):
     use: dict[Use, _UseRule]
     """What to watch for a use, in that order, and what to reach, by measure."""
     change: dict[Literal["least", "most"], float]
-    """Of `up` and `stands`: under `least` nothing rose, over `most` nothing stands."""
+    """Limits for `up` and `stands`: a rise under `least` does not count, and a change over `most`
+    is no standstill."""
     advice: dict[str, str]
     """What to look at, by name."""
     rule: tuple[_Rule, ...]
@@ -80,11 +81,11 @@ class Figure(Record):
     """A mean that was measured, 0 to 1."""
 
     measure: str
-    """Its name: `recall@5`."""
+    """The name of the measure, such as `recall@5`."""
     value: float
     """The number itself."""
     interval: Interval | None = None
-    """Its 95 % interval; null where the report has none."""
+    """The 95 % interval of the mean; null where the report has none."""
     ceiling: float = 1.0
     """No ranking could bring it above this: it is read as a share of that."""
 
@@ -103,13 +104,13 @@ class Standing(Record):
     """A mean beside limits: those of its bands, of production, or of a use."""
 
     measure: str
-    """Its name."""
+    """The name of the measure."""
     figure: Figure | None
     """The number; null where nothing was measured."""
     target: float | None = None
-    """What a use wants it to reach; null of bands, and where the table names no number."""
+    """The target of a use; null for bands, and where the table names no number."""
     level: Level | Literal["met", "missed"] | None
-    """Its band, or whether it meets the target; null where that cannot be said."""
+    """The band, or whether the target is met; null where that is unknown."""
     sure: bool | None
     """Whether the whole interval says the same; null without one."""
 
@@ -120,26 +121,26 @@ class Ground(Record):
     figure: Figure
     """The number."""
     op: Literal["at_least", "under", "up", "stands"]
-    """What was found of it."""
+    """The relation of the number to the limit or to the earlier mean."""
     than: float
     """The limit of `at_least` and `under`; the earlier mean of `up` and `stands`."""
     sure: bool | None
-    """Whether its interval bears it out from end to end; null without one."""
+    """Whether the whole interval is on the same side; null without one."""
 
 
 class Finding(Record):
-    """What the numbers point to."""
+    """A finding from the numbers."""
 
     name: str
-    """Of the rule."""
+    """The name of the rule."""
     finding: str
-    """What is the matter, or what works."""
+    """The problem, or the part that works."""
     advice: tuple[str, ...]
     """What to look at, likeliest first."""
     grounds: tuple[Ground, ...]
     """The numbers it rests on."""
     missing: tuple[tuple[str, ...], ...] = ()
-    """Where it could neither be made nor ruled out: one measure of each group is needed."""
+    """For a rule that lacks numbers: groups of measures, of each of which one is needed."""
 
     @property
     def sure(self) -> bool | None:
@@ -149,18 +150,18 @@ class Finding(Record):
 
 
 class Reading(Record):
-    """What the means of a report are worth, and what they point to."""
+    """The bands of a report's means, and the findings from them."""
 
     bands: tuple[Standing, ...]
-    """Of every mean that has bands, in the report's order; what was not measured has none."""
+    """The bands of the measured means, in the report's order."""
     production: tuple[Standing, ...]
-    """Likewise what production asks of these very measures."""
+    """The levels that production needs, of the same measures."""
     use: str = ""
     """The use whose targets follow, in words."""
     targets: tuple[Standing, ...] = ()
     """The measures to watch for a use, and what they should reach."""
     findings: tuple[Finding, ...]
-    """What holds. None is no proof that all is well."""
+    """The rules that hold. An empty list does not prove that all is well."""
     unjudged: tuple[Finding, ...]
     """What could not be held against the numbers."""
     cautions: tuple[str, ...]
@@ -170,7 +171,7 @@ class Reading(Record):
 def read(
     report: RankingReport, *, use: Use | None = None, answers: Summary | None = None
 ) -> Reading:
-    """What a report says, by rules of thumb: bands, targets of a use, and what it points to.
+    """Read a report by rules of thumb: bands, targets of a use, and findings.
 
     A band begins at its limit, so .6 of recall is fair. What no ranking could bring to 1 is read as
     a share of its ceiling. A rule about answers is left out where these are not given.
@@ -206,7 +207,7 @@ def read(
 
 
 def changes(differences: Mapping[str, MeasureDifference | None]) -> tuple[Finding, ...]:
-    """What the paired differences between two rankings of the same queries point to."""
+    """Return the findings from the paired differences between two rankings of the same queries."""
     measured = {name: each for name, each in differences.items() if each is not None}
     found = (_find_change(rule, measured) for rule in diagnosis_table().rule)
     return tuple(each for each in found if each is not None)
@@ -243,7 +244,7 @@ def ceilings(report: RankingReport) -> dict[str, float]:
 
 
 def _share(cells: Iterable[QuadrantCount], yes: QuadrantWord, no: QuadrantWord) -> Figure | None:
-    """Of the answers whose evidence was retrieved, those that are `yes` among the known."""
+    """Return the share of `yes` among the known answers whose evidence was retrieved."""
     known = [cell for cell in cells if "retrieved" in cell.words and {yes, no} & {*cell.words}]
     size = sum(cell.answers for cell in known)
     if not size:
@@ -286,7 +287,7 @@ def _targets(use: _UseRule, now: Mapping[str, Figure]) -> Iterator[Standing]:
 
 
 def _find(rule: _Rule, now: Mapping[str, Figure]) -> Finding | None:
-    """What a rule finds, or what it lacks; None where a row rules it out, or is of no run here."""
+    """Apply a rule about one ranking; None where it does not hold or is about something else."""
     grounds, missing = [], []
     for row in rule.when:
         name = next((each for each in row.measures if each in now), None)
@@ -303,7 +304,7 @@ def _find(rule: _Rule, now: Mapping[str, Figure]) -> Finding | None:
 
 
 def _find_change(rule: _Rule, measured: Mapping[str, MeasureDifference]) -> Finding | None:
-    """What a rule about two rankings finds; None where it does not hold, or is about one."""
+    """Apply a rule about two rankings; None where it does not hold or is about one."""
     least, most = diagnosis_table().change["least"], diagnosis_table().change["most"]
     grounds = []
     for row in rule.when:

@@ -29,7 +29,7 @@ from judge.scores.quadrants import differs
 from judge.text.visible import clip
 
 HELD: Final = ("query", "answer", "gold_answer", "gold", "chunks", "retrieved", "citations")
-"""What a sample can hold, as `Profile.share` names it."""
+"""The parts of a sample, by the names of `Profile.share`."""
 
 _FENCES: Final = ("```", "~~~")
 _RULES: Final = Rules()
@@ -75,7 +75,7 @@ def profile(
         ConfigError: more is ranked or relevant for one query than the corpus is said to hold.
     """
     held, fitting = Counter[str](), Counter[str]()
-    # How many queries have so many: there are few different numbers.
+    # The number of queries by count of chunks, for there are few different counts.
     relevant, irrelevant = Counter[int](), Counter[int]()
     count = empty = longest = differing = 0
     graded = False
@@ -126,7 +126,7 @@ def profile(
 
 
 def _median(counts: Counter[int]) -> float | None:
-    """The middle of the numbers counted; None where there is none."""
+    """Return the median of counted numbers; None without any."""
     return float(median(counts.elements())) if counts else None
 
 
@@ -154,7 +154,7 @@ def _cites(sample: Sample) -> bool:
 
 
 def advise(found: Profile, wishes: Wishes) -> Advice:
-    """What the rules say of data that was counted before."""
+    """Apply the rules to a profile of the data."""
     rules = advice_table()
     facts = _facts(found, wishes)
     least = ("irrelevant", "ratio") if found.counted == "ranking" else ()

@@ -13,24 +13,24 @@ Scenario = Literal["sparse", "dense", "balanced", "imbalanced"]
 Role = Literal["primary", "secondary", "supplementary"]
 
 POOL: Final = 10
-"""What a reranker chooses from, in depths that are read."""
+"""The depth of a reranker's candidates, as a multiple of the depth that is read."""
 MOST_CHUNKS: Final = 10**15
 """To search: far above any corpus, and every ratio of it is still a number."""
 
 
 class Wishes(Record):
-    """What the numbers are for: what samples do not tell."""
+    """The purpose of the measurement, which samples do not show."""
 
     missed_cost: Cost = "normal"
-    """What it costs not to find something relevant; one of the two costs may be high."""
+    """The cost of missing something relevant; only one of the two costs may be high."""
     noise_cost: Cost = "normal"
-    """What it costs to be shown something irrelevant."""
+    """The cost of showing something irrelevant."""
     depth: Annotated[int, Field(ge=1, le=DEEPEST // POOL)] | None = None
-    """Only so many of the ranking are read; null: nobody said."""
+    """The number of ranks that are read; null if unknown."""
     corpus_size: Annotated[int, Field(ge=1, le=MOST_CHUNKS)] | None = None
     """Chunks there are to search; null: irrelevant ones are counted in the rankings."""
     task: Task | None = None
-    """What the system is for, where its measures should compare with published ones."""
+    """The task whose published measures the numbers should be comparable with."""
 
     @model_validator(mode="after")
     def _one_high(self) -> Self:
@@ -43,11 +43,11 @@ class Profile(Record):
     """What there is in some samples."""
 
     samples: int
-    """How many."""
+    """The number of samples."""
     queries: int
-    """Those with something relevant: the medians are over them."""
+    """The number of queries with something relevant; the medians are over these."""
     without_relevant: int
-    """Those whose gold says that nothing is relevant; in no median."""
+    """The number of queries whose gold says that nothing is relevant; they are in no median."""
     relevant: float | None
     """Relevant chunks a query, median: in gold_evidence, or else graded above 0. Null: none has."""
     irrelevant: float | None
@@ -59,7 +59,7 @@ class Profile(Record):
     longest: int
     """Chunks in the longest ranking, each counted once."""
     graded: bool | None
-    """Whether two different grades above 0 stand in one query; null without gold."""
+    """Whether one query has two different grades above 0; null without gold."""
     share: dict[str, float]
     """Share of the samples, 0 to 1, with `answer`, `gold_answer`, `gold`, `chunks`, `retrieved` (or
     chunks, whose order serves), `citations` in the answer; what is blank or empty is not there."""
@@ -80,7 +80,7 @@ class AdvisedMeasure(Record):
     name: str
     """As `judge retrieval` prints it: `recall@20`."""
     role: Role
-    """How much hangs on it."""
+    """The importance of the measure."""
     why: str
     """In a sentence."""
     rule: str
@@ -108,7 +108,7 @@ class FiredRule(Record):
     rule: str
     """Name of the rule in the table."""
     why: str
-    """What it says."""
+    """The text of the rule."""
 
 
 class FamilyAdvice(Record):
@@ -119,11 +119,11 @@ class FamilyAdvice(Record):
     fits: bool
     """Whether any sample has what it needs."""
     samples: int
-    """How many have."""
+    """The number of samples that have what it needs."""
     why: str
     """In a sentence."""
     measures: tuple[str, ...]
-    """Its measures."""
+    """The measures of the family."""
     command: str
     """What takes them."""
 
@@ -132,15 +132,15 @@ class Advice(Document):
     """Which measures fit, which do not, and why."""
 
     profile: Profile
-    """What the samples hold."""
+    """The profile of the samples."""
     wishes: Wishes
-    """What the user said."""
+    """The user's wishes."""
     scenario: Scenario | None
     """Null where nothing is known to be relevant, or not how much is irrelevant."""
     measures: tuple[AdvisedMeasure, ...]
-    """Of retrieval, primary first. Empty where no scenario is known."""
+    """Measures of retrieval, primary first. Empty where no scenario is known."""
     avoided: tuple[AvoidedMeasure, ...]
-    """Of retrieval; none of them is advised, at any cut-off."""
+    """Measures of retrieval to avoid; none of them is advised, at any cut-off."""
     fired: tuple[FiredRule, ...]
     """The rule of the scenario, then those that decided on a measure."""
     families: tuple[FamilyAdvice, ...]

@@ -14,7 +14,7 @@ from judge.advice.records import Scenario
 from judge.records import Record
 
 Fact = float | str | None
-"""Of the data or of what was asked for; None where it is not known."""
+"""A fact about the data or the wishes; None where it is unknown."""
 Condition = str | tuple[str, ...]
 """A comparison with a number, `<= 5`, or the words that will do."""
 Named = tuple[tuple[str, str], ...]
@@ -66,7 +66,7 @@ def measures() -> tuple[Measure, ...]:
 
 
 def _told(family: str, function: str) -> dict[str, str]:
-    """What the docstring of a measure's function tells."""
+    """Return the facts in the docstring of a measure's function."""
     text = inspect.getdoc(getattr(import_module(_HOMES[family]), function)) or ""
     return {fact.lower(): " ".join(value.split()) for fact, value in _FACT.findall(text)}
 
@@ -83,7 +83,7 @@ class Rule(Record):
 
     when: dict[str, Condition]
     rule: str
-    """Its name."""
+    """The name of the rule."""
     why: str | None = None
     """Name of what is to be said of it, where that is not the rule's."""
 
@@ -100,7 +100,7 @@ class ScenarioRule(Rule):
 
 
 class AdviceRule(Rule):
-    """What to measure and what not; a role that it does not state stays as it stood."""
+    """Measures to take and to avoid; a role that the rule leaves out is unchanged."""
 
     primary: Named | None = None
     secondary: Named | None = None
@@ -115,7 +115,7 @@ class FamilyRule(Record):
     command: str
     """What takes them."""
     also: frozenset[str] = frozenset()
-    """What a sample must have beyond the needs of its measures."""
+    """Parts of a sample that the family needs beyond those of its measures."""
 
 
 class AdviceTable(Record):
@@ -130,7 +130,7 @@ class AdviceTable(Record):
     note: tuple[Rule, ...]
     family: dict[str, FamilyRule]
     text: dict[Literal["rule", "reason", "note", "fits", "lacks"], dict[str, str]]
-    """What is said, by name; figures stand in it as `{name}`."""
+    """Texts by name, with figures as `{name}`."""
 
 
 @cache

@@ -42,7 +42,7 @@ LANGUAGE_NAMES: Final[dict[Language, str]] = {
 }
 """What to call them where people read."""
 LISTED: Final = 20
-"""How many qids of samples without a gold answer a report lists."""
+"""The most qids of samples without a gold answer that a report lists."""
 _LONGEST: Final = 200
 """Characters of an answer that is listed."""
 
@@ -54,7 +54,7 @@ def measure_overlap(
     stem: bool = False,
     each: Callable[[AnswerOverlap], None] | None = None,
 ) -> OverlapReport:
-    """What the answers share with their gold answers: BLEU, ROUGE, exact match, token F1.
+    """Compare answers with their gold answers: BLEU, ROUGE, exact match, token F1.
 
     Samples without a gold answer, or a blank one, are counted and left out; an empty answer counts.
 
@@ -76,7 +76,7 @@ def measure_overlap(
 
 
 def with_bad_lines(report: OverlapReport, bad_lines: int) -> OverlapReport:
-    """The report of a file of which so many lines were no samples: counted, and warned of."""
+    """Return the report with the number of bad lines of the file, and the warning about them."""
     counts = report.counts.model_copy(update={"bad_lines": bad_lines})
     said = tuple(_warnings(counts, report.bleu))
     return report.model_copy(update={"counts": counts, "warnings": said})

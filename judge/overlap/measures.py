@@ -61,7 +61,7 @@ _SCRIPTS: Final = {
     # And Tibetan, whose syllables are tokens: 13a does not know the mark between them.
     "unspaced": re.compile("[\u0e00-\u109f\u1780-\u17ff]"),
 }
-"""What a token begins with; the first that matches tells its script."""
+"""Scripts by the first character of a token; the first pattern that matches counts."""
 _KANA_SHARE: Final = 0.1
 """Running Japanese is about half kana; a Chinese text that names a Japanese thing has a few."""
 
@@ -196,7 +196,7 @@ def sentence_bleu(answer: str, reference: str, language: Language) -> tuple[floa
 
     metric = _metric(TOKENIZERS[language])
     found = metric.sentence_score(answer, [reference])
-    # Its caches keep the last 65 536 texts, however long these are.
+    # sacrebleu caches the last 65 536 texts, however long they are.
     caches: tuple[Any, ...] = (type(metric.tokenizer).__call__, TokenizerRegexp.__call__)
     for kept in caches:
         kept.cache_clear()
@@ -253,7 +253,7 @@ def _metric(tokenizer: str) -> "BLEU":
 
 
 def too_long(ours: int, theirs: int) -> bool:
-    """Whether no subsequence common to texts of so many tokens is sought: it would take too long.
+    """Whether texts of these token counts are too long for a longest common subsequence.
 
     >>> too_long(2_000, 2_000), too_long(2_001, 2_000), too_long(50_001, 1)
     (False, True, True)
@@ -328,9 +328,9 @@ def _folded(text: str) -> str:
 def _kind(char: str) -> Literal["alone", "word", "mark", "other"]:
     """`alone`: of a script that puts no space between words, for which hangul counts."""
     category = unicodedata.category(char)
-    # Marks belong to their letter: without them Hindi and Arabic words would fall apart.
+    # A mark belongs to its letter: otherwise Hindi and Arabic words would be split.
     of_a_word = char.isalnum() or category.startswith("M")
-    if category.startswith("P") or char in string.punctuation:  # ・ and ゠ stand among the kana
+    if category.startswith("P") or char in string.punctuation:  # ・ and ゠ are in the kana blocks
         return "mark"
     if CJK_CHAR.match(char) or (of_a_word and _UNSPACED.match(char)):
         return "alone"
@@ -338,7 +338,7 @@ def _kind(char: str) -> Literal["alone", "word", "mark", "other"]:
 
 
 def _worded(text: str) -> str:
-    """Without lines that have no token: rouge-score holds each against every other for nothing."""
+    """Drop lines without tokens, because rouge-score compares each line with every other."""
     lines = text.split("\n")
     return text if len(lines) == 1 else "\n".join(filter(word_tokens, lines))
 

@@ -1,4 +1,4 @@
-"""What an answer shares with its gold answer."""
+"""Overlap of answers with their gold answers."""
 
 from typing import Literal
 
@@ -8,21 +8,22 @@ from judge.records import Document, Record
 from judge.records.summary import Interval
 
 Language = Literal["zh", "ja", "ko", "unspaced", "other"]
-"""Of a gold answer, as its script tells. `unspaced` is Thai, Lao, Burmese, Khmer and Tibetan;
-`other` is all whose words have spaces between them, English and Russian together."""
+"""The language of a gold answer, by its script. `unspaced` is Thai, Lao, Burmese, Khmer and
+Tibetan; `other` is every language with spaces between words, such as English and Russian."""
 
 
 class AnswerOverlap(Record):
     """The overlap of one answer with its gold answer."""
 
     qid: str
-    """Of the sample."""
+    """The qid of the sample."""
     unmeasured: Literal["no_gold_answer"] | None = None
-    """Why nothing was measured; null where it was. A blank gold answer is none."""
+    """The reason why nothing was measured; null where it was. A blank gold answer counts as
+    none."""
     too_long: bool = False
     """Whether the measures over subsequences are null because the texts are too long for them."""
     language: Language | None = None
-    """Of the gold answer; null where it has no letter, or nothing was measured."""
+    """The language of the gold answer; null where it has no letter, or nothing was measured."""
     scores: dict[str, float | None]
     """`exact_match`, `token_f1`, and of ROUGE the F, `rouge1`, `rouge2`, `rougeL`, `rougeLsum` and
     `rougeW`; 0 to 1. `sentence_bleu`, 0 to 100, in the tokens of `language`, or else of `other`.
@@ -40,7 +41,7 @@ class LanguageBleu(Record):
     score: float
     """0 to 100, over the counts of all these answers together."""
     answers: int
-    """How many."""
+    """The number of these answers."""
     too_short: bool
     """Whether none of them has the four tokens that BLEU needs: it is 0 then."""
     signature: str
@@ -48,14 +49,14 @@ class LanguageBleu(Record):
 
 
 class OverlapCounts(Record):
-    """How many samples were read, are measured, and are left out for want of a gold answer."""
+    """Counts of samples: read, measured, and left out for lack of a gold answer."""
 
     samples: int = 0
     """All samples."""
     measured: int = 0
-    """Those with a gold answer."""
+    """Samples with a gold answer."""
     without_gold_answer: int = 0
-    """Those without one; they are in no mean."""
+    """Samples without a gold answer; they are in no mean."""
     empty_answers: int = 0
     """Measured blank answers: they count 0, for an answer was owed."""
     too_long: int = 0
@@ -78,9 +79,9 @@ class LowOverlap(Record):
     rouge_l: float | None = Field(alias="rougeL")
     """Null where the texts are too long for it."""
     answer: str
-    """Its beginning."""
+    """The beginning of the answer."""
     gold_answer: str
-    """Its beginning."""
+    """The beginning of the gold answer."""
 
 
 class OverlapReport(Document):
@@ -90,11 +91,11 @@ class OverlapReport(Document):
     """Means over the measured answers by the names of `AnswerOverlap.scores`, but `sentence_bleu`,
     which has none. `bleu`, the corpus score and no mean, only where there is one `LanguageBleu`."""
     interval: dict[str, Interval | None]
-    """Their 95 % intervals; BLEU has none."""
+    """95 % intervals of the means; BLEU has none."""
     answers: dict[str, int]
-    """How many answers each mean is over."""
+    """The number of answers in each mean."""
     counts: OverlapCounts
-    """How many samples were measured, and how many were not."""
+    """The numbers of samples measured and left out."""
     bleu: tuple[LanguageBleu, ...]
     """By language, the most answers first: tokens of different languages do not mix."""
     signature: str

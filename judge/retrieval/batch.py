@@ -14,17 +14,17 @@ from judge.retrieval.records import QueryRanks, QueryStatus, RankRules
 from judge.text.fold import estimate_tokens
 
 ROWS: Final = 128
-"""So few that their ids are still in a processor's cache when they are looked up."""
+"""Queries per batch: few enough that their ids stay in the processor's cache."""
 WASTE: Final = "waste@"
 """How the one measure begins of which less is better."""
 
 _CELLS: Final = 1 << 20
-"""Of the matrices of a batch: 8 MB each, whatever the length of its rankings."""
+"""The most cells of a matrix, 8 MB, whatever the length of the rankings."""
 _MEANS: Final = {"rr": "mrr", "ap": "map"}
 
 
 def batches(queries: Iterable[RankedQuery], rules: RankRules) -> Iterator["Batch"]:
-    """The queries in their order, so many together as fit a matrix."""
+    """Group the queries in their order into batches that fit a matrix."""
     rows: list[RankedQuery] = []
     width = 1
     for query in queries:
@@ -67,7 +67,7 @@ class Batch:
         """Relevance by rank, 0 for what does not count as relevant: (queries, longest ranking)."""
         relevant = (self.gold.falling > 0) & (self.gold.falling >= self.least)
         self.relevant = np.count_nonzero(relevant, axis=1)
-        """How many relevant chunks each query has, ranked or not."""
+        """The number of relevant chunks of each query, ranked or not."""
         self.statuses = [
             _status(query, int(relevant))
             for query, relevant in zip(queries, self.relevant, strict=True)
@@ -102,8 +102,7 @@ class Batch:
             }
             if (beta := self._rules.beta) is not None:
                 columns[f"f{beta:g}@{k}"] = ranks.fbeta_at_k(hits, k, relevant, beta)
-        # What counts as zero is zero in every measure, those not of trec_eval included; but no
-        # waste would be the best there is.
+        # A query that counts as zero is zero in every measure but waste, where zero is best.
         void = np.array([status == "no_relevant" for status in self.statuses])
         return {
             name: np.where(void & ~np.isnan(column) & (not name.startswith(WASTE)), 0.0, column)
@@ -122,9 +121,9 @@ class Batch:
 
     @cached_property
     def _tokens(self) -> ranks.Floats:
-        """Of what stands at each rank; NaN where its text is not known, or whose part is relevant.
+        """Tokens at each rank; NaN where the text is unknown.
 
-        Under `prefix` nobody knows which chunk of a document holds the answer.
+        Under `prefix` all are NaN: gold then does not say which chunk of a document is relevant.
         """
         tokens = np.zeros(self.hits.shape)
         for row, query in enumerate(self.queries):
@@ -158,13 +157,13 @@ class Batch:
 
 
 def mean_names(rules: RankRules) -> tuple[str, ...]:
-    """What the means of a report by these rules are called."""
+    """Return the names of the means in a report by these rules."""
     nothing = Batch([RankedQuery("", {}, None)], rules)
     return tuple(map(mean_name, nothing.columns))
 
 
 def mean_name(column: str) -> str:
-    """What the mean of a column is called: `mrr` of `rr`."""
+    """Return the name of a column's mean, such as `mrr` for `rr`."""
     measure, at, k = column.partition("@")
     return _MEANS.get(measure, measure) + at + k
 

@@ -29,10 +29,10 @@ _How = tuple[str, int]
 
 
 class _Row(NamedTuple):
-    """What is kept of a query."""
+    """The data kept of one query."""
 
     values: "array[float]"
-    """Of every measure; NaN where it is not defined, and where the query counts in no mean."""
+    """All measures; NaN where one is not defined, or where the query counts in no mean."""
     relevant: int
     query: int
     """The hash of its text; 0 for none."""
@@ -68,16 +68,16 @@ class _Run:
 
 
 class Comparison:
-    """Runs over the same queries, to which these are added one by one, in any order.
+    """Compare runs over the same queries, which are added one by one in any order.
 
-    Of each query its measures are kept, 400 bytes at the usual cut-offs, and of no other is less
-    needed: pairs may stand anywhere.
+    The measures of every query are kept, 400 bytes a query at the usual cut-offs, because the two
+    queries of a pair may be anywhere in their files.
 
     Args:
         rules: how to measure.
         order: `given`, or by `score`.
-        most: how long each list for a person may be.
-        each: called with the name of the run and every query's measures.
+        most: the most entries of each list.
+        each: called with the name of the run and the measures of each query.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Comparison:
         self._runs: dict[str, _Run] = {}
 
     def add(self, run: str, query: RankedQuery) -> None:
-        """Take in a query of a run; the first run that is named is the first.
+        """Add a query of a run; the others are compared with the run that is named first.
 
         Raises:
             InputError: the run has a query of that qid.
@@ -103,7 +103,7 @@ class Comparison:
         self._runs[run].add(query)
 
     def report(self) -> RunsReport:
-        """Each run's report, and how it differs from the first.
+        """Return the report of each run, and its differences from the first run.
 
         Raises:
             InputError: a run has nothing to measure by, or there is none.

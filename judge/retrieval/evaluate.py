@@ -51,7 +51,7 @@ def measure_retrieval(
             `relevance` say what is relevant. Each qid once. Or rows, as `judge.evaluate` takes
             them.
         rules: how; the defaults where left out.
-        most: how long each list for a person may be.
+        most: the most entries of each list.
         each: called with every query's measures, in the order of the samples.
 
     Raises:
@@ -76,7 +76,7 @@ def measure_run(
         qrels: relevance by document id by qid.
         run: scores by document id by qid; or triples of qid, document ids, scores, each qid once.
         rules: how; the defaults where left out.
-        most: how long each list for a person may be.
+        most: the most entries of each list.
         each: called with every query's measures: of those ranked, then of those that are not.
 
     Raises:
@@ -103,7 +103,7 @@ class Meter:
     Args:
         rules: how.
         order: `given`, or by `score`.
-        most: how long each list for a person may be.
+        most: the most entries of each list.
         each: called with every query's measures, in the order in which they came.
     """
 
@@ -120,7 +120,7 @@ class Meter:
         self._reach = np.zeros((2, len(rules.ks)))
 
     def add(self, query: RankedQuery) -> None:
-        """Take in a query."""
+        """Add a query."""
         self._waiting.append(query)
         if len(self._waiting) == ROWS:
             self._measure()

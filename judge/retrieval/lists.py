@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 Key = tuple[float, ...]
 
-_REMEMBERED: Final = 5000
-_BEGINNING: Final = 1000
-"""Of so many chunks this many first characters are kept, for queries that never ranked them."""
-_SHOWN: Final = 300
+_MAX_BEGINNINGS: Final = 5000
+_BEGINNING_CHARACTERS: Final = 1000
+"""The beginnings of this many chunks are kept, to be shown with queries that did not rank them."""
+_SHOWN_CHARACTERS: Final = 300
 """Characters of a chunk in the report."""
 
-_LONGEST: Final = 20_000
-"""So many characters of a text are read for a guess, from its start: pages are shorter."""
-_HALF: Final = 0.5
-"""A chunk with less of the question's words, by weight, says it in another way."""
-_REST: Final = 0.25
-"""So much more of the question stands in two chunks than in either: it is split between them."""
+_MAX_CHARACTERS: Final = 20_000
+"""Characters of a text that are compared, from its start."""
+_MIN_SHARE: Final = 0.5
+"""A chunk with a smaller share of the question's words, by weight, uses other words."""
+_SPLIT_GAIN: Final = 0.25
+"""A question is split between two chunks that together hold this much more of it than each alone."""
 
 _Item = TypeVar("_Item")
 
@@ -56,19 +56,19 @@ class _Failed(NamedTuple):
 
 
 class Foremost(Generic[_Item]):
-    """Keeps so many items with the largest keys; of equal keys those that came first."""
+    """Keeps the items with the largest keys, and the first of equal keys."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._kept: list[tuple[Key, _Item]] = []
 
     def add(self, key: Key, item: _Item) -> None:
-        """Take it in, if it is among the foremost so far."""
+        """Add an item if its key is among the largest so far."""
         insort(self._kept, (tuple(-part for part in key), item), key=itemgetter(0))
         del self._kept[self._most :]
 
     def items(self) -> tuple[_Item, ...]:
-        """Those kept, the foremost first."""
+        """The kept items, the largest key first."""
         return tuple(item for _, item in self._kept)
 
 
@@ -76,8 +76,8 @@ class Lists:
     """Gathers the lists batch by batch, in memory that does not grow with the queries.
 
     Args:
-        k: the first so many chunks of a ranking are looked at.
-        most: how long each list may be.
+        k: the number of ranks that are looked at.
+        most: the most entries of each list.
     """
 
     def __init__(self, k: int, most: int) -> None:
@@ -96,14 +96,14 @@ class Lists:
         looked = batch.averaged & (batch.relevant > 0)
         found = np.count_nonzero(batch.hits, axis=1)
         missed = batch.relevant - np.count_nonzero(batch.hits[:, : self._k], axis=1)
-        # Rank of the first hit, or how many ranks were looked at.
+        # The number of ranks above the first hit, or all ranks without a hit.
         first = np.where(found > 0, np.argmax(batch.hits > 0, axis=1), batch.lengths)
         above = np.where(looked, np.minimum(first, self._k), 0)
         self.relevant_total += int(batch.relevant[looked].sum())
         self.found_total += int(found[looked].sum())
         self.missed_total += int(missed[looked].sum())
         self.topped_total += int((above > 0).sum())
-        # Of a batch only those that can be among the foremost are looked at one by one.
+        # Only the rows of a batch that can be among the worst are looked at one by one.
         worst = np.where(looked, -batch.columns["ap"], -np.inf)
         for row in _foremost(self._most, worst):
             if looked[row]:
@@ -128,11 +128,11 @@ class Lists:
 
     def _remember(self, query: RankedQuery) -> None:
         for chunk in query.chunks:
-            begin, known = chunk.text[:_BEGINNING], self._begin.get(chunk.chunk_id)
-            if known is None and begin and len(self._begin) < _REMEMBERED:
+            begin, known = chunk.text[:_BEGINNING_CHARACTERS], self._begin.get(chunk.chunk_id)
+            if known is None and begin and len(self._begin) < _MAX_BEGINNINGS:
                 self._begin[chunk.chunk_id] = begin
             elif known and begin and known != begin:
-                self._begin[chunk.chunk_id] = ""  # of several chunks, and so of none
+                self._begin[chunk.chunk_id] = ""  # The id names several chunks.
 
     def _look_into(self, failed: _Failed) -> WorstQuery:
         ranks, query, gold = failed
@@ -151,12 +151,12 @@ class Lists:
         texts = {chunk.chunk_id: chunk.text for chunk in (*query.unranked, *query.chunks)}
 
         def text_of(name: str) -> str:
-            # Numbers name chunks of their own query only.
+            # An id that is a number names a chunk of its own query only.
             return texts.get(name) or ("" if name.isdecimal() else self._begin.get(name, ""))
 
         def shown(name: str, rank: float) -> ShownChunk:
             at = None if math.isinf(rank) else int(rank)
-            return ShownChunk(chunk_id=name, rank=at, text=text_of(name)[:_SHOWN])
+            return ShownChunk(chunk_id=name, rank=at, text=text_of(name)[:_SHOWN_CHARACTERS])
 
         text = text_of(missed.chunk_id)
         others = {e.chunk_id: text_of(e.chunk_id) for e in gold if e is not missed}
@@ -188,7 +188,7 @@ class Lists:
 
 
 def _foremost(most: int, *keys: npt.NDArray[Any]) -> list[int]:
-    """Places of the largest by the first key, then by the next, equal ones in their order."""
+    """Return places sorted by the first key, then by the next, the largest first, stably."""
     order: list[int] = np.lexsort([-key for key in reversed(keys)])[:most].tolist()
     return order
 
@@ -204,11 +204,14 @@ def _gold(batch: "Batch", row: int) -> list[_Gold]:
 def guess(
     question: str, gold: str, top: str, others: Mapping[str, str]
 ) -> tuple[MissGuess | None, str]:
-    """Why `gold` ranks below `top`, by words alone, and the other chunk that has to do with it.
+    """Guess why `gold` ranks below `top` from words alone, and name the other chunk involved.
 
-    No word shared; or split: of the question's words a quarter more, by weight, stand in it and
-    another relevant chunk together than in either; or other words: it has under half of them, and
-    fewer than `top`. The first that holds; None where no reason shows.
+    The first guess that holds is returned, or None:
+
+    - `no_shared_words`: it shares no word with the question.
+    - `split`: together with another relevant chunk it has a quarter more of the question's words,
+      by weight, than each of the two alone.
+    - `other_words`: it has under half of the question's words, and fewer than `top`.
     """
     asked = _terms(question)
     whole = sum(asked.values())
@@ -222,18 +225,18 @@ def guess(
     if not own:
         return "no_shared_words", ""
     for chunk_id, other in others.items():
-        if share(f"{gold}\n{other}") - max(own, share(other)) >= _REST:
+        if share(f"{gold}\n{other}") - max(own, share(other)) >= _SPLIT_GAIN:
             return "split", chunk_id
-    return ("other_words", "") if own < min(_HALF, share(top)) else (None, "")
+    return ("other_words", "") if own < min(_MIN_SHARE, share(top)) else (None, "")
 
 
 def _terms(text: str) -> Mapping[str, float]:
-    """Stems that say something, and pairs of neighbouring CJK characters, with their weights."""
-    return {term: told for term, told in _weighed(text) if told > CONTENT}
+    """Return content words, and pairs of neighbouring CJK characters, with their weights."""
+    return {term: weighed for term, weighed in _weighed(text) if weighed > CONTENT}
 
 
 def _weighed(text: str) -> Iterator[tuple[str, float]]:
-    found = words(text[:_LONGEST])
+    found = words(text[:_MAX_CHARACTERS])
     for stem in found.stems:
         if not CJK_CHAR.match(stem):
             yield stem, weight(stem)

@@ -29,7 +29,7 @@ _MAX_GRADES: Final = {"linear": 1e100, "exp2": 300.0}
 
 @dataclass(frozen=True, slots=True)
 class RankedQuery:
-    """What a ranking of one query is measured by."""
+    """The ranking and the gold of one query."""
 
     qid: str
     """Unique within a file."""
@@ -44,19 +44,19 @@ class RankedQuery:
     named: bool = False
     """Whether the ranking holds an id that gold names, graded 0 or more."""
     query: str = ""
-    """Its text, where it is known."""
+    """The text of the query, where it is known."""
     chunks: Sequence[Chunk] = ()
-    """What was ranked, chunk by chunk, best first, each once; a text that is not known is empty.
-    Without any text there are none."""
+    """The ranked chunks, best first, each once; an unknown text is empty. Without any text the list
+    is empty."""
     unranked: Sequence[Chunk] = ()
     """The sample's other chunks."""
     evidence: Grades | None = None
-    """Of what `gold_evidence` names, where `relevance` has other chunks above 0: then the measures
-    of what is relevant or not go by it, and those of grades by `relevance`."""
+    """The grades of `gold_evidence`, where `relevance` grades other chunks above 0. Binary measures
+    then use it, and graded measures use `relevance`."""
 
     @property
     def gold(self) -> Grades | None:
-        """What is relevant, by name."""
+        """The grades that binary measures use."""
         return self.relevance if self.evidence is None else self.evidence
 
 
@@ -168,7 +168,7 @@ def check_key(sample: Sample, by: str) -> None:
 
 
 def too_much(grade: float, rules: RankRules) -> str:
-    """What is wrong with a grade that gains of this kind cannot be summed over; else nothing."""
+    """Return the problem of a grade whose gains cannot be summed, or an empty text."""
     most = _MAX_GRADES[rules.gain]
     if grade <= most:
         return ""

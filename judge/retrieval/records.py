@@ -7,15 +7,15 @@ from pydantic import Field, field_validator
 from judge.records import Document, GateResult, Interval, Record
 
 QueryStatus = Literal["measured", "no_gold", "no_relevant", "no_ranking"]
-"""`no_gold`: nobody said what is relevant. `no_relevant`: somebody said that nothing is.
-`no_ranking`: there is something relevant, and nothing was ranked."""
+"""`no_gold`: gold is absent. `no_relevant`: gold names no relevant chunk. `no_ranking`: nothing was
+ranked although a chunk is relevant."""
 DEEPEST: Final = 10**9
 """Largest cut-off: longer rankings fit no memory."""
 Cutoff = Annotated[int, Field(ge=1, le=DEEPEST)]
 
 
 class RankRules(Record):
-    """How rank measures are taken. All of it stands in the signature."""
+    """The rules of rank measures. All are part of the signature."""
 
     ks: Annotated[tuple[Cutoff, ...], Field(min_length=1)] = (1, 3, 5, 10, 20)
     """Cut-offs, 1 and up; kept ascending, each once. Lists for a person look at the last."""
@@ -25,12 +25,13 @@ class RankRules(Record):
     """Least relevance that counts as relevant; null: any above 0. As in trec_eval, DCG takes no
     notice of it; but a query without anything so relevant has status `no_relevant`."""
     gold_match: Literal["exact", "prefix"] | None = None
-    """`prefix`: gold names documents, and a chunk matches whose id goes on behind the name of one.
-    Null: exact, and refused where no gold id stands in any ranking: of another naming, likely."""
+    """`prefix`: gold names documents, and a chunk matches the document whose id its own id begins
+    with. Null: exact, but an error where no ranking holds any gold id, because the ids then
+    differ."""
     no_relevant: Literal["skip", "zero"] = "skip"
     """A query with nothing relevant: in no mean, or 0 in each but ROC-AUC's."""
     no_ranking: Literal["zero", "skip"] = "zero"
-    """A query with something relevant, and nothing ranked: likewise."""
+    """A query with a relevant chunk but no ranking: 0 in each mean, or in none."""
 
     beta: float | None = Field(default=None, ge=0.01, le=100)
     """Also measure F-beta at each cut-off: recall counts that many times as much as precision."""
@@ -45,9 +46,9 @@ class _OfQuery(Record):
     """Something of one query."""
 
     qid: str
-    """Of the query."""
+    """The id of the query."""
     query: str = ""
-    """Its text, where it is known."""
+    """The text of the query, where it is known."""
 
 
 class QueryRanks(_OfQuery):
@@ -60,7 +61,7 @@ class QueryRanks(_OfQuery):
     relevant: int
     """Relevant chunks, ranked or not."""
     found: int
-    """Those of them that are ranked, at any place."""
+    """The number of relevant chunks that are ranked, at any rank."""
     measures: dict[str, float | None]
     """By name. Null where a measure is not defined, and where the query counts in no mean."""
 
@@ -78,7 +79,7 @@ class ShownChunk(Record):
     rank: int | None
     """From 1; null where it is not ranked."""
     text: str = ""
-    """How it begins; empty where no sample has it."""
+    """The beginning of its text; empty where no sample has it."""
 
 
 class WorstQuery(QueryRanks):
@@ -87,8 +88,8 @@ class WorstQuery(QueryRanks):
     top: ShownChunk | None = None
     """The first irrelevant chunk above `missed`; null where there is none."""
     missed: ShownChunk | None = None
-    """The most relevant chunk that is not among the first k; else the last one that something
-    irrelevant stands above."""
+    """The most relevant chunk that is not among the first k; else the last chunk with an irrelevant
+    one above it."""
     guess: MissGuess | None = None
     """Why `missed` was missed: a guess from words alone; null where no reason shows."""
     beside: str = ""
@@ -101,13 +102,13 @@ class MissedGold(_OfQuery):
     chunk_id: str
     """As gold names it."""
     relevance: float
-    """Its grade, above 0."""
+    """The grade, above 0."""
     rank: int | None
-    """Where it stands beyond k, under `prefix` among documents; null where it is not ranked."""
+    """The rank beyond k, under `prefix` counted in documents; null where it is not ranked."""
 
 
 class IrrelevantTop(_OfQuery):
-    """What stands above the first relevant chunk of a query, within the first k."""
+    """The irrelevant chunks above the first relevant chunk of a query, within the first k."""
 
     first_relevant: int | None
     """Rank of the first relevant chunk; null where none is ranked."""
@@ -136,7 +137,7 @@ class RankingReport(Record):
     interval: dict[str, Interval | None]
     """95 % interval of each mean. Null for a DCG where it would be Wilson's, which ends at 1."""
     defined: dict[str, int]
-    """How many queries each mean is over."""
+    """The number of queries in each mean."""
     listed: dict[QueryStatus, tuple[str, ...]]
     """The first qids of every status but `measured`."""
     repeated: int
@@ -145,7 +146,7 @@ class RankingReport(Record):
     """Queries whose `gold_evidence` and `relevance` above 0 name different chunks: DCG and nDCG go
     by `relevance` there, all other measures by `gold_evidence`."""
     conflicting: tuple[str, ...] = ()
-    """Their first qids."""
+    """The first qids of these queries."""
     missed_total: int
     """Relevant chunks of the averaged queries that are not among the first k."""
     relevant_total: int
@@ -161,16 +162,16 @@ class RankingReport(Record):
     gates: tuple[GateResult, ...] = ()
     """The gates of the command that made the report, in its order."""
     notes: tuple[str, ...] = ()
-    """What the measures mean here, where a name means something else elsewhere."""
+    """Notes on measures whose names mean something else in other tools."""
     warnings: tuple[str, ...] = ()
-    """What a reader of these very numbers must know."""
+    """Warnings about these numbers."""
 
 
 class MeasureDifference(Record):
     """A measure of one run less that of the first, over the queries that both have."""
 
     queries: int
-    """How many these are."""
+    """The number of these queries."""
     first: float
     """The first run's mean over them."""
     difference: float
@@ -178,7 +179,7 @@ class MeasureDifference(Record):
     interval: Interval | None
     """95 % interval of the difference; null where fewer than six queries differ."""
     p: float
-    """Of a paired t test, both sides; never under 2^(1 - k), with k queries that differ."""
+    """Two-sided p of a paired t test; at least 2^(1 - k) where k queries differ."""
     gain: float | None
     """`difference` ÷ `first`; null where that is 0."""
     higher: int
@@ -188,23 +189,24 @@ class MeasureDifference(Record):
 
 
 Mismatch = Literal["only_here", "only_first", "query_differs", "gold_differs"]
-"""Of a query: the first run has none of this qid; this run has none; its text is another; it has
-another number of relevant chunks. Only the first two are in no difference."""
+"""Why queries of two runs do not match: only this run has the qid, only the first run has it, the
+texts differ, or the numbers of relevant chunks differ. Differences leave out the first two."""
 
 
 class ComparedRun(Record):
     """One run beside the first."""
 
     name: str
-    """What it is called."""
+    """The name of the run."""
     report: RankingReport
-    """Its own, over all its queries."""
+    """The report over all its queries."""
     differences: dict[str, MeasureDifference | None] = Field(default_factory=dict)
     """By measure; null where no query of both has it. Empty for the first run."""
     mismatches: dict[Mismatch, int] = Field(default_factory=dict)
-    """Queries that do not match the first run's, by kind; those there are none of are left out."""
+    """The number of queries that do not match the first run's, by kind; kinds without any are left
+    out."""
     listed: dict[Mismatch, tuple[str, ...]] = Field(default_factory=dict)
-    """Their first qids."""
+    """The first qids of each kind."""
 
 
 class RunsReport(Document):

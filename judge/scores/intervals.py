@@ -87,8 +87,8 @@ def mean_limits(mean: float, variance: float, count: int) -> tuple[float, float]
     It is Wilson's interval, with the t quantile of n - 1 for z and an effective number of values
     for n. That is the number of zeros and ones with the same standard error, n·m(1 - m)/v, at least
     n. To the variance v half an unseen value at the far end is added, m²/2n below and (1 - m)²/2n
-    above, because a few mild values do not exclude failures among the rest. `tests/bench/
-    intervals.py` simulates its coverage.
+    above, because a few mild values do not exclude failures among the rest. Its coverage is
+    simulated in `tests/bench/intervals.py`.
 
     Args:
         mean: m, 0 to 1.

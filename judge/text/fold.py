@@ -14,7 +14,7 @@ CJK: Final = (
 """Han, kana, bopomofo and hangul, as the inside of a regular expression's brackets."""
 
 CJK_CHAR: Final = re.compile(f"[{CJK}]")
-"""One such character; punctuation is none."""
+"""One such character; punctuation does not count."""
 
 _WIDE = re.compile(f"[{CJK}\u3001-\u303f\uff00-\uff65]")
 _INVISIBLE = frozenset(
@@ -23,9 +23,10 @@ _INVISIBLE = frozenset(
 )
 # Putting marks in order takes the square of their number; Unicode's stream-safe format allows 30.
 _LONGEST_CLUSTER: Final = 31
-# Folding such a character changes its case at most. The last before any other may bear a mark.
+# Folding changes at most the case of such characters. The last one may have a combining mark behind
+# it, unless another such character follows.
 _PLAIN: Final = re.compile(r"(?:[!-~]+(?: [!-~]+)*|[\u4e00-\u9fff]+)(?=[\s!-~\u4e00-\u9fff。]|\Z)")
-_VOICED = "\uff9e\uff9f"  # half-width kana write a letter's voicing as a character of its own
+_VOICED = "\uff9e\uff9f"  # half-width kana have a separate character for voicing
 # Models straighten quotation marks and dashes when they copy; a quote is no less verbatim for it.
 _STRAIGHT = str.maketrans(
     "“”„‟«»‘’‚‛‐‑‒–—―−「」『』",
@@ -104,7 +105,7 @@ def _parts(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def count_cjk(text: str) -> int:
-    """How many characters of `text` are Han, kana, bopomofo or hangul."""
+    """Return the number of Han, kana, bopomofo and hangul characters."""
     return len(CJK_CHAR.findall(text))
 
 

@@ -11,19 +11,19 @@ from judge.text.words import Words, stems
 
 
 class Sense(NamedTuple):
-    """What a word of the table says.
+    """The meaning of a word in the table of senses.
 
     A word of a passage supports one of a sentence if `said.concept in found.implies`, and denies
     it, standing in its place, if `said.excludes & found.implies`.
     """
 
     concept: str
-    """Its name in the table."""
+    """The name of the concept in the table."""
     implies: frozenset[str]
     """Itself and every broader concept."""
     excludes: frozenset[str]
-    """Concepts that deny this one, standing in its place: those that do not hold where it does, and
-    those that fall short of it."""
+    """Concepts that deny this one when used instead of it: those that exclude it, and weaker
+    ones."""
 
 
 def senses(text: str, said: Words) -> list[tuple[Sense, Sequence[int]]]:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 _OPEN: Final = r"<＜\[［"
 _CLOSE: Final = r">＞\]］"
 _LONGEST: Final = 256
-"""Characters between two brackets, those that nobody sees included."""
+"""The most characters between two brackets, invisible ones included."""
 _BRACKETED: Final = re.compile(
     rf"([<＜](?![0-9])[^{_OPEN}{_CLOSE}]{{1,{_LONGEST}}}+)[>＞]"
     rf"|([\[［](?![0-9])[^{_OPEN}{_CLOSE}]{{1,{_LONGEST}}}+)[\]］]"
@@ -56,16 +56,16 @@ _ORDINARY: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""Tokens of some model that stand in texts of no ill will: a struck-out word, a usage line."""
+"""Tokens of some model that also occur in ordinary text, such as strike-through or a usage line."""
 _JOINER: Final = "\u2060"
 _WIDE: Final = {"<": "＜", "[": "［"}
 
 
 class _Token(NamedTuple):
     start: int
-    """Of its first bracket."""
+    """The offset of the first bracket."""
     close: int
-    """Of its last bracket."""
+    """The offset of the last bracket."""
     ordinary: str
     """Bracket and name, where it may as well be ordinary text."""
 
@@ -116,7 +116,7 @@ def _find(text: str) -> Iterator[_Token]:
 
 
 def _bare(inner: str) -> str:
-    """Without marks, line breaks, and whatever is not seen; of one width."""
+    """Remove marks, line breaks and invisible characters, and fold the width."""
     if not inner.isascii():
         # One character may become eighteen.
         plain = unicodedata.normalize("NFKD", inner)[: 2 * _LONGEST].translate(_ALIKE)

@@ -54,7 +54,7 @@ def alone(name: str) -> ModuleType:
                 spec = ModuleSpec(package, loader=None, is_package=True)
                 spec.submodule_search_locations = [str(root.joinpath(*package.split(".")[1:]))]
                 sys.modules[package] = module_from_spec(spec)
-            # Stop words are a download, and only stemmers told to leave them alone ask for them.
+            # Only a stemmer with stop words needs this corpus, which is a separate download.
             vars(sys.modules["nltk.corpus"])["stopwords"] = None
             return import_module(name)
         finally:

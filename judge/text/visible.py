@@ -30,7 +30,7 @@ def escaped(line: str) -> str:
 
 
 def flat(text: str) -> str:
-    """One line of it, white space squeezed: an id or a reason does not fake a line of its own."""
+    """Return the text as one line, so that an id or a reason cannot add lines to the output."""
     return visible(" ".join(text.split()))
 
 
@@ -54,7 +54,7 @@ def short(text: str, longest: int = 60) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """So many of them.
+    """Return a count with its noun.
 
     >>> counted(1, "label"), counted(1200, "reply")
     ('1 label', '1,200 replies')
@@ -63,6 +63,6 @@ def counted(count: int, noun: str) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """The noun as it stands behind a count of them."""
+    """Return the noun in the number that fits the count."""
     several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return noun if count == 1 else several

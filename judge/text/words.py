@@ -13,9 +13,9 @@ from judge.text.fold import CJK, CJK_CHAR
 from judge.text.toolkit import english_stem
 
 LIGHT: Final = 0.1
-"""Weight of a word that says nothing of its own: grammar, and talk about passages and answers."""
+"""The weight of function words, and of words about passages and answers."""
 CONTENT: Final = 0.2
-"""A word that weighs more says something of its own."""
+"""A word of a higher weight is a content word."""
 _UNLISTED: Final = 0.8
 
 LATIN: Final = r"[A-Za-z][A-Za-z0-9]*+(?![\w'’])"
@@ -35,7 +35,7 @@ _MARKUP: Final = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-# Without a sign of it at the start, in a word or anywhere, a text has no markup: soon seen.
+# A text without any of these signs has no markup, which is quick to check.
 _SIGN: Final = re.compile(r"[\[【［(（#段文资来材片ſ\n]")
 _SOURCES: Final = ("passage", "document", "source", "chunk", "context", "reference")
 
@@ -44,7 +44,7 @@ class Words(NamedTuple):
     """The words of a text in reading order, as lists of one length."""
 
     stems: list[str]
-    """What the spellings of a word share; a CJK character stands for itself."""
+    """The common stem of a word's spellings; a CJK character is its own stem."""
     starts: list[int]
     """First character of each word."""
     ends: list[int]
@@ -71,7 +71,7 @@ def stems(text: str) -> list[str]:
 
 
 def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Overwrite spans of a text, ascending and apart, with spaces."""
+    """Overwrite spans of a text with spaces; the spans ascend and do not overlap."""
     kept, last = [], 0
     for start, end in spans:
         kept += [text[last:start], " " * (end - start)]
@@ -127,7 +127,7 @@ def negation() -> frozenset[str]:
 
 
 def is_classifier(stemmed: str) -> bool:
-    """Whether a CJK character counts things where a number stands before it: `个`, `位`."""
+    """Whether a CJK character is a classifier, which follows a number: `个`, `位`."""
     return stemmed in _lists().classifiers
 
 
@@ -137,7 +137,7 @@ def no_negations(text: str) -> list[tuple[int, int]]:
 
 
 def grammar(text: str) -> list[tuple[int, int]]:
-    """Spans of Chinese words that say nothing of their own: `正在`, `这些`, `个` behind `三`."""
+    """Return spans of Chinese function words: `正在`, `这些`, `个` behind `三`."""
     return [] if text.isascii() else [found.span() for found in _lists().grammar.finditer(text)]
 
 
