@@ -1,49 +1,27 @@
 """Queries side by side: relevance as a matrix, each measure a column."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from judge.errors import InputError
 from judge.retrieval import measures as ranks
-from judge.retrieval.ranking import RankedQuery, Relevant, too_much
+from judge.retrieval.ranking import RankedQuery, Relevant
 from judge.retrieval.records import QueryRanks, QueryStatus, RankRules
 from judge.text.fold import estimate_tokens
 
-ROWS: Final = 128
-"""Queries per batch: few enough that their ids stay in the processor's cache."""
+MAX_QUERIES: Final = 128
+"""Queries of a batch: few enough that their ids stay in the processor's cache."""
 WASTE: Final = "waste@"
 """How the one measure begins of which less is better."""
 
-_CELLS: Final = 1 << 20
-"""The most cells of a matrix, 8 MB, whatever the length of the rankings."""
 _MEANS: Final = {"rr": "mrr", "ap": "map"}
 
 
-def batches(queries: Iterable[RankedQuery], rules: RankRules) -> Iterator["Batch"]:
-    """Group the queries in their order into batches that fit a matrix."""
-    rows: list[RankedQuery] = []
-    width = 1
-    for query in queries:
-        own = max(1, len(query.ids), len(query.relevance or ()), len(query.evidence or ()))
-        if rows and (len(rows) == ROWS or max(width, own) * (len(rows) + 1) > _CELLS):
-            yield Batch(rows, rules)
-            rows, width = [], 1
-        rows.append(query)
-        width = max(width, own)
-    if rows:
-        yield Batch(rows, rules)
-
-
 class Batch:
-    """Queries side by side, at least one: relevance as a matrix, each measure a column.
-
-    Raises:
-        InputError: a relevance is so large that gains could not be summed.
-    """
+    """Queries side by side, at least one: relevance as a matrix, each measure a column."""
 
     def __init__(self, queries: Sequence[RankedQuery], rules: RankRules) -> None:
         self.queries = queries
@@ -55,10 +33,6 @@ class Batch:
         if any(query.evidence is not None for query in queries):
             graded = Relevant(queries, [query.relevance or {} for query in queries], width)
         self._grades = graded.falling
-        row = int(np.argmax(self._grades[:, 0]))
-        if problem := too_much(float(self._grades[row, 0]), rules):
-            message = f"a grade of query {queries[row].qid!r} is {problem}"
-            raise InputError(message, field="relevance")
         self._gains = graded.by_rank
         self.least = rules.relevance_level or 0.0
         """Relevance under which nothing counts as relevant."""

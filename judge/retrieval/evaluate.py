@@ -7,7 +7,7 @@ import numpy as np
 
 from judge.errors import InputError
 from judge.files.objects import samples_in
-from judge.retrieval.batch import ROWS, WASTE, Batch, batches, mean_name
+from judge.retrieval.batch import MAX_QUERIES, WASTE, Batch, mean_name
 from judge.retrieval.lists import Lists
 from judge.retrieval.ranking import (
     Block,
@@ -122,16 +122,17 @@ class Meter:
     def add(self, query: RankedQuery) -> None:
         """Add a query."""
         self._waiting.append(query)
-        if len(self._waiting) == ROWS:
+        if len(self._waiting) == MAX_QUERIES:
             self._measure()
 
     def _measure(self) -> None:
-        for batch in batches(self._waiting, self._rules):
-            self._count(batch)
-            if self._each is not None:
-                for row in range(len(batch.queries)):
-                    self._each(batch.row(row))
-        self._waiting.clear()
+        if not self._waiting:
+            return
+        batch, self._waiting = Batch(self._waiting, self._rules), []
+        self._count(batch)
+        if self._each is not None:
+            for row in range(len(batch.queries)):
+                self._each(batch.row(row))
 
     def _count(self, batch: Batch) -> None:
         if not self._means.names:

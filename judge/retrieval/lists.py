@@ -38,7 +38,7 @@ _MAX_CHARACTERS: Final = 20_000
 _MIN_SHARE: Final = 0.5
 """A chunk with a smaller share of the question's words, by weight, uses other words."""
 _SPLIT_GAIN: Final = 0.25
-"""A question is split between two chunks that together hold this much more of it than each alone."""
+"""Two chunks split a question if together they hold this much more of it than each alone."""
 
 _Item = TypeVar("_Item")
 

@@ -76,7 +76,7 @@ def sample_query(sample: Sample, rules: RankRules) -> RankedQuery:
     grades = None if relevance is None else {**relevance, **(evidence or {})}
     matched = dict.fromkeys(_matched(ids, grades, rules))
     ranks = {name: rank for rank, name in enumerate(matched)}
-    relevant = _relevant(grades)
+    relevant = _relevant(sample.qid, grades, rules)
     if evidence is not None and relevant and relevance:
         relevant = {name: grade for name, grade in relevant.items() if name in relevance}
     return RankedQuery(
@@ -137,7 +137,7 @@ def _run_query(
     return RankedQuery(
         qid,
         ranks,
-        _relevant(grades),
+        _relevant(qid, grades, rules),
         tied=falling if len(set(falling)) < len(falling) else None,
         repeated=len(set(docs)) < len(docs),
         named=not ranks.keys().isdisjoint(grades or ()),
@@ -150,9 +150,7 @@ def check_gold(sample: Sample, rules: RankRules) -> None:
     Raises:
         InputError: it contradicts itself, or a grade is too large for the gain.
     """
-    for name, grade in (_gold(sample, rules)[0] or {}).items():
-        if problem := too_much(grade, rules):
-            raise InputError(f"the grade of {name!r} is {problem}", field="relevance")
+    _relevant(sample.qid, _gold(sample, rules)[0], rules)
 
 
 def check_key(sample: Sample, by: str) -> None:
@@ -165,15 +163,6 @@ def check_key(sample: Sample, by: str) -> None:
     if not isinstance(value, str | int | float) or not str(value).strip():
         shown = clip(repr(value), _SHOWN)
         raise InputError(f"is {shown}; --by takes a text or a number", field=by)
-
-
-def too_much(grade: float, rules: RankRules) -> str:
-    """Return the problem of a grade whose gains cannot be summed, or an empty text."""
-    most = _MAX_GRADES[rules.gain]
-    if grade <= most:
-        return ""
-    way = ", or pass --gain linear" if rules.gain != "linear" else ""
-    return f"{grade:g}, over {most:g} and too much for gain {rules.gain!r}; mend it{way}"
 
 
 def _gold(sample: Sample, rules: RankRules) -> tuple[Grades | None, Grades | None]:
@@ -206,8 +195,17 @@ def _matched(ids: Sequence[str], grades: Grades | None, rules: RankRules) -> Seq
     return [documents.of(name) for name in ids]
 
 
-def _relevant(grades: Grades | None) -> Grades | None:
-    return grades and {name: grade for name, grade in grades.items() if grade > 0}
+def _relevant(qid: str, grades: Grades | None, rules: RankRules) -> Grades | None:
+    """Return the grades above 0; InputError for one whose gain is too large to be summed."""
+    relevant = grades and {name: grade for name, grade in grades.items() if grade > 0}
+    most = _MAX_GRADES[rules.gain]
+    for name, grade in (relevant or {}).items():
+        if grade > most:
+            way = "" if rules.gain == "linear" else ", or pass --gain linear"
+            what = f"{grade:g}, over {most:g} and too much for gain {rules.gain!r}"
+            message = f"the grade of {name!r} for query {qid!r} is {what}; mend it{way}"
+            raise InputError(message, field="relevance")
+    return relevant
 
 
 class Relevant:

@@ -227,4 +227,4 @@ def test_gold_of_no_use_is_a_bad_line(tmp_path: Path) -> None:
     assert json.loads(ran.out)["queries"] == 1
     assert ran.err.count("left out") == 2
     assert "lines that are no samples, and so left out: 2" in json.loads(ran.out)["warnings"]
-    assert "line 3, field 'relevance': the grade of 'x' is 1e+200" in ran.err
+    assert "line 3, field 'relevance': the grade of 'x' for query" in ran.err

@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 from judge.errors import InputError
 from judge.records import Chunk, Sample
 from judge.retrieval import measure_retrieval, measure_run
-from judge.retrieval.batch import batches
-from judge.retrieval.ranking import sample_query
 from judge.retrieval.records import QueryRanks, RankRules
 
 Qrels = dict[str, dict[str, float]]
@@ -181,7 +179,7 @@ def test_relevance_without_measure_breaks_nothing() -> None:
         assert measure_run({"q": dict.fromkeys("abc", grade)}, run, rules).mean["mrr"] == 1
     for grade, gain in ((1e308, "linear"), (1000, "exp2")):
         rules = RankRules.model_validate({"gain": gain})
-        with pytest.raises(InputError, match=r"of query 'q' is .*too much for gain") as caught:
+        with pytest.raises(InputError, match=r"for query 'q' is .*too much for gain") as caught:
             measure_run({"q": dict.fromkeys("abc", grade)}, run, rules)
         assert caught.value.field == "relevance"
 
@@ -262,24 +260,23 @@ def test_tokens_that_are_spent_in_vain() -> None:
     assert measure_retrieval([known], RankRules(gold_match="prefix")).mean["waste@5"] is None
 
 
-def test_many_queries_and_long_rankings_come_in_several_batches_and_mean_the_same() -> None:
+def test_queries_measure_the_same_among_few_and_many() -> None:
     rng = random.Random("batches")  # noqa: S311  no secret
     samples = [Sample(qid="long", retrieved=tuple(map(str, range(20_000))), gold_evidence=("7",))]
-    for number in range(900):
+    for number in range(300):
         ids = tuple(f"c{i}" for i in range(rng.randint(0, 30)))
         grades = {f"c{rng.randint(0, 60)}": rng.choice((0.0, 1.0, 2.5)) for _ in range(3)}
         samples.append(Sample(qid=str(number), retrieved=ids, relevance=grades))
-    rules = RankRules(ks=(1, 5, 100), relevance_level=2, no_relevant="zero")
-    together = list(batches((sample_query(each, rules) for each in samples), rules))
-    # A matrix is as wide as the longest ranking, and some fifty rows of that are all it holds.
-    assert len(together[0].queries) <= 53
-    rows = [batch.row(row) for batch in together for row in range(len(batch.queries))]
+    rules = RankRules(ks=(1, 5, 100), relevance_level=2, no_relevant="zero", gold_match="exact")
+    other = Sample(qid="other", retrieved=("c0",), relevance={"c0": 2.0})
+    rows: list[QueryRanks] = []
+    measure_retrieval(samples, rules, each=rows.append)
     assert [row.qid for row in rows] == [sample.qid for sample in samples]
     for row, one in list(zip(rows, samples, strict=True))[:60]:
-        (only,) = batches([sample_query(one, rules)], rules)
-        alone = only.row(0)
-        assert row.model_copy(update={"measures": {}}) == alone.model_copy(update={"measures": {}})
-        assert row.measures == pytest.approx(alone.measures, abs=1e-12)
+        few: list[QueryRanks] = []
+        measure_retrieval([one, other], rules, each=few.append)
+        assert row.model_copy(update={"measures": few[0].measures}) == few[0]
+        assert row.measures == pytest.approx(few[0].measures, abs=1e-12)
 
 
 def test_what_does_not_reach_the_level_counts_in_no_status() -> None:

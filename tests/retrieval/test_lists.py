@@ -1,12 +1,7 @@
-import math
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judge.records import Chunk, Sample
 from judge.retrieval import measure_retrieval
-from judge.retrieval.lists import Foremost
 from judge.retrieval.records import RankingReport, RankRules, WorstQuery
 
 RULES = RankRules(ks=(1, 3))
@@ -79,22 +74,6 @@ def test_lists_over_many_batches_are_as_of_one() -> None:
     ]
     assert found.missed_total == 4200 + 2 * 3
     assert found.topped_total == 4202
-
-
-def kept(most: int, keys: list[tuple[float, ...]]) -> list[int]:
-    foremost: Foremost[int] = Foremost(most)
-    for number, key in enumerate(keys):
-        foremost.add(key, number)
-    return list(foremost.items())
-
-
-@given(
-    st.integers(0, 6),
-    st.lists(st.tuples(st.integers(0, 3), st.sampled_from([-math.inf, 0.5, math.inf]))),
-)
-def test_the_foremost_are_those_of_a_stable_sort(most: int, keys: list[tuple[float, ...]]) -> None:
-    expected = sorted(range(len(keys)), key=lambda i: keys[i], reverse=True)
-    assert kept(most, keys) == expected[:most]
 
 
 ALLOWANCE = "Staff on the road may claim up to eighty euros a night for accommodation."
