@@ -82,8 +82,7 @@ class QuadrantCount(Record):
     answers: int
     """The number of its answers."""
     partly: int = 0
-    """The number of these answers whose generator saw some, but not all, of the chunks that gold
-    names."""
+    """Answers whose generator saw some, but not all, of the chunks that gold names."""
     qids: tuple[str, ...]
     """The first of them, in input order."""
 

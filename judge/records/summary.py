@@ -193,8 +193,7 @@ class RepeatTotals(Record):
     asked_again: int
     """The number of sentences asked again."""
     compared: int
-    """The number of these sentences with a second verdict; a failed repeat says nothing about the
-    judge."""
+    """Sentences with a second verdict; a failed repeat says nothing about the judge."""
     flipped: int
     """The number of sentences whose verdicts differ."""
     flip_rate: float | None

@@ -26,7 +26,7 @@ Kind = Literal["passed", "failure", "error", "skipped"]
 
 
 class Case(NamedTuple):
-    """What a test of one answer comes to."""
+    """The outcome of one answer as a test case."""
 
     kind: Kind
     message: str = ""

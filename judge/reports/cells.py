@@ -1,4 +1,4 @@
-"""The table of cells as it is told: retrieved, faithful, correct, abstained, and what it means."""
+"""The table of quadrants for printing: retrieved, faithful, correct, abstained, and the meaning."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
@@ -11,7 +11,7 @@ from judge.signature import Signature
 from judge.text.visible import clip, counted, flat
 
 IN_PART: Final = ("generation", "unknown")
-"""Where it matters that part of the evidence was not seen."""
+"""Halves for which it matters that part of the evidence was missed."""
 OPEN: Final = "open"
 NOT_ASKED: Final = "not_asked"
 _SAID: Final[dict[QuadrantWord, tuple[str, str]]] = {
@@ -30,9 +30,9 @@ _SAID: Final[dict[QuadrantWord, tuple[str, str]]] = {
 }
 """Which column a word fills, and with what; what no word fills is not asked of the quadrant."""
 _IMPLIED: Final[frozenset[QuadrantWord]] = frozenset({"answerable", "answered"})
-"""What the other words of a quadrant say, too."""
+"""Words that the other words of a quadrant imply."""
 _LIMITS: Final = ("faithful", "correct", "gold")
-"""Parts of a signature that are told below the table."""
+"""Parts of a signature that are printed below the table."""
 _NAMED: Final = 3
 _LONGEST: Final = 40
 """Characters of a name from outside that is listed."""
@@ -56,7 +56,7 @@ class CellTable:
         told = not there.isdisjoint({"correct", "wrong"})
         self._compared = told or summary.correctness is not None
         self.columns = ["retrieved", "faithful", *["correct"] * self._compared, "abstained"]
-        """What is asked of each quadrant."""
+        """The columns of the table."""
         self.columns += ["beside"] * ("beside" in there)
         self._unfound = "answerable" in there and "retrieved" not in there
 
@@ -66,24 +66,24 @@ class CellTable:
 
     @property
     def title(self) -> str:
-        """What the table is of."""
+        """The title of the table."""
         found = self._found
         answers = counted(found.counted, "answer") if self._lang == "en" else f"{found.counted:,}"
         return self.words("title", counted=answers)
 
     def signs(self, cell: QuadrantCount) -> list[str]:
-        """What stands in its columns: keys of `words`, `NOT_ASKED`, or nothing."""
+        """Return the text of each column: keys of `words`, `NOT_ASKED`, or an empty text."""
         said = dict(_SAID[word] for word in cell.words if word in _SAID)
-        # Of another answer no word says whether it is beside the question or not known to be.
+        # The words of an unanswered quadrant do not say whether it is beside the question.
         unsaid = "" if "answered" in cell.words else NOT_ASKED
         return [said.get(name, unsaid if name == "beside" else NOT_ASKED) for name in self.columns]
 
     def share(self, cell: QuadrantCount) -> str:
-        """Its share of the answers in the table."""
+        """Return the quadrant's share of the answers in the table."""
         return f"{100 * cell.answers / self._found.counted:.1f} %"
 
     def means(self, cell: QuadrantCount) -> str:
-        """What an answer there speaks for, and the first that stand in it."""
+        """Return the meaning of a quadrant, with the first qids in it."""
         qids = _named(cell.qids, cell.answers)
         means = self.words("means", reading=reading(cell.words, self._lang), qids=qids)
         if cell.partly and cell.half in IN_PART:
@@ -96,7 +96,7 @@ class CellTable:
         return ",".join(word for word in words if word not in implied)
 
     def legend(self, not_asked: str) -> str:
-        """What the marks in the columns mean, those that stand there; one means not asked."""
+        """Explain the marks that the columns contain."""
         shown = {sign for cell in self._found.cells for sign in self.signs(cell)}
         marks = {OPEN: (self.words(OPEN), "not_known"), NOT_ASKED: (not_asked, NOT_ASKED)}
         legend = (
@@ -105,7 +105,7 @@ class CellTable:
         return "  ".join(legend)
 
     def notes(self) -> Iterator[Note]:
-        """What the table adds up to, what it rests on, and what it lacks."""
+        """Yield the totals, the limits and judge behind the table, and its gaps."""
         found = self._found
         halves = {half: f"{count:,}" for half, count in found.halves.items()}
         yield Note(self.words("total", **halves), "total")
@@ -125,7 +125,7 @@ class CellTable:
             yield Note(self.words("unfound_prefix" if by_document else "unfound"), "caution")
 
     def left_out(self) -> Iterator[Note]:
-        """Answers that stand in no quadrant, and gold that names two things."""
+        """Yield notes on answers in no quadrant, and on gold that names two things."""
         found = self._found
         if found.without_gold:
             yield Note(self.words("without_gold", answers=f"{found.without_gold:,}"), "aside")
@@ -139,12 +139,12 @@ class CellTable:
 
 
 def reading(words: Collection[QuadrantWord], lang: Lang) -> str:
-    """What an answer with these words speaks for."""
+    """Return the meaning of a quadrant in one language."""
     row = row_of(words)
     return row.zh if lang == "zh" else row.en
 
 
 def _named(qids: Sequence[str], answers: int) -> str:
-    """The first few names of so many answers, on one line."""
+    """Return the first qids on one line."""
     few = [clip(flat(qid), _LONGEST) for qid in qids[:_NAMED]]
     return ", ".join([*few, "…"] if answers > len(few) else few)

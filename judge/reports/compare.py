@@ -40,7 +40,7 @@ _PLAIN: Final = "_.-=^"
 
 
 class _Answer(NamedTuple):
-    """What is kept of an answer: 24 bytes a score and some hundred more."""
+    """The data kept of one answer: 24 bytes a score and a few hundred more."""
 
     values: "array[float]"
     """NaN where it has none."""
@@ -95,14 +95,14 @@ class Answers:
 
 
 def slice_name(value: JsonValue) -> str:
-    """What the slice of answers is called whose samples have this under a key."""
+    """Return the slice of a metadata value."""
     if value is None:
         return WITHOUT
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def score_name(name: str, lang: Lang, *, offline: bool) -> str:
-    """What people call a score; one that stands under another in a run's table names it, too."""
+    """Return the name of a score for people, complete where a run's table shortens it."""
     field = FIELDS.get(name, name)
     own, totals = Messages.of("compare"), Messages.of("totals")
     if f"score.{name}" in own:
@@ -119,7 +119,7 @@ def findings(scores: Mapping[str, ScoreDifference | None]) -> Iterator[str]:
 
 
 def sparkline(values: Sequence[float | None], *, plain: bool = False) -> str:
-    """Values as bars between the least and the greatest of them; a blank where there is none.
+    """Draw values as bars between their least and greatest; a missing value is a blank.
 
     >>> sparkline([0.5, None, 0.75, 1.0])
     '▁ ▅█'
@@ -135,10 +135,10 @@ def sparkline(values: Sequence[float | None], *, plain: bool = False) -> str:
 
 
 def signatures_apart(summaries: Sequence[Summary]) -> tuple[str, ...]:
-    """In what runs were judged differently, as `prior: 0.9, 0.8`; nothing where all were alike.
+    """Return the parts in which runs were judged differently, such as `prior: 0.9, 0.8`.
 
-    Runs in which correctness or relevance was not asked for differ in nothing there. Which answers
-    came split their samples say: runs that have some of both are alike.
+    A run without correctness or relevance does not differ in these parts. Whether an answer came
+    split depends on its sample, so runs that both have such answers do not differ in that.
     """
     made = [[Signature.parse(each) for each in summary.signatures] for summary in summaries]
     splits = {frozenset(each.part("split") for each in own) for own in made}
@@ -163,7 +163,7 @@ def differences(
     most: int,
     sliced: bool = False,
 ) -> Differences:
-    """How a run differs from the first.
+    """Compare a run with the first one.
 
     Args:
         run: its name.
@@ -343,7 +343,7 @@ def _difference(
 def _corrected(
     scores: Mapping[str, ScoreDifference | None],
 ) -> dict[str, ScoreDifference | None]:
-    """With p corrected for how many stand here; where nothing differs nothing was looked at."""
+    """Correct each p for the number of scores in which anything differs."""
     told = [name for name, each in scores.items() if each is not None and each.better + each.worse]
     corrected = dict(zip(told, holm([each.p for n in told if (each := scores[n])]), strict=True))
     return {
@@ -355,7 +355,7 @@ def _corrected(
 def _corrected_down(
     tables: Mapping[str, Mapping[str, ScoreDifference | None]], names: Iterable[str]
 ) -> dict[str, dict[str, ScoreDifference | None]]:
-    """Likewise each score's for the slices."""
+    """Correct the p of each score for the number of slices."""
     columns = {
         name: _corrected({value: table[name] for value, table in tables.items()}) for name in names
     }

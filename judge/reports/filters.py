@@ -17,12 +17,12 @@ _UNSCORED: Final = "unscored"
 SUPPORTS: Final = (*(each.value for each in Support), _UNSCORED)
 """Labels of sentences, and what has none of the run's own judge."""
 STATUSES: Final = (*(each.value for each in Status), *(each.value for each in CitationStatus))
-"""What became of an answer, and of a citation: no word is both."""
+"""Statuses of answers and of citations; no name is both."""
 FLAGS: Final = tuple(each.value for each in FlagName)
 
 
 class Filter(NamedTuple):
-    """What is asked for; all of it must hold."""
+    """The filters of a list; all of them must hold."""
 
     support: str | None = None
     """One of `SUPPORTS`."""

@@ -90,7 +90,7 @@ class Gate(NamedTuple):
 def parse_gate(
     text: str, side: Side = "least", *, strict: bool = False, names: Collection[str] = GATED
 ) -> Gate:
-    """Read `NAME=X`, X in [0, 1], as the option of that side has it; NAME is one of these.
+    """Read a gate `NAME=X` with X in [0, 1].
 
     Raises:
         ConfigError: no such score, one whose bound is of the other side, or X is no number between
@@ -125,7 +125,7 @@ def _bound(asked: str, number: str, example: str) -> float:
 
 
 def parse_loss(text: str) -> tuple[str, float]:
-    """Read `NAME=X` of `--fail-if-worse`; `ConfigError` as of `parse_gate`."""
+    """Read `NAME=X` of `--fail-if-worse`; raises `ConfigError` as `parse_gate` does."""
     name, _, number = text.partition("=")
     asked = f"--fail-if-worse {text!r}"
     if name not in GATED:
@@ -174,12 +174,12 @@ def _listed(names: Iterable[str], side: Side) -> str:
 
 
 class Gates(NamedTuple):
-    """What a run is held to."""
+    """All gates of a run."""
 
     bounds: tuple[Gate, ...] = ()
-    """Of its scores."""
+    """Bounds of scores."""
     judge: str | None = None
-    """A name of its judge, as of `Signature.answers_to`."""
+    """The expected judge, in a form that `Signature.answers_to` accepts."""
 
     @classmethod
     def read(
@@ -190,7 +190,7 @@ class Gates(NamedTuple):
         strict: bool = False,
         names: Collection[str] = GATED,
     ) -> Self:
-        """The gates that options of both sides name, on scores of these names.
+        """Read the gates of both options.
 
         Raises:
             ConfigError: as of `parse_gate`; or there is nothing that could fail.
@@ -243,22 +243,26 @@ class Gates(NamedTuple):
         ceiling: Mapping[str, float] | None = None,
         what: str = "mean over queries",
     ) -> tuple[GateResult, ...]:
-        """What the gates say of means, over queries where not `what`; no failure hides in them.
+        """Compare means in which no failure is hidden with the gates.
 
-        Where there is a ceiling, the highest mean that could be, its share of that is held.
+        Args:
+            mean: means by name.
+            interval: their 95 % intervals, for strict gates.
+            ceiling: the highest possible means; a mean is then compared as a share of its ceiling.
+            what: a name for the means.
         """
-        held = []
+        results = []
         for gate in self.bounds:
-            value, held_is = mean[gate.name], what
+            value, compared = mean[gate.name], what
             limits = interval[gate.name]
             if value is None or (gate.strict and limits is None):
-                value, held_is = None, _NOTHING
+                value, compared = None, _NOTHING
             elif gate.strict and limits is not None:
-                value, held_is = _limit(gate, limits)
+                value, compared = _limit(gate, limits)
             if value is not None and (most := (ceiling or {}).get(gate.name)):
-                value, held_is = min(1.0, value / most), f"{held_is}, share of the ceiling"
-            held.append(_result(gate, value, held_is))
-        return tuple(held)
+                value, compared = min(1.0, value / most), f"{compared}, share of the ceiling"
+            results.append(_result(gate, value, compared))
+        return tuple(results)
 
 
 def hold(gate: Gate, summary: Summary) -> GateResult:
@@ -285,7 +289,7 @@ def _result(gate: Gate, value: float | None, what: str) -> GateResult:
 
 
 def _held(gate: Gate, summary: Summary) -> tuple[float | None, str]:
-    """What a gate is held against, and what that is."""
+    """Return the value that a gate compares with its bound, and a name for it."""
     score, bounds = _scored(gate.name, summary)
     if score is None:
         fallback = gate.name.endswith(_FALLBACK)

@@ -1,4 +1,4 @@
-"""The scores of a run as they are told: which of them, their names, and what stands beside."""
+"""The scores of a run for printing: a selection, their names, bounds and units."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
@@ -45,13 +45,13 @@ class Headline(NamedTuple):
     """A score of a run."""
 
     label: str
-    """What it is called: a key of the texts of `totals`, under `score`."""
+    """The key of its name under `score` in the texts of `totals`."""
     score: CorpusScore | None
     """Null where nothing was measured."""
     bounds: CorpusBounds | None
     """What failures leave open; None where they leave nothing open."""
     noun: str | None
-    """What it is pooled over, under `counted`; None where it is a share of answers."""
+    """The unit over which it is pooled, a key under `counted`; None for a share of answers."""
 
 
 def headlines(summary: Summary) -> list[Headline]:
@@ -68,14 +68,14 @@ def headlines(summary: Summary) -> list[Headline]:
 
 
 def correctness_headlines(totals: CorrectnessTotals, *, offline: bool) -> list[Headline]:
-    """Those of correctness; overall only where it differs."""
+    """The scores of correctness; overall scores only where they differ."""
     apart = is_apart(totals.f1_overall, totals.f1)
     names = (name for name in _AGREEING if apart or name not in OVERALL)
     return list(_told(totals, names, offline=offline))
 
 
 def relevance_headlines(totals: RelevanceTotals) -> list[Headline]:
-    """Those of answer relevance, likewise."""
+    """The scores of answer relevance; the overall score only where it differs."""
     apart = is_apart(totals.relevance_overall, totals.relevance)
     return list(_told(totals, _RELATING if apart else _RELATING[1:], offline=False))
 

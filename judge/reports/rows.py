@@ -17,7 +17,7 @@ from judge.scores.support import SUPPORTING
 
 Cell = str | int | float | bool | None
 Level = Literal["sentences", "answers"]
-"""What a row is of."""
+"""The unit of a row."""
 
 COLUMNS: Final[Mapping[Level, Mapping[str, type[str | float]]]] = {
     "sentences": {
@@ -87,7 +87,7 @@ COLUMNS: Final[Mapping[Level, Mapping[str, type[str | float]]]] = {
         "signature": str,
     },
 }
-"""The keys of the rows, in order, and what stands under each where it is not None."""
+"""The keys of the rows in order, and the type of each value that is not None."""
 
 
 def to_rows(results: Iterable[SampleResult], level: Level = "sentences") -> list[dict[str, Cell]]:
@@ -114,7 +114,7 @@ def to_rows(results: Iterable[SampleResult], level: Level = "sentences") -> list
 
 
 def rows_of(result: SampleResult, level: Level) -> Iterator[dict[str, Cell]]:
-    """The rows of one answer, as of `to_rows`."""
+    """Yield the rows of one answer; see `to_rows`."""
     yield from _sentences(result) if level == "sentences" else (_answer(result),)
 
 

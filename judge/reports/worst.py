@@ -21,7 +21,7 @@ from judge.records import (
 )
 
 FindingName = Literal["invented", "contradicted", "partial", "citations"]
-"""What may be wrong: with a claim, or with citations."""
+"""Problems of claims and of citations."""
 
 _ORDER: Final = {Support.CONTRADICTED: 0, Support.NONE: 1, Support.PARTIAL: 2}
 _FLAGGED: Final = 3
@@ -40,7 +40,7 @@ _BAD: Final = (CitationStatus.DANGLING, CitationStatus.UNSUPPORTED)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A sentence as a list shows it: whose answer it stands in, and what hangs on it."""
+    """A sentence of a list, with the qid of its answer, its flags and its citations."""
 
     qid: str
     sentence: SentenceResult
@@ -67,7 +67,7 @@ def entries(result: SampleResult) -> list[Entry]:
 
 
 _Ranked = tuple[int, float, int, Entry]
-"""Its rank, its score, its place in the stream: no two sentences are compared."""
+"""Rank, score and position in the stream, so that two sentences themselves are never compared."""
 
 
 class Worst:
@@ -121,14 +121,14 @@ class Finding:
     count: int = 0
     """Claims, or citations."""
     answers: int = 0
-    """In which they stand."""
+    """The number of answers with any of them."""
     example: Entry | None = None
     """The least probable, then the first; among citations one to a missing chunk."""
     least: float = field(default=0.0, repr=False)
 
 
 class Findings:
-    """What is wrong in a stream of answers, by the verdicts of the run's own judge."""
+    """Counts the problems in a stream of answers, by the verdicts of the run's own judge."""
 
     def __init__(self) -> None:
         self.found: dict[FindingName, Finding] = {name: Finding() for name in get_args(FindingName)}
@@ -148,7 +148,7 @@ class Findings:
 
 
 def _findings(entry: Entry) -> Iterator[tuple[FindingName, int, float]]:
-    """What is wrong with a sentence, how often, and how probable it is all the same."""
+    """Yield the problems of a sentence: name, count, and badness, the least first."""
     outcome = entry.sentence.outcome
     own = outcome if isinstance(outcome, Verdict) and outcome.fallback_from is None else None
     if own and (name := _NAMED.get(own.support)):
@@ -158,11 +158,11 @@ def _findings(entry: Entry) -> Iterator[tuple[FindingName, int, float]]:
 
 
 def badness(result: SampleResult) -> tuple[int, float, int, int]:
-    """Where an answer stands among others, the least first.
+    """Return the sort key of an answer, the worst first.
 
-    The lowest faithfulness; among equals most unsupported or flagged. Then those without a verdict,
-    most failures first, for an answer nobody could judge is not a bad one; then those without
-    claims.
+    The lowest faithfulness comes first, and among equals the most unsupported or flagged sentences.
+    Answers without a verdict follow, the most failures first, because a failure does not make an
+    answer bad. Answers without claims come last.
     """
     scores = result.scores
     rank = 2 if not scores.claims else 1 if scores.faithfulness is None else 0
@@ -205,7 +205,7 @@ class Failures:
 
 
 def failures(result: SampleResult) -> Iterator[Unscored]:
-    """What the run's own judge gave no verdict on: by chunks, by reference, of the question."""
+    """Yield the failures of the run's own judge: on sentences, on references, on the question."""
     judged: list[Outcome] = [sentence.outcome for sentence in result.sentences]
     if found := result.correctness:
         judged += [compared.outcome for compared in found.answer]

@@ -1,21 +1,22 @@
-"""Rank measures: what stands at ranks 1…n, against all that is relevant.
+"""Rank measures: gains at ranks 1…n, compared with all that is relevant.
 
-What holds for all of them:
+These conventions hold for all of them:
 
-- The last axis is the rank, the axes before it are queries: (n,) is one query, (q, n) are q of
-  them. The result is a float64 array of the leading shape, for one query a numpy float64.
-- `gains` (..., n): relevance of what stands at ranks 1…n, nothing twice. Above 0 is relevant,
-  fractions too; 0 or less is not, and fills up the ranking that is shorter than its neighbours.
-- `relevant` (...): R, how many relevant chunks the query has in all, no less than `gains` shows.
-- `judged` (..., m): relevance of every relevant chunk the query has, in any order, then 0.
-- `length` (...): places of the ranking; those beyond only fill it up.
-- `k`: how many ranks are looked at, from 1, also beyond n; None is all. Anything else: ValueError.
-- found(k): how many relevant chunks stand among the first k.
-- A query with nothing relevant gives 0.0, trec_eval's convention; who averages decides whether it
-  counts. What is undefined for another reason is NaN.
-- Ties are broken before: the order decides. Only `roc_auc` can be told of equal scores.
-- Sums run from the first rank to the last, so that a query's value is the same to the last bit
-  alone and among others, whatever fills it up.
+- The last axis is the rank, and the axes before it are queries: (n,) is one query, (q, n) are q
+  queries. The result is a float64 array of the leading shape; for one query a numpy float64.
+- `gains` (..., n): relevance of the chunk at each rank, no chunk twice. A relevance above 0 is
+  relevant, fractions included. 0 or less is irrelevant, and pads a ranking that is shorter than its
+  neighbours.
+- `relevant` (...): R, the number of relevant chunks of the query, at least as many as `gains` has.
+- `judged` (..., m): relevance of every relevant chunk of the query, in any order, padded with 0.
+- `length` (...): the length of the ranking without padding.
+- `k`: the number of ranks, from 1, also beyond n; None is all. Anything else is a ValueError.
+- found(k): the number of relevant chunks among the first k.
+- A query without relevant chunks gives 0.0, trec_eval's convention; the caller decides whether it
+  counts in a mean. A measure that is undefined for another reason is NaN.
+- Ties are broken before, by the order. Only `roc_auc` takes equal scores into account.
+- Sums run from the first rank to the last, so that a query's value has the same bits alone and
+  among others, whatever the padding.
 """
 
 from typing import Any, Final, Literal, TypeAlias
@@ -136,8 +137,8 @@ def average_precision(
 ) -> Values:
     """How early all relevant chunks stand; the mean over queries is MAP.
 
-    What is relevant and not among the first k counts as precision 0: the divisor is R, with k too
-    (trec_eval's `map_cut`), not min(k, R).
+    A relevant chunk that is not among the first k counts as precision 0: the divisor is R and not
+    min(k, R), also with k (trec_eval's `map_cut`).
 
     Formula: Σ precision@i over the ranks i of relevant chunks, ÷ R
     Range: 0 to 1
@@ -154,9 +155,9 @@ def average_precision(
 
 
 def dcg(gains: npt.ArrayLike, k: int | None = None, *, gain: Gain = "linear") -> Values:
-    """How much relevance is among the first k, less the lower it stands.
+    """Relevance among the first k, discounted by rank.
 
-    Every rank is discounted by log2(i + 1), as trec_eval has it; Järvelin and Kekäläinen leave the
+    Every rank is discounted by log2(i + 1), as in trec_eval; Järvelin and Kekäläinen leave the
     first ranks undiscounted. For relevance 0 and 1 both gains are the same.
 
     Formula: Σ_{i ≤ k} gain(rel_i) ÷ log2(i + 1), gain(r) = r or 2^r − 1
@@ -177,10 +178,10 @@ def dcg(gains: npt.ArrayLike, k: int | None = None, *, gain: Gain = "linear") ->
 def ndcg(
     gains: npt.ArrayLike, judged: npt.ArrayLike, k: int | None = None, *, gain: Gain = "linear"
 ) -> Values:
-    """How near the order of the first k comes to the best one, degrees of relevance counted.
+    """How close the order of the first k is to the best order, by degrees of relevance.
 
-    The best ranking holds what was never found, too, and is cut at k as the ranking is. Where every
-    row of `judged` falls it is not sorted again, which helps who asks for several k.
+    The best ranking includes the chunks that were not found, and is cut at k like the ranking. Rows
+    of `judged` that already fall are not sorted again, which saves time for several k.
 
     Formula: dcg@k ÷ dcg@k of the best ranking of all that is relevant
     Range: 0 to 1
@@ -205,9 +206,10 @@ def roc_auc(
 ) -> Values:
     """How well the ranking keeps relevant and irrelevant chunks apart, within what was ranked.
 
-    What was never ranked is not in it: a ranking that misses much can have 1. `scores` (..., n),
-    what the ranking was sorted by, fall. Computed as Mann and Whitney do, 1 - (S - P(P + 1)/2) ÷
-    (P·N), of P relevant and N irrelevant chunks, S the sum of the ranks of the relevant.
+    Chunks that were not ranked do not count, so a ranking that misses many can have 1. `scores`
+    (..., n) are the falling scores of the ranking. It is computed from the U statistic of Mann and
+    Whitney, 1 - (S - P(P + 1)/2) ÷ (P·N), with P relevant and N irrelevant chunks and S the sum of
+    the ranks of the relevant ones.
 
     Formula: share of pairs of a relevant and an irrelevant chunk ranked in that order, ties ½
     Range: 0 to 1; .5 by chance
@@ -314,7 +316,7 @@ def _mean_ranks(scores: npt.ArrayLike, there: npt.NDArray[np.bool_]) -> Floats:
     by = np.asarray(scores)
     places = np.arange(1, by.shape[-1] + 1, dtype=np.int32)
     starts = np.ones(there.shape, np.bool_)
-    # What fills up a ranking may bear any score: it is tied with nothing.
+    # Padding may have any score and is tied with nothing.
     starts[..., 1:] = (by[..., 1:] != by[..., :-1]) | ~there[..., 1:]
     earliest = np.maximum.accumulate(np.where(starts, places, np.int32(1)), axis=-1)
     ends = np.roll(starts, -1, axis=-1)

@@ -35,7 +35,9 @@ def flat(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""One line of it without control characters, as messages of servers and libraries are told.
+    r"""Return the text as one line without control characters.
+
+    It is for messages of servers and libraries.
 
     >>> printable("a\r\n b\x1b[2J")
     'a b [2J'
