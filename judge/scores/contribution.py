@@ -1,5 +1,6 @@
 """Scores of one answer for the means of a run, with their bounds."""
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from judge.records import (
@@ -21,7 +22,7 @@ from judge.records.summary import (
     PUBLIC,
 )
 from judge.scores.answer import Counts, Limits
-from judge.scores.support import citation_support
+from judge.scores.support import Supported, citation_support
 
 CLAIMING: Final = (
     "faithfulness",
@@ -47,19 +48,24 @@ class Contribution(NamedTuple):
 
 def contribution(result: SampleResult) -> Contribution:
     """Return the scores of one answer by the names that gates use."""
-    values, limits = contributed(result, Counts.of(result.sentences, result.citations))
+    sentences, citations = result.sentences, result.citations
+    supported = citation_support(sentences, citations)
+    values, limits = contributed(result, Counts.of(sentences, citations), supported)
     return Contribution(
         {PUBLIC.get(name, name): value for name, value in values.items()},
         {PUBLIC.get(name, name): pair for name, pair in limits.items()},
     )
 
 
-def contributed(result: SampleResult, outcomes: Counts) -> Contribution:
+def contributed(
+    result: SampleResult, outcomes: Counts, supported: Mapping[str, Supported]
+) -> Contribution:
     """Return the scores of one answer by the names of the totals' fields.
 
     Args:
         result: the answer's result.
         outcomes: the counts of its sentences and citations.
+        supported: how far its citations support its sentences.
     """
     scores, limits = result.scores, outcomes.limits()
     values: dict[str, float | None] = {name: getattr(scores, name) for name in CLAIMING}
@@ -72,7 +78,7 @@ def contributed(result: SampleResult, outcomes: Counts) -> Contribution:
     known = answerable(result)
     rates = ABSTAINING[:1] if known is None else (ABSTAINING[0], ABSTAINING[1 if known else 2])
     values |= dict.fromkeys(rates, float(result.status is Status.ABSTAINED))
-    for name, measured in citation_support(result.sentences, result.citations).items():
+    for name, measured in supported.items():
         values[name], limits[name] = measured.value, measured.limits
     if result.correctness is not None:
         compared = _of_reference(result.correctness)

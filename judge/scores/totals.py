@@ -114,7 +114,8 @@ class Totals:
         found, pools = self._tally.counted, self._tally.pools
         position = found["statuses"].total() if position is None else position
         outcomes = Counts.of(result.sentences, result.citations)
-        contribution = contributed(result, outcomes)
+        supported = citation_support(result.sentences, result.citations)
+        contribution = contributed(result, outcomes, supported)
         self._tally.add(*contribution)
         pools["claims"].merge(outcomes)
         found["signatures"][result.signature] += 1
@@ -123,7 +124,10 @@ class Totals:
         found["flags"].update(flag.name for flag in result.flags)
         if _REPEATED in result.signature:
             _add_repeats(result, found["repeats"], found["repeats.failed"])
-        _add_citations(result, self._tally)
+        found["citing"]["answers"] += bool(result.citations)
+        for name, measured in supported.items():
+            found["half_weights"][name] += round(2 * measured.weight)
+            found["items"][name] += measured.items
         _add_calls(result, self._tally)
         if result.correctness is not None:
             _add_correctness(result.correctness, contribution.values, self._tally)
@@ -338,15 +342,6 @@ def _add_repeats(
             counts["compared"] += len(labels) > 1
             counts["flipped"] += len(set(labels)) > 1
             counts["changed"] += outcome.support is not labels[0]
-
-
-def _add_citations(result: SampleResult, tally: Tally) -> None:
-    """Count how far the citations of an answer support the sentences that cite."""
-    found = tally.counted
-    found["citing"]["answers"] += bool(result.citations)
-    for name, measured in citation_support(result.sentences, result.citations).items():
-        found["half_weights"][name] += round(2 * measured.weight)
-        found["items"][name] += measured.items
 
 
 def _add_calls(result: SampleResult, tally: Tally) -> None:
