@@ -3,9 +3,11 @@
 import gzip
 import hashlib
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
+from glob import glob
 from pathlib import Path
 from typing import IO, Final
 
@@ -127,18 +129,32 @@ def discard_findings(run: Path, target: Target = "faithfulness") -> None:
 
 
 def check_output(path: Path, spared: Iterable[Path], *, force: bool, option: str = "-o") -> None:
-    """See that a file may be written before anything is paid for; RunError where it may not.
+    """Check that a file may be written, before anything is paid for.
 
-    Files that are `spared` are not written over, nor folders written into, even with `force`.
+    Files that are `spared` are never replaced and folders never written into, even with `force`. A
+    spared path may be a pattern such as `runs/*.jsonl`. The file that standard input is read from
+    is spared, too.
+
+    Raises:
+        RunError: the file may not be written.
     """
     step = f"name another {option}"
     real = path.resolve()
-    if not {real, *real.parents}.isdisjoint(each.resolve() for each in spared):
+    sources = {Path(name) for each in spared for name in (glob(str(each)) or [each])}  # noqa: PTH207  Path.glob takes no absolute pattern
+    is_source = not {real, *real.parents}.isdisjoint(each.resolve() for each in sources)
+    if is_source or _is_standard_input(real):
         raise RunError(f"{path}: is what this is made from, or would lie in it; {step}")
     if real.exists() and not real.is_file():
         raise RunError(f"{path}: is no file that could be replaced; {step}")
     if real.exists() and not force:
         raise RunError(f"{path}: stands there already; replace it with --force, or {step}")
+
+
+def _is_standard_input(path: Path) -> bool:
+    try:
+        return path.is_file() and os.path.samestat(path.stat(), os.fstat(0))
+    except OSError:  # standard input is closed
+        return False
 
 
 def write_whole(path: Path, texts: Iterable[str], option: str = "-o") -> None:

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,8 @@ from judge.review.folder import (
     check_output,
     write_whole,
 )
+
+FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "cells.jsonl"
 
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:
@@ -23,7 +27,19 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     check_output(tmp_path / "review2.jsonl", [tmp_path / "review"], force=False)
     with pytest.raises(RunError, match="is no file that could be replaced"):
         check_output(tmp_path, [path], force=True)
+    with pytest.raises(RunError, match="made from"):
+        check_output(path, [tmp_path / "*.jsonl"], force=True)
     assert path.read_text() == "mine"
+
+
+def test_the_file_on_standard_input_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "samples.jsonl"
+    path.write_bytes(FIXTURE.read_bytes())
+    words = [sys.executable, "-m", "judge", "perturb", "-", "-o", str(path), "--force"]
+    with path.open() as piped:
+        ran = subprocess.run(words, stdin=piped, capture_output=True, text=True, check=False)
+    assert ran.returncode == 2, ran.stderr
+    assert path.read_bytes() == FIXTURE.read_bytes()
 
 
 def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
