@@ -140,7 +140,7 @@ def check_output(path: Path, spared: Iterable[Path], *, force: bool, option: str
     """
     step = f"name another {option}"
     real = path.resolve()
-    sources = {Path(name) for each in spared for name in (glob(str(each)) or [each])}  # noqa: PTH207  Path.glob takes no absolute pattern
+    sources = {Path(name) for each in spared for name in (glob(str(each)) or [str(each)])}  # noqa: PTH207  Path.glob takes no absolute pattern
     is_source = not {real, *real.parents}.isdisjoint(each.resolve() for each in sources)
     if is_source or _is_standard_input(real):
         raise RunError(f"{path}: is what this is made from, or would lie in it; {step}")

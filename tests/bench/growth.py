@@ -32,7 +32,7 @@ def cost(read: list[Sample], url: str) -> tuple[float, float]:
     own, asking = [], []
     for _ in range(ROUNDS):
         own.append(forked(whole_seconds, read, other(read)))
-        asking.append(forked(path, read, other(read), settings(url)).computed)
+        asking.append(forked(path, read, settings(url)).cpu)
     return 1000 * min(own) / len(read), 1000 * min(asking) / len(read)
 
 
