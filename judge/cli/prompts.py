@@ -1,13 +1,19 @@
 """`judge prompts`: the pinned words the judge is asked with."""
 
+import re
+from typing import Final
+
 import typer
 
 from judge.cli.app import COMMANDS, app
 from judge.cli.terminal import say
-from judge.prompt import load_prompt, prompts_folder, verify_prompts, versions
+from judge.prompt import FAITHFULNESS, load_prompt, prompts_folder, verify_prompts, versions
 
 prompts = typer.Typer(no_args_is_help=True, help=COMMANDS["prompts"])
 app.add_typer(prompts, name="prompts")
+
+_REFERENCE: Final = re.compile(r"(?:(?P<name>\w+)-)?(?P<version>v\d+)(?:@[0-9a-f]*)?")
+"""A prompt as signatures and `--prompt` name it: `faithfulness-v2@75fd2d8c` or `v2`."""
 
 
 @prompts.command("list")
@@ -33,15 +39,21 @@ def verify() -> None:
 
 @prompts.command()
 def show(
-    name: str = typer.Argument(metavar="NAME", help="Such as faithfulness."),
+    name: str = typer.Argument(
+        metavar="NAME", help="Name and version, such as faithfulness-v2, faithfulness or v2."
+    ),
     version: str | None = typer.Argument(
         None, metavar="[VERSION]", help="Such as v1 [the newest]."
     ),
 ) -> None:
-    """Print a prompt as it is sent, its placeholders unfilled.
+    """Print a prompt as it is sent, with its placeholders.
 
-    Example: judge prompts show faithfulness v1
+    A version alone is one of the faithfulness prompt.
+
+    Example: judge prompts show faithfulness-v1
     """
+    if version is None and (found := _REFERENCE.fullmatch(name)):
+        name, version = found["name"] or FAITHFULNESS, found["version"]
     prompt = load_prompt(name, version or versions(name)[-1])
     say(
         f"{prompt.reference}  sha256 {prompt.sha256}",

@@ -1,7 +1,7 @@
-"""`judge show`: one answer and why, a list, or the answers of a quadrant one after another."""
+"""`judge show`: answers and why, a list, or the answers of a quadrant one after another."""
 
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final, get_args
 
@@ -65,8 +65,8 @@ _CELL: Final = typer.Option(
 @app.command()
 def show(
     run: Path = RUN,
-    qid: str | None = typer.Argument(
-        None, metavar="[QID]", help="Which answer; the worst where left out."
+    qids: list[str] | None = typer.Argument(
+        None, metavar="[QID]…", help="The answers to show; the worst one where left out."
     ),
     *,
     support: str | None = _SUPPORT,
@@ -84,10 +84,10 @@ def show(
         "en", metavar="en|zh", help="Language of what is printed [en]; reasons keep the answer's."
     ),
 ) -> None:
-    """Show one answer: each sentence's support, the evidence, the citations; or list many.
+    """Show answers: each sentence's support, the evidence, the citations; or list many.
 
     --support, --flag, --status and --worst list sentences or answers in a few lines each, in input
-    order or worst first; where several are given, with --cell and a QID, too, all must hold.
+    order or worst first; where several are given, with --cell and QIDs, too, all must hold.
 
     --cell alone shows the answers of one cell of the table that judge score --details prints where
     samples have gold evidence: one at a time, in input order, and how to go on to the next.
@@ -110,19 +110,19 @@ def show(
     if worst is not None or given:
         given |= {} if cell is None else {"--cell": cell}
         part = (worst or count or _LISTED, skip or 0, worst is not None)
-        _show_list(run, qid, given, words, part, lang)
+        _show_list(run, qids or [], given, words, part, lang)
         return
-    if paged and (cell is None or qid is not None):
+    if paged and (cell is None or qids):
         raise ConfigError("-n and --skip go with --cell or a list, and without a QID")
-    if qid is not None or not words:
-        _show_answer(run, qid, words, lang)
+    if qids or not words:
+        _show_answers(run, qids or [], words, lang)
     else:
         _show_cell(run, words, count or 1, skip or 0, lang)
 
 
 def _show_list(
     run: Path,
-    qid: str | None,
+    qids: Sequence[str],
     given: Mapping[str, str],
     words: Collection[QuadrantWord],
     part: tuple[int, int, bool],
@@ -135,8 +135,8 @@ def _show_list(
             chosen(option, given[option], values)
     support, flag, status = map(given.get, known)
     asked = Filter(support, flag, status, words)
-    results = read_results(run) if qid is None else [_named(run, qid)]
-    command = ["judge", "show", str(run), *([] if qid is None else [qid])]
+    results = _answers(run, qids) if qids else read_results(run)
+    command = ["judge", "show", str(run), *qids]
     for option, value in given.items():
         command += [option, value]
     count, skip, worst = part
@@ -146,27 +146,41 @@ def _show_list(
         print_list(results, asked, Part(count, skip, worst), command, page)
 
 
-def _named(run: Path, qid: str) -> SampleResult:
-    for result in read_results(run):
-        if result.qid == qid:
-            return result
-    raise RunError(f"{run}: no answer {clip(qid, 80)!r}; without one, the worst is shown")
+def _answers(run: Path, qids: Sequence[str]) -> list[SampleResult]:
+    """Return the results of these answers, in this order.
+
+    Raises:
+        RunError: the run has no such answer.
+    """
+    found = {result.qid: result for result in read_results(run) if result.qid in set(qids)}
+    for qid in qids:
+        if qid not in found:
+            raise RunError(f"{run}: no answer {clip(qid, 80)!r}; without one, the worst is shown")
+    return [found[qid] for qid in dict.fromkeys(qids)]
 
 
-def _show_answer(run: Path, qid: str | None, words: Collection[QuadrantWord], lang: Lang) -> None:
-    result = worst_answer(read_results(run)) if qid is None else _named(run, qid)
-    if result is None:
+def _show_answers(
+    run: Path, qids: Sequence[str], words: Collection[QuadrantWord], lang: Lang
+) -> None:
+    worst = None if qids else worst_answer(read_results(run))
+    results = _answers(run, qids) if qids else [worst] if worst else []
+    if not results:
         raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
-    if words and result.cell is None:
-        why = unplaced(result, "en") or _UNPLACED
-        raise RunError(f"{run}: answer {result.qid!r} is in no cell: {why}")
-    if result.cell is not None and not set(words).issubset(result.cell.words):
-        where = ", ".join(result.cell.words)
-        raise RunError(f"{run}: answer {result.qid!r} is not in that cell; it is {where}")
-    sample = Origins(run).of(result)
+    for result in results:
+        if words and result.cell is None:
+            why = unplaced(result, "en") or _UNPLACED
+            raise RunError(f"{run}: answer {result.qid!r} is in no cell: {why}")
+        if result.cell is not None and not set(words).issubset(result.cell.words):
+            where = ", ".join(result.cell.words)
+            raise RunError(f"{run}: answer {result.qid!r} is not in that cell; it is {where}")
+    samples = Origins(run)
     with output(lang) as page:
-        print_answer(result, sample, page)
-        print_grounds(result, sample, page, lang)
+        for number, result in enumerate(results):
+            if number:
+                page.blank()
+            sample = samples.of(result)
+            print_answer(result, sample, page)
+            print_grounds(result, sample, page, lang)
 
 
 def _show_cell(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.files.runs import read_record
-from judge.prompt import load_prompt
+from judge.prompt import Prompt, load_prompt
 from tests.commands import Ran, judge, line, write
 from tests.server import JudgeServer
 
@@ -72,11 +72,14 @@ def test_whoever_is_asked_may_say_no(
 
 def test_a_prompt_is_shown_whole_and_an_unknown_one_is_one_line() -> None:
     words: tuple[str, ...]
-    for prompt, words in ((NEW, ()), (NEW, ("v2",)), (OLD, ("v1",))):
-        text = judge("prompts", "show", "faithfulness", *words).out
+    shown: list[tuple[Prompt, tuple[str, ...]]]
+    shown = [(NEW, ("faithfulness",)), (NEW, ("faithfulness", "v2")), (NEW, ("v2",))]
+    shown += [(OLD, ("faithfulness-v1",)), (OLD, (OLD.reference,)), (OLD, ("faithfulness", "v1"))]
+    for prompt, words in shown:
+        text = judge("prompts", "show", *words).out
         for part in (prompt.reference, prompt.system, prompt.user.template, prompt.again.template):
             assert part in text
-    for words in (("faith",), ("faithfulness", "v9")):
+    for words in (("faith",), ("faithfulness", "v9"), ("v9",)):
         ran = judge("prompts", "show", *words)
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
 

@@ -68,6 +68,15 @@ def test_every_answer_can_be_shown_and_without_a_name_the_worst(run: Path) -> No
     assert found[judge("show", run).out.split()[0]] == least
 
 
+def test_several_answers_are_shown_in_the_order_they_are_named(run: Path) -> None:
+    first, *_, last = (each.qid for each in results(run))
+    both, single = judge("show", run, last, first), judge("show", run, last)
+    assert both.code == 0
+    assert both.out.startswith(single.out.rstrip())
+    assert judge("show", run, first).out.strip() in both.out
+    assert "nobody" in refused(judge("show", run, first, "nobody"))
+
+
 def test_a_finished_run_with_too_few_or_too_many_lines_is_refused(
     run: Path, tmp_path: Path
 ) -> None:
