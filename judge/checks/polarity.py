@@ -104,6 +104,7 @@ class Sentence:
         self.text = text
         self.tokens = tuple(_tokens(text))
         self.keys = [token.key for token in self.tokens]
+        self.keys_once = frozenset(self.keys)
         self.weight = sum(token.weight for token in self.tokens)
 
     def has(self, name: str) -> bool:
@@ -150,8 +151,29 @@ class Copies:
             shared,
             key=lambda at: (-shared[at] / len(self._sentences[at].keys), at),
         )[:_COMPARED]
-        found = [copy for at in best if (copy := compare(own, self._sentences[at])).share >= NEAR]
+        found = [
+            copy
+            for sentence in (self._sentences[at] for at in best)
+            if _most_in_common(own, sentence) >= NEAR
+            and (copy := compare(own, sentence)).share >= NEAR
+        ]
         return sorted(found, key=lambda copy: -copy.share)
+
+
+def _most_in_common(own: Sentence, other: Sentence) -> float:
+    """Return an upper bound of the share of words that `compare` finds in common.
+
+    It looks at no order and so costs a tenth: most pairs of sentences end here.
+    """
+    equal = own.keys_once & other.keys_once
+    common = sum(token.weight for token in other.tokens if token.key in equal)
+    heaviest = max(token.weight for token in other.tokens)
+    for token in own.tokens:
+        if token.poles or _is_value(token):
+            common += token.weight + heaviest
+        elif token.key in equal:
+            common += token.weight
+    return common / max(own.weight + other.weight, 1e-9)
 
 
 def compare(own: Sentence, other: Sentence) -> Copy:
