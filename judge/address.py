@@ -27,6 +27,24 @@ def check_headers(headers: Mapping[str, str]) -> None:
             raise ValueError(f"judge itself sets {name.lower()}; leave it out")
 
 
+def bearer(token: str, source: str) -> dict[str, str]:
+    """Return the header for a bearer token, and no header if the token is empty.
+
+    Args:
+        token: the token, which an error does not repeat.
+        source: where the token comes from, such as the name of an environment variable.
+
+    Raises:
+        ConfigError: the token contains a character that a header cannot.
+    """
+    if not (token.isascii() and token.isprintable()):
+        raise ConfigError(
+            f"{source} contains a character that no token has; set it to the bare token, which is "
+            "printable ASCII"
+        )
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
 class _Address(NamedTuple):
     """What an address of a kind is like."""
 

@@ -15,7 +15,8 @@ from typing import Any, Final, TypeVar
 import httpx
 from pydantic import ValidationError
 
-from judge.address import checked_url
+from judge.address import bearer, checked_url
+from judge.config import CLIENT_TOKEN
 from judge.errors import (
     ConfigError,
     InputError,
@@ -27,7 +28,6 @@ from judge.errors import (
 from judge.files.runs import results_in
 from judge.records import Sample, SampleResult
 from judge.service.wire import OPEN, BatchStatus, Options, ProblemDetails
-from judge.settings import CLIENT_TOKEN
 
 _Result = TypeVar("_Result")
 
@@ -60,12 +60,15 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         timeout: float = 660.0,
         every: float = 1.0,
     ) -> None:
-        given = os.environ.get(CLIENT_TOKEN, "").strip() if token is None else token
+        if token is None:
+            headers = bearer(os.environ.get(CLIENT_TOKEN, "").strip(), CLIENT_TOKEN)
+        else:
+            headers = bearer(token, "token")
         self._patience = patience
         self._every = every
         self._http = httpx.AsyncClient(
             base_url=checked_url(url),
-            headers={"Authorization": f"Bearer {given}"} if given else {},
+            headers=headers,
             timeout=httpx.Timeout(timeout, connect=10.0),
             # What a proxy of the environment would see is nobody's business.
             trust_env=False,

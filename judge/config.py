@@ -1,7 +1,12 @@
-"""The settings of a run, checked when they are made."""
+"""The settings of a run: what each one means, and where they are read from."""
 
 import json
-from collections.abc import Callable
+import logging
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -22,184 +27,252 @@ from judge.errors import ConfigError
 from judge.prompt import FAITHFULNESS, versions
 from judge.records import Record, Rules
 from judge.signature import BAR
-from judge.text.visible import clip
+from judge.text.visible import clip, nearest
+
+_LOG: Final = logging.getLogger("judge")
+
+SETTINGS_FILE: Final = "judge.toml"
+"""The file of settings that is read from the working folder if it is there."""
+PREFIX: Final = "JUDGE_"
+"""The environment variable of a setting is its name behind this prefix, such as JUDGE_MODEL."""
+
+REVIEW_TOKEN: Final = "JUDGE_REVIEW_TOKEN"  # noqa: S105  the name of a variable
+"""The bearer token that is sent to a review hook at an http address."""
+SERVICE_TOKENS: Final = "JUDGE_SERVICE_TOKENS"
+"""The bearer tokens that the service accepts: NAME:TOKEN, separated by commas."""
+CLIENT_TOKEN: Final = "JUDGE_SERVICE_TOKEN"  # noqa: S105  the name of a variable
+"""The bearer token that a client sends to the service."""
+REDIS_USERNAME: Final = "JUDGE_REDIS_USERNAME"
+REDIS_PASSWORD: Final = "JUDGE_REDIS_PASSWORD"  # noqa: S105  the name of a variable
+"""The password of a shared cache."""
+_SECRET_VARIABLES: Final = {
+    REVIEW_TOKEN,
+    SERVICE_TOKENS,
+    CLIENT_TOKEN,
+    REDIS_USERNAME,
+    REDIS_PASSWORD,
+}
+"""Environment variables with our prefix that are secrets and no settings."""
+_SECRET_HEADER: Final = re.compile("key|secret|token|auth|cookie|password", re.IGNORECASE)
+"""Matches the name of a header whose value is a secret."""
+_GUARDED: Final = (
+    *("base_url", "headers", "extra_body", "cache_dir", "cache_url", "citation_pattern"),
+    *("nli_model", "embedding_model"),
+)
+"""Settings that a file may only have if the user named the file (`# D75`)."""
+_MAX_FILE_BYTES: Final = 1 << 14
+"""The largest file of settings. The memory of the TOML parser grows with the square of the number
+of parts of a key."""
+_MAX_SHOWN: Final = 200
+"""Characters of a value that an error shows."""
 
 LOCAL: Final = "local:"
-"""Before the name of an embedding model that is loaded here, and not asked for of a server."""
+"""The prefix of an embedding model that is loaded on this machine and not called on a server."""
 Endpoint = Literal["chat", "responses"]
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _Effort = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,20}$")]
-_SHOWN: Final = 200
 
 _OURS: Final[dict[str, set[str]]] = {
     "chat": {"messages", "response_format", "max_tokens", "max_completion_tokens", "n"},
     "responses": {"input", "instructions", "text", "max_output_tokens", "background"},
 }
-"""Fields of a request that are made of other settings, or that its reply hangs on."""
+"""Fields of a request that judge sets from other settings or that its reading of the reply needs,
+by endpoint."""
 
 
-def _unpacked(given: object) -> object:
+class _Fault(ValueError):
+    """A fault whose message is complete. `names` are the settings that cause it."""
+
+    def __init__(self, message: str, *names: str) -> None:
+        self.names = names
+        super().__init__(message)
+
+
+def _parse_json(given: object) -> object:
     if not isinstance(given, str):
         return given
     try:
         return json.loads(given)
     except (ValueError, RecursionError):
-        raise ValueError('is no JSON; give an object, such as {"name": "value"}') from None
+        raise ValueError('is not JSON; give an object, such as {"name": "value"}') from None
 
 
-def _paths(given: object) -> object:
-    """A mapping of fields to paths, which may be `FIELD=PATH` texts or one, with commas between."""
+def _parse_paths(given: object) -> object:
+    """Read FIELD=PATH pairs: a mapping, a list of pairs, or pairs separated by commas."""
     if isinstance(given, str) and not given.lstrip().startswith("{"):
         given = given.split(",")
     if not isinstance(given, list | tuple):
-        return _unpacked(given)
-    pairs = [str(each).partition("=") for each in given]
-    if bad := [each for each, (*both, path) in zip(given, pairs, strict=True) if not path]:
-        raise ValueError(f"{bad[0]!r} is no FIELD=PATH, such as answer=result.text")
-    mapping = {name.strip(): path.strip() for name, _, path in pairs}
-    if len(mapping) < len(pairs):
-        raise ValueError("a field stands twice; keep one")
+        return _parse_json(given)
+    mapping: dict[str, str] = {}
+    for pair in given:
+        name, _, path = str(pair).partition("=")
+        if not path:
+            raise ValueError(f"{pair!r} is not FIELD=PATH, such as answer=result.text")
+        if name.strip() in mapping:
+            raise ValueError(f"{name.strip()!r} is given twice; keep one")
+        mapping[name.strip()] = path.strip()
     return mapping
 
 
-_Paths = Annotated[dict[str, str], BeforeValidator(_paths)]
-_Headers = Annotated[dict[str, SecretStr], BeforeValidator(_unpacked)]
-_Fields = Annotated[dict[str, JsonValue], BeforeValidator(_unpacked)]
+_Paths = Annotated[dict[str, str], BeforeValidator(_parse_paths)]
+_Headers = Annotated[dict[str, SecretStr], BeforeValidator(_parse_json)]
+_Fields = Annotated[dict[str, JsonValue], BeforeValidator(_parse_json)]
 
 
 class Config(Record):
-    """Every setting. A key is none: it comes from the environment alone; nor are headers shown.
+    """Every setting of a run, checked when it is made.
+
+    It reads neither the environment nor a file; `load_config` does. The key of a server is not a
+    setting: it is read from the environment variable OPENAI_API_KEY only. Headers are settings, and
+    are left out of every text that is made of a `Config`.
 
     Raises:
         ConfigError: a setting is unknown or out of range; the message names it and its value.
     """
 
     judge: Literal["auto", "llm", "nli", "similarity"] = "auto"
-    """Which judge; `auto` is a language model where one is named, else an NLI model likewise."""
+    """The kind of judge. With `auto`, a language model judges if `model` is set, else an NLI model
+    if `nli_model` is set, else similarity."""
     model: _Name | None = None
-    """The judging model, as its server calls it."""
+    """The name of the language model that judges, as its server knows it."""
     base_url: _Name | None = None
-    """An OpenAI-compatible server, such as http://localhost:8000/v1; OpenAI's where left out."""
+    """The address of an OpenAI-compatible server, such as http://localhost:8000/v1. The default is
+    OpenAI's server."""
     endpoint: Endpoint = "chat"
-    """Where a language model is asked: /chat/completions, which most servers have, or OpenAI's
-    newer /responses; it is part of the signature."""
+    """The endpoint that requests are sent to: `chat` is /chat/completions, which most servers have,
+    and `responses` is OpenAI's newer /responses. It is part of the signature."""
     embedding_model: _Name | None = None
-    """For similarity, instead of the built-in one: of that server, or `local:` and a model here.
-    Not beside an NLI model, which takes the place of similarity."""
+    """An embedding model for the similarity judge, instead of the built-in one: the name of a model
+    of the server, or `local:` and a model on this machine. It cannot be combined with an NLI model,
+    because that replaces similarity."""
     nli_model: _Name | None = None
-    """A model of natural language inference on this machine: its folder, or its name on the hub."""
+    """A natural language inference (NLI) model on this machine: its folder, or its name on the
+    Hugging Face hub."""
     fallback: bool = True
-    """Show what NLI or similarity says where the language model gave no verdict."""
+    """Show the verdict of NLI or similarity for a sentence where the language model gave none."""
     prompt: _Name = "v2"
-    """Which version of the faithfulness prompt a language model is asked with, such as v1."""
+    """The version of the faithfulness prompt, such as v1. `judge prompts list` shows all."""
     repeat: int = Field(default=1, ge=1, le=20)
-    """How often a language model is asked about a sentence that is `partial`, `contradicted` or
-    unverified: by another seed and with the chunks in another order each time, and the majority
-    decides."""
+    """How many times the language model is asked about a sentence whose verdict is `partial`,
+    `contradicted` or unverified. Each time has another seed and another order of chunks, and the
+    majority decides."""
     sentences_per_call: int = Field(default=16, ge=1, le=100)
-    """Sentences asked in one call."""
+    """The maximum number of sentences in one call."""
     max_evidence_tokens: int = Field(default=24_000, ge=500)
-    """Estimated tokens of chunks in one call; more are judged in windows."""
+    """The maximum number of estimated tokens of chunks in one call. Longer evidence is judged in
+    several windows."""
     max_reply_tokens: int | None = Field(default=None, ge=1)
-    """The limit with which a reply that was cut is asked for once more, and the highest of any;
-    where left out, twice the limit at which it was cut, and 8192 at least."""
+    """The token limit for the one repeated request after a reply was cut off, and the highest limit
+    of all requests. The default is twice the first limit, and at least 8192."""
     reasoning_effort: _Effort | None = None
-    """How much a model thinks, in its server's word: none, minimal, low, medium, high …"""
+    """How much a reasoning model thinks, in its server's words: none, minimal, low, medium, high.
+    It is part of the signature."""
     extra_body: _Fields | None = None
-    """Further fields of each chat request, as a mapping or as JSON; these and the effort are part
-    of the signature."""
+    """Additional fields of each request to the language model, as a JSON object. They are part of
+    the signature."""
     headers: _Headers | None = Field(default=None, exclude=True, repr=False)
-    """Further headers of each request, likewise; they may hold secrets, and are shown nowhere."""
+    """Additional headers of each request, as a JSON object. They may contain secrets, so they are
+    never shown or saved; set them in the environment variable JUDGE_HEADERS."""
     timeout: float = Field(default=120.0, gt=0, allow_inf_nan=False)
-    """Seconds for one attempt."""
+    """The maximum time in seconds for one attempt at a call."""
     deadline: float = Field(default=600.0, gt=0, allow_inf_nan=False)
-    """Seconds for one answer, its relevance included, and for each way of a comparison, retries and
-    all."""
+    """The maximum time in seconds for one answer, including all retries and its relevance. Each
+    direction of a comparison with `gold_answer` has the same limit."""
     attempts: int = Field(default=6, ge=1)
-    """Attempts at one call; a server that says "too many requests" is asked until the deadline."""
+    """The maximum number of attempts at one call. A reply "too many requests" is not counted; the
+    call is repeated until the deadline."""
     patience: float = Field(default=120.0, ge=0, allow_inf_nan=False)
-    """Seconds for which a server may be gone, which cost no attempts: then the run ends unfinished,
-    and can be gone on with. Where 0, it is asked as often as ever, about all."""
+    """The time in seconds for which a server may be unreachable before the run stops. A stopped run
+    can be resumed. With 0, the run never stops for this, and each call uses up its attempts."""
     cache: bool = True
-    """Keep a language model's verdicts, and ask for none twice."""
+    """Keep the verdicts of language models, and reuse them for equal requests."""
     cache_dir: Path | None = None
-    """Where; `judge` in the user's cache folder where left out."""
+    """The folder of the cache. The default is `judge` in the user's cache folder."""
     cache_url: _Name | None = None
-    """Where instead, for many machines: a Redis server, such as redis://localhost:6379/0."""
+    """The address of a Redis server that holds the cache for several machines, such as
+    redis://localhost:6379/0. It replaces the folder."""
     cache_ttl: int | None = Field(default=None, ge=1)
-    """Seconds after which that server forgets a verdict; never where left out."""
+    """The time in seconds after which the Redis server deletes a verdict. The default is never."""
     durable: bool = False
-    """A verdict counts once the disk, or that server, has it; otherwise up to 50 ms of them are
-    lost with the process (kill -9), and asked again."""
+    """Wait until the verdicts of each answer are on the disk, so that they survive a power failure.
+    They survive a killed process in any case."""
     prior: float = Field(default=0.9, gt=0, lt=1)
-    """Share of sentences expected to be supported, for the similarity judge's probabilities."""
+    """The share of sentences that is expected to be supported. The similarity judge computes its
+    probabilities with it."""
     concurrency: int = Field(default=64, ge=1)
-    """Answers in flight at once; fewer requests are, where the server refuses as many."""
+    """The maximum number of answers that are judged at the same time."""
     rpm: int | None = Field(default=None, ge=1)
-    """Requests a minute at most, evenly spread; fewer where the server takes fewer."""
+    """The maximum number of requests per minute. They are sent at equal intervals."""
     tpm: int | None = Field(default=None, ge=1)
-    """Tokens a minute, questions and replies, likewise; only whole requests are held back."""
+    """The maximum number of tokens per minute, in prompts and replies."""
     workers: int | None = Field(default=None, ge=1, le=64)
-    """Processes that compute: 1 is this one alone. More cut, check and judge by similarity; this
-    one asks whoever is asked, and runs models of this machine. If left out `judge score` takes as
-    many as there are cores, at most 4, and 1 below 200 answers; anything else takes 1."""
+    """The number of processes that split, check and judge by similarity; 1 is the main process
+    alone, which also sends all requests and runs local models. `judge score` uses one process per
+    core by default, at most 4, and 1 for fewer than 200 answers. Other uses have 1."""
     input_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """What a million tokens of questions cost, in whatever money."""
+    """The price of a million prompt tokens, in any currency."""
     output_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """What a million tokens of replies cost, in the same."""
+    """The price of a million reply tokens, in the same currency."""
     max_tokens: int | None = Field(default=None, ge=1)
-    """Tokens that the language model may take in a session, questions and replies; what is open
-    then is unscored (`budget`)."""
+    """The budget of a run in tokens, in prompts and replies. Sentences that remain are unscored
+    with the reason `budget`."""
     max_cost: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    """What they may cost, by the two prices; likewise."""
+    """The budget of a run in money, computed with the two prices. Sentences that remain are
+    unscored with the reason `budget`."""
     max_unscored: float = Field(default=0.05, ge=0, le=1)
-    """Share of claims without a verdict over which a run is not to be trusted."""
+    """The share of claims without a verdict above which a run is untrusted."""
     max_line: float = Field(default=64.0, gt=0, allow_inf_nan=False)
-    """MB of the longest line of samples; a longer one is refused, and not read whole."""
+    """The maximum length of a line of samples in megabytes. A longer line is refused without being
+    read completely."""
     map: _Paths | None = None
-    """Where rows of samples hold our fields, as paths by field; what is not named is found by what
-    the rows look like."""
+    """The paths of our fields in the rows of samples, such as answer=result.text. Fields without a
+    path are found by the shape of the rows."""
     seed: int = Field(default=0, ge=0)
-    """Of what is drawn for people."""
+    """The seed of the random draws of answers for people to review."""
     review_rate: float = Field(default=0.02, ge=0, le=1)
-    """Share of answers that a review hook is handed, where there is one."""
+    """The share of answers that is passed to a review hook, if there is one."""
     correctness: bool = False
-    """Compare each answer with its `gold_answer`, too: one more call each way."""
+    """Also compare each answer with its `gold_answer`. This takes one more call in each
+    direction."""
     relevance: bool = False
-    """Ask a language model whether each answer answers its `query`, too: one more call."""
+    """Also ask a language model whether each answer answers its `query`. This takes one more
+    call."""
     faithful_from: float = Field(default=0.8, ge=0, le=1)
-    """The least faithfulness of an answer that counts as faithful in the table of cells."""
+    """The lowest faithfulness at which an answer counts as faithful in the table of faithful and
+    correct answers."""
     correct_from: float = Field(default=0.8, ge=0, le=1)
-    """The least part of its reference that an answer covers to count as correct there."""
+    """The lowest recall of its reference at which an answer counts as correct in the same table."""
     gold_match: Literal["exact", "prefix"] = "exact"
-    """Whether gold names chunks, or with `prefix` documents: a chunk's id is then a document's id
-    and a character that is no letter or digit, or Chinese after other letters or the reverse."""
+    """What gold names: chunks with `exact`, documents with `prefix`. The id of a chunk is then the
+    id of its document and a separator. The separator is a character that is no letter or digit, or
+    a change between Chinese and other letters."""
     prose_citations: bool = False
-    """Also read "passage 2", "文档2" as citations."""
+    """Also read "passage 2" and "文档2" as citations."""
     citation_pattern: str | None = None
-    """One more regular expression for citations."""
+    """A regular expression for an additional form of citations: it matches the marker alone, and
+    its group 1 is the id."""
     require_quotes: bool = False
-    """Count a `full` or `partial` without a verified quote as unscored."""
+    """Count a `full` or `partial` verdict without a verified quote as unscored."""
 
     @property
     def rules(self) -> Rules:
-        """The part of the settings that concerns the reading of answers."""
+        """The settings that concern the reading of answers."""
         return Rules.model_validate({name: getattr(self, name) for name in Rules.model_fields})
 
     @property
     def limited(self) -> bool:
-        """Whether there is a budget."""
+        """Whether the run has a budget."""
         return self.max_tokens is not None or self.max_cost is not None
 
     def cost(self, prompt_tokens: int, reply_tokens: int) -> float | None:
-        """What so many tokens cost, by the prices of a million; null where there are none."""
+        """Return the cost of these numbers of tokens, or None if the prices are not set."""
         if self.input_price is None or self.output_price is None:
             return None
         return (prompt_tokens * self.input_price + reply_tokens * self.output_price) / 1e6
 
     @property
     def asked_beside(self) -> dict[str, JsonValue]:
-        """The fields of a chat request that the user added."""
+        """The fields that the user added to each chat request."""
         effort = {"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {}
         return (self.extra_body or {}) | effort
 
@@ -215,56 +288,56 @@ class Config(Record):
 
     @property
     def offline(self) -> Literal["nli", "similarity"]:
-        """The judge that needs no language model."""
+        """The kind of judge that needs no language model."""
         return "nli" if self.infers else "similarity"
 
     @property
     def local_embedding(self) -> str | None:
-        """The embedding model of this machine, where similarity uses one."""
+        """The embedding model on this machine, if similarity uses one."""
         name = self.embedding_model or ""
         return name.removeprefix(LOCAL) if name.startswith(LOCAL) else None
 
     @property
     def served_embedding(self) -> str | None:
-        """The embedding model of the server, where similarity uses one."""
+        """The embedding model of the server, if similarity uses one."""
         name = self.embedding_model
         return None if not name or name.startswith(LOCAL) else name
 
     @property
     def asks_server(self) -> bool:
-        """Whether anybody is asked: a language model, or one of embeddings."""
+        """Whether a server is called, for a language model or for embeddings."""
         return self.asks_model or self.served_embedding is not None
 
     @property
     def loads_model(self) -> bool:
-        """Whether a model on this machine is loaded."""
+        """Whether a model is loaded on this machine."""
         local = self.infers or self.local_embedding is not None
         return local and (self.fallback or not self.asks_model)
 
     @field_validator("*", mode="before")
     @classmethod
     def _is_no_truth_value(cls, value: object, field: ValidationInfo) -> object:
-        # To Python, true is the number 1.
-        asked = cls.model_fields[str(field.field_name)].annotation
-        if isinstance(value, bool) and asked is not bool:
-            raise ValueError("is true or false, and no number or text")
+        # In Python, true is the number 1.
+        annotation = cls.model_fields[str(field.field_name)].annotation
+        if isinstance(value, bool) and annotation is not bool:
+            raise ValueError("is true or false, not a number or a text")
         return value
 
     @field_validator("citation_pattern")
     @classmethod
     def _is_a_pattern(cls, pattern: str | None) -> str | None:
         if pattern is not None:
-            import regex  # noqa: PLC0415  for those who have a pattern
+            import regex  # noqa: PLC0415  few runs have a pattern
 
             try:
                 regex.compile(pattern)
             except (regex.error, RecursionError) as error:
-                raise ValueError(f"is no regular expression: {error}") from None
+                raise ValueError(f"is not a regular expression: {error}") from None
         return pattern
 
     @field_validator("extra_body")
     @classmethod
-    def _is_left_to_the_user(cls, fields: _Fields | None, info: ValidationInfo) -> object:
+    def _leaves_our_fields_alone(cls, fields: _Fields | None, info: ValidationInfo) -> object:
         ours = _OURS[info.data.get("endpoint", "chat")] | {"model", "stream"}
         if taken := sorted(ours.intersection(fields or ())):
             raise ValueError(f"judge itself sets {taken[0]!r}; leave it out")
@@ -272,8 +345,8 @@ class Config(Record):
             raise ValueError("there is a setting for 'reasoning_effort'; use that")
         try:
             json.dumps(fields, allow_nan=False, ensure_ascii=False).encode()
-        except ValueError:  # TOML knows infinity, JSON can write half a character
-            raise ValueError("holds what JSON cannot send") from None
+        except ValueError:  # TOML has infinity, and JSON can escape half a character
+            raise ValueError("contains a value that JSON cannot represent") from None
         return fields
 
     @field_validator("headers")
@@ -285,11 +358,10 @@ class Config(Record):
     @field_validator("model", "embedding_model", "nli_model")
     @classmethod
     def _is_a_name(cls, name: str | None) -> str | None:
-        # It becomes a part of signatures.
         if name is not None and (BAR in name or not name.isprintable()):
-            raise ValueError("holds what no model's name does")
+            raise ValueError(f"contains {BAR!r} or a character that is not printable")
         if name == LOCAL:
-            raise ValueError("names no model; give its folder, or its name on the hub, behind it")
+            raise ValueError("names no model; add its folder, or its name on the hub")
         return name
 
     @field_validator("prompt")
@@ -301,76 +373,228 @@ class Config(Record):
 
     @field_validator("cache_dir", mode="before")
     @classmethod
-    def _is_a_place(cls, path: object) -> object:
+    def _is_a_folder(cls, path: object) -> object:
         if path == "" or path == Path() or not isinstance(path, str | Path | None):
-            raise ValueError("no folder; leave it out, or name one")
+            raise ValueError("is not a folder; leave it out, or name one")
         return path
 
     @field_validator("base_url", "cache_url")
     @classmethod
     def _is_an_address(cls, url: str | None, field: ValidationInfo) -> str | None:
-        return None if url is None else checked_url(url, str(field.field_name))
+        name = str(field.field_name)
+        try:
+            return None if url is None else checked_url(url, name)
+        except ConfigError as error:
+            raise _Fault(str(error), name) from None
 
     @model_validator(mode="after")
-    def _has_a_model(self) -> Self:
-        idle = not (self.model or self.nli_model or self.served_embedding)
-        if self.judge == "auto" and self.base_url is not None and idle:
-            raise ConfigError(
+    def _settings_fit_together(self) -> Self:
+        has_model = self.model or self.nli_model or self.served_embedding
+        if self.judge == "auto" and self.base_url is not None and not has_model:
+            raise _Fault(
                 f"base_url {self.base_url!r} (--base-url or OPENAI_BASE_URL) names a server and "
-                "nothing names its model: add --model or JUDGE_MODEL, or say --judge similarity"
+                "nothing names its model: add --model or JUDGE_MODEL, or say --judge similarity",
+                "base_url",
             )
         if self.judge == "llm" and self.model is None:
-            raise ConfigError("judge 'llm' needs a model: name one with --model or JUDGE_MODEL")
+            raise _Fault("judge 'llm' needs a model: name one with --model or JUDGE_MODEL", "judge")
+        if self.judge == "nli" and self.nli_model is None:
+            raise _Fault("judge 'nli' needs a model: name one with --nli-model", "judge")
+        if self.infers and self.embedding_model is not None:
+            raise _Fault(
+                f"nli_model {self.nli_model!r} and embedding_model {self.embedding_model!r} cannot "
+                "be combined: leave one out, or say --judge similarity",
+                *("nli_model", "embedding_model"),
+            )
         if (self.input_price is None) != (self.output_price is None):
-            raise ConfigError(
-                "input_price and output_price: one is set and the other is not; set both, 0 for "
-                "what costs nothing"
+            raise _Fault(
+                "input_price and output_price: only one is set; set both, and 0 for a price of "
+                "nothing",
+                *("input_price", "output_price"),
             )
         if self.max_cost is not None and self.input_price is None:
-            raise ConfigError(
-                f"max_cost {self.max_cost:g}: what tokens cost is not known; set input_price and "
-                "output_price, each for a million tokens"
+            raise _Fault(
+                f"max_cost {self.max_cost:g}: the price of tokens is not known; set input_price "
+                "and output_price, each for a million tokens",
+                "max_cost",
             )
         if self.cache_url is not None and self.cache_dir is not None:
-            raise ConfigError(
-                "cache_dir and cache_url: there is one place of verdicts; leave one out"
+            raise _Fault(
+                "cache_dir and cache_url: the cache is in one place; leave one out",
+                *("cache_dir", "cache_url"),
             )
         if self.cache_url is None and self.cache_ttl is not None:
-            raise ConfigError("cache_ttl: only a Redis server forgets; name one with cache_url")
-        if self.relevance and not self.asks_model:
-            raise ConfigError(
-                "relevance: whether an answer answers its question only a language model can tell, "
-                "and by similarity or NLI it is not measured: name one with --model or "
-                "JUDGE_MODEL, or say --no-relevance"
+            raise _Fault(
+                "cache_ttl: only a Redis server deletes verdicts; name one with cache_url",
+                "cache_ttl",
             )
-        return self
-
-    @model_validator(mode="after")
-    def _has_one_model_here(self) -> Self:
-        if self.judge == "nli" and self.nli_model is None:
-            raise ConfigError("judge 'nli' needs a model: name one with --nli-model")
-        if self.infers and self.embedding_model is not None:
-            raise ConfigError(
-                f"nli_model {self.nli_model!r} and embedding_model {self.embedding_model!r}: one "
-                "judges or stands by, not both; leave one out, or say judge 'similarity'"
+        if self.relevance and not self.asks_model:
+            raise _Fault(
+                "relevance: only a language model can measure answer relevance: name one with "
+                "--model or JUDGE_MODEL, or say --no-relevance",
+                "relevance",
             )
         return self
 
     @model_validator(mode="wrap")
     @classmethod
-    def _name_the_setting(cls, data: Any, handler: Callable[[Any], Self]) -> Self:  # noqa: ANN401
+    def _raise_our_error(
+        cls,
+        data: Any,  # noqa: ANN401  unchecked input
+        handler: Callable[[Any], Self],
+        info: ValidationInfo,
+    ) -> Self:
         try:
             return handler(data)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            name = ".".join(map(str, first["loc"]))
-            if first["type"] == "extra_forbidden":
-                said, known = clip(repr(name), _SHOWN), ", ".join(cls.model_fields)
-                raise ConfigError(f"unknown setting {said}; there are: {known}") from None
-            message = first["msg"].removeprefix("Value error, ")
-            if first["type"] == "string_too_short":
-                message = "is empty; leave it out, or name one"
-            if first["loc"][:1] == ("headers",):
-                raise ConfigError(f"setting headers: {message}") from None
-            value = clip(repr(first["input"]), _SHOWN)
-            raise ConfigError(f"setting {name} = {value}: {message}") from None
+            raise ConfigError(_message(error, info.context or {})) from None
+
+
+def _message(error: ValidationError, places: Mapping[str, str]) -> str:
+    """Return one line about the first fault; `places` says where each setting was read from."""
+    first = error.errors(include_url=False)[0]
+    fault = first.get("ctx", {}).get("error")
+    names = fault.names if isinstance(fault, _Fault) else tuple(map(str, first["loc"][:1]))
+    found = {places[name] for name in names if name in places}
+    place = found.pop() if len(found) == 1 else ""
+    if isinstance(fault, _Fault):
+        return f"{place}{fault}"
+    name = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        near = nearest(name, Config.model_fields)
+        hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(Config.model_fields)}"
+        return f"{place}unknown setting {clip(repr(name), _MAX_SHOWN)}; {hint}"
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "string_too_short":
+        message = "is empty; leave it out, or name one"
+    if names == ("headers",):  # the value may be a secret
+        return f"{place}setting headers: {message}"
+    return f"{place}setting {name} = {clip(repr(first['input']), _MAX_SHOWN)}: {message}"
+
+
+def load_config(given: Mapping[str, object], file: Path | None = None) -> Config:
+    """Read the settings from `given`, the environment and a file. The first that has one decides.
+
+    The file is TOML: `file`, or else `judge.toml` of the working folder if it exists. That one may
+    have come with somebody else's data. So its settings are logged, and it must not say where texts
+    and the key are sent, which model is loaded or which pattern is run (`# D75`).
+
+    Args:
+        given: settings by name, such as those of the command line.
+        file: a file of settings that the user named.
+
+    Raises:
+        ConfigError: the file cannot be read or has a setting that it must not have, or a setting is
+            unknown or out of range.
+    """
+    path = file or Path(SETTINGS_FILE)
+    _warn_of_unknown_variables()
+    sources: dict[str, Mapping[str, Any]] = {
+        **_read_sources(path, is_named=file is not None),
+        "": given,
+    }
+    places = {name: place for place, settings in sources.items() for name in settings}
+    merged = {name: sources[place][name] for name, place in places.items()}
+    config = Config.model_validate(merged, context=places)
+    model_is_blank = not os.environ.get(f"{PREFIX}MODEL", "unset").strip()
+    if model_is_blank and config.judge == "auto" and not (config.model or config.nli_model):
+        raise ConfigError(
+            "environment: JUDGE_MODEL is empty, so no model would judge: fill it in, name one with "
+            "--model, unset it, or say --judge similarity"
+        )
+    if file is None and (listed := sources[f"{path}: "]):
+        _LOG.info("settings from %s: %s", path, ", ".join(listed))
+    return config
+
+
+def _read_sources(path: Path, *, is_named: bool) -> dict[str, dict[str, Any]]:
+    """Read the file and then the environment. The keys are the places that errors name."""
+    from pydantic_settings import (  # noqa: PLC0415  importing it takes 50 ms
+        BaseSettings,
+        EnvSettingsSource,
+        SettingsConfigDict,
+        TomlConfigSettingsSource,
+    )
+
+    class Settings(Config, BaseSettings):
+        """The settings that the two sources look for. No object of this class is made."""
+
+        # `Config` reads JSON and FIELD=PATH itself.
+        model_config = SettingsConfigDict(env_prefix=PREFIX, enable_decoding=False)
+
+    class TomlFile(TomlConfigSettingsSource):
+        """Accepts a byte order mark, which some editors on Windows write."""
+
+        def _read_file(self, path: Path | Traversable) -> dict[str, Any]:
+            return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+
+    listed: dict[str, Any] = {}
+    if is_named or os.path.lexists(path):
+        _check_size(path)
+        try:
+            listed = TomlFile(Settings, path)()
+        except OSError as error:
+            raise ConfigError(f"{path}: {error.strerror}; name the file of settings") from None
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(f"{path}: is not TOML in UTF-8 ({error})") from None
+        _refuse_secrets(path, listed)
+        if not is_named:
+            _refuse_guarded(listed)
+    named = {name: text for name, text in EnvSettingsSource(Settings)().items() if text.strip()}
+    if (address := os.environ.get("OPENAI_BASE_URL", "")).strip():
+        named.setdefault("base_url", address)
+    return {f"{path}: ": listed, "environment: ": named}
+
+
+def _check_size(path: Path) -> None:
+    if not path.is_file():  # reading a pipe would wait for its writer
+        raise ConfigError(f"{path}: is not a file; name the file of settings")
+    if path.stat().st_size > _MAX_FILE_BYTES:
+        raise ConfigError(f"{path}: is larger than a file of settings (16 KB); name another file")
+
+
+def _refuse_secrets(path: Path, listed: Mapping[str, object]) -> None:
+    for name in listed:
+        if "key" in name.lower() or "secret" in name.lower():
+            raise ConfigError(
+                f"{path}: {name!r} is a secret, which must not be in a file; "
+                "set OPENAI_API_KEY in the environment"
+            )
+    try:
+        headers = _parse_json(listed.get("headers"))
+    except ValueError as error:
+        raise ConfigError(f"{path}: setting headers: {error}") from None
+    if isinstance(headers, dict) and any(map(_SECRET_HEADER.search, headers)):
+        raise ConfigError(
+            f"{path}: headers contain a secret, which must not be in a file; "
+            f"set {PREFIX}HEADERS in the environment"
+        )
+
+
+def _refuse_guarded(listed: Mapping[str, object]) -> None:
+    """Raise for a setting that `judge.toml` must not have unless the user names the file."""
+    names = [name for name in _GUARDED if name in listed]
+    if not str(listed.get("embedding_model", LOCAL)).strip().startswith(LOCAL):
+        names.remove("embedding_model")  # a model of the server, which the user chooses
+    if not names:
+        return
+    leak = ""
+    if "base_url" in names and os.environ.get("OPENAI_API_KEY", "").strip():
+        leak = f" (OPENAI_API_KEY would have gone to {checked_url(str(listed['base_url']))})"
+    raise ConfigError(
+        f"{SETTINGS_FILE}: sets {', '.join(names)}{leak}, which a file that is merely found may "
+        f"not; read the file, then pass it with --config {SETTINGS_FILE}"
+    )
+
+
+def _warn_of_unknown_variables() -> None:
+    known = {f"{PREFIX}{name}".upper() for name in Config.model_fields} | _SECRET_VARIABLES
+    unknown = []
+    for variable, value in sorted(os.environ.items()):
+        name = variable.upper()
+        if name.startswith(PREFIX) and name not in known and value.strip():
+            near = nearest(name.removeprefix(PREFIX).lower(), Config.model_fields)
+            hint = f" (did you mean {PREFIX}{near.upper()}?)" if near else ""
+            unknown.append(variable + hint)
+    if unknown:
+        _LOG.warning("environment: %s: no setting, ignored", clip(", ".join(unknown), _MAX_SHOWN))

@@ -25,8 +25,8 @@ def judge_evaluator() -> "Evaluator":
 
     Define a fixture of this name in a conftest.py to have another.
     """
+    from judge.config import load_config  # noqa: PLC0415
     from judge.evaluator import Evaluator  # noqa: PLC0415  heavy, and pytest starts without it
-    from judge.settings import load_config  # noqa: PLC0415
 
     return Evaluator(load_config({}))
 
@@ -57,10 +57,10 @@ def assert_faithful(
         ConfigError, JudgeUnavailable: as of `judge.evaluate`.
     """
     __tracebackhide__ = True
+    from judge.config import load_config  # noqa: PLC0415
     from judge.evaluator import Evaluator, evaluate  # noqa: PLC0415  heavy, likewise
     from judge.records import Chunk, Sample  # noqa: PLC0415
     from judge.reports.cases import case_of  # noqa: PLC0415
-    from judge.settings import load_config  # noqa: PLC0415
 
     if not 0 < at_least <= 1:
         raise ValueError(f"at_least is above 0, and 1 at most, got {at_least!r}")

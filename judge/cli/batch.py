@@ -19,12 +19,11 @@ from judge.cli.app import COMMANDS, app
 from judge.cli.options import takes_settings
 from judge.cli.terminal import say
 from judge.compose import address, open_provider, settled
-from judge.config import Config
+from judge.config import Config, load_config
 from judge.errors import ConfigError, InputError
 from judge.files.samples import check_samples
 from judge.files.tables import writing
 from judge.records.run import RunInput
-from judge.settings import load_config
 from judge.text.visible import clip, counted, flat
 
 _Found = TypeVar("_Found")

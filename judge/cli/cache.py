@@ -13,10 +13,9 @@ from judge.backends.store.cache import cache_folder, open_keeper
 from judge.cli.app import COMMANDS, app
 from judge.cli.options import CONFIG, SETTINGS
 from judge.cli.terminal import say
-from judge.config import Config
+from judge.config import Config, load_config
 from judge.errors import ConfigError
 from judge.judges.cached import Contents, Tally, contents
-from judge.settings import load_config
 from judge.text.visible import counted, flat, visible
 
 _MEGA: Final = 1_000_000

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final, TypeVar
 import typer
 
 from judge.cli.app import debug
+from judge.config import load_config
 from judge.errors import ConfigError
-from judge.settings import load_config
 from judge.text.visible import clip
 
 _Value = TypeVar("_Value", bound=str)

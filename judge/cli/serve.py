@@ -9,9 +9,8 @@ import typer
 
 from judge.cli.app import SIGNALLED, app
 from judge.cli.options import takes_settings
-from judge.config import Config
+from judge.config import SERVICE_TOKENS, Config
 from judge.errors import extra
-from judge.settings import SERVICE_TOKENS
 
 
 @app.command()

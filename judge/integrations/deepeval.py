@@ -10,9 +10,9 @@ makes no claim is skipped, which deepeval takes for a pass. Its telemetry is you
 from typing import Any
 
 from judge import Evaluator, Sample, SampleResult, evaluate
+from judge.config import load_config
 from judge.messages import Lang
 from judge.reports.cases import case_of
-from judge.settings import load_config
 
 try:
     from deepeval.metrics import BaseMetric

@@ -18,9 +18,9 @@ import re
 from typing import Any
 
 from judge import Evaluator, Sample
+from judge.config import load_config
 from judge.messages import Lang
 from judge.reports.cases import case_of
-from judge.settings import load_config
 
 try:
     from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr

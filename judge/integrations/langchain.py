@@ -14,9 +14,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from judge import Evaluator, Sample, SampleResult, evaluate
+from judge.config import load_config
 from judge.messages import Lang
 from judge.reports.cases import case_of
-from judge.settings import load_config
 
 if TYPE_CHECKING:
     from langchain_core.runnables import Runnable

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from judge import Evaluator, Sample
+from judge.config import load_config
 from judge.messages import Lang
 from judge.reports.cases import case_of
-from judge.settings import load_config
 
 try:
     from llama_index.core.evaluation import BaseEvaluator, EvaluationResult

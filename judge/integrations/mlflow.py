@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from judge import Evaluator, Sample, evaluate
+from judge.config import load_config
 from judge.messages import Lang
 from judge.reports.cases import case_of
-from judge.settings import load_config
 
 try:
     from mlflow.entities import AssessmentError, AssessmentSource, Feedback, SpanType, Trace

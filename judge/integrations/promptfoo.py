@@ -16,9 +16,9 @@ from json import dumps, loads
 from typing import Any
 
 from judge import ConfigError, Evaluator, Sample, Verdict, evaluate
+from judge.config import load_config
 from judge.records.verdict import SUPPORT_WEIGHT
 from judge.reports.cases import case_of
-from judge.settings import load_config
 
 _FIELDS = {"context": "chunks", "query": "query", "question": "query"}
 _NAMED = "faithfulness", "coverage", "citation_validity", "citation_recall"

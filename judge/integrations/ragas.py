@@ -15,9 +15,9 @@ from math import nan
 from typing import Any
 
 from judge import Evaluator, JudgeError, Sample
+from judge.config import load_config
 from judge.messages import Lang
 from judge.reports.cases import case_of
-from judge.settings import load_config
 
 try:
     from ragas import SingleTurnSample

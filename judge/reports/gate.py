@@ -18,6 +18,7 @@ from judge.records.comparison import Side
 from judge.records.summary import FIELDS, OF_CORRECTNESS
 from judge.scores.support import SUPPORTING
 from judge.signature import Signature
+from judge.text.visible import nearest
 
 FINE: Final = 0
 GATE_FAILED: Final = 1
@@ -102,6 +103,8 @@ def parse_gate(
         measure, at, k = name.partition("@")
         if k.isdecimal() and any(each.startswith(measure + at) for each in names):
             raise ConfigError(f"{asked}: {name} is not measured; add {k} to -k")
+        if near := nearest(name, names):
+            raise ConfigError(f"{asked}: unknown score {name!r}; did you mean {near!r}?")
         other: Side = "most" if side == "least" else "least"
         raise ConfigError(
             f"{asked}: NAME is one of {_listed(names, side)}; "
@@ -129,7 +132,9 @@ def parse_loss(text: str) -> tuple[str, float]:
     name, _, number = text.partition("=")
     asked = f"--fail-if-worse {text!r}"
     if name not in GATED:
-        raise ConfigError(f"{asked}: NAME is one of {', '.join(GATED)}")
+        near = nearest(name, GATED)
+        hint = f"did you mean {near!r}?" if near else f"NAME is one of {', '.join(GATED)}"
+        raise ConfigError(f"{asked}: unknown score {name!r}; {hint}")
     return name, _bound(asked, number, f"{name}=0.02")
 
 

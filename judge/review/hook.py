@@ -8,14 +8,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
+from judge.address import bearer
 from judge.backends.hook import described
+from judge.config import REVIEW_TOKEN
 from judge.errors import ConfigError
 from judge.protocols import ReviewHook
 from judge.records import Sample, SampleResult
 from judge.review.draws import digest, review_id
 from judge.review.sheet import BLIND, append_rows, read_sheet, row_of
 from judge.review.strata import claims
-from judge.settings import REVIEW_TOKEN
 
 
 def open_hook(name: str) -> ReviewHook:
@@ -33,9 +34,7 @@ def open_hook(name: str) -> ReviewHook:
         from judge.backends.webhook import Webhook  # noqa: PLC0415  loads httpx
 
         token = os.environ.get(REVIEW_TOKEN, "").strip()
-        if not (token.isascii() and token.isprintable()):
-            raise ConfigError(f"{REVIEW_TOKEN} holds what no token does; set it to the bare token")
-        return Webhook(name, headers={"Authorization": f"Bearer {token}"} if token else {})
+        return Webhook(name, headers=bearer(token, REVIEW_TOKEN))
     if name.lower().endswith(".csv"):
         return AppendedSheet(Path(name))
     return _imported(name)

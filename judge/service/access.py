@@ -21,11 +21,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 
+from judge.config import SERVICE_TOKENS
 from judge.errors import ConfigError
 from judge.messages import LANGS
 from judge.service.monitoring import LOG
 from judge.service.problems import Problem
-from judge.settings import SERVICE_TOKENS
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import uvicorn
 
-from judge.config import Config
+from judge.config import SERVICE_TOKENS, Config
 from judge.errors import ConfigError, WorkerLost
 from judge.service.access import Access, Names, Tokens, is_loopback
 from judge.service.admission import Slots
@@ -23,7 +23,6 @@ from judge.service.app import application, labelling
 from judge.service.batches import Batches
 from judge.service.live import Limits, Service
 from judge.service.monitoring import LOG, Metrics
-from judge.settings import SERVICE_TOKENS
 from judge.turns import at_once
 
 _IDLE: Final = 20.0

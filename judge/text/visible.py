@@ -1,8 +1,12 @@
 """Text from outside, fit to be shown: of one line, of some length, and steering no terminal."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Final
 
 _UNKNOWN: Final = "\ufffd"
+_SIMILAR: Final = 0.75
+"""The lowest similarity of two names, by `difflib`, at which one may be a slip for the other."""
 # Escape sequences recolour, retitle or overwrite; bidirectional overrides reverse what is read;
 # lone surrogates cannot be written at all.
 _SHOWN: Final = {
@@ -53,6 +57,15 @@ def clip(text: str, longest: int) -> str:
 def short(text: str, longest: int = 60) -> str:
     """One line of it, no longer than that: a name from outside beside other words."""
     return clip(flat(text), longest)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that a misspelled name probably means.
+
+    >>> nearest("modle", ["judge", "model"]), nearest("temperature", ["judge", "model"])
+    ('model', None)
+    """
+    return next(iter(get_close_matches(name, list(known), 1, _SIMILAR)), None)
 
 
 def counted(count: int, noun: str) -> str:

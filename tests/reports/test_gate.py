@@ -13,7 +13,7 @@ from judge.records import (
     Summary,
 )
 from judge.records.comparison import Side
-from judge.reports.gate import GATED, OPTIONS, Gate, Gates, exit_code, hold, parse_gate
+from judge.reports.gate import GATED, OPTIONS, Gate, Gates, exit_code, hold, parse_gate, parse_loss
 from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
 from tests.compared import compared
@@ -111,6 +111,13 @@ def test_another_gate_is_refused(text: str, side: Side) -> None:
     with pytest.raises(ConfigError) as caught:
         parse_gate(text, side)
     assert str(caught.value).startswith(f"{OPTIONS[side]} {text!r}: ")
+
+
+def test_a_misspelled_score_is_answered_with_the_nearest() -> None:
+    with pytest.raises(ConfigError, match="unknown score 'faithfullness'; did you mean 'faithful"):
+        parse_gate("faithfullness=0.9")
+    with pytest.raises(ConfigError, match="unknown score 'coverge'; did you mean 'coverage'"):
+        parse_loss("coverge=0.1")
 
 
 def test_what_is_held_against_a_gate() -> None:

@@ -46,6 +46,15 @@ async def test_results_are_those_of_the_local_api(serving: Serving) -> None:
         assert found == local
 
 
+def test_a_token_that_no_header_can_hold_is_one_line_without_the_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("JUDGE_SERVICE_TOKEN", "令牌0123")
+    with pytest.raises(ConfigError, match=r"^JUDGE_SERVICE_TOKEN contains") as caught:
+        JudgeClient("http://127.0.0.1:1")
+    assert "0123" not in str(caught.value)
+
+
 async def test_a_batch_from_sending_to_results(serving: Serving) -> None:
     seen: list[BatchStatus] = []
     local = evaluate(read_samples(QUICKSTART))

@@ -18,8 +18,8 @@ from redis.exceptions import TimeoutError as NoReply
 from redis.retry import Retry
 
 from judge.backends.store.keeper import Unkept
+from judge.config import REDIS_PASSWORD, REDIS_USERNAME
 from judge.errors import ConfigError, JudgeError, RunError, UsageError
-from judge.settings import REDIS_PASSWORD, REDIS_USERNAME
 from judge.text.visible import clip, printable
 
 _LOGGER: Final = logging.getLogger("judge")
