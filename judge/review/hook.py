@@ -11,7 +11,7 @@ from typing import Any, cast
 from judge.address import bearer
 from judge.backends.hook import described
 from judge.config import REVIEW_TOKEN
-from judge.errors import ConfigError
+from judge.errors import ConfigError, RunError
 from judge.protocols import ReviewHook
 from judge.records import Sample, SampleResult
 from judge.review.draws import digest, review_id
@@ -81,9 +81,14 @@ class AppendedSheet:
         if not path.absolute().parent.is_dir():
             raise ConfigError(f"review hook {str(path)!r}: there is no such folder; make it first")
         self._path = path
-        # Before anything is scored: whether the sheet is one of ours, and can be written.
-        append_rows(path, (), BLIND)
-        self._there = {row.cells["review_id"] for row in read_sheet(path)}
+        self._there = set[str]()
+        # A sheet that cannot be used is refused before anything is scored. A new sheet is only
+        # made with its first rows, because the run may be refused for another reason.
+        if path.exists():
+            append_rows(path, (), BLIND)
+            self._there = {row.cells["review_id"] for row in read_sheet(path)}
+        elif not os.access(path.absolute().parent, os.W_OK):
+            raise RunError(f"{path}: cannot be written (Permission denied); name another sheet")
 
     def __call__(self, sample: Sample, result: SampleResult, _probability: float, /) -> None:
         """Add the claims of one answer."""
