@@ -12,13 +12,14 @@ from judge.cli.render.looks import gate_line
 from judge.cli.render.markdown import MarkdownPage
 from judge.cli.terminal import Page, say
 from judge.errors import RunError
-from judge.files.runs import LOCK, OWN, REVIEW
+from judge.files.runs import LOCK, OWN, RECORD, REVIEW
 from judge.files.tables import replacing, writing
 from judge.messages import Lang, Messages
 from judge.records import GateResult, SampleResult, Summary
 from judge.reports.cases import Junit, sentence_lines
 from judge.reports.gate import doubted
 from judge.reports.worst import Worst
+from judge.review.folder import is_source
 
 _STEP: Final = "name another file"
 _KEPT: Final = (*OWN, LOCK, REVIEW)
@@ -118,15 +119,20 @@ class Reports:
 def check_file(
     option: str, path: Path, folder: Path | None = None, spared: Iterable[Path] = ()
 ) -> None:
-    """See that a file can be written before anything is paid for; RunError where it cannot.
+    """Check that a file can be written, before anything is paid for.
 
-    Nothing that is `spared` is written over or into, nor the files of the run in `folder`.
+    Files that are `spared` are never replaced and folders never written into. The files of the run
+    in `folder`, and of every other run, are not replaced, and neither is standard input.
+
+    Raises:
+        RunError: the file cannot be written.
     """
     real = Path(os.path.realpath(path))
     run = None if folder is None else Path(os.path.realpath(folder))
-    if real == run or any(run / name in (real, *real.parents) for name in _KEPT if run):
-        raise RunError(f"{option} {path}: the run itself stands there; {_STEP}")
-    if not {real, *real.parents}.isdisjoint(Path(os.path.realpath(each)) for each in spared):
+    runs = [each for each in real.parents if each == run or (each / RECORD).is_file()]
+    if real == run or any(each / name in (real, *real.parents) for each in runs for name in _KEPT):
+        raise RunError(f"{option} {path}: is a file of a run; {_STEP}")
+    if is_source(real, spared):
         raise RunError(f"{option} {path}: is what this is made from; {_STEP}")
     if real.exists() and not real.is_file():
         raise RunError(f"{option} {path}: is no file that could be replaced; {_STEP}")

@@ -140,9 +140,7 @@ def check_output(path: Path, spared: Iterable[Path], *, force: bool, option: str
     """
     step = f"name another {option}"
     real = path.resolve()
-    sources = {Path(name) for each in spared for name in (glob(str(each)) or [str(each)])}  # noqa: PTH207  Path.glob takes no absolute pattern
-    is_source = not {real, *real.parents}.isdisjoint(each.resolve() for each in sources)
-    if is_source or _is_standard_input(real):
+    if is_source(real, spared):
         raise RunError(f"{path}: is what this is made from, or would lie in it; {step}")
     if real.exists() and not real.is_file():
         raise RunError(f"{path}: is no file that could be replaced; {step}")
@@ -150,7 +148,14 @@ def check_output(path: Path, spared: Iterable[Path], *, force: bool, option: str
         raise RunError(f"{path}: stands there already; replace it with --force, or {step}")
 
 
-def _is_standard_input(path: Path) -> bool:
+def is_source(path: Path, sources: Iterable[Path]) -> bool:
+    """Whether a resolved path is a file that is read, or lies in a folder that is read.
+
+    A source may be a pattern such as `runs/*.jsonl`. Standard input is always a source.
+    """
+    found = {Path(name) for each in sources for name in (glob(str(each)) or [str(each)])}  # noqa: PTH207  Path.glob takes no absolute pattern
+    if not {path, *path.parents}.isdisjoint(each.resolve() for each in found):
+        return True
     try:
         return path.is_file() and os.path.samestat(path.stat(), os.fstat(0))
     except OSError:  # standard input is closed

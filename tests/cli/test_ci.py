@@ -139,7 +139,9 @@ def test_annotations_name_the_file(quiet: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_file_that_cannot_be_written_costs_nothing(quiet: Path) -> None:
     source = write(quiet / "in.jsonl", [line("1", "The canteen opens at seven.")])
     (quiet / "taken").write_text("a file")
+    assert judge("score", source, "-o", "other").code == 0
     for options in (
+        "--junit other/results.jsonl",
         "--junit .",
         "--markdown taken/x.md",
         "--junit in.jsonl",
@@ -152,6 +154,8 @@ def test_a_file_that_cannot_be_written_costs_nothing(quiet: Path) -> None:
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), options
         assert not (quiet / "run").exists()
     assert source.read_text("utf-8").count("\n") == 1
+    ran = judge("score", quiet / "in*.jsonl", "-o", "run", "--junit", source)
+    assert (ran.code, source.read_text("utf-8").count("\n")) == (2, 1)
     source.write_text("{")
     assert judge("score", source, "-o", "run", "--junit", "new/folder/j.xml").code == 2
     assert not (quiet / "new").exists()
