@@ -208,7 +208,8 @@ class Config(Record):
     workers: int | None = Field(default=None, ge=1, le=64)
     """The number of processes that split, check and judge by similarity; 1 is the main process
     alone, which also sends all requests and runs local models. `judge score` uses one process per
-    core by default, at most 4, and 1 for fewer than 200 answers. Other uses have 1."""
+    core by default, at most 4, and 1 for fewer than 200 answers or where a server judges. Other
+    uses have 1."""
     input_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """The price of a million prompt tokens, in any currency."""
     output_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)

@@ -131,7 +131,9 @@ class Job:
             # Outside the loop, which would put off a Ctrl-C until a blocking read has ended.
             task = self._check(folder, bad)
             many = min(task.checked.samples, self._limit or task.checked.samples)
-            usual = min(cores(), _MOST_WORKERS) if many >= _MANY else 1
+            # With a server to wait for, one process is faster: see tests/bench/calls.py.
+            computes = many >= _MANY and not self._config.asks_server
+            usual = min(cores(), _MOST_WORKERS) if computes else 1
             self._evaluator.workers = min(self._config.workers or usual, many)
             summary, record = asyncio.run(self._score(folder, task, watcher))
             seconds = round(time.monotonic() - clock, 3)

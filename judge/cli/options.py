@@ -48,7 +48,9 @@ SETTINGS: Final = {
     "concurrency": _option(int, "Answers in flight at once, at most [64].", "N"),
     "rpm": _option(int, "Requests a minute at most, evenly spread.", "N"),
     "tpm": _option(int, "Tokens a minute at most, questions and replies.", "N"),
-    "workers": _option(int, "Processes that compute [cores, at most 4; 1 below 200 answers].", "N"),
+    "workers": _option(
+        int, "Processes that compute [cores, at most 4; 1 below 200 answers or with a server].", "N"
+    ),
     "prompt": _option(
         str, "Version of the faithfulness prompt; see judge prompts list [v2].", "VERSION"
     ),
