@@ -1,4 +1,4 @@
-"""Every check there is: `python tests/check.py`, two at a time, told in the order below."""
+"""Every check there is: `python tests/check.py`, two at a time, printed in the order below."""
 
 import subprocess
 import sys
@@ -13,6 +13,9 @@ ALONE: Final = [
     if "pytest.mark.alone" in path.read_text("utf-8")
 ]
 CHECKS: Final = (
+    # The longest check comes first, and the others run beside it.
+    # One more than cores: many tests wait for a server or a process.
+    "pytest -n 3 --dist worksteal --cov --cov-report=term --durations=15",
     "mypy",
     "ruff format --check",
     "ruff check",
@@ -20,8 +23,6 @@ CHECKS: Final = (
     "python -m doctest tests/bench/figures.py",
     # Of these files alone, for collecting all takes longer than they do.
     f"pytest -m alone {' '.join(ALONE)}",
-    # One more than cores: many tests wait for a server or a process.
-    "pytest -n 3 --dist worksteal --cov --cov-report=term --durations=15",
 )
 
 

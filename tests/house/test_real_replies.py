@@ -91,6 +91,7 @@ async def test_real_replies_to_our_prompt_are_read_whole_and_raise_no_flag(
             replies.setdefault(row["id"], []).append(row["reply"])
     read = [row for row in labelled.rows(name) if row["id"] in replies]
     assert len(read) == count
+    quotes = 0
     for row in read:
         judge = Replying(replies[row["id"]])
         result = await evaluate_sample(labelled.sample(row), judge, Rules())
@@ -99,3 +100,5 @@ async def test_real_replies_to_our_prompt_are_read_whole_and_raise_no_flag(
         assert len(verdicts) == len(claims)
         assert all(quote.verified for each in verdicts for quote in each.evidence)
         assert result.flags == ()
+        quotes += sum(len(each.evidence) for each in verdicts)
+    assert quotes >= count
