@@ -195,9 +195,8 @@ async def _loaded(config: Config, stack: AsyncExitStack) -> Judge:
     stack.callback(worker.shutdown, wait=False, cancel_futures=True)
     edition = _edition(config, windows=False)
     if config.infers and config.nli_model is not None:
-        scorer = await local.NliScorer.load(config.nli_model, worker)
-        return NliJudge(scorer, edition=edition)
-    return offline(config, await local.SentenceEmbedder.load(config.local_embedding or "", worker))
+        return NliJudge(await local.load_scorer(config.nli_model, worker), edition=edition)
+    return offline(config, await local.load_embedder(config.local_embedding or "", worker))
 
 
 async def _asking(

@@ -122,11 +122,11 @@ REFUSALS: list[tuple[Reply, float, str, int]] = [
         )
         for status in (301, 302, 303, 307, 308)
     ],
-    (Reply(304), 5.0, "HTTP 304, and redirects are not followed", 1),
+    (Reply(304), 5.0, "HTTP 304", 1),
     (Reply(500), 5.0, "HTTP 500", 2),
     (HANG, 1.0, "no answer in time", 2),
     (TRICKLE, 1.0, "no answer in time", 2),
-    (BREAK, 5.0, "the connection broke off", 2),
+    (BREAK, 5.0, "the connection broke off (RemoteProtocolError)", 2),
 ]
 
 
