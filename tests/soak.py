@@ -26,7 +26,7 @@ from pydantic import JsonValue
 
 from judge.backends.store import DiskStore
 from judge.files.runs import read_summary
-from judge.judges.cached.rows import ASKED, AskedRow, VerdictRow
+from judge.judges.cached.rows import VerdictRow
 from judge.records import Support, Unscored, Verdict
 from tests import faults, replies
 from tests.asked import Asked
@@ -201,13 +201,8 @@ def _stored(texts: list[str]) -> set[Name]:
     numbers = {hashlib.sha256(text.encode()).hexdigest()[:16]: n for n, text in enumerate(texts)}
     with DiskStore(Path(os.environ["XDG_CACHE_HOME"]) / "judge") as store:
         rows = dict(store.rows())
-    asked = {
-        name: numbers[AskedRow.model_validate_json(text).answer]
-        for name, text in rows.items()
-        if name.startswith(ASKED)
-    }
     places = [row.place for text in rows.values() if (row := VerdictRow.read(text))]
-    return {(asked[place.asked], place.sentence) for place in places}
+    return {(numbers[place.asked], place.sentence) for place in places}
 
 
 if __name__ == "__main__":

@@ -123,12 +123,11 @@ class Calls:
             return
         self._logged.add(kind)
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        # Our own errors have no text of a sample in their message.
-        ours = isinstance(error, JudgeError)
-        what = described(error) if ours else f"{kind} at {PurePath(frame.filename).name}"
-        line = "" if ours else f":{frame.lineno}"
-        text = "review hook %s failed for %r: %s%s (further ones of this kind are only counted)"
-        _LOG.warning(text, self._name, qid, what, line)
+        what = f"{kind} at {PurePath(frame.filename).name}:{frame.lineno}"
+        if isinstance(error, JudgeError):
+            what = described(error)  # our own errors have no text of a sample in their message
+        text = "review hook %s failed for %r: %s (further ones of this kind are only counted)"
+        _LOG.warning(text, self._name, qid, what)
         _LOG.debug("review hook %s: %s", self._name, described(error))
 
     def _report(self) -> None:

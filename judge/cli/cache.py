@@ -2,20 +2,18 @@
 
 import os
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
 import typer
 
-from judge.backends.store import DATABASE, empty
-from judge.backends.store.cache import cache_folder, open_keeper
+from judge.backends.store import DATABASE, DiskStore, cache_folder, empty
 from judge.cli.app import COMMANDS, app
 from judge.cli.options import CONFIG, SETTINGS
 from judge.cli.terminal import say
-from judge.config import Config, load_config
+from judge.config import load_config
 from judge.errors import ConfigError
-from judge.judges.cached import Contents, Tally, contents
+from judge.judges.cached import Tally, contents
 from judge.text.visible import counted, flat, visible
 
 _MEGA: Final = 1_000_000
@@ -24,38 +22,35 @@ cache = typer.Typer(no_args_is_help=True, help=COMMANDS["cache"])
 app.add_typer(cache, name="cache")
 
 _CacheDir: TypeAlias = Annotated[Path | None, SETTINGS["cache_dir"].__metadata__[0]]
-_CacheUrl: TypeAlias = Annotated[str | None, SETTINGS["cache_url"].__metadata__[0]]
 
 
 @cache.command()
 def stats(
     cache_dir: _CacheDir = None,
-    cache_url: _CacheUrl = None,
     config: Annotated[Path | None, CONFIG] = None,
 ) -> None:
     """Count what is kept, by the signature of the judge that made it.
 
     Example: judge cache stats
     """
-    settings = _settings(cache_dir, cache_url, config)
-    if not _kept(settings):
+    folder = _folder(cache_dir, config)
+    if folder is None:
         return
-    with closing(open_keeper(settings)) as store:
-        kept, size, place = contents(store.rows()), store.size, store.place
+    with DiskStore(folder) as store:
+        kept, size = contents(store.rows()), store.size
+    tallies = kept.signatures.values()
+    verdicts = counted(sum(tally.verdicts for tally in tallies), "verdict")
+    replies = counted(sum(tally.replies for tally in tallies), "reply")
     say(
-        f"{place}  {size / _MEGA:.1f} MB",
-        f"{_counts(kept)}, {counted(kept.answers, 'answer')}",
-        *(
-            f"\n{flat(name)}\n  {_counts(tally)}{_when(tally)}"
-            for name, tally in kept.signatures.items()
-        ),
+        f"{folder}  {size / _MEGA:.1f} MB",
+        f"{verdicts}, {replies}, {counted(len(kept.answers), 'answer')}",
+        *(f"\n{flat(name)}\n  {_line(tally)}" for name, tally in kept.signatures.items()),
     )
 
 
 @cache.command()
 def clear(
     cache_dir: _CacheDir = None,
-    cache_url: _CacheUrl = None,
     config: Annotated[Path | None, CONFIG] = None,
     *,
     yes: bool = typer.Option(False, "--yes", help="Do not ask first."),
@@ -64,53 +59,37 @@ def clear(
 
     Example: judge cache clear --yes
     """
-    settings = _settings(cache_dir, cache_url, config)
-    if not _kept(settings):
+    folder = _folder(cache_dir, config)
+    if folder is None:
         return
-    place = _place(settings)
     if not yes:
         if sys.stdin is None or not sys.stdin.isatty():
-            raise ConfigError(f"{place}: nobody is there to be asked; say --yes to empty it")
-        if not typer.confirm(visible(f"Remove every verdict kept in {place}?")):
-            say(f"nothing was removed from {place}")
+            raise ConfigError(f"{folder}: nobody is there to be asked; say --yes to empty it")
+        if not typer.confirm(visible(f"Remove every verdict kept in {folder}?")):
+            say(f"nothing was removed from {folder}")
             return
-    if isinstance(place, Path):
-        rows = empty(place)
-    else:
-        with closing(open_keeper(settings)) as store:
-            rows = store.clear()
+    rows = empty(folder)
     what = "a database with an unknown number of rows" if rows is None else counted(rows, "row")
-    say(f"removed {what} from {place}")
+    say(f"removed {what} from {folder}")
 
 
-def _settings(folder: Path | None, url: str | None, file: Path | None) -> Config:
-    # Which judge would judge, and whether its model is named, is nothing to the cache.
-    named = {"judge": "similarity", "cache_dir": folder, "cache_url": url}
-    given = {name: value for name, value in named.items() if value is not None}
-    return load_config(given, file)
-
-
-def _place(settings: Config) -> Path | str:
-    return settings.cache_url or cache_folder(settings)
-
-
-def _kept(settings: Config) -> bool:
-    """Whether anything may be kept there; where not, nothing is made, and it is said."""
-    place = _place(settings)
-    if isinstance(place, str):
-        return True
-    there = os.path.exists(place / DATABASE)  # noqa: PTH110  False, too, where one may not look
-    if not there:
+def _folder(folder: Path | None, file: Path | None) -> Path | None:
+    """Return the folder of the cache; say so and return None where nothing is kept there."""
+    # Which judge would judge, and whether its model is named, does not matter to the cache.
+    given = {"judge": "similarity"} | ({} if folder is None else {"cache_dir": folder})
+    settings = load_config(given, file)
+    if settings.cache_url is not None:
+        raise ConfigError(f"{settings.cache_url}: a Redis server is looked into with redis-cli")
+    place = cache_folder(settings)
+    if not os.path.exists(place / DATABASE):  # noqa: PTH110  False, too, where one may not look
         say(f"nothing is kept in {place}")
-    return there
+        return None
+    return place
 
 
-def _counts(kept: Contents | Tally) -> str:
-    return f"{counted(kept.verdicts, 'verdict')}, {counted(kept.replies, 'reply')}"
-
-
-def _when(tally: Tally) -> str:
+def _line(tally: Tally) -> str:
+    line = f"{counted(tally.verdicts, 'verdict')}, {counted(tally.replies, 'reply')}"
     if tally.oldest is None or tally.newest is None:
-        return ""
+        return line
     first, last = (f"{when:%Y-%m-%d %H:%M}" for when in (tally.oldest, tally.newest))
-    return f", {first} UTC" if first == last else f", {first} to {last} UTC"
+    return f"{line}, {first} UTC" if first == last else f"{line}, {first} to {last} UTC"

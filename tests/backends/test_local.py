@@ -236,9 +236,7 @@ async def test_a_folder_that_holds_no_classifier_is_refused_and_its_code_not_run
 async def test_rows_have_unit_length_and_blank_texts_none(
     tmp_path: Path, worker: ThreadPoolExecutor
 ) -> None:
-    embedder: Embedder = await load_embedder(
-        str(tiny.save_encoder(tmp_path / "tiny")), worker
-    )
+    embedder: Embedder = await load_embedder(str(tiny.save_encoder(tmp_path / "tiny")), worker)
     assert embedder.signature.startswith("embedding:tiny@")
     rows = await embedder.embed(["the room is open.", " \n", "门开。", "", "the room is open."])
     assert not isinstance(rows, Unscored)

@@ -1,49 +1,104 @@
-"""The cache of verdicts that settings name: a folder, or a Redis server."""
+"""The cache of verdicts that settings name, used from an event loop through one worker thread."""
 
+import asyncio
+import logging
 import os
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Self
 
-from judge.backends.store.disk import DiskStore
-from judge.backends.store.keeper import Keeper
-from judge.backends.store.worker import BackgroundStore
+from judge.backends.store.disk import DiskStore, NotKept
 from judge.config import Config
 from judge.errors import ConfigError, extra
+from judge.text.visible import counted
 
 if TYPE_CHECKING:
     from judge.backends.store.redis import RedisStore
 
+_LOGGER: Final = logging.getLogger("judge")
+_LOST: Final = (
+    "cache %s: it failed for a while, and what %s said is not kept: it is in the results alone, "
+    "and is asked for again with --force"
+)
+
+
+class BackgroundStore:
+    """A `judge.protocols.Store` that is opened on entering and used on one thread.
+
+    `put` returns once the texts are kept, so that a kill -9 loses none of them.
+
+    A disk that fills up, or a server that goes away, does not end a run, for what was paid for is
+    in the results: a warning says so once, and another at the end says how much was not kept. What
+    cannot be looked up counts as absent. A `strict` store raises these failures.
+    """
+
+    def __init__(
+        self, opened: "Callable[[], DiskStore | RedisStore]", *, strict: bool = False
+    ) -> None:
+        self._opened = opened
+        self._strict = strict
+        self._store: DiskStore | RedisStore
+        self._thread: Final = ThreadPoolExecutor(1, "judge-cache")
+        self._lost = 0
+        self._warned = False
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        self._store = await loop.run_in_executor(self._thread, self._opened)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._thread.submit(self._store.close)
+        await asyncio.to_thread(self._thread.shutdown)
+        if self._lost:
+            _LOGGER.warning(_LOST, self._store.place, counted(self._lost, "call"))
+
+    async def get(self, keys: Sequence[str]) -> Mapping[str, str]:
+        """Return the texts known for these keys; a missing key is absent."""
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, self._store.get, keys)
+        except NotKept as error:
+            self._warn(error)
+            return {}
+
+    async def put(self, texts: Mapping[str, str]) -> None:
+        """Keep all of these, or none; they are kept even where the caller is cancelled."""
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.run_in_executor(self._thread, self._store.put, texts)
+        except NotKept as error:
+            self._warn(error)
+            self._lost += 1
+
+    def _warn(self, error: NotKept) -> None:
+        if self._strict:
+            raise error
+        if not self._warned:
+            self._warned = True
+            _LOGGER.warning("%s", error)
+
 
 def open_store(config: Config, *, strict: bool = False) -> BackgroundStore:
     """Return the cache of a run; entering it raises ConfigError where it cannot be used."""
-    return BackgroundStore(partial(open_keeper, config), strict=strict)
 
+    def opened() -> "DiskStore | RedisStore":
+        if config.cache_url is None:
+            return DiskStore(cache_folder(config), durable=config.durable)
+        with extra("redis", "cache_url"):
+            from judge.backends.store.redis import RedisStore  # noqa: PLC0415  an extra
+        return RedisStore(config.cache_url, ttl=config.cache_ttl)
 
-def open_keeper(config: Config) -> Keeper:
-    """Return what keeps the verdicts; it blocks while it reads and writes.
-
-    Raises:
-        ConfigError: it cannot be used.
-    """
-    if config.cache_url is not None:
-        return _server(config.cache_url, config)
-    return DiskStore(cache_folder(config), durable=config.durable)
-
-
-def _server(url: str, config: Config) -> "RedisStore":
-    with extra("redis", "cache_url"):
-        from judge.backends.store.redis import RedisStore  # noqa: PLC0415  an extra
-    return RedisStore(url, ttl=config.cache_ttl)
+    return BackgroundStore(opened, strict=strict)
 
 
 def cache_folder(config: Config) -> Path:
-    """Where verdicts are kept: as set, else in the user's cache folder (XDG)."""
+    """Return the folder of the verdicts: as set, else in the user's cache folder (XDG)."""
     usual = Path(os.environ.get("XDG_CACHE_HOME", ""))  # a relative one does not count
-    place = config.cache_dir or (usual if usual.is_absolute() else Path("~/.cache")) / "judge"
-    homeless = os.environ.get("HOME") == "" and place.parts[0] == "~"  # it would mean /
-    folder = place if homeless else Path(os.path.expanduser(place))  # noqa: PTH111  it never raises
-    if folder.parts[0].startswith("~"):
-        message = f"cache {place}: there is no such home folder; name another: --cache-dir"
-        raise ConfigError(message)
-    return folder
+    folder = config.cache_dir or (usual if usual.is_absolute() else Path("~/.cache")) / "judge"
+    try:
+        return folder.expanduser()
+    except RuntimeError:
+        message = f"cache {folder}: there is no such home folder; name another: --cache-dir"
+        raise ConfigError(message) from None

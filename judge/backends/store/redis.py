@@ -1,4 +1,4 @@
-"""Texts kept by key on a Redis server that many processes share.
+"""Texts kept by key on a Redis server that many machines share.
 
 `pip install '.[redis]'` brings the client. Nothing but text is written or read.
 """
@@ -17,26 +17,23 @@ from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import TimeoutError as NoReply
 from redis.retry import Retry
 
-from judge.backends.store.keeper import Unkept
+from judge.backends.store.disk import NotKept
 from judge.config import REDIS_PASSWORD, REDIS_USERNAME
-from judge.errors import ConfigError, JudgeError, RunError, UsageError
+from judge.errors import ConfigError, JudgeError
 from judge.text.visible import clip, printable
 
 _LOGGER: Final = logging.getLogger("judge")
 PREFIX: Final = "judge:"
-_SHOWN: Final = 200
-_PATIENCE: Final = 5.0
-"""Seconds to wait for a connection, and for a reply."""
-_RECESS: Final = 30.0
-"""Seconds for which a server that failed is asked nothing: nobody waits for it each time."""
-_PAGE: Final = 500
-"""Keys in one request."""
-_REFUSED: Final = "cache %s: values that are no text are not read"
+_MESSAGE_CHARACTERS: Final = 200
+_TIMEOUT_SECONDS: Final = 5.0
+"""For a connection, and for a reply."""
+_RECESS_SECONDS: Final = 30.0
+"""For which a server that did not answer is asked nothing, so that not every answer waits."""
 _UNUSABLE: Final = (
     "cannot be used ({}); see that a Redis server runs there, or leave out --cache-url to keep "
     "verdicts on this machine"
 )
-_AWAY: Final = (
+_GONE: Final = (
     "is gone or full ({}); see to it. Meanwhile nothing is kept there, and what cannot be looked "
     "up is asked again"
 )
@@ -47,51 +44,39 @@ _LOCKED: Final = (
 
 
 class RedisStore:
-    """A `Keeper` on a server, at a checked `url`; close it, or use it in a `with`.
+    """Keeps texts on a server, at a checked `url`; close it, or use it in a `with`.
 
-    Keys begin with `judge:`. A value that is no text in UTF-8 counts as absent. What is put is
+    Keys begin with `judge:`. A value that is not UTF-8 text counts as absent. What is put is
     forgotten after `ttl` seconds, where given. User name and password come from the environment,
-    JUDGE_REDIS_USERNAME and JUDGE_REDIS_PASSWORD. It is one server, or one and its replicas: not a
-    Redis Cluster, which shares keys out among many.
+    JUDGE_REDIS_USERNAME and JUDGE_REDIS_PASSWORD. A Redis Cluster will not do: it refuses to
+    change keys of two slots in one transaction.
 
     Raises:
         ConfigError: it cannot be reached, refuses the password, or takes nothing.
-        Unkept: from reading and writing, where the server is gone, or full.
-        UsageError: likewise, once the store is closed.
+        NotKept: from reading and writing, where the server is gone, or full.
     """
-
-    trouble: Final = "its server was gone or full for a while"
 
     def __init__(self, url: str, *, ttl: int | None = None) -> None:
         self.place = url
         self._ttl = ttl
         self._recess = 0.0
+        """When the server may be asked again."""
         self._why = ""
-        """What it said before it."""
-        self._warned = self._closed = False
+        self._warned = False
         self._client = Redis.from_url(
             url,
             username=os.environ.get(REDIS_USERNAME) or None,
             password=os.environ.get(REDIS_PASSWORD) or None,
-            socket_timeout=_PATIENCE,
-            socket_connect_timeout=_PATIENCE,
-            # A connection that lay idle may have been closed.
+            socket_timeout=_TIMEOUT_SECONDS,
+            socket_connect_timeout=_TIMEOUT_SECONDS,
+            # The server may have closed a connection that lay idle.
             retry=Retry(NoBackoff(), 1, supported_errors=(NoConnection,)),
         )
-        try:
-            with self._used(ConfigError):
-                # As in a run, before anything is paid for: a replica, a cluster, or the rules on a
-                # user may refuse these.
-                names = [PREFIX + "probe:1", PREFIX + "probe:2"]
-                pipe = self._client.pipeline(transaction=True)
-                for name in names:
-                    pipe.set(name, "", px=1)
-                pipe.execute()
-                self._client.mget(names)
-                self._client.unlink(*names)
-        except BaseException:
-            self.close()
-            raise
+        # A replica, a cluster, or the rules on a user may refuse what a run needs.
+        with self._translated(ConfigError):
+            probe = [f"{PREFIX}probe:{number}" for number in range(2)]
+            self._set(dict.fromkeys(probe, b""), seconds=1)
+            self._client.mget(probe)
 
     def __enter__(self) -> Self:
         return self
@@ -100,95 +85,51 @@ class RedisStore:
         self.close()
 
     def close(self) -> None:
-        """Let go of the server for good; a second time does nothing."""
-        self._closed = True
+        """Close the connection."""
         self._client.close()
 
     def get(self, keys: Sequence[str]) -> dict[str, str]:
-        """The texts known for these keys; a missing key is absent."""
-        names = [_encoded(PREFIX + key) for key in keys]
-        pages = (names[low : low + _PAGE] for low in range(0, len(names), _PAGE))
-        return {key: text for page in pages for key, text in self._texts(page)}
+        """Return the texts known for these keys; a missing key is absent."""
+        if not keys:
+            return {}
+        with self._translated(NotKept):
+            values = cast("list[bytes | None]", self._client.mget([PREFIX + key for key in keys]))
+        texts = {key: self._text(value) for key, value in zip(keys, values, strict=True)}
+        return {key: text for key, text in texts.items() if text is not None}
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep all of these in one transaction, or none."""
-        rows = {_encoded(PREFIX + key): _encoded(text) for key, text in texts.items()}
-        with self._used(Unkept):
-            pipe = self._client.pipeline(transaction=True)
-            for name, text in rows.items():
-                pipe.set(name, text, ex=self._ttl)
-            pipe.execute()
+        with self._translated(NotKept):
+            self._set({PREFIX + key: text.encode() for key, text in texts.items()}, self._ttl)
 
-    def rows(self) -> Iterator[tuple[str, str]]:
-        """Every key and its text, in no order; one that the server moves meanwhile comes twice."""
-        for page in self._pages():
-            yield from self._texts(page)
+    def _set(self, values: Mapping[str, bytes], seconds: int | None) -> None:
+        pipe = self._client.pipeline(transaction=True)
+        for name, value in values.items():
+            pipe.set(name, value, ex=seconds)
+        pipe.execute()
 
-    @property
-    def size(self) -> int:
-        """Bytes of the server's memory that they take, keys and all."""
-        total = 0
-        for page in self._pages():
-            with self._used(Unkept):
-                pipe = self._client.pipeline(transaction=False)
-                for key in page:
-                    pipe.memory_usage(key)
-                total += sum(size or 0 for size in pipe.execute())
-        return total
-
-    def clear(self) -> int:
-        """Remove every row, and tell how many there were; what is not ours stays."""
-        removed = 0
-        for page in self._pages():
-            with self._used(Unkept):
-                removed += self._client.unlink(*page)
-        return removed
-
-    def _texts(self, names: Sequence[bytes]) -> Iterator[tuple[str, str]]:
-        with self._used(Unkept):
-            values = cast("list[bytes | None]", self._client.mget(names))
-        for name, value in zip(names, values, strict=True):
-            try:
-                if value is not None:
-                    yield name.decode().removeprefix(PREFIX), value.decode()
-            except UnicodeDecodeError:
-                if not self._warned:
-                    self._warned = True
-                    _LOGGER.warning(_REFUSED, self.place)
-
-    def _pages(self) -> Iterator[list[bytes]]:
-        """Names of our rows."""
-        cursor = 0
-        while True:
-            with self._used(Unkept):
-                cursor, found = self._client.scan(cursor, match=f"{PREFIX}*", count=_PAGE)
-            if found:
-                yield cast("list[bytes]", found)
-            if not cursor:
-                return
+    def _text(self, value: bytes | None) -> str | None:
+        try:
+            return None if value is None else value.decode()
+        except UnicodeDecodeError:
+            if not self._warned:
+                self._warned = True
+                _LOGGER.warning("cache %s: values that are not text are ignored", self.place)
+            return None
 
     @contextmanager
-    def _used(self, kind: Callable[[str], JudgeError]) -> Iterator[None]:
-        """Errors of the server become ours; where it did not answer, it is left alone a while."""
-        if self._closed:
-            raise UsageError(f"cache {self.place}: closed; ask while its `with` is open")
+    def _translated(self, kind: Callable[[str], JudgeError]) -> Iterator[None]:
+        """Raise an error of the server as one of ours; leave it alone where it did not answer."""
         if monotonic() < self._recess:
-            # The other thread may tell of it first.
-            raise Unkept(f"cache {self.place}: {_AWAY.format(self._why)}")
+            raise NotKept(f"cache {self.place}: {_GONE.format(self._why)}")
         try:
             yield
         except RedisError as error:
-            # Of a pipeline's command the client's own message quotes what was to be kept.
-            why = clip(printable(str(error).rpartition("caused error: ")[2]), _SHOWN)
+            # For a pipeline's command the client's message quotes what was to be kept.
+            cause = str(error).rpartition("caused error: ")[2]
+            self._why = clip(printable(cause), _MESSAGE_CHARACTERS)
             if isinstance(error, NoConnection | NoReply):
-                self._recess, self._why = monotonic() + _RECESS, why
-            usual = _AWAY if kind is Unkept else _UNUSABLE
+                self._recess = monotonic() + _RECESS_SECONDS
+            usual = _GONE if kind is NotKept else _UNUSABLE
             words = _LOCKED if isinstance(error, AuthenticationError) else usual
-            raise kind(f"cache {self.place}: {words.format(why)}") from None
-
-
-def _encoded(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise RunError(f"cache: a text cannot be written ({type(error).__name__})") from None
+            raise kind(f"cache {self.place}: {words.format(self._why)}") from None

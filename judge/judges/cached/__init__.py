@@ -1,4 +1,4 @@
-"""The judge that remembers: what was asked before is not asked again."""
+"""The judge that keeps verdicts, and asks about nothing twice."""
 
 from judge.judges.cached.judge import CachedJudge
 from judge.judges.cached.rows import Contents, Tally, contents

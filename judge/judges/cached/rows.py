@@ -1,17 +1,17 @@
-"""What stands in the store: JSON text, read as if somebody else had written it.
+"""The rows of the cache: keys that hold all that the judge saw, and JSON texts.
 
-It stands there under keys that hold everything the judge saw, and how it was asked.
+A row is read as if somebody else had written it: what does not have its exact shape is ignored.
 """
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError
 
 from judge.records import (
     Call,
@@ -28,36 +28,33 @@ from judge.records.exchange import Reply
 from judge.signature import Signature
 from judge.text.tokens import broken
 
-ASKED: Final = "asked:"
-"""Begins the name of a row that tells what was asked."""
 REPLY: Final = "reply:"
-"""Begins the name of a row that holds a reply."""
-
+"""Begins the key of a row that holds a reply."""
 _EDITION: Final = "verdict-1"
-"""Of a key's fields and of the rows they lead to."""
+"""Edition of the keys' fields and of the rows."""
 _COST: Final = {"model", "prompt_tokens", "reply_tokens", "seconds"}
 
 _Count = Annotated[int, Field(ge=0)]
 
 
 class Row(Record):
-    """A row: whatever has not its exact shape is none."""
+    """A row of the cache."""
 
     model_config = ConfigDict(strict=True)
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """The row, or None where the text is something else."""
+        """Return the row, or None where the text is something else."""
         try:
             return cls.model_validate_json(text)
         except ValidationError:
             return None
 
     def write(self) -> str:
-        """The row as text."""
+        """Return the row as text; lone surrogates, which a model may write, are replaced."""
         try:
             return self.model_dump_json()
-        except PydanticSerializationError:  # a model wrote half a surrogate pair
+        except PydanticSerializationError:
             text = json.dumps(self.model_dump(mode="json"), ensure_ascii=False)
             return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -72,16 +69,16 @@ class Place(Row):
     flags: tuple[FlagName, ...]
     """Flags that the judge raised about the sentence."""
     replies: tuple[str, ...]
-    """Names of the rows with the replies it was read from."""
+    """Keys of the rows with the replies it was read from."""
     asked: str
-    """Name of the row that tells what was asked."""
+    """Hash of the answer's text."""
 
 
 class VerdictRow(Row):
-    """A verdict, its chunks by position: their ids are the sample's, and may change."""
+    """A verdict. It names chunks by position: their ids are the sample's, and may change."""
 
     place: Place
-    """The sentence and the asking it belongs to."""
+    """The sentence and the answer it belongs to."""
     support: Support
     """The label. This and the fields below mean what they mean in `Verdict`."""
     evidence: tuple[tuple[_Count, str], ...]
@@ -97,41 +94,34 @@ class VerdictRow(Row):
     signature: str
     """The judge's signature when it gave the verdict."""
     parts: tuple[QuestionPart, ...] = ()
-    """Those of a question, where the verdict is on one; code looks for their words anew."""
+    """The parts of a question, where the verdict is about a question."""
 
     @classmethod
-    def text(cls, verdict: Verdict, place: Place, positions: Mapping[str, int]) -> str | None:
-        """The text of a verdict's row, which names chunks by these positions.
+    def of(
+        cls, verdict: Verdict, place: Place, positions: Mapping[str, int]
+    ) -> "VerdictRow | None":
+        """Return the row of a verdict that names chunks by these positions, unchecked.
 
-        It is checked when it is read, and not here. None where it is no language model's own,
-        since a stand-in's must never pass for one; and where it names a chunk that there is not.
+        None for a verdict that is not a language model's own, and for one that names a chunk that
+        does not exist.
         """
-        if verdict.source != "llm" or verdict.fallback_from:
+        named = {*verdict.supporting, *(each.chunk_id for each in verdict.evidence)}
+        if verdict.source != "llm" or verdict.fallback_from or not named <= positions.keys():
             return None
-        try:
-            quotes = tuple((positions[each.chunk_id], each.quote) for each in verdict.evidence)
-            supporting = tuple(positions[name] for name in verdict.supporting)
-        except KeyError:
-            return None
-        fields = {
-            "place": place,
-            "support": verdict.support,
-            "evidence": quotes,
-            "supporting": supporting,
-            "cited_support": verdict.cited_support,
-            "reason": verdict.reason,
-            "source": verdict.source,
-            "signature": verdict.signature,
-        }
-        if isinstance(verdict, PartsVerdict):
-            fields["parts"] = verdict.parts
-        try:
-            return to_json(fields).decode()
-        except PydanticSerializationError:
-            return cls.model_validate(fields).write()
+        return cls.model_construct(
+            place=place,
+            support=verdict.support,
+            evidence=tuple((positions[each.chunk_id], each.quote) for each in verdict.evidence),
+            supporting=tuple(positions[name] for name in verdict.supporting),
+            cited_support=verdict.cited_support,
+            reason=verdict.reason,
+            source="llm",
+            signature=verdict.signature,
+            parts=verdict.parts if isinstance(verdict, PartsVerdict) else (),
+        )
 
     def verdict(self, ids: Sequence[str]) -> Verdict:
-        """The verdict on chunks of these ids."""
+        """Return the verdict on chunks of these ids."""
         verdict = Verdict(
             support=self.support,
             evidence=tuple(Evidence(chunk_id=ids[at], quote=quote) for at, quote in self.evidence),
@@ -145,7 +135,7 @@ class VerdictRow(Row):
 
 
 class ReplyRow(Row):
-    """A model's words, and what they cost."""
+    """A model's reply, and what it cost."""
 
     text: str
     """The reply as the server sent it."""
@@ -164,119 +154,76 @@ class ReplyRow(Row):
 
     @classmethod
     def of(cls, reply: Reply, signature: str) -> Self:
-        """The row of a reply that has just come."""
-        cost, now = reply.call.model_dump(include=_COST), datetime.now(UTC)
-        stored = now.replace(microsecond=0)
+        """Return the row of a reply that has just come."""
+        stored = datetime.now(UTC).replace(microsecond=0)
+        cost = reply.call.model_dump(include=_COST)
         return cls(text=reply.text, signature=signature, stored=stored, **cost)
 
     def call(self) -> Call:
-        """The call that was not made for it this time."""
+        """Return the call that was not made again."""
         return Call(**self.model_dump(include=_COST), cached=True)
 
 
-class AskedRow(Row):
-    """What the verdicts of an answer were asked about, its texts by hash."""
-
-    signature: str
-    """The judge's, without the model that the server named: as it counts in the key."""
-    url: str
-    """Base URL of the server."""
-    repeat: int | str = 0
-    """0 for the first asking; of a repeat, the numbers of its seed and its order: `1:1`."""
-    query: str
-    """Hash of the query."""
-    answer: str
-    """Hash of the answer."""
-    chunks: tuple[str, ...]
-    """Hashes of the chunk texts, in order."""
-
-
 class AnswerKey:
-    """What the keys of one answer's sentences have in common, hashed once.
+    """The common part of the keys of one answer's sentences, hashed once.
 
     Every field is hashed behind its length in bytes, and every list behind its own, so that no
-    character can move from one to the next unnoticed. Chunk positions are part of it, ids are not.
-    Texts count as a model is shown them: their control tokens broken up. `repeat` tells askings
-    of the same apart.
+    character can move from one to the next unnoticed. Texts count as a model is shown them, with
+    their control tokens broken up. Chunk positions are part of the key, chunk ids are not. Nor is
+    the model that the server named, which is known from replies alone. `repeat` is 0 for the first
+    request, and tells repeats apart.
     """
 
     def __init__(
         self, request: JudgeRequest, signature: str, url: str, repeat: int | str = 0
     ) -> None:
-        self.request = request
-        self._repeat = repeat
-        # Which model stands behind a name shows in replies alone, and may change with each.
-        self._signature = str(Signature.parse(signature).requested())
-        self._url = url
-        self._query, self._answer = broken(request.query), broken(request.answer)
-        self._chunks = [broken(chunk.text) for chunk in request.chunks]
-        fields = (_EDITION, self._signature, url, self._query, self._answer)
-        framed = _framed((*fields, str(len(self._chunks)), *self._chunks, str(repeat)))
-        self._shared = hashlib.sha256(framed)
-        self.asked = ASKED + self._shared.hexdigest()
-        """Name of the row that tells what was asked."""
-
-    def verdicts(self) -> dict[int, str]:
-        """The keys of the asked sentences' verdicts, by index."""
-        return {index: self.verdict(index) for index in self.request.ask}
+        self._request = request
+        chunks = [broken(chunk.text) for chunk in request.chunks]
+        requested = str(Signature.parse(signature).requested())
+        texts = (requested, url, broken(request.query), broken(request.answer))
+        self._shared = hashlib.sha256(
+            _framed((_EDITION, *texts, str(len(chunks)), *chunks, str(repeat)))
+        )
+        self.answer = hashlib.sha256(_bytes(request.answer)).hexdigest()[:16]
+        """Hash of the answer's text."""
 
     def verdict(self, index: int) -> str:
-        """The key of one sentence's verdict."""
-        cites = ",".join(map(str, self.request.cites.get(index, ())))
-        text = self.request.sentences[index].text
-        if self._answer is not self.request.answer:
-            text = broken(text)
-        whole = self._shared.copy()
-        whole.update(_framed((str(index), text, cites)))
-        return whole.hexdigest()
+        """Return the key of one sentence's verdict."""
+        cites = ",".join(map(str, self._request.cites.get(index, ())))
+        key = self._shared.copy()
+        key.update(_framed((str(index), broken(self._request.sentences[index].text), cites)))
+        return key.hexdigest()
 
-    def asked_row(self) -> AskedRow:
-        """What was asked, part by part, its texts by hash."""
-        return AskedRow(
-            signature=self._signature,
-            url=self._url,
-            repeat=self._repeat,
-            query=brief(self._query),
-            answer=brief(self._answer),
-            chunks=tuple(map(brief, self._chunks)),
-        )
+    def reply(self, number: int, reply: Reply) -> str:
+        """Return the key of the reply of this number."""
+        fields = (self._shared.hexdigest(), str(number), str(reply.sentences), reply.text)
+        return REPLY + hashlib.sha256(_framed(fields)).hexdigest()
 
-    def found(self, keys: Mapping[int, str], texts: Mapping[str, str]) -> dict[int, VerdictRow]:
-        """The stored verdicts about their own sentence, and about no chunk that there is not."""
-        rows = {index: VerdictRow.read(texts[key]) for index, key in keys.items() if key in texts}
-        cites, chunks = self.request.cites, len(self.request.chunks)
-        return {
-            index: row
-            for index, row in rows.items()
-            if row
-            and (row.place.sentence, row.place.cites) == (index, cites.get(index, ()))
-            and all(position < chunks for position, _ in row.evidence)
-            and all(position < chunks for position in row.supporting)
-        }
-
-
-def digest(fields: Iterable[str]) -> str:
-    """SHA-256 over length-prefixed fields, in hex."""
-    return hashlib.sha256(_framed(fields)).hexdigest()
-
-
-def brief(text: str) -> str:
-    """Enough of a text's hash to tell it from others, in hex."""
-    return hashlib.sha256(_bytes(text)).hexdigest()[:16]
+    def read(self, index: int, text: str) -> VerdictRow | None:
+        """Return the row of a sentence; None where the text is no row about that sentence."""
+        row = VerdictRow.read(text)
+        if row is None or row.place.sentence != index:
+            return None
+        chunks = len(self._request.chunks)
+        named = (*row.supporting, *(position for position, _ in row.evidence))
+        its_own = row.place.cites == self._request.cites.get(index, ())
+        return row if its_own and all(position < chunks for position in named) else None
 
 
 def _framed(fields: Iterable[str]) -> bytes:
     framed: list[bytes] = []
-    for each in map(_bytes, fields):
-        framed += (len(each).to_bytes(8, "big"), each)
+    for text in fields:
+        data = _bytes(text)
+        framed += (len(data).to_bytes(8, "big"), data)
     return b"".join(framed)
 
 
 def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")  # a sample may hold half a pair
+    return text.encode("utf-8", "surrogatepass")  # a sample may have a lone surrogate
 
 
-class Tally(Record):
+@dataclass
+class Tally:
     """What is stored under one signature."""
 
     verdicts: int = 0
@@ -286,50 +233,30 @@ class Tally(Record):
     oldest: datetime | None = None
     """When the first reply was kept."""
     newest: datetime | None = None
-    """When the last one was."""
+    """When the last reply was kept."""
 
 
-class Contents(Record):
+@dataclass
+class Contents:
     """What is stored."""
 
-    verdicts: int
-    """Sentences that have a verdict."""
-    replies: int
-    """Calls that need not be made again."""
-    answers: int
-    """Askings: an answer judged by two judges counts twice."""
-    other: int
-    """Rows of another kind or shape."""
-    signatures: dict[str, Tally]
-    """By signature, in the order they were first met, those with verdicts first."""
+    answers: set[str] = field(default_factory=set)
+    """Hashes of the answers."""
+    signatures: dict[str, Tally] = field(default_factory=dict)
+    """By signature, in the order they were first met."""
 
 
 def contents(rows: Iterable[tuple[str, str]]) -> Contents:
-    """Count the rows of a store, given by name and text."""
-    verdicts, replies = Counter[str](), Counter[str]()
-    oldest: dict[str, datetime] = {}
-    newest: dict[str, datetime] = {}
-    answers = other = 0
-    for name, text in rows:
-        if name.startswith(REPLY) and (reply := ReplyRow.read(text)):
-            maker, when = reply.signature, reply.stored
-            replies[maker] += 1
-            oldest[maker] = min(when, oldest.get(maker, when))
-            newest[maker] = max(when, newest.get(maker, when))
-        elif name.startswith(ASKED) and AskedRow.read(text):
-            answers += 1
-        elif row := VerdictRow.read(text):
-            verdicts[row.signature] += 1
-        else:
-            other += 1
-    tallies = {
-        maker: Tally(
-            verdicts=verdicts[maker],
-            replies=replies[maker],
-            oldest=oldest.get(maker),
-            newest=newest.get(maker),
-        )
-        for maker in dict.fromkeys((*verdicts, *replies))
-    }
-    total = {"verdicts": verdicts.total(), "replies": replies.total()}
-    return Contents(**total, answers=answers, other=other, signatures=tallies)
+    """Count the rows of a store, given by key and text."""
+    found = Contents()
+    for key, text in rows:
+        if key.startswith(REPLY):
+            if reply := ReplyRow.read(text):
+                tally = found.signatures.setdefault(reply.signature, Tally())
+                tally.replies += 1
+                tally.oldest = min(reply.stored, tally.oldest or reply.stored)
+                tally.newest = max(reply.stored, tally.newest or reply.stored)
+        elif verdict := VerdictRow.read(text):
+            found.signatures.setdefault(verdict.signature, Tally()).verdicts += 1
+            found.answers.add(verdict.place.asked)
+    return found
