@@ -6,10 +6,12 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -343,3 +345,38 @@ async def test_whatever_ends_a_run_all_is_kept(opened: Opened) -> None:
             await end(error)
     with opened() as later:
         assert len(later.get([error.__name__ for error in errors])) == 3
+
+
+class SlowStore:
+    """A store whose first `get` waits until it is let go."""
+
+    place = "a test"
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.reading, self.going_on = threading.Event(), threading.Event()
+
+    def get(self, _keys: Sequence[str]) -> dict[str, str]:
+        self.reading.set()
+        assert self.going_on.wait(10)
+        return {}
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        self.texts |= texts
+
+    def close(self) -> None:
+        """Close nothing."""
+
+
+async def test_what_a_cancelled_caller_puts_is_kept() -> None:
+    slow = SlowStore()
+    async with BackgroundStore(lambda: cast("DiskStore", slow)) as store:
+        reading = asyncio.create_task(store.get(["a"]))
+        await asyncio.to_thread(slow.reading.wait)
+        putting = asyncio.create_task(store.put({"key": "text"}))
+        await asyncio.sleep(0)
+        putting.cancel()
+        await asyncio.gather(putting, return_exceptions=True)
+        slow.going_on.set()
+        await reading
+    assert slow.texts == {"key": "text"}

@@ -67,7 +67,8 @@ class BackgroundStore:
         """Keep all of these, or none; they are kept even where the caller is cancelled."""
         loop = asyncio.get_running_loop()
         try:
-            await loop.run_in_executor(self._thread, self._store.put, texts)
+            kept = loop.run_in_executor(self._thread, self._store.put, texts)
+            await asyncio.shield(kept)
         except NotKept as error:
             self._warn(error)
             self._lost += 1
