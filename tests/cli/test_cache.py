@@ -33,15 +33,15 @@ def test_what_is_kept_is_counted_by_signature(server: JudgeServer, samples: Path
     for model in ("m-1", "m-2"):
         assert score(server, samples, "--model", model).code == 0
     ran = cache("stats")
-    assert (ran.code, "4 verdicts, 2 replies, 2 answers" in ran.out) == (0, True)
+    assert (ran.code, "4 verdicts, 2 replies, 1 answer" in ran.out) == (0, True)
     assert [ran.out.count(f"llm:{model}@") for model in ("m-1", "m-2")] == [1, 1]
 
 
 def test_clearing_removes_all_once_it_is_meant(server: JudgeServer, samples: Path) -> None:
     score(server, samples)
     assert cache("clear").code == 2
-    # Two verdicts, a reply, what was asked, and the probe.
-    assert "removed 5 rows" in cache("clear", "--yes").out
+    # Two verdicts, a reply, and the probe.
+    assert "removed 4 rows" in cache("clear", "--yes").out
     score(server, samples)
     assert (server.calls, server.probes) == (2, 2)
 

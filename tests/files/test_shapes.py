@@ -217,14 +217,14 @@ def test_a_map_finds_what_has_no_shape_and_says_where_it_finds_nothing(tmp_path:
         "chunks=found[3]": "nothing stands at found[3]; found the keys 'nr', 'out', 'found'",
         "text=out.text": "map 'text': is no field",
         "answer=out..text": "map: 'out..text' is no path",
-        "answer": "'answer' is no FIELD=PATH",
+        "answer": "'answer' is not FIELD=PATH",
     }
     for each, says in wrong.items():
         name = each.partition("=")[0]
         rest = [word for kept in given if not kept.startswith(name) for word in ("--map", kept)]
         code, _, err = judge(*score, *rest, "--map", each)
         assert (code, says in err, err.count("\n")) == (2, True, 1), err
-    with pytest.raises(ConfigError, match="a field stands twice"):
+    with pytest.raises(ConfigError, match="is given twice"):
         Config.model_validate({"map": "answer=a,answer=b"})
     kept = Config.model_validate({"map": "answer=a, chunks=b"}).map
     assert kept == {"answer": "a", "chunks": "b"}
