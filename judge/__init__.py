@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from judge.errors import WorkerLost as WorkerLost
     from judge.evaluator import Evaluator as Evaluator
     from judge.evaluator import evaluate as evaluate
-    from judge.files.samples import read_samples as read_samples
+    from judge.inputs.samples import read_samples as read_samples
     from judge.overlap import measure_overlap as measure_overlap
+    from judge.pages.run import Run as Run
+    from judge.pages.run import read_run as read_run
     from judge.protocols import Embedder as Embedder
     from judge.protocols import Judge as Judge
     from judge.protocols import ReviewHook as ReviewHook
@@ -54,8 +56,6 @@ if TYPE_CHECKING:
     from judge.retrieval import measure_retrieval as measure_retrieval
     from judge.retrieval import measure_run as measure_run
     from judge.retrieval.records import RankRules as RankRules
-    from judge.run import Run as Run
-    from judge.run import read_run as read_run
     from judge.scores.totals import summarize as summarize
 
 _MODULES = {
@@ -64,7 +64,7 @@ _MODULES = {
     "judge.errors": "ConfigError InputError JudgeError JudgeUnavailable JudgeUnhealthy"
     " PromptMismatch RunError UsageError WorkerLost",
     "judge.evaluator": "Evaluator evaluate",
-    "judge.files.samples": "read_samples",
+    "judge.inputs.samples": "read_samples",
     "judge.overlap": "measure_overlap",
     "judge.protocols": "Embedder Judge ReviewHook",
     "judge.records": "AnswerRelevance Chunk Citation CitationStatus Correctness CorrectnessStatus"
@@ -74,7 +74,7 @@ _MODULES = {
     "judge.reports.rows": "to_rows",
     "judge.retrieval": "measure_retrieval measure_run",
     "judge.retrieval.records": "RankRules",
-    "judge.run": "Run read_run",
+    "judge.pages.run": "Run read_run",
     "judge.scores.totals": "summarize",
 }
 _ROOMS = ("exam", "review")

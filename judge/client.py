@@ -15,8 +15,7 @@ from typing import Any, Final, TypeVar
 import httpx
 from pydantic import ValidationError
 
-from judge.address import bearer, checked_url
-from judge.config import CLIENT_TOKEN
+from judge.config import CLIENT_TOKEN, bearer, checked_url
 from judge.errors import (
     ConfigError,
     InputError,
@@ -25,7 +24,7 @@ from judge.errors import (
     RunError,
     UsageError,
 )
-from judge.files.runs import results_in
+from judge.inputs.runs import results_in
 from judge.records import Sample, SampleResult
 from judge.service.wire import OPEN, BatchStatus, Options, ProblemDetails
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pydantic import JsonValue
 
-from judge.address import checked_url
 from judge.answer.sentences import EDITION
-from judge.config import Config
+from judge.config import Config, checked_url
 from judge.errors import ConfigError
 from judge.judges.fallback import FallbackJudge
 from judge.judges.nli import NliJudge

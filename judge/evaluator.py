@@ -1,20 +1,28 @@
 """Many samples into results, in input order, of which a bounded number is in flight."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine
+import sys
+import warnings
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Iterator
 from concurrent.futures import Future, wait
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from contextlib import (
+    AsyncExitStack,
+    ExitStack,
+    aclosing,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
 from functools import cache
 from threading import Thread
 from typing import Final, NamedTuple, Self, TypeVar
 from weakref import WeakKeyDictionary
 
-from judge.bar import bar
 from judge.compose import Judges, alone, compose, offline
 from judge.config import Config
 from judge.correctness import compare
 from judge.errors import ConfigError, WorkerLost
-from judge.files.objects import each, rows_of
+from judge.inputs.objects import each, rows_of
 from judge.pipeline import evaluate_sample, sign
 from judge.processes import Line, Processes
 from judge.protocols import Judge, ReviewHook
@@ -208,7 +216,7 @@ class Evaluator:
         after the results of the samples before it; an error of the judge comes at once.
 
         Args:
-            samples: what `judge.files.objects.each` takes: samples, rows of other tools and tables,
+            samples: what `judge.inputs.objects.each` takes: samples, rows of other tools, tables,
                 one or any number of them; `config.map` says where a row has its fields.
 
         Raises:
@@ -390,3 +398,28 @@ def _run_beside(work: Coroutine[None, None, _Result]) -> _Result:
     finally:
         if thread.ident is not None:
             thread.join()
+
+
+@contextmanager
+def bar(wanted: bool | None, total: int | None) -> Iterator[Callable[[], object]]:  # noqa: FBT001
+    """Counts on a bar in the notebook, or on standard error; on none where tqdm is missing.
+
+    Args:
+        wanted: None shows it in a notebook alone.
+        total: how many there are; None where nobody knows.
+    """
+    with ExitStack() as stack:
+        step: Callable[[], object] = lambda: None  # noqa: E731
+        if _in_notebook() if wanted is None else wanted:
+            with suppress(ImportError), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of widgets that are not installed
+                from tqdm.auto import tqdm  # noqa: PLC0415  slow to load, and mostly not wanted
+
+                shown = tqdm(total=total, desc="judge", unit=" answers")
+                step = stack.enter_context(shown).update
+        yield step
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")

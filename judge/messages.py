@@ -2,6 +2,8 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from importlib.resources import files
 from string import Formatter
@@ -13,6 +15,18 @@ Lang = Literal["en", "zh"]
 """A language in which results are told: English or Chinese."""
 
 LANGS: Final[tuple[Lang, ...]] = get_args(Lang)
+LANGUAGE: Final[ContextVar[Lang]] = ContextVar("judge_language", default="en")
+"""The language of the texts that are made now. A command or a page sets it once."""
+
+
+@contextmanager
+def use_language(language: Lang) -> Iterator[None]:
+    """Make all texts in one language until the block ends."""
+    token = LANGUAGE.set(language)
+    try:
+        yield
+    finally:
+        LANGUAGE.reset(token)
 
 
 def language_of(text: str) -> Lang:
@@ -60,15 +74,15 @@ class Messages:
         source = files("judge").joinpath("data", "messages", f"{room}.toml").read_text("utf-8")
         return cls(dict(_entries(tomllib.loads(source))))
 
-    def __call__(self, key: str, lang: Lang, **values: object) -> str:
-        """The text under `key` in one language, filled in.
+    def __call__(self, key: str, lang: Lang | None = None, **values: object) -> str:
+        """Return the text under `key` with its figures filled in, by default in `LANGUAGE`.
 
         >>> said = {"en": "{count} {count:answer|answers}", "zh": "{count} 条答案"}
         >>> texts = Messages({"title": said})
         >>> [texts("title", lang, count=n) for n in (1, 3) for lang in LANGS]
         ['1 answer', '1 条答案', '3 answers', '3 条答案']
         """
-        return filled(self._texts[key][lang], **values)
+        return filled(self.template(key, lang), **values)
 
     def __contains__(self, key: object) -> bool:
         return key in self._texts
@@ -77,9 +91,9 @@ class Messages:
         """The keys, in the order of the file."""
         return iter(self._texts)
 
-    def template(self, key: str, lang: Lang) -> str:
-        """The text under `key` in one language, not filled in."""
-        return self._texts[key][lang]
+    def template(self, key: str, lang: Lang | None = None) -> str:
+        """Return the text under `key` without its figures, by default in `LANGUAGE`."""
+        return self._texts[key][lang or LANGUAGE.get()]
 
 
 def _entries(table: Mapping[str, Any], *above: str) -> Iterator[tuple[str, dict[Lang, str]]]:

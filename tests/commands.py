@@ -15,7 +15,7 @@ import pytest
 from pydantic import JsonValue
 
 from judge.cli.app import main
-from judge.files.runs import read_results
+from judge.inputs.runs import read_results
 from judge.records import SampleResult
 
 GOLDEN = Path(__file__).resolve().parent / "golden"

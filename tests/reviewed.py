@@ -9,7 +9,7 @@ from typing import Final
 from judge.backends.fake import FakeJudge
 from judge.config import Config
 from judge.evaluator import Evaluator
-from judge.job import Job
+from judge.jobs.job import Job
 from judge.records import (
     Evidence,
     JudgeOutcome,

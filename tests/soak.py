@@ -25,7 +25,7 @@ from zlib import crc32
 from pydantic import JsonValue
 
 from judge.backends.store import DiskStore
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from judge.judges.cached.rows import VerdictRow
 from judge.records import Support, Unscored, Verdict
 from tests import faults, replies

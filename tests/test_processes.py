@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from judge import Config, Evaluator, JudgeRequest, JudgeUnhealthy, Judgment, Support, Verdict
 from judge.backends.fake import FakeJudge
 from judge.errors import WorkerLost
-from judge.files.fields import sample_from
+from judge.inputs.fields import sample_from
 from tests.asked import Asked
 from tests.commands import judge, line, results, write
 from tests.faults import CRASHED, broken, cut

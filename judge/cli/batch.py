@@ -13,16 +13,16 @@ import typer
 from pydantic import JsonValue
 
 from judge.backends.store.cache import cache_folder
-from judge.batch.fill import Filled, fill
-from judge.batch.folder import MEND, OVER, BatchFolder, RequestFile
 from judge.cli.app import COMMANDS, app
 from judge.cli.options import takes_settings
 from judge.cli.terminal import say
 from judge.compose import address, open_provider, settled
 from judge.config import Config, load_config
 from judge.errors import ConfigError, InputError
-from judge.files.samples import check_samples
-from judge.files.tables import writing
+from judge.inputs.samples import check_samples
+from judge.inputs.tables import writing
+from judge.jobs.batch import MEND, OVER, BatchFolder, RequestFile
+from judge.jobs.fill import Filled, fill
 from judge.records.run import RunInput
 from judge.text.visible import clip, counted, flat
 

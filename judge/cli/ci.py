@@ -12,8 +12,8 @@ from judge.cli.render.looks import gate_line
 from judge.cli.render.markdown import MarkdownPage
 from judge.cli.terminal import Page, say
 from judge.errors import RunError
-from judge.files.runs import LOCK, OWN, RECORD, REVIEW
-from judge.files.tables import replacing, writing
+from judge.inputs.runs import LOCK, OWN, RECORD, REVIEW
+from judge.inputs.tables import replacing, writing
 from judge.messages import Lang, Messages
 from judge.records import GateResult, SampleResult, Summary
 from judge.reports.cases import Junit, sentence_lines

@@ -13,8 +13,8 @@ from judge.cli.render.differences import print_differences
 from judge.cli.render.looks import gate_line
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, RunError
-from judge.files.runs import RECORD, Run, finished_run, made_from, questions, read_run
-from judge.files.source import placed
+from judge.inputs.runs import RECORD, Run, finished_run, made_from, questions, read_run
+from judge.inputs.source import placed
 from judge.messages import Lang, Messages
 from judge.pages.compare import comparison
 from judge.records.comparison import RunComparison, RunLine

@@ -9,7 +9,7 @@ from judge.cli.app import WRONG_USE, app
 from judge.cli.options import takes_settings
 from judge.cli.terminal import output
 from judge.config import Config
-from judge.doctor import examine
+from judge.jobs.doctor import examine
 from judge.text.visible import counted
 
 _MARKS: Final = {"passed": "✓", "failed": "✗", "skipped": "–"}

@@ -11,10 +11,10 @@ from judge.cli.app import app
 from judge.cli.options import RUN
 from judge.cli.terminal import say
 from judge.errors import ConfigError
-from judge.files.arrow import write_parquet
-from judge.files.runs import finished_run, made_from
-from judge.files.source import PIPED
-from judge.files.tables import BOM, csv_lines, json_lines, replacing
+from judge.inputs.arrow import write_parquet
+from judge.inputs.runs import finished_run, made_from
+from judge.inputs.source import PIPED
+from judge.inputs.tables import BOM, csv_lines, json_lines, replacing
 from judge.reports.rows import COLUMNS, Cell, Level, rows_of
 from judge.review.folder import check_output, write_whole
 from judge.text.visible import escaped, plural

@@ -6,8 +6,8 @@ from judge.cli.app import app
 from judge.cli.options import JSON, MAX_LINE, SAMPLES, SKIP_BAD
 from judge.cli.render.overlap import print_overlap
 from judge.cli.terminal import output, say_json
-from judge.files.samples import Source
-from judge.files.tables import row_file
+from judge.inputs.samples import Source
+from judge.inputs.tables import row_file
 from judge.overlap import measure_overlap, with_bad_lines
 from judge.overlap.records import AnswerOverlap
 

@@ -10,8 +10,8 @@ from judge.cli.app import app
 from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, chosen
 from judge.cli.terminal import Page, figures, output
 from judge.errors import ConfigError, InputError
-from judge.files.samples import Source
-from judge.perturbation import VARIANTS, Perturbation, Pool, Variant, check
+from judge.inputs.samples import Source
+from judge.retrieval.perturbation import VARIANTS, Perturbation, Pool, Variant, check
 from judge.review.folder import check_output, write_whole
 
 _NEEDS: Final = ("query", "chunks")

@@ -16,8 +16,8 @@ from judge.cli.render.totals import PLAIN, Ended, Wish, print_totals
 from judge.cli.terminal import open_console, output
 from judge.config import Config
 from judge.errors import JudgeUnavailable, WorkerLost
-from judge.files.runs import REJECTED
-from judge.job import Watcher
+from judge.inputs.runs import REJECTED
+from judge.jobs.job import Watcher
 from judge.messages import Lang
 from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
@@ -86,7 +86,7 @@ def score_into(
 
 
 class Progress:
-    """A `judge.job.Watcher` that shows what it is told; use it as a context manager.
+    """A `judge.jobs.job.Watcher` that shows what it is told; use it as a context manager.
 
     A bar on a terminal, plain lines elsewhere; both on standard error. `also` is given each result.
     """

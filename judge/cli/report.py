@@ -7,7 +7,7 @@ import typer
 from judge.cli.app import app
 from judge.cli.options import RUN
 from judge.cli.terminal import say
-from judge.files.runs import made_from
+from judge.inputs.runs import made_from
 from judge.messages import Lang
 from judge.pages.report import report as page
 from judge.review.folder import check_output, write_whole

@@ -26,8 +26,8 @@ from judge.cli.runs import (
 )
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError
-from judge.files.runs import read_summary
-from judge.files.source import PIPED
+from judge.inputs.runs import read_summary
+from judge.inputs.source import PIPED
 from judge.records import GateResult
 from judge.records.comparison import Side
 from judge.reports.gate import gates_code

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from judge.advice.diagnose import Use, ceilings, diagnosis_table
 from judge.errors import ConfigError, InputError
-from judge.files.samples import Source
-from judge.files.source import PIPED, placed, readable, spoken
-from judge.files.tables import Value, row_file
+from judge.inputs.samples import Source
+from judge.inputs.source import PIPED, placed, readable, spoken
+from judge.inputs.tables import Value, row_file
 from judge.records import GateResult, Sample
 from judge.records.comparison import Side
 from judge.reports.gate import Gates

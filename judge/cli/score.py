@@ -18,10 +18,10 @@ from judge.cli.terminal import output
 from judge.config import Config
 from judge.errors import ConfigError, extra
 from judge.evaluator import Evaluator
-from judge.files.inputs import run_name
-from judge.files.source import PIPED, is_fifo, standard_input
-from judge.forecast import forecast
-from judge.job import Job
+from judge.inputs.inputs import run_name
+from judge.inputs.source import PIPED, is_fifo, standard_input
+from judge.jobs.forecast import forecast
+from judge.jobs.job import Job
 from judge.messages import Lang
 from judge.records.comparison import Side
 from judge.reports.gate import Gates

@@ -14,7 +14,7 @@ from judge.cli.render.listing import Part, print_list
 from judge.cli.render.quadrants import print_grounds, unplaced
 from judge.cli.terminal import output
 from judge.errors import ConfigError, RunError
-from judge.files.runs import Origins, read_results
+from judge.inputs.runs import Origins, read_results
 from judge.messages import Lang
 from judge.records import SampleResult
 from judge.records.quadrant import QuadrantWord

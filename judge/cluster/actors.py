@@ -23,7 +23,7 @@ from judge.errors import (
     RunError,
 )
 from judge.evaluator import Evaluator
-from judge.files.tables import writing
+from judge.inputs.tables import writing
 from judge.records import SampleResult
 from judge.scores.totals import Totals
 

@@ -14,10 +14,10 @@ from pyarrow import ArrowException
 from pyarrow.fs import FileSelector, FileSystem, FileType
 
 from judge.errors import InputError
-from judge.files.fields import SCORE_NEEDS
-from judge.files.inputs import COLUMNS, WILD, input_files, meant, none_in
-from judge.files.samples import Rejected, read_samples
-from judge.files.source import Digest
+from judge.inputs.fields import SCORE_NEEDS
+from judge.inputs.inputs import COLUMNS, WILD, input_files, meant, none_in
+from judge.inputs.samples import Rejected, read_samples
+from judge.inputs.source import Digest
 from judge.records import Sample
 
 SIZE: Final = 500

@@ -9,9 +9,9 @@ import ray.data
 from judge.cluster.actors import Holder, Row, config_of, cpus, portable, share
 from judge.config import Config
 from judge.errors import ConfigError, InputError
-from judge.files.columns import fields_of
-from judge.files.fields import SCORE_NEEDS
-from judge.files.shapes import Reader
+from judge.inputs.columns import fields_of
+from judge.inputs.fields import SCORE_NEEDS
+from judge.inputs.shapes import Reader
 from judge.records import Sample, SampleResult
 
 if TYPE_CHECKING:

@@ -23,12 +23,12 @@ from judge.cluster.session import connected, free, ticking
 from judge.config import Config
 from judge.errors import InputError, JudgeError, RunError, WorkerLost
 from judge.evaluator import Evaluator
-from judge.files.folder import RunFolder
-from judge.files.inputs import would_hold
-from judge.files.rows import FORMS
-from judge.files.runs import REJECTS, SHARDS, results_in, shards
-from judge.files.source import PIPED, is_fifo
-from judge.job import Watcher, now, priced, record_of
+from judge.inputs.folder import RunFolder
+from judge.inputs.inputs import would_hold
+from judge.inputs.rows import FORMS
+from judge.inputs.runs import REJECTS, SHARDS, results_in, shards
+from judge.inputs.source import PIPED, is_fifo
+from judge.jobs.job import Watcher, now, priced, record_of
 from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates

@@ -18,7 +18,7 @@ import ray.data
 from ray.exceptions import RayError, RayTaskError, UserCodeException
 
 from judge.errors import ConfigError, WorkerLost
-from judge.job import BEAT, Watcher
+from judge.jobs.job import BEAT, Watcher
 from judge.processes import cores
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from judge.cluster.blocks import Block
 from judge.errors import JudgeUnhealthy
 from judge.evaluator import Evaluator
-from judge.files.runs import (
+from judge.inputs.runs import (
     REJECTS,
     SAMPLES,
     SHARDS,
@@ -24,7 +24,7 @@ from judge.files.runs import (
     results_in,
     whole_lines,
 )
-from judge.files.tables import replacing
+from judge.inputs.tables import replacing
 from judge.records import Sample, SampleResult
 from judge.scores.contribution import is_barren, is_fresh
 

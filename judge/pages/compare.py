@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from judge.files.runs import Origins, read_results
+from judge.inputs.runs import Origins, read_results
 from judge.messages import Lang, Messages
 from judge.pages.html import pieces
 from judge.records import SampleResult

@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 from typing import Final, NamedTuple, get_args
 
 from judge.errors import ConfigError
-from judge.files.runs import Run, finished_run, pairs
+from judge.inputs.runs import Run, finished_run, pairs
 from judge.messages import Lang, Messages
 from judge.pages import agreement
 from judge.pages.answers import LONGEST, LONGEST_CHUNK, MOST_SENTENCES, Answers

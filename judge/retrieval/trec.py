@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import InputError
-from judge.files.source import MAX_LINE, TextLines, check_encoding, open_source
+from judge.inputs.source import MAX_LINE, TextLines, check_encoding, open_source
 from judge.retrieval.ranking import Block
 from judge.text.visible import counted
 

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple, TypeVar
 
 from judge.backends.hook import uniform
 from judge.errors import ConfigError, RunError
-from judge.files.folder import hold
-from judge.files.runs import made_from
+from judge.inputs.folder import hold
+from judge.inputs.runs import made_from
 from judge.messages import Lang, Messages
 from judge.records import SampleResult
 from judge.review.folder import check_output, fingerprint, labelled_draws, write_draw

@@ -14,7 +14,7 @@ from typing import IO, Final
 from pydantic import BaseModel
 
 from judge.errors import RunError
-from judge.files.runs import (
+from judge.inputs.runs import (
     AGREEMENT,
     AGREEMENTS,
     PAGE,
@@ -24,7 +24,7 @@ from judge.files.runs import (
     read_record,
     result_files,
 )
-from judge.files.tables import replacing
+from judge.inputs.tables import replacing
 from judge.review.records import Agreement, Draw, Label, Target
 
 _LABELS: Final = ".labels.jsonl"

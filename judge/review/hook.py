@@ -8,9 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from judge.address import bearer
 from judge.backends.hook import described
-from judge.config import REVIEW_TOKEN
+from judge.config import REVIEW_TOKEN, bearer
 from judge.errors import ConfigError, RunError
 from judge.protocols import ReviewHook
 from judge.records import Sample, SampleResult

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import InputError, RunError
-from judge.files.folder import hold
-from judge.files.tables import fit, legible
+from judge.inputs.folder import hold
+from judge.inputs.tables import fit, legible
 from judge.messages import LANGS
 from judge.records import Summary
 from judge.review.agreement import findings

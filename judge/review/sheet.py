@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from judge.errors import InputError, RunError
-from judge.files.tables import (
+from judge.inputs.tables import (
     BOM,
     LONGEST,
     cell,
@@ -24,7 +24,7 @@ from judge.files.tables import (
     replacing,
     restore,
 )
-from judge.files.workbook import sheet_rows, worksheets
+from judge.inputs.workbook import sheet_rows, worksheets
 from judge.messages import LANGS, Lang, Messages
 from judge.records import Sample, SentenceResult, Support, Verdict
 from judge.review.records import Target

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final, Literal
 
-from judge.files import runs
-from judge.files.runs import origins, read_results, read_summary
+from judge.inputs import runs
+from judge.inputs.runs import origins, read_results, read_summary
 from judge.records import Chunk, Excluded, Sample, SampleResult, Sentence, SentenceResult, Summary
 from judge.records.correctness import ANSWER, GOLD, ComparedSentence
 from judge.review.records import Target

@@ -10,9 +10,9 @@ from typing import Final, Literal, get_args
 
 from judge.answer.sentences import split
 from judge.errors import RunError
-from judge.files.folder import hold
-from judge.files.runs import REVIEW
-from judge.files.tables import legible, replacing, sync_folder
+from judge.inputs.folder import hold
+from judge.inputs.runs import REVIEW
+from judge.inputs.tables import legible, replacing, sync_folder
 from judge.messages import Lang, Messages
 from judge.records import Record, Sample, SentenceResult
 from judge.review.draws import Drawing, carried, take

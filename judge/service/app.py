@@ -17,9 +17,9 @@ from starlette.responses import (
 )
 
 from judge.errors import InputError, JudgeError, JudgeUnavailable
-from judge.files.fields import SCORE_NEEDS, sample_from
-from judge.files.rows import json_object
-from judge.files.runs import line_of
+from judge.inputs.fields import SCORE_NEEDS, sample_from
+from judge.inputs.rows import json_object
+from judge.inputs.runs import line_of
 from judge.records import SampleResult
 from judge.service.access import GONE, Access, Names, Tokens
 from judge.service.collection import Found

@@ -20,9 +20,9 @@ from typing import Final, Literal, Self
 
 from judge.config import Config
 from judge.errors import RunError
-from judge.files.folder import hold
-from judge.files.runs import AGREEMENT, INPUT, PART, RECORD, parse, read_record, read_summary
-from judge.files.tables import replacing, sync_folder
+from judge.inputs.folder import hold
+from judge.inputs.runs import AGREEMENT, INPUT, PART, RECORD, parse, read_record, read_summary
+from judge.inputs.tables import replacing, sync_folder
 from judge.records import Record
 from judge.records.run import RunRecord
 from judge.reports.gate import exit_code

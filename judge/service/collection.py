@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from judge.files.runs import PART, REJECTED, RESULTS
+from judge.inputs.runs import PART, REJECTED, RESULTS
 from judge.service.batches import ID, Batch
 from judge.service.body import keep
 from judge.service.docs import BATCH, NDJSON, problems

@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError, field_validator
 from starlette.responses import HTMLResponse, Response
 
 from judge.errors import RunError
-from judge.files.runs import RESULTS
+from judge.inputs.runs import RESULTS
 from judge.messages import Lang
 from judge.pages.label import page
 from judge.review.records import Draw

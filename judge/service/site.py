@@ -17,7 +17,7 @@ from starlette.responses import (
 )
 
 from judge import review
-from judge.files.runs import PAGE
+from judge.inputs.runs import PAGE
 from judge.messages import Lang
 from judge.pages.agreement import page as agreement_page
 from judge.pages.batches import page

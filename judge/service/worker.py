@@ -19,9 +19,9 @@ from pydantic import Field
 from judge.config import Config
 from judge.errors import JudgeError
 from judge.evaluator import Evaluator
-from judge.files.folder import hold
-from judge.files.runs import INPUT
-from judge.job import Job
+from judge.inputs.folder import hold
+from judge.inputs.runs import INPUT
+from judge.jobs.job import Job
 from judge.records import Record, SampleResult
 from judge.records.run import RunRecord
 from judge.reports.worst import failures
@@ -138,7 +138,7 @@ class Line:
 
 
 class Reporter:
-    """A `judge.job.Watcher` that tells the parent."""
+    """A `judge.jobs.job.Watcher` that tells the parent."""
 
     def __init__(self, upload: Path, line: Line) -> None:
         self._upload = upload

@@ -14,7 +14,7 @@ from judge.advice.recommend import (
 )
 from judge.advice.records import Advice, Profile, Wishes
 from judge.errors import ConfigError, InputError
-from judge.files.samples import read_samples
+from judge.inputs.samples import read_samples
 from judge.records import Chunk, Sample
 from tests.advised import avoided, counted, roles
 

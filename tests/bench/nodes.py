@@ -21,7 +21,7 @@ import ray
 from ray._private.node import Node
 from ray.cluster_utils import Cluster
 
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, write
 from tests.redis_server import free_port

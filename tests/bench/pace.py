@@ -22,7 +22,7 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from tests.asked import Asked
 from tests.commands import judge, line, write
 from tests.replies import TOO_MANY, Answer, Says, Script, Slow, Status, Tokens, right, too_many

@@ -20,7 +20,7 @@ from typing import Final
 from playwright.sync_api import Page, sync_playwright
 
 from judge import Config, Evaluator
-from judge.job import Job
+from judge.jobs.job import Job
 from judge.pages.report import report
 from judge.records import (
     Evidence,

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from ray.cluster_utils import Cluster
 
 from judge import Sample, Summary
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from tests.bench.calls import ROOT, served, stats
 from tests.bench.workload import grown, machine, samples
 

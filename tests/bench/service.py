@@ -24,7 +24,7 @@ import httpx
 import numpy as np
 
 from judge import Config, Sample, evaluate, read_samples
-from judge.files.runs import line_of
+from judge.inputs.runs import line_of
 from tests.bench import labelled, workload
 from tests.bench.calls import served, stats
 from tests.server import JudgeServer

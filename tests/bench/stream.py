@@ -20,7 +20,7 @@ from pyarrow import parquet
 from pyarrow.json import read_json as json_table
 
 from judge import Config, SampleResult, read_samples
-from judge.job import Job
+from judge.jobs.job import Job
 from judge.records.run import RunRecord
 
 ANSWERS: Final = 1_000_000
@@ -76,7 +76,7 @@ def resident() -> float:
 
 
 class Sampler:
-    """A `judge.job.Watcher` that prints memory and rate as the job goes on."""
+    """A `judge.jobs.job.Watcher` that prints memory and rate as the job goes on."""
 
     def __init__(self) -> None:
         self._total = self._done = 0

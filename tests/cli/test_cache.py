@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.files.runs import read_record
+from judge.inputs.runs import read_record
 from judge.prompt import Prompt, load_prompt
 from tests.commands import Ran, judge, line, write
 from tests.server import JudgeServer

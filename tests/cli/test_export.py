@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge import Run, to_rows
-from judge.files.runs import RESULTS
+from judge.inputs.runs import RESULTS
 from tests.commands import judge, write
 
 FILES = ["X.JSONL", "x.csv", "x.json", "x.jsonl", "x.parquet"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.files.runs import origins, read_record, read_summary
+from judge.inputs.runs import origins, read_record, read_summary
 from tests.commands import judge, line, results, write
 
 ANSWERS = 30

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from judge.perturbation import VARIANTS
+from judge.retrieval.perturbation import VARIANTS
 from tests.commands import judge
 
 Line = dict[str, Any]

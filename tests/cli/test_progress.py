@@ -9,8 +9,8 @@ from judge.cli.ci import Reports
 from judge.cli.progress import Progress, score_into
 from judge.config import Config
 from judge.evaluator import Evaluator
-from judge.files.runs import read_results
-from judge.job import Job
+from judge.inputs.runs import read_results
+from judge.jobs.job import Job
 from judge.records import (
     Call,
     JudgeOutcome,

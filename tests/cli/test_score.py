@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.files.runs import read_results, read_summary
+from judge.inputs.runs import read_results, read_summary
 from tests.commands import CHUNKS, Ran, judge, line, results, write
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

@@ -13,7 +13,7 @@ from typing import get_args
 import pytest
 from pydantic import JsonValue
 
-from judge.files.runs import line_of
+from judge.inputs.runs import line_of
 from judge.records import SampleResult, Unscored, UnscoredReason, Verdict
 from judge.records.quadrant import QuadrantWord
 from judge.reports.filters import FLAGS, STATUSES, SUPPORTS

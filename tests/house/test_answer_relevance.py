@@ -14,7 +14,7 @@ from judge import (
     Verdict,
     to_rows,
 )
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from judge.records import RelevanceTotals
 from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, write

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judge import Config, ConfigError, UnscoredReason
 from judge.backends.openai.budget import Budget
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from tests.commands import judge, line, write
 from tests.server import JudgeServer
 

@@ -7,7 +7,7 @@ import pytest
 from pydantic import JsonValue
 
 from judge import Verdict
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from tests.commands import judge, line, results, write
 from tests.server import JudgeServer
 

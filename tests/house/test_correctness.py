@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from judge import CorrectnessStatus, SampleResult, Unscored, Verdict
-from judge.files.runs import read_record, read_summary
+from judge.inputs.runs import read_record, read_summary
 from tests.asked import Asked
 from tests.commands import Ran, judge, results
 from tests.faults import CRASHED

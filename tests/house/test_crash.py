@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from judge.backends.store import DiskStore
-from judge.files.runs import read_record, read_summary
+from judge.inputs.runs import read_record, read_summary
 from judge.judges.cached.rows import VerdictRow
 from judge.records import Support, UnscoredReason
 from tests.asked import Asked
@@ -132,7 +132,7 @@ from shutil import copytree, rmtree
 
 from judge import Config, Evaluator
 from judge.backends.fake import FakeJudge
-from judge.job import Job
+from judge.jobs.job import Job
 from tests.reviewed import Quiet
 
 def score(folder, force):

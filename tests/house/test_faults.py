@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge import Evaluator, Sample, SampleResult, Verdict
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from judge.records import Chunk, FlagName, SentenceResult, Unscored
 from tests import faults, replies
 from tests.asked import Asked

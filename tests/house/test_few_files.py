@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from tests.commands import line, write
 from tests.replies import Slow, right
 from tests.server import JudgeServer

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.files.runs import read_record, read_summary
+from judge.inputs.runs import read_record, read_summary
 from judge.records import Support, Verdict
 from tests import tiny
 from tests.commands import judge, line, results, write

@@ -6,7 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from judge import SampleResult, Verdict
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from judge.records import FlagName
 from judge.text.fold import estimate_tokens
 from tests.asked import Asked

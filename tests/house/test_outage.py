@@ -8,7 +8,7 @@ import pytest
 
 from judge.backends.openai.failures import Failure, Refusal
 from judge.backends.openai.outage import Outage
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from judge.records import UnscoredReason
 from tests.asked import Asked
 from tests.commands import judge, line, results, write

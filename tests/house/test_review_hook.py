@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.backends.hook import chosen
-from judge.files.runs import read_record
+from judge.inputs.runs import read_record
 from tests.commands import Ran, judge, line, results, start, write
 from tests.posted import PostServer, Reply
 

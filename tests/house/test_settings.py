@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.files.runs import read_record, read_summary
+from judge.inputs.runs import read_record, read_summary
 from tests.commands import Ran, judge, line, write
 from tests.server import JudgeServer
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from tests import faults
 from tests.asked import Asked
 from tests.commands import Ran, cramped, judge, line, results, write

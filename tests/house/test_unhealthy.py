@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge import Evaluator, JudgeUnhealthy, Sample
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from judge.records import Chunk
 from tests import faults, replies
 from tests.asked import Asked

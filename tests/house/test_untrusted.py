@@ -7,7 +7,7 @@ from zlib import crc32
 import pytest
 
 from judge import SampleResult, Status, Summary, Verdict
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from judge.records import SUPPORT_WEIGHT, CorpusScore, SentenceResult, Unscored
 from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, write

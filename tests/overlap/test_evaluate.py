@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
-from judge.files.samples import read_samples
+from judge.inputs.samples import read_samples
 from judge.overlap import measure_overlap, with_bad_lines
 from judge.overlap.evaluate import MEASURES, measure
 from judge.overlap.records import AnswerOverlap, OverlapReport

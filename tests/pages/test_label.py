@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from judge import review
 from judge.config import Config
-from judge.job import Job
+from judge.jobs.job import Job
 from tests.browser import DESK, PHONE, barriers, browser, opened, overflow
 from tests.commands import line, start, write
 from tests.reviewed import Quiet, cells, score

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from judge.config import Config
 from judge.evaluator import Evaluator
-from judge.job import Job
+from judge.jobs.job import Job
 from judge.records import (
     Call,
     Evidence,

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.errors import RunError
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from judge.records import (
     Support,
     Unscored,

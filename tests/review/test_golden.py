@@ -8,8 +8,8 @@ from judge.backends.fake import FakeJudge
 from judge.config import Config
 from judge.errors import InputError, RunError
 from judge.evaluator import Evaluator
-from judge.files.samples import read_samples
-from judge.job import Job
+from judge.inputs.samples import read_samples
+from judge.jobs.job import Job
 from judge.records import Chunk, JudgeOutcome, Sample, Support
 from judge.review import Promotion, promote
 from judge.review.draws import take

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from judge.errors import InputError, JudgeError, RunError
-from judge.files.runs import read_summary
+from judge.inputs.runs import read_summary
 from judge.records import Support
 from judge.review import import_labels
 from judge.review.draws import Drawing, take

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigError, InputError, RunError
-from judge.files.tables import legible
+from judge.inputs.tables import legible
 from judge.messages import LANGS, Lang
 from judge.records import (
     Chunk,

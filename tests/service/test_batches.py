@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from judge import RunError, read_run
-from judge.files.runs import read_results
+from judge.inputs.runs import read_results
 from judge.service.live import Limits
 from tests.commands import judge, line, results, write
 from tests.replies import Slow, right

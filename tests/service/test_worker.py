@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.files.runs import read_results
+from judge.inputs.runs import read_results
 from judge.service.wire import Options
 from judge.service.worker import ASK, LEAVE, UPLOAD, Line, Report, Task, work
 from tests.serving import QUICKSTART

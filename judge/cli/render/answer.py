@@ -28,7 +28,7 @@ from judge.cli.render.looks import (
 from judge.cli.render.quadrants import print_grounds
 from judge.cli.terminal import Page, number, words
 from judge.errors import ConfigError
-from judge.files.runs import is_of
+from judge.inputs.runs import is_of
 from judge.messages import LANGS, Lang
 from judge.records import (
     AnswerRelevance,

@@ -13,8 +13,8 @@ from judge.cli.render.findings import column, counted, grounds, listed, print_en
 from judge.cli.render.looks import gate_line, threshold
 from judge.cli.render.quadrants import print_quadrants
 from judge.cli.terminal import Page, between, figures, number, words
-from judge.files.runs import SUMMARY
-from judge.forecast import SECONDS, Forecast
+from judge.inputs.runs import SUMMARY
+from judge.jobs.forecast import SECONDS, Forecast
 from judge.records import (
     CorrectnessStatus,
     CorrectnessTotals,

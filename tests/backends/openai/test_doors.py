@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import judge.backends.openai as guided
-from judge.files.runs import read_record
+from judge.inputs.runs import read_record
 from judge.records import Unscored
 from tests.commands import Ran, judge, line, results, write
 from tests.doors import GEMINI_KEY, Anthropic, Gemini

@@ -9,7 +9,7 @@ from openai.types.responses.response_output_message import ResponseOutputMessage
 from pydantic import JsonValue
 
 from judge.backends.openai.completion import read_completion
-from judge.files.runs import read_record
+from judge.inputs.runs import read_record
 from judge.records import Verdict
 from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, write

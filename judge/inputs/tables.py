@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from judge.errors import ConfigError, InputError, RunError
-from judge.files.source import csv_reader
+from judge.inputs.source import csv_reader
 from judge.messages import Lang, Messages
 from judge.text.visible import plural, visible
 

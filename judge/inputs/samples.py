@@ -17,12 +17,12 @@ from random import Random
 from typing import Final, NamedTuple
 
 from judge.errors import InputError, RunError
-from judge.files.columns import TABLES, column_rows
-from judge.files.fields import SCORE_NEEDS
-from judge.files.inputs import input_files
-from judge.files.rows import FORMS, Row, row_of, rows, wrapped
-from judge.files.shapes import Reader
-from judge.files.source import (
+from judge.inputs.columns import TABLES, column_rows
+from judge.inputs.fields import SCORE_NEEDS
+from judge.inputs.inputs import input_files
+from judge.inputs.rows import FORMS, Row, row_of, rows, wrapped
+from judge.inputs.shapes import Reader
+from judge.inputs.source import (
     MAX_LINE,
     PEEK,
     Digest,
@@ -83,7 +83,7 @@ def read_samples(
         max_line: MB that a line, or a record of a CSV, may have; a longer one is a bad one, and is
             not read whole.
         unique: whether a qid that stood already makes a line a bad one.
-        mapping: paths by field, as `judge.files.shapes.Reader` has them.
+        mapping: paths by field, as `judge.inputs.shapes.Reader` has them.
         told: is given what another tool's rows are read as.
 
     Raises:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.perturbation import NOISE, Match, Perturbation, Pool, added
 from judge.records import Chunk, Sample
+from judge.retrieval.perturbation import NOISE, Match, Perturbation, Pool, added
 from judge.text.copies import near_copies
 
 FACTS = [

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Protocol, Self, cast
 
 from judge.errors import ConfigError, InputError, RunError
-from judge.files.arrow import unpacked
-from judge.files.inputs import is_many
+from judge.inputs.arrow import unpacked
+from judge.inputs.inputs import is_many
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer  # collections.abc has it from 3.12 on

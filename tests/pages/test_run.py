@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from judge import ConfigError, Run, RunError, Sample, read_run
-from judge.files.runs import RECORD, RESULTS, SUMMARY
+from judge.inputs.runs import RECORD, RESULTS, SUMMARY
 from judge.records.run import RunRecord
 from judge.reports.rows import COLUMNS
 from tests.commands import judge, line, write
 
-FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
 
 @pytest.fixture(scope="module")

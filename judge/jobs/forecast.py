@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from judge.compose import address, compose
 from judge.config import Config
 from judge.evaluator import Evaluator
-from judge.files.samples import check_samples, drawn, read_samples
+from judge.inputs.samples import check_samples, drawn, read_samples
 from judge.records import Excluded, SampleResult, Verdict
 from judge.records.run import RunInput
 from judge.turns import at_once

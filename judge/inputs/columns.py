@@ -10,10 +10,10 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.files import arrow
-from judge.files.rows import Row, csv_object, is_column, table_fields
-from judge.files.source import ALLOW_MORE, CLIPPED, PEEK, most_bytes
-from judge.files.workbook import MOST_COLUMNS, MOST_ROWS, XLSX, sheet_rows, worksheets
+from judge.inputs import arrow
+from judge.inputs.rows import Row, csv_object, is_column, table_fields
+from judge.inputs.source import ALLOW_MORE, CLIPPED, PEEK, most_bytes
+from judge.inputs.workbook import MOST_COLUMNS, MOST_ROWS, XLSX, sheet_rows, worksheets
 from judge.text.visible import clip
 
 TABLES: Final = (arrow.PARQUET, arrow.FILE, arrow.STREAM, XLSX)

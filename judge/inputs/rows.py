@@ -13,9 +13,9 @@ from typing import Final, NamedTuple, Self
 from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.files.fields import FIELDS
-from judge.files.paths import evaluated, listed
-from judge.files.source import (
+from judge.inputs.fields import FIELDS
+from judge.inputs.paths import evaluated, listed
+from judge.inputs.source import (
     ALLOW_MORE,
     MAX_LINE,
     MEGA,

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
 from judge.errors import RunError
-from judge.files.runs import (
+from judge.inputs.runs import (
     INPUT,
     LOCK,
     OWN,
@@ -34,7 +34,7 @@ from judge.files.runs import (
     results_in,
     whole_lines,
 )
-from judge.files.tables import replacing, sync_folder, writing
+from judge.inputs.tables import replacing, sync_folder, writing
 from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
 from judge.signature import Signature

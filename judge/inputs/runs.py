@@ -13,9 +13,9 @@ from typing import IO, Final, TypeVar
 from pydantic import ValidationError
 
 from judge.errors import InputError, RunError
-from judge.files.inputs import input_files
-from judge.files.samples import drawn, read_samples
-from judge.files.source import feed
+from judge.inputs.inputs import input_files
+from judge.inputs.samples import drawn, read_samples
+from judge.inputs.source import feed
 from judge.records import Record, Sample, SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 from judge.text.visible import counted

@@ -8,8 +8,8 @@ import pytest
 
 from judge import Config, Evaluator, InputError, RunError, SampleResult, Support, Verdict
 from judge.backends.fake import FakeJudge
-from judge.files.runs import read_record, read_results, read_summary
-from judge.job import Job
+from judge.inputs.runs import read_record, read_results, read_summary
+from judge.jobs.job import Job
 from judge.records.run import RunRecord
 
 FULL = Verdict(support=Support.FULL, source="llm", signature="fake")

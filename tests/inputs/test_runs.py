@@ -9,7 +9,7 @@ from judge.backends.fake import FakeJudge
 from judge.config import Config
 from judge.errors import RunError
 from judge.evaluator import Evaluator
-from judge.files.runs import (
+from judge.inputs.runs import (
     Origins,
     is_of,
     origins,
@@ -18,7 +18,7 @@ from judge.files.runs import (
     read_run,
     read_summary,
 )
-from judge.job import Job
+from judge.jobs.job import Job
 from judge.records import SampleResult
 from tests.reviewed import Quiet
 

@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.files.paths import listed
+from judge.inputs.paths import listed
 from judge.records import MOST_CHARACTERS, Chunk, Sample
 from judge.records.sample import unfit
 

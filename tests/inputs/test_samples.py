@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from judge.errors import ConfigError, InputError, RunError
-from judge.files.samples import Rejected, Source, check_samples, read_samples
-from judge.files.source import TextLines, open_source, readable
+from judge.inputs.samples import Rejected, Source, check_samples, read_samples
+from judge.inputs.source import TextLines, open_source, readable
 from judge.records import Sample
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

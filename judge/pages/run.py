@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from judge.errors import ConfigError, RunError
-from judge.files import runs
+from judge.inputs import runs
 from judge.messages import language_of
 from judge.pages.notebook import totals, unfinished
 from judge.records import Sample, SampleResult

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigError, InputError, RunError
-from judge.files.tables import (
+from judge.inputs.tables import (
     Value,
     csv_row,
     csv_rows,

@@ -17,11 +17,11 @@ from typing import IO, Final, NamedTuple, Protocol
 from judge.config import Config
 from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
-from judge.files.folder import RunFolder
-from judge.files.inputs import would_hold
-from judge.files.runs import REJECTED, has_bytes, misplaced
-from judge.files.samples import Checked, Rejected, check_samples, drawn, read_samples
-from judge.files.source import Digest, is_fifo, named
+from judge.inputs.folder import RunFolder
+from judge.inputs.inputs import would_hold
+from judge.inputs.runs import REJECTED, has_bytes, misplaced
+from judge.inputs.samples import Checked, Rejected, check_samples, drawn, read_samples
+from judge.inputs.source import Digest, is_fifo, named
 from judge.processes import cores
 from judge.records import Sample, SampleResult, Summary, UnscoredReason
 from judge.records.run import RunInput, RunRecord

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from judge import Config, ConfigError, InputError, Sample
-from judge.files.samples import read_samples
+from judge.inputs.samples import read_samples
 from tests.commands import judge
 
 SHAPES = Path(__file__).resolve().parents[2] / "fixtures" / "shapes"

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from judge import Config, Sample, evaluate
 from judge.errors import InputError
-from judge.files.samples import read_samples
+from judge.inputs.samples import read_samples
 from judge.records import CitationStatus, GivenSentence, SampleResult
 from tests.commands import judge
 from tests.serving import QUICKSTART

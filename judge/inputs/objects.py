@@ -25,13 +25,13 @@ from uuid import UUID
 from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.files.arrow import batch_rows
-from judge.files.columns import fields_of as json_fields
-from judge.files.columns import filled
-from judge.files.fields import MAX_DEPTH, SCORE_NEEDS
-from judge.files.rows import AROUND, table_fields
-from judge.files.samples import Seen
-from judge.files.shapes import Reader
+from judge.inputs.arrow import batch_rows
+from judge.inputs.columns import fields_of as json_fields
+from judge.inputs.columns import filled
+from judge.inputs.fields import MAX_DEPTH, SCORE_NEEDS
+from judge.inputs.rows import AROUND, table_fields
+from judge.inputs.samples import Seen
+from judge.inputs.shapes import Reader
 from judge.records import Sample
 
 _Mapping = Mapping[str, str] | None
@@ -178,7 +178,7 @@ async def each(given: object, mapping: Mapping[str, str] | None = None) -> Async
 
     Args:
         given: as of `rows_of`, or what gives such rows in its own time.
-        mapping: paths by field, as `judge.files.shapes.Reader` has them.
+        mapping: paths by field, as `judge.inputs.shapes.Reader` has them.
 
     Raises:
         InputError: names row and field; of rows that are no samples, also where an id comes twice.

@@ -10,15 +10,15 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from judge.backends.openai.mailbox import WAITS, Address, Mailbox
-from judge.batch.folder import REPLIES, BatchFolder, Replies, reading
 from judge.compose import address as server_of
 from judge.compose import compose, settled
 from judge.config import Config
 from judge.errors import JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
-from judge.files.inputs import is_many
-from judge.files.runs import has_bytes
-from judge.files.samples import read_samples
+from judge.inputs.inputs import is_many
+from judge.inputs.runs import has_bytes
+from judge.inputs.samples import read_samples
+from judge.jobs.batch import REPLIES, BatchFolder, Replies, reading
 from judge.judges.prompted import BARREN
 from judge.records import FlagName, Outcome, SampleResult, Unscored, UnscoredReason, Verdict
 

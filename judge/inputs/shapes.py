@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import JsonValue
 
 from judge.errors import ConfigError, InputError
-from judge.files.fields import (
+from judge.inputs.fields import (
     FIELDS,
     MAX_DEPTH,
     SCORE_NEEDS,
@@ -19,7 +19,7 @@ from judge.files.fields import (
     refuse_columns,
     sample_from,
 )
-from judge.files.paths import (
+from judge.inputs.paths import (
     NOTHING,
     Paths,
     at,

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import ipc, parquet
 
 from judge import ConfigError, InputError, Sample
-from judge.files.samples import Rejected, check_samples, read_samples
+from judge.inputs.samples import Rejected, check_samples, read_samples
 from tests.commands import judge
 
 ROWS = [

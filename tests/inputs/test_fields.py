@@ -2,7 +2,7 @@ import pytest
 from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.files.fields import MAX_DEPTH, sample_from
+from judge.inputs.fields import MAX_DEPTH, sample_from
 from judge.records import Chunk, Sample
 
 NEEDS = frozenset({"answer", "chunks"})

@@ -16,9 +16,9 @@ from judge.backends.openai.chat import PATHS
 from judge.backends.openai.mailbox import Address, Letter
 from judge.config import Config
 from judge.errors import InputError, RunError
-from judge.files.folder import hold
-from judge.files.runs import LOCK, parse
-from judge.files.tables import replacing, writing
+from judge.inputs.folder import hold
+from judge.inputs.runs import LOCK, parse
+from judge.inputs.tables import replacing, writing
 from judge.records import Document, Record
 from judge.records.run import RunInput
 
