@@ -13,13 +13,11 @@ from judge.jobs.job import Job
 from judge.records import (
     Evidence,
     JudgeOutcome,
-    SampleResult,
     Support,
     Unscored,
     UnscoredReason,
     Verdict,
 )
-from judge.records.run import RunRecord
 from judge.review.records import StratumName
 
 _LEXICAL: Final = "similarity:lexical|t:0.8"
@@ -62,16 +60,6 @@ def text_of(qid: str, place: int) -> str:
     return f"The room {qid}{spelled} opened in May."
 
 
-class Quiet:
-    """Watches a job and says nothing."""
-
-    def begun(self, record: RunRecord, kept: int) -> None: ...
-
-    def scored(self, result: SampleResult) -> None: ...
-
-    def waiting(self, _trouble: str, /) -> None: ...
-
-
 def score(place: Path, answers: Sequence[Sequence[str]], config: Config | None = None) -> Path:
     """Score answers into `place/run`; an answer is the names of its claims' outcomes.
 
@@ -92,7 +80,7 @@ def score(place: Path, answers: Sequence[Sequence[str]], config: Config | None =
     source = place / "in.jsonl"
     source.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     evaluator = Evaluator(judge=FakeJudge(script))
-    Job(source, place / "run", config or Config(), evaluator=evaluator).run(Quiet())
+    Job(source, place / "run", config or Config(), evaluator=evaluator).run()
     return place / "run"
 
 

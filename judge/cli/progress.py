@@ -85,8 +85,8 @@ def score_into(
     return exit_code(summary)
 
 
-class Progress:
-    """A `judge.jobs.job.Watcher` that shows what it is told; use it as a context manager.
+class Progress(Watcher):
+    """A watcher that shows progress; use it as a context manager.
 
     A bar on a terminal, plain lines elsewhere; both on standard error. `also` is given each result.
     """
@@ -125,8 +125,8 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def begun(self, record: RunRecord, kept: int) -> None:
-        """The job has its input and its folder; told again where fewer results can be kept."""
+    def on_start(self, record: RunRecord, kept: int) -> None:
+        """Show what will be scored, and what an earlier session left."""
         again = self._total > 0
         self._total, self._kept = record.input.samples, kept
         self._cost = Config.model_validate(record.config).cost
@@ -140,7 +140,7 @@ class Progress:
             self.say(f"taking up an unfinished run: {kept} of {self._total} answers are there")
         self._bar.update(self._task, description="scoring", total=self._total)
 
-    def scored(self, result: SampleResult) -> None:
+    def on_result(self, result: SampleResult) -> None:
         """One more result."""
         self._done += 1
         self._unscored += result.scores.unscored
@@ -156,7 +156,7 @@ class Progress:
         self._bar.update(self._task, completed=self._done, rate=self._rate())
         self._tell()
 
-    def waiting(self, trouble: str = "", /) -> None:
+    def on_tick(self, trouble: str = "") -> None:
         """Nothing may have come for a while: say at least that."""
         self._trouble = trouble
         waits = "scoring" if self._total else "waiting for the judge"

@@ -28,7 +28,7 @@ from judge.inputs.inputs import would_hold
 from judge.inputs.rows import FORMS
 from judge.inputs.runs import REJECTS, SHARDS, results_in, shards
 from judge.inputs.source import PIPED, is_fifo
-from judge.jobs.job import Watcher, now, priced, record_of
+from judge.jobs.job import Watcher, now, priced, run_record
 from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
@@ -126,14 +126,14 @@ class ClusterJob:
             folder.begin(record)
             there = self._there(found)
             begun = sum(each.samples for each in there)
-            watcher.begun(record, begun)
+            watcher.on_start(record, begun)
             tally = _Tally(self._folder, Totals(max_unscored=self._config.max_unscored), watcher)
             with ticking(watcher):
                 for row in _kept(plan, there):
                     tally.add(row)
             resumed = tally.answers
             if resumed < begun:
-                watcher.begun(record, resumed)
+                watcher.on_start(record, resumed)
             rest = [each for each in found if each.name not in tally.names]
             with ticking(watcher, lambda: "" if tally.answers > resumed else free()):
                 for row in _scored(plan, files, rest, replicas):
@@ -217,7 +217,7 @@ class ClusterJob:
 
     async def _record(self, scored: RunInput) -> RunRecord:
         async with Evaluator(self._config) as evaluator:
-            record = record_of(evaluator, self._config, scored)
+            record = run_record(evaluator, self._config, scored)
         self._gates.expect(record.signature)
         return record
 
@@ -257,7 +257,7 @@ class _Tally:
             for result in results_in(file):
                 if isinstance(result, SampleResult):
                     self.answers += 1
-                    self._watcher.scored(result)
+                    self._watcher.on_result(result)
 
 
 def _raised(error: bytes) -> JudgeError:

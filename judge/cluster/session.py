@@ -18,7 +18,7 @@ import ray.data
 from ray.exceptions import RayError, RayTaskError, UserCodeException
 
 from judge.errors import ConfigError, WorkerLost
-from judge.jobs.job import BEAT, Watcher
+from judge.jobs.job import TICK_SECONDS, Watcher
 from judge.processes import cores
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
@@ -43,8 +43,8 @@ def ticking(watcher: Watcher, what: str | Callable[[], str] = "") -> Iterator[No
     done = threading.Event()
 
     def tick() -> None:
-        while not done.wait(BEAT):
-            watcher.waiting(what() if callable(what) else what)
+        while not done.wait(TICK_SECONDS):
+            watcher.on_tick(what() if callable(what) else what)
 
     ticker = threading.Thread(target=tick, daemon=True)
     ticker.start()
@@ -52,7 +52,7 @@ def ticking(watcher: Watcher, what: str | Callable[[], str] = "") -> Iterator[No
         yield
     finally:
         done.set()
-        ticker.join(2 * BEAT)  # it may ask a cluster that is gone
+        ticker.join(2 * TICK_SECONDS)  # it may ask a cluster that is gone
 
 
 def free() -> str:

@@ -1,18 +1,17 @@
 """One scoring job: a file of samples into a run folder."""
 
 import asyncio
-import hashlib
 import json
 import os
 import platform
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import IO, Final, NamedTuple, Protocol
+from typing import IO, Final
 
 from judge.config import Config
 from judge.errors import InputError, JudgeUnhealthy, RunError
@@ -20,8 +19,8 @@ from judge.evaluator import Evaluator
 from judge.inputs.folder import RunFolder
 from judge.inputs.inputs import would_hold
 from judge.inputs.runs import REJECTED, has_bytes, misplaced
-from judge.inputs.samples import Checked, Rejected, check_samples, drawn, read_samples
-from judge.inputs.source import Digest, is_fifo, named
+from judge.inputs.samples import Rejected, check_samples, drawn, read_samples
+from judge.inputs.source import is_fifo, named
 from judge.processes import cores
 from judge.records import Sample, SampleResult, Summary, UnscoredReason
 from judge.records.run import RunInput, RunRecord
@@ -30,52 +29,55 @@ from judge.scores.contribution import is_barren, is_fresh
 from judge.scores.totals import Totals
 from judge.signature import release
 
-BEAT: Final = 1.0
-"""Seconds."""
-GRACE: Final = 3.0
-"""Seconds that questions under way have once the job is to stop."""
-_MANY: Final = 200
-"""Answers from which on it pays to start processes for them."""
-_MOST_WORKERS: Final = 4
+TICK_SECONDS: Final = 1.0
+STOP_SECONDS: Final = 3.0
+"""Seconds for the answers in flight to finish once the job is asked to stop."""
+_MIN_ANSWERS_FOR_WORKERS: Final = 200
+"""Starting worker processes for fewer answers takes longer than it saves."""
+_MAX_DEFAULT_WORKERS: Final = 4
 _LIBRARIES: Final = ("judge", "nltk", "numpy", "pydantic")
-_LOADING: Final = ("sentence-transformers", "torch", "transformers")
+_MODEL_LIBRARIES: Final = ("sentence-transformers", "torch", "transformers")
 
 
-class Watcher(Protocol):
-    """Is told of a job's progress."""
+class Watcher:
+    """Follows a job. Each method does nothing; override the ones you need."""
 
-    def begun(self, record: RunRecord, kept: int) -> None:
-        """The input is sound and the folder is ours; `kept` results are there already.
+    def on_start(self, record: RunRecord, kept: int, /) -> None:
+        """Called once the input is checked and the folder is taken.
 
-        Told again, with fewer, once one of them proves damaged, or not the next sample's; and where
-        the judge is unhealthy, for what it left unscored last is not kept.
+        `kept` is the number of results that an earlier session left. It is called again with a
+        smaller number if some of those results turn out to be damaged, and if the results of an
+        unhealthy judge are dropped.
         """
 
-    def scored(self, result: SampleResult) -> None:
-        """One more result stands on disk; those kept come first."""
+    def on_result(self, result: SampleResult, /) -> None:
+        """Called for each result once it is on disk, the kept ones first."""
 
-    def waiting(self, trouble: str, /) -> None:
-        """Time goes by; called every `BEAT` seconds from the moment the input is checked.
+    def on_tick(self, trouble: str, /) -> None:
+        """Called every `TICK_SECONDS` seconds from the moment the input is checked.
 
-        `trouble` says what is the matter with the server that is asked.
+        `trouble` describes what is wrong with the judge's server; empty if nothing is.
         """
-
-
-class _Task(NamedTuple):
-    path: Path
-    checked: Checked
-    bad: IO[str]
-    """The lines that were set aside."""
 
 
 class Job:
-    """Scores one file into one folder, from the start or from where it was cut off.
+    """Scores one input into one run folder, from the start or from where it was interrupted.
 
     The whole input is checked before the first answer is judged, so that a bad line at the end
-    costs nothing; with `skip_bad_lines` it goes to `rejected.jsonl`. An open stream, such as
-    standard input, is copied into the run folder. Of more than `limit` answers so many are drawn.
-    What `gates` say of the totals stands in them.
+    costs nothing.
+
+    Args:
+        source: a file, folder or pattern; or an open stream, which is copied into the run folder.
+        folder: the run folder.
+        config: settings.
+        evaluator: scores the samples; made from `config` by default.
+        force: replace a finished run, or an unfinished one that differs.
+        skip_bad_lines: write bad lines to `rejected.jsonl` and go on, instead of failing.
+        limit: score a random sample of this many answers.
+        gates: bounds on the totals; their outcome is part of the summary.
     """
+
+    rejects: Final = REJECTED
 
     def __init__(
         self,
@@ -97,154 +99,80 @@ class Job:
         self._skip = skip_bad_lines
         self._limit = limit
         self._gates = gates or Gates()
-        self._stopped: BaseException | None = None
-        self._end: Callable[[], object] | None = None
-        """Ends what is under way, soon; null before the first answer and behind the last."""
+        self._watcher = Watcher()
+        self._stop_reason: BaseException | None = None
+        self._cancel_soon: Callable[[], object] | None = None
+        """Cancels the scoring after `STOP_SECONDS`; null while nothing is being scored."""
 
-    rejects: Final = REJECTED
+    def stop(self, reason: BaseException) -> bool:
+        """Begin no more answers, wait `STOP_SECONDS` for those in flight, then raise `reason`.
 
-    def stop(self, why: BaseException) -> bool:
-        """Begin no more answers, and raise this once those under way are done, or `GRACE` is over.
-
-        For a signal's handler. False where nothing is under way.
+        Signal handlers call this. Return False if nothing is being scored.
         """
-        if self._end is None or self._stopped is not None:
+        if self._cancel_soon is None or self._stop_reason is not None:
             return False
-        self._stopped = why
-        self._end()
+        self._stop_reason = reason
+        self._cancel_soon()
         return True
 
-    def run(self, watcher: Watcher) -> Summary:
-        """Do the job, in an event loop of its own; returns the totals, kept results included.
+    def run(self, watcher: Watcher | None = None) -> Summary:
+        """Do the job in an event loop of its own; return the totals, kept results included.
 
         Raises:
-            UsageError: the input, the folder or a setting is wrong, or another judge would judge
-                than is expected; nothing is half written.
-            JudgeUnavailable: the model cannot be asked at all.
-            JudgeUnhealthy: nothing usable comes from it; what it left unscored last is not kept.
+            UsageError: the input, the folder or a setting is wrong, or the judge is not the one
+                that the gates expect; nothing is half written.
+            JudgeUnavailable: the model cannot be reached at all.
+            JudgeUnhealthy: the judge returns nothing usable; its last unscored results are dropped.
         """
-        clock = time.monotonic()
+        self._watcher = watcher or self._watcher
+        began = time.monotonic()
         with (
             tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as bad,
             RunFolder(self._folder, force=self._force) as folder,
         ):
-            # Outside the loop, which would put off a Ctrl-C until a blocking read has ended.
-            task = self._check(folder, bad)
-            many = min(task.checked.samples, self._limit or task.checked.samples)
-            # With a server to wait for, one process is faster: see tests/bench/calls.py.
-            computes = many >= _MANY and not self._config.asks_server
-            usual = min(cores(), _MOST_WORKERS) if computes else 1
-            self._evaluator.workers = min(self._config.workers or usual, many)
-            summary, record = asyncio.run(self._score(folder, task, watcher))
-            seconds = round(time.monotonic() - clock, 3)
-            whole = {"finished": now(), "seconds": seconds, "resumed": folder.kept}
-            folder.finish(summary, record.model_copy(update=whole))
+            # Outside the event loop, which would delay a Ctrl-C until a blocking read has ended.
+            path, made_from = self._check(folder, bad)
+            self._evaluator.workers = self._workers(made_from.samples)
+            summary, record = asyncio.run(self._score(folder, path, made_from, bad))
+            seconds = round(time.monotonic() - began, 3)
+            ended = {"finished": now(), "seconds": seconds, "resumed": folder.kept}
+            folder.finish(summary, record.model_copy(update=ended))
             return summary
 
-    @asynccontextmanager
-    async def _beating(self, watcher: Watcher) -> AsyncGenerator[None]:
-        async def beat() -> None:
-            while True:
-                await asyncio.sleep(BEAT)
-                stopping = "stopping; once more stops it at once" if self._stopped else ""
-                watcher.waiting(stopping or self._evaluator.trouble)
-
-        beating = asyncio.create_task(beat())
-        try:
-            yield
-        finally:
-            beating.cancel()
-
-    async def _score(
-        self, folder: RunFolder, task: _Task, watcher: Watcher
-    ) -> tuple[Summary, RunRecord]:
-        # A judge that cannot be asked costs nothing that is in the folder, so it is opened first.
-        async with self._beating(watcher), self._evaluator:
-            record = self._record(task)
-            self._gates.expect(record.signature)
-            folder.begin(record)
-            if self._skip:
-                folder.write_lines(REJECTED, task.bad)
-            watcher.begun(record, folder.kept)
-            totals = Totals(max_unscored=self._config.max_unscored, limited=self._config.limited)
-            digest = hashlib.sha256()
-            async with (
-                self._stoppable(),
-                aclosing(self._results(folder, record, task.path, digest, watcher)) as results,
-            ):
-                async for result in results:
-                    totals.add(result)
-                    watcher.scored(result)
-            if digest.hexdigest() != record.input.sha256:
-                # Some results may be of the new text, and nobody can tell which.
-                folder.discard()
-                raise _changed(task.path)
-            summary = priced(totals.summary(), self._config)
-            summary = summary.model_copy(update={"drawn_from": record.input.drawn_from})
-            return self._gates.hold(summary), record
-
-    @asynccontextmanager
-    async def _stoppable(self) -> AsyncGenerator[None]:
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        if task is None:
-            raise RuntimeError("a job is run by a task")
-        end = task.cancel
-        self._end = lambda: loop.call_soon_threadsafe(lambda: loop.call_later(GRACE, end))
-        try:
-            yield
-        except asyncio.CancelledError:
-            if self._stopped is None:
-                raise
-        finally:
-            self._end = None
-        if self._stopped is not None:
-            raise self._stopped
-
-    def _until_stopped(self, samples: Iterable[Sample]) -> Iterator[Sample]:
-        for sample in samples:
-            if self._stopped is not None:
-                return
-            yield sample
-
-    def _check(self, folder: RunFolder, bad: IO[str]) -> _Task:
-        """Read the whole input before the folder is touched: so a bad input costs nothing."""
-        source = self._fetch(folder)
+    def _check(self, folder: RunFolder, bad: IO[str]) -> tuple[Path, RunInput]:
+        """Read the whole input before the folder changes; write its bad lines to `bad`."""
         name = str(self._source) if isinstance(self._source, Path) else "standard input"
 
         def reject(line: Rejected) -> None:
-            error = named(line.error, name)
-            text = line.text.rstrip("\r\n")
-            entry = {"line": line.line, "error": str(error), "text": text}
+            error = str(named(line.error, name))
+            entry = {"line": line.line, "error": error, "text": line.text.rstrip("\r\n")}
             bad.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
+        path = self._file(folder)
         try:
             checked = check_samples(
-                source,
+                path,
                 on_bad=reject if self._skip else None,
                 max_line=self._config.max_line,
                 mapping=self._config.map,
             )
         except InputError as error:
-            # The copy is gone when the message is read.
+            # A copy is gone by the time the message is read.
             raise named(error, name) from None
-        path = folder.input if source is not self._source else source.absolute()
         bad.seek(0)
-        return _Task(path, checked, bad)
-
-    def _record(self, task: _Task) -> RunRecord:
-        whole = task.checked.samples
-        many = min(whole, self._limit or whole)
-        scored = RunInput(
+        path = folder.input if path is not self._source else path.absolute()
+        samples = min(checked.samples, self._limit or checked.samples)
+        return path, RunInput(
             # A file's name is bytes, and need not be text.
-            path=os.fsencode(task.path).decode(errors="backslashreplace"),
-            sha256=task.checked.sha256,
-            samples=many,
-            rejected=task.checked.rejected,
-            drawn_from=whole if many < whole else None,
+            path=os.fsencode(path).decode(errors="backslashreplace"),
+            sha256=checked.sha256,
+            samples=samples,
+            rejected=checked.rejected,
+            drawn_from=checked.samples if samples < checked.samples else None,
         )
-        return record_of(self._evaluator, self._config, scored)
 
-    def _fetch(self, folder: RunFolder) -> Path:
+    def _file(self, folder: RunFolder) -> Path:
+        """Return a path that can be read twice: a stream is copied into the folder."""
         if not isinstance(self._source, Path):
             return folder.take(self._source)
         if folder.owns(self._source):
@@ -258,31 +186,85 @@ class Job:
             raise RunError(f"{message}name an -o elsewhere")
         return self._source
 
-    def _read(self, path: Path, digest: Digest | None = None) -> Iterator[Sample]:
-        on_bad = _leave_out if self._skip else None
-        config = self._config
-        return read_samples(
-            path, on_bad=on_bad, digest=digest, max_line=config.max_line, mapping=config.map
+    def _workers(self, samples: int) -> int:
+        # With a server to wait for, one process is faster: see tests/bench/calls.py.
+        pays = samples >= _MIN_ANSWERS_FOR_WORKERS and not self._config.asks_server
+        default = min(cores(), _MAX_DEFAULT_WORKERS) if pays else 1
+        return min(self._config.workers or default, samples)
+
+    async def _score(
+        self, folder: RunFolder, path: Path, made_from: RunInput, bad: IO[str]
+    ) -> tuple[Summary, RunRecord]:
+        # The evaluator is opened first: an unreachable judge must not cost what is in the folder.
+        async with self._ticking(), self._evaluator:
+            record = run_record(self._evaluator, self._config, made_from)
+            self._gates.expect(record.signature)
+            folder.begin(record)
+            if self._skip:
+                folder.write_lines(REJECTED, bad)
+            self._watcher.on_start(record, folder.kept)
+            totals = Totals(max_unscored=self._config.max_unscored, limited=self._config.limited)
+            async with self._stoppable(), aclosing(self._results(folder, record, path)) as results:
+                async for result in results:
+                    totals.add(result)
+                    self._watcher.on_result(result)
+        if not _is_unchanged(path, made_from):
+            # Some results may be of the new text.
+            folder.discard()
+            raise _changed(path)
+        summary = priced(totals.summary(), self._config)
+        summary = summary.model_copy(update={"drawn_from": made_from.drawn_from})
+        return self._gates.hold(summary), record
+
+    @asynccontextmanager
+    async def _ticking(self) -> AsyncGenerator[None]:
+        async def tick() -> None:
+            while True:
+                await asyncio.sleep(TICK_SECONDS)
+                stopping = "stopping; once more stops it at once" if self._stop_reason else ""
+                self._watcher.on_tick(stopping or self._evaluator.trouble)
+
+        task = asyncio.create_task(tick())
+        try:
+            yield
+        finally:
+            task.cancel()
+
+    @asynccontextmanager
+    async def _stoppable(self) -> AsyncGenerator[None]:
+        """Let `stop` cancel what is done within, and raise its reason at the end."""
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a job is run by a task")
+        cancel = task.cancel
+        self._cancel_soon = lambda: loop.call_soon_threadsafe(
+            lambda: loop.call_later(STOP_SECONDS, cancel)
         )
+        try:
+            yield
+        except asyncio.CancelledError:
+            if self._stop_reason is None:
+                raise
+        finally:
+            self._cancel_soon = None
+        if self._stop_reason is not None:
+            raise self._stop_reason
 
     async def _results(
-        self, folder: RunFolder, record: RunRecord, path: Path, digest: Digest, watcher: Watcher
+        self, folder: RunFolder, record: RunRecord, path: Path
     ) -> AsyncGenerator[SampleResult]:
-        """The results kept from an earlier session, then those of the samples after them."""
-        samples = drawn(self._read(path, digest), record.input, self._config.seed)
-        unchanged = False
+        """Yield the results kept from an earlier session, then those of the samples after them."""
+        samples = drawn(self._samples(path), record.input, self._config.seed)
         for number, kept in enumerate(folder.results(), 1):
             sample = next(samples, None)
             problem = kept if isinstance(kept, str) else misplaced(number, kept, sample)
             if isinstance(kept, SampleResult) and problem is None:
                 yield kept
                 continue
-            with suppress(OSError):  # it is gone
-                unchanged = has_bytes(path, record.input)
-            if not unchanged:
+            if not _is_unchanged(path, record.input):
                 raise _changed(path)
             folder.cut(number - 1, str(problem))
-            watcher.begun(record, folder.kept)
+            self._watcher.on_start(record, folder.kept)
             samples = chain([] if sample is None else [sample], samples)
             break
         written = sound = folder.kept
@@ -297,16 +279,28 @@ class Job:
         except JudgeUnhealthy:
             if sound < written:
                 folder.cut(sound)
-                watcher.begun(record, folder.kept)
+                self._watcher.on_start(record, folder.kept)
             raise
 
+    def _samples(self, path: Path) -> Iterator[Sample]:
+        # Bad lines were written down when the input was checked.
+        on_bad = (lambda _: None) if self._skip else None
+        config = self._config
+        return read_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
 
-def record_of(evaluator: Evaluator, config: Config, scored: RunInput) -> RunRecord:
-    """The record of a run that begins now, its evaluator entered."""
+    def _until_stopped(self, samples: Iterator[Sample]) -> Iterator[Sample]:
+        for sample in samples:
+            if self._stop_reason is not None:
+                return
+            yield sample
+
+
+def run_record(evaluator: Evaluator, config: Config, made_from: RunInput) -> RunRecord:
+    """Return the record of a run that begins now; the evaluator must be open."""
     libraries = (
         *_LIBRARIES,
         *(("openai",) if config.asks_server else ()),
-        *(_LOADING if config.loads_model else ()),
+        *(_MODEL_LIBRARIES if config.loads_model else ()),
     )
     python = {"python": platform.python_version()}
     return RunRecord(
@@ -315,29 +309,31 @@ def record_of(evaluator: Evaluator, config: Config, scored: RunInput) -> RunReco
         answer_relevance=evaluator.relevance_signature,
         config=config.model_dump(mode="json"),
         versions=python | {name: release(name) for name in libraries},
-        input=scored,
+        input=made_from,
         started=now(),
     )
 
 
 def priced(summary: Summary, config: Config) -> Summary:
-    """With what it cost, and whether a budget cut it short."""
-    beside = (summary.correctness, summary.answer_relevance)
-    reasons = set(summary.unscored).union(*(each.unscored for each in beside if each))
+    """Return the summary with its cost, and whether a budget cut the run short."""
+    parts = (summary.correctness, summary.answer_relevance)
+    reasons = set(summary.unscored).union(*(each.unscored for each in parts if each))
     reasons.update(summary.repeats.failed if summary.repeats else ())
     cost = config.cost(summary.prompt_tokens, summary.reply_tokens)
     over = config.limited and UnscoredReason.BUDGET in reasons
     return summary.model_copy(update={"cost": cost, "over_budget": over})
 
 
+def _is_unchanged(path: Path, made_from: RunInput) -> bool:
+    with suppress(OSError):  # the file is gone
+        return has_bytes(path, made_from)
+    return False
+
+
 def _changed(path: Path) -> RunError:
     return RunError(f"{path}: changed while it was scored; leave it alone, and score it again")
 
 
-def _leave_out(_: Rejected) -> None:
-    """Bad lines were written down when the input was checked."""
-
-
 def now() -> str:
-    """ISO 8601, UTC."""
+    """Return the time in UTC as ISO 8601, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")

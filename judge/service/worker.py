@@ -21,7 +21,7 @@ from judge.errors import JudgeError
 from judge.evaluator import Evaluator
 from judge.inputs.folder import hold
 from judge.inputs.runs import INPUT
-from judge.jobs.job import Job
+from judge.jobs.job import Job, Watcher
 from judge.records import Record, SampleResult
 from judge.records.run import RunRecord
 from judge.reports.worst import failures
@@ -137,8 +137,8 @@ class Line:
         self._say(LEAVE)
 
 
-class Reporter:
-    """A `judge.jobs.job.Watcher` that tells the parent."""
+class Reporter(Watcher):
+    """A watcher that reports to the parent process."""
 
     def __init__(self, upload: Path, line: Line) -> None:
         self._upload = upload
@@ -149,7 +149,7 @@ class Reporter:
         self._failed: Counter[str] = Counter()
         self._spoke = 0.0
 
-    def begun(self, record: RunRecord, kept: int) -> None:
+    def on_start(self, record: RunRecord, kept: int) -> None:
         """The run folder has the samples now."""
         self._upload.unlink(missing_ok=True)
         counts = {"samples": record.input.samples, "rejected": record.input.rejected}
@@ -157,7 +157,7 @@ class Reporter:
         self._done = min(self._done, kept)
         self.tell()
 
-    def scored(self, result: SampleResult) -> None:
+    def on_result(self, result: SampleResult) -> None:
         """One more answer."""
         self._done += 1
         if self._done > self._known.kept:
@@ -166,8 +166,8 @@ class Reporter:
         if time.monotonic() - self._spoke > _EVERY:
             self.tell()
 
-    def waiting(self, _trouble: str, /) -> None:
-        """Time goes by."""
+    def on_tick(self, _trouble: str, /) -> None:
+        """Report what is new."""
         self.tell()
 
     def tell(self, ended: str | None = None, problem: ProblemDetails | None = None) -> None:

@@ -34,7 +34,6 @@ from judge.records import (
 )
 from tests.bench.workload import Writer
 from tests.browser import CHROMIUM, DESK, FLAGS
-from tests.reviewed import Quiet
 
 ANSWERS: Final = 10_000
 ROUNDS: Final = 3
@@ -124,7 +123,7 @@ def main() -> None:
         source, run, file = (Path(folder, name) for name in ("in.jsonl", "run", "report.html"))
         with source.open("w", encoding="utf-8") as lines:
             lines.writelines(samples(count))
-        Job(source, run, Config(), evaluator=Evaluator(judge=Lots())).run(Quiet())
+        Job(source, run, Config(), evaluator=Evaluator(judge=Lots())).run()
         before, began = most(), time.process_time()
         with file.open("w", encoding="utf-8") as pieces:
             pieces.writelines(report(run, "en", "topic"))

@@ -20,7 +20,7 @@ from pyarrow import parquet
 from pyarrow.json import read_json as json_table
 
 from judge import Config, SampleResult, read_samples
-from judge.jobs.job import Job
+from judge.jobs.job import Job, Watcher
 from judge.records.run import RunRecord
 
 ANSWERS: Final = 1_000_000
@@ -75,24 +75,21 @@ def resident() -> float:
     return pages * PAGE / 1e6
 
 
-class Sampler:
-    """A `judge.jobs.job.Watcher` that prints memory and rate as the job goes on."""
+class Sampler(Watcher):
+    """A watcher that prints memory and rate as the job goes on."""
 
     def __init__(self) -> None:
         self._total = self._done = 0
         self._began = time.perf_counter()
 
-    def begun(self, record: RunRecord, kept: int) -> None:
+    def on_start(self, record: RunRecord, kept: int) -> None:
         self._total = record.input.samples
         seconds = time.perf_counter() - self._began
         print(f"checked {self._total} answers in {seconds:.1f} s, {resident():.0f} MB; kept {kept}")
         print(f"{'answers':>10} {'MB':>6} {'answers/s':>10}")
         self._began = time.perf_counter()
 
-    def waiting(self, _trouble: str, /) -> None:
-        """The clock is looked at elsewhere."""
-
-    def scored(self, _: SampleResult) -> None:
+    def on_result(self, _result: SampleResult, /) -> None:
         self._done += 1
         if self._done % max(1, self._total // REPORTS) == 0:
             rate = self._done / (time.perf_counter() - self._began)

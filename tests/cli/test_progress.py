@@ -61,7 +61,7 @@ class Shown:
     def score(self, *outcomes: JudgeOutcome, at: float) -> None:
         self.now = 100.0 + at
         for outcome in outcomes:
-            self.progress.scored(result(outcome))
+            self.progress.on_result(result(outcome))
 
 
 def spoken(text: str) -> list[list[str]]:
@@ -73,9 +73,9 @@ def test_a_plain_line_every_ten_seconds_and_none_sooner() -> None:
     shown = Shown()
     with shown.progress as progress:
         shown.now = 90.0
-        progress.waiting()
+        progress.on_tick()
         shown.now = 100.0
-        progress.begun(record(900), 0)
+        progress.on_start(record(900), 0)
         shown.score(*[FULL] * 20, at=9.9)
         assert shown.lines() == []
         shown.score(*[FULL] * 20, TIMEOUT, at=10)
@@ -83,7 +83,7 @@ def test_a_plain_line_every_ten_seconds_and_none_sooner() -> None:
         assert len(shown.lines()) == 1
         shown.score(FULL, at=20.5)
         shown.now += 10
-        progress.waiting("HTTP 503")
+        progress.on_tick("HTTP 503")
     assert spoken(shown.file.getvalue()) == [
         ["21", "900", "2.1"],
         ["401", "900", "20", "1"],
@@ -97,11 +97,11 @@ def test_a_run_taken_up_counts_what_this_session_asked() -> None:
     paid = result().model_copy(update={"calls": (call, call.model_copy(update={"cached": True}))})
     with shown.progress as progress:
         assert progress.said == "nothing was written"
-        progress.begun(record(100, rejected=2), 40)
+        progress.on_start(record(100, rejected=2), 40)
         for _ in range(42):
-            progress.scored(paid)
+            progress.on_result(paid)
         shown.now += 10
-        progress.scored(compared("q", "f?", "?y"))
+        progress.on_result(compared("q", "f?", "?y"))
         assert "43 of 100" in progress.said
     assert spoken(shown.file.getvalue()) == [
         ["2"],
@@ -113,7 +113,7 @@ def test_a_run_taken_up_counts_what_this_session_asked() -> None:
 def test_a_bar_on_a_terminal_that_leaves_nothing_behind() -> None:
     shown = Shown(terminal=True)
     with shown.progress as progress:
-        progress.begun(record(4, 1), 1)
+        progress.on_start(record(4, 1), 1)
         shown.score(FULL, FULL, TIMEOUT, at=60)
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.file.getvalue())
     assert "3/4" in text

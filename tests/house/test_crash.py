@@ -133,12 +133,11 @@ from shutil import copytree, rmtree
 from judge import Config, Evaluator
 from judge.backends.fake import FakeJudge
 from judge.jobs.job import Job
-from tests.reviewed import Quiet
 
 def score(folder, force):
     evaluator = Evaluator(judge=FakeJudge({}))
     how = {"force": force, "skip_bad_lines": True}
-    Job(BytesIO(TEXT), folder, Config(), evaluator=evaluator, **how).run(Quiet())
+    Job(BytesIO(TEXT), folder, Config(), evaluator=evaluator, **how).run()
 
 def die_at(step, folder):
     left = step

@@ -20,7 +20,6 @@ from judge.inputs.runs import (
 )
 from judge.jobs.job import Job
 from judge.records import SampleResult
-from tests.reviewed import Quiet
 
 CHUNKS = [{"chunk_id": "a", "text": "It is paid."}]
 
@@ -34,7 +33,7 @@ LINES = [line("a", "It is paid."), line("乙", "一。 二。"), line("c", "")]
 
 def scored(source: Path | io.BytesIO, folder: Path, *, skip: bool = False) -> list[SampleResult]:
     evaluator = Evaluator(judge=FakeJudge({}))
-    Job(source, folder, Config(), evaluator=evaluator, skip_bad_lines=skip).run(Quiet())
+    Job(source, folder, Config(), evaluator=evaluator, skip_bad_lines=skip).run()
     return list(read_results(folder))
 
 

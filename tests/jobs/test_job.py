@@ -9,7 +9,7 @@ import pytest
 from judge import Config, Evaluator, InputError, RunError, SampleResult, Support, Verdict
 from judge.backends.fake import FakeJudge
 from judge.inputs.runs import read_record, read_results, read_summary
-from judge.jobs.job import Job
+from judge.jobs.job import Job, Watcher
 from judge.records.run import RunRecord
 
 FULL = Verdict(support=Support.FULL, source="llm", signature="fake")
@@ -20,7 +20,7 @@ def line(qid: object, answer: str = "It is paid.") -> str:
     return json.dumps({"qid": str(qid), "answer": answer, "chunks": chunks}, ensure_ascii=False)
 
 
-class Log:
+class Log(Watcher):
     """What a job tells; ends it after so many results, and changes its input to these lines."""
 
     def __init__(
@@ -30,14 +30,12 @@ class Log:
         self.qids: list[str] = []
         self._stop_after, self._source, self._lines = stop_after, source, lines
 
-    def begun(self, record: RunRecord, kept: int) -> None:
+    def on_start(self, record: RunRecord, kept: int) -> None:
         self.record, self.kept = record, kept
         if self._source:
             write(self._source, self._lines)
 
-    def waiting(self, _trouble: str, /) -> None: ...
-
-    def scored(self, result: SampleResult) -> None:
+    def on_result(self, result: SampleResult) -> None:
         self.qids.append(result.qid)
         if len(self.qids) == self._stop_after:
             raise KeyboardInterrupt

@@ -16,7 +16,7 @@ from judge.config import Config
 from judge.jobs.job import Job
 from tests.browser import DESK, PHONE, barriers, browser, opened, overflow
 from tests.commands import line, start, write
-from tests.reviewed import Quiet, cells, score
+from tests.reviewed import cells, score
 
 __all__ = ["browser"]
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202egnp.exe </script>"
@@ -62,7 +62,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     chunks = {HOSTILE: f"{HOSTILE} The canteen opens at seven.", "b": long}
     answer = f"The canteen opens at seven, {HOSTILE}.\n\n{long}"
     samples = write(place / "hostile.jsonl", [line("h", answer, chunks, HOSTILE)])
-    Job(samples, place / "hostile", Config(cache=False)).run(Quiet())
+    Job(samples, place / "hostile", Config(cache=False)).run()
     return {"plain": score(place / "plain", [NAMES[:3], NAMES[3:]]), "hostile": place / "hostile"}
 
 

@@ -25,7 +25,7 @@ from judge.records import (
 )
 from tests.browser import PHONE, barriers, opened, overflow
 from tests.commands import judge, line, write
-from tests.reviewed import Quiet, fill
+from tests.reviewed import fill
 
 ROOMS: Final = 30
 """Answers that are supported: two pages of them."""
@@ -96,7 +96,7 @@ def score(place: Path, lines: Iterable[Mapping[str, JsonValue]]) -> Path:
     """A run of these samples, which lie beside it."""
     place.mkdir()
     source = write(place / "in.jsonl", lines)
-    Job(source, place / "run", Config(), evaluator=Evaluator(judge=Reader())).run(Quiet())
+    Job(source, place / "run", Config(), evaluator=Evaluator(judge=Reader())).run()
     return place / "run"
 
 

@@ -19,7 +19,6 @@ from judge.review.records import Draw, DrawnSentence, GoldenLabel
 from tests.commands import line
 from tests.commands import write as write_lines
 from tests.drawn import FAILED, fallen_back, label, verdict
-from tests.reviewed import Quiet
 
 FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
 LLM = "llm:m@host|t:0"
@@ -122,7 +121,7 @@ def scored(place: Path, **more: JsonValue) -> Path:
     ]
     source = write_lines(place / "in.jsonl", samples)
     evaluator = Evaluator(judge=FakeJudge(SAID, signature="llm:m"))
-    Job(source, place / "run", Config(), evaluator=evaluator, force=True).run(Quiet())
+    Job(source, place / "run", Config(), evaluator=evaluator, force=True).run()
     return place / "run"
 
 
