@@ -22,7 +22,7 @@ from judge.records import (
     SentenceKind,
     Status,
 )
-from judge.records.correctness import ANSWER, GOLD
+from judge.records.result import ANSWER, GOLD
 from judge.scores.correctness import correctness
 from judge.scores.quadrants import has_gold, quadrant
 from judge.text.words import blank

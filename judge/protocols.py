@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from judge.records.result import SampleResult
     from judge.records.sample import Sample
-    from judge.records.verdict import Unscored
+    from judge.records.sentence import Unscored
 
 
 class Judge(Protocol):

@@ -25,7 +25,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.records.correctness import ANSWER
+from judge.records.result import ANSWER
 from judge.scores.answer import with_outcomes
 from judge.scores.relevance import answer_relevance, is_beside, unasked
 from judge.text.words import blank

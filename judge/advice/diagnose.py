@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from judge.errors import ConfigError
 from judge.records import Interval, QuadrantCount, Record, Summary
-from judge.records.quadrant import QuadrantWord
+from judge.records.result import QuadrantWord
 from judge.retrieval.records import MeasureDifference, RankingReport
 from judge.scores.intervals import mean_limits
 from judge.text.visible import counted

@@ -17,7 +17,7 @@ from judge.errors import ConfigError, RunError
 from judge.inputs.runs import Origins, read_results
 from judge.messages import Lang
 from judge.records import SampleResult
-from judge.records.quadrant import QuadrantWord
+from judge.records.result import QuadrantWord
 from judge.reports.filters import FLAGS, STATUSES, SUPPORTS, Filter
 from judge.reports.worst import worst_answer
 from judge.scores.quadrants import read_words

@@ -17,7 +17,7 @@ from typing import Any
 
 from judge import ConfigError, Evaluator, Sample, Verdict, evaluate
 from judge.config import load_config
-from judge.records.verdict import SUPPORT_WEIGHT
+from judge.records.sentence import SUPPORT_WEIGHT
 from judge.reports.cases import case_of
 
 _FIELDS = {"context": "chunks", "query": "query", "question": "query"}

@@ -14,7 +14,7 @@ from judge.checks.polarity import denies
 from judge.judges import overruled, reason
 from judge.protocols import Judge
 from judge.records import Evidence, JudgeRequest, Judgment, Support, Verdict
-from judge.records.correctness import ANSWER
+from judge.records.result import ANSWER
 from judge.signature import Signature
 from judge.text.fold import CJK, CJK_CHAR
 from judge.text.words import CONTENT, grammar, negation, no_negations, stems, weight, words

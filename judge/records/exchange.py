@@ -8,8 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, JsonValue
 
 from judge.records.sample import Chunk, Record
-from judge.records.sentence import Flag, Sentence
-from judge.records.verdict import JudgeOutcome, UnscoredReason
+from judge.records.sentence import Flag, JudgeOutcome, Sentence, UnscoredReason
 from judge.text.words import blank
 
 MOST_TOKENS: Final = 10**9

@@ -1,19 +1,260 @@
-"""The result of judging one answer."""
+"""The result of one answer: its scores, correctness, answer relevance, and quadrant."""
 
 import operator
 from enum import StrEnum
 from importlib import import_module
+from typing import Final, Literal
 
 from pydantic import Field, JsonValue
 
 from judge.messages import Lang
-from judge.records.correctness import Correctness
 from judge.records.exchange import Call
-from judge.records.quadrant import Quadrant
-from judge.records.relevance import AnswerRelevance
-from judge.records.sample import Document, Sample
-from judge.records.sentence import Citation, Flag
-from judge.records.verdict import ClaimCounts, SentenceResult
+from judge.records.sample import Document, Record, Sample
+from judge.records.sentence import (
+    Citation,
+    ClaimCounts,
+    Flag,
+    Outcome,
+    SentenceResult,
+    Support,
+    Unscored,
+    Verdict,
+)
+
+GOLD: Final = "gold_answer"
+"""The chunk id of evidence from the reference."""
+ANSWER: Final = "answer"
+"""The chunk id of evidence from the answer."""
+
+
+class CorrectnessStatus(StrEnum):
+    """The status of a comparison; the first in this order that holds."""
+
+    NO_REFERENCE = "no_reference"
+    """The sample has no `gold_answer`, or a blank one."""
+    ABSTAINED = "abstained"
+    """The answer claims nothing and says that it cannot answer: it has no correctness."""
+    NO_CLAIMS = "no_claims"
+    """The reference asserts nothing: there is nothing to compare."""
+    UNSCORED = "unscored"
+    """Claims, and not one verdict."""
+    SCORED = "scored"
+    """At least one verdict."""
+
+
+class ComparedClaims(ClaimCounts):
+    """The claims of one of the two, counted."""
+
+    contradicted: int
+    """Claims that the other text contradicts."""
+
+
+class ComparedSentence(Record):
+    """A claim of the answer, held against the reference."""
+
+    index: int
+    """The index of the sentence in the answer."""
+    outcome: Outcome
+    """A verdict whose evidence is in the reference, or the reason for having none."""
+
+
+class Correctness(Record):
+    """The comparison of one answer with its reference. Null means that nothing was measured."""
+
+    status: CorrectnessStatus
+    """The status of the comparison."""
+    precision: float | None
+    """Mean weight of the answer's judged claims, the reference being the evidence; 0 to 1."""
+    precision_bounds: tuple[float, float] | None
+    """The same with every unscored claim counted 0, then 1."""
+    recall: float | None
+    """Mean weight of the reference's judged claims, the answer being the evidence; 0 to 1."""
+    recall_bounds: tuple[float, float] | None
+    """The same with every unscored claim counted 0, then 1."""
+    f1: float | None
+    """Harmonic mean of the two, 0 where both are. Null where one of them is and could change it:
+    an answer that asserts nothing and covers nothing has 0."""
+    f1_bounds: tuple[float, float] | None
+    """F1 of the lower bounds, then of the upper ones."""
+    f1_with_fallback: float | None
+    """F1 with fallback verdicts counted in; null where no sentence fell back."""
+    of_answer: ComparedClaims
+    """The claims behind precision."""
+    of_reference: ComparedClaims
+    """The claims behind recall."""
+    answer: tuple[ComparedSentence, ...]
+    """The answer's claims, in order."""
+    reference: tuple[SentenceResult, ...]
+    """Every sentence of the reference, with offsets into it; evidence is of the answer."""
+    answer_flags: tuple[Flag, ...] = ()
+    """Flags of the answer's claims."""
+    reference_flags: tuple[Flag, ...] = ()
+    """Flags of the reference's claims, with indexes into the reference."""
+    signature: str
+    """How the numbers were made."""
+
+
+class QuestionPart(Record):
+    """A judge's verdict on one part of a question."""
+
+    words: str
+    """The words of the question that ask it, in its own characters."""
+    answered: Support
+    """`full`, `partial` or `none`: how far the answer answers it."""
+    quotes: tuple[str, ...] = ()
+    """The passages of the answer that do, as the judge gave them."""
+    reason: str = ""
+    """Empty for `full`; else what is left open, in a few words."""
+
+
+class PartsVerdict(Verdict):
+    """A verdict on a whole question, with at least one part, in the question's order."""
+
+    parts: tuple[QuestionPart, ...]
+    """Each thing that the question asks."""
+
+
+class RelevanceStatus(StrEnum):
+    """The status of answer relevance; the first in this order that holds."""
+
+    NO_QUERY = "no_query"
+    """The sample has no query, or one without letter and digit: nothing is measured."""
+    ABSTAINED = "abstained"
+    """The answer claims nothing and says that it cannot answer: it answers nothing."""
+    EMPTY = "empty"
+    """There is no answer, or a blank one: it answers nothing."""
+    UNSCORED = "unscored"
+    """Not one part of the question has a verdict."""
+    SCORED = "scored"
+    """At least one has."""
+
+
+class AnswerRelevance(Record):
+    """How far one answer answers its question. Null means that nothing was measured."""
+
+    status: RelevanceStatus
+    """The status of answer relevance."""
+    score: float | None
+    """Mean weight of the parts with a verdict: full 1, partial ½, none 0."""
+    bounds: tuple[float, float] | None
+    """The same with everything unscored counted 0, then 1."""
+    parts: tuple[SentenceResult, ...] = ()
+    """The parts as the judge named them, with offsets into the query; evidence is of the answer."""
+    failure: Unscored | None = None
+    """The reason why the judge named no parts; null where it did, or was not asked."""
+    flags: tuple[Flag, ...] = ()
+    """Flags of the parts, with their indexes."""
+    signature: str
+    """How the numbers were made."""
+
+    @property
+    def failures(self) -> tuple[Unscored, ...]:
+        """Why the question, or single parts of it, have no verdict."""
+        parts = (part.outcome for part in self.parts)
+        failed = tuple(outcome for outcome in parts if isinstance(outcome, Unscored))
+        return failed if self.failure is None else (self.failure, *failed)
+
+
+Half = Literal["neither", "retrieval", "generation", "unknown"]
+QuadrantWord = Literal[
+    "answerable",
+    "unanswerable",
+    "retrieved",
+    "missed",
+    "answered",
+    "abstained",
+    "silent",
+    "faithful",
+    "unfaithful",
+    "unjudged",
+    "correct",
+    "wrong",
+    "uncompared",
+    "beside",
+]
+
+_Known = dict[bool | None, QuadrantWord]
+_FAITHFUL: Final[_Known] = {True: "faithful", False: "unfaithful", None: "unjudged"}
+_CORRECT: Final[_Known] = {True: "correct", False: "wrong", None: "uncompared"}
+
+
+class Quadrant(Record):
+    """The quadrant of one answer. Null means unknown or not applicable."""
+
+    answerable: bool
+    """Whether gold names a chunk that holds the answer."""
+    retrieved: bool | None
+    """Whether the generator saw at least one chunk that gold names; gold may list alternatives.
+    Null where gold names none."""
+    partly: bool = False
+    """Whether it saw some that gold names, and others not."""
+    abstained: bool
+    """Whether the answer claims nothing and says that it cannot answer."""
+    silent: bool = False
+    """Whether it claims nothing at all, such as a question asked back, and is not known to be
+    correct all the same, as code may be."""
+    faithful: bool | None
+    """Whether it keeps to its chunks; null where it abstained or is silent, nothing in it was to be
+    judged, or failures leave it open."""
+    correct: bool | None
+    """Whether it agrees with its reference; null where it abstained, should have, is silent, was
+    not compared, or failures leave it open."""
+    beside: bool = False
+    """Whether it is known to answer no part of the question, whatever else is true of it."""
+    signature: str
+    """How the answer was put here, such as `cells:3|faithful:0.8|correct:0.8|gold:exact`."""
+
+    @property
+    def words(self) -> tuple[QuadrantWord, ...]:
+        """The quadrant in words, as `judge show --cell` takes them.
+
+        `answerable` or `unanswerable`; of an answerable question `retrieved` or `missed`;
+        `abstained`, `silent` or `answered`; of an answered one `faithful`, `unfaithful` or
+        `unjudged`, and where it is answerable `correct`, `wrong` or `uncompared`; `beside` last.
+        """
+        words: list[QuadrantWord] = ["answerable" if self.answerable else "unanswerable"]
+        if self.answerable:
+            words.append("retrieved" if self.retrieved else "missed")
+        if self.abstained or self.silent:
+            return (*words, "abstained" if self.abstained else "silent")
+        words += ["answered", _FAITHFUL[self.faithful]]
+        if self.answerable:
+            words.append(_CORRECT[self.correct])
+        return (*words, "beside") if self.beside else tuple(words)
+
+
+class QuadrantCount(Record):
+    """The answers of one quadrant."""
+
+    words: tuple[QuadrantWord, ...]
+    """The words of the quadrant, as in `Quadrant.words`."""
+    half: Half
+    """The half of the pipeline that failed there."""
+    answers: int
+    """The number of its answers."""
+    partly: int = 0
+    """Answers whose generator saw some, but not all, of the chunks that gold names."""
+    qids: tuple[str, ...]
+    """The first of them, in input order."""
+
+
+class QuadrantTable(Record):
+    """The table of a run: every quadrant that holds an answer."""
+
+    cells: tuple[QuadrantCount, ...]
+    """In the order of the table in `judge/data/quadrants.toml`."""
+    halves: dict[Half, int]
+    """Answers by what is broken, zeros included."""
+    counted: int
+    """Answers in the table; it may be empty."""
+    without_gold: int
+    """Answers left out because they have no gold evidence."""
+    conflicting: int
+    """Answers left out because gold contradicts itself: no chunk holds what its reference says."""
+    conflicting_qids: tuple[str, ...]
+    """The first of them, in input order."""
+    signatures: dict[str, int]
+    """Answers in the table by signature. More than one: they were not put there alike."""
 
 
 class Status(StrEnum):

@@ -6,13 +6,9 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from judge.records.correctness import CorrectnessStatus
-from judge.records.quadrant import QuadrantTable
-from judge.records.relevance import RelevanceStatus
-from judge.records.result import Status
+from judge.records.result import CorrectnessStatus, QuadrantTable, RelevanceStatus, Status
 from judge.records.sample import Document, Record
-from judge.records.sentence import CitationStatus, FlagName, SentenceKind
-from judge.records.verdict import Support, UnscoredReason
+from judge.records.sentence import CitationStatus, FlagName, SentenceKind, Support, UnscoredReason
 from judge.signature import Signature
 
 HALLUCINATING: Final = ("hallucination_rate", "hallucination_rate_strict")

@@ -10,7 +10,7 @@ from judge.records import (
     Status,
     Support,
 )
-from judge.records.quadrant import QuadrantWord
+from judge.records.result import QuadrantWord
 from judge.scores.answer import support_of
 
 _UNSCORED: Final = "unscored"

@@ -4,8 +4,7 @@ from enum import StrEnum
 from typing import Literal
 
 from judge.records import Document, Record
-from judge.records.sentence import CitationStatus, Flag
-from judge.records.verdict import Outcome, Support
+from judge.records.sentence import CitationStatus, Flag, Outcome, Support
 
 Target = Literal["faithfulness", "correctness_precision", "correctness_recall"]
 """What is checked: the answers' claims by the chunks or by the references, or the references' by

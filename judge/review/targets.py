@@ -11,7 +11,7 @@ from typing import Final, Literal
 from judge.inputs import runs
 from judge.inputs.runs import origins, read_results, read_summary
 from judge.records import Chunk, Excluded, Sample, SampleResult, Sentence, SentenceResult, Summary
-from judge.records.correctness import ANSWER, GOLD, ComparedSentence
+from judge.records.result import ANSWER, GOLD, ComparedSentence
 from judge.review.records import Target
 from judge.review.strata import Census, counts
 from judge.scores.answer import aggregate

@@ -19,7 +19,7 @@ from judge.records import (
     SentenceKind,
     Status,
 )
-from judge.records.quadrant import Half, QuadrantWord
+from judge.records.result import Half, QuadrantWord
 from judge.scores.answer import Counts
 from judge.scores.relevance import is_beside
 from judge.signature import Signature

@@ -29,7 +29,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.records.quadrant import Half, QuadrantWord
+from judge.records.result import Half, QuadrantWord
 from judge.records.summary import ABSTAINING, COMPARED, HALLUCINATING, OVERALL
 from judge.scores.answer import Counts, Rate, share
 from judge.scores.contribution import (

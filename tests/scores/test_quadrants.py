@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.records import Chunk, Judgment, Quadrant, Rules, Sample
-from judge.records.quadrant import QuadrantWord
+from judge.records.result import QuadrantWord
 from judge.scores.answer import aggregate
 from judge.scores.correctness import correctness
 from judge.scores.quadrants import (

@@ -43,7 +43,7 @@ from judge.records import (
     Unscored,
     Verdict,
 )
-from judge.records.correctness import ANSWER
+from judge.records.result import ANSWER
 from judge.scores.answer import by_similarity
 from judge.text.fold import CJK
 from judge.text.visible import flat

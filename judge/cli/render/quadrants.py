@@ -20,7 +20,7 @@ from judge.records import (
     SampleResult,
     Summary,
 )
-from judge.records.quadrant import Half
+from judge.records.result import Half
 from judge.reports.cells import IN_PART, NOT_ASKED, CellTable, reading
 from judge.scores.quadrants import by_evidence, look_up, row_of
 from judge.signature import Signature
