@@ -23,8 +23,7 @@ from judge.records import (
     Status,
 )
 from judge.records.result import ANSWER, GOLD
-from judge.scores.correctness import correctness
-from judge.scores.quadrants import has_gold, quadrant
+from judge.scores.correctness import correctness, has_gold, quadrant
 from judge.text.words import blank
 from judge.turns import Turn
 from judge.workers import HEAVY, weigh

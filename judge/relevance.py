@@ -26,8 +26,7 @@ from judge.records import (
     Verdict,
 )
 from judge.records.result import ANSWER
-from judge.scores.answer import with_outcomes
-from judge.scores.relevance import answer_relevance, is_beside, unasked
+from judge.scores.answer import answer_relevance, is_beside, unasked, with_outcomes
 from judge.text.words import blank
 from judge.turns import Turn
 from judge.workers import weigh

@@ -25,7 +25,7 @@ from judge.errors import ConfigError, InputError
 from judge.inputs.objects import samples_in
 from judge.messages import filled
 from judge.records import Rules, Sample, Sentence
-from judge.scores.quadrants import differs
+from judge.scores.correctness import differs
 from judge.text.visible import clip
 
 HELD: Final = ("query", "answer", "gold_answer", "gold", "chunks", "retrieved", "citations")

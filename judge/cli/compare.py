@@ -21,7 +21,7 @@ from judge.records.comparison import RunComparison, RunLine
 from judge.reports.compare import WITHOUT, Answers, differences, signatures_apart, with_sentences
 from judge.reports.gate import GATED, doubted, gates_code, hold_loss, measured, parse_loss
 from judge.review.folder import check_output, write_whole
-from judge.scores.support import SUPPORTING
+from judge.scores.answer import SUPPORTING
 
 _APART: Final = (
     "{} and {} were not judged alike: {}; score with the same settings, or add --across-signatures"

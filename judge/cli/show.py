@@ -20,7 +20,7 @@ from judge.records import SampleResult
 from judge.records.result import QuadrantWord
 from judge.reports.filters import FLAGS, STATUSES, SUPPORTS, Filter
 from judge.reports.worst import worst_answer
-from judge.scores.quadrants import read_words
+from judge.scores.correctness import read_words
 from judge.text.visible import clip, counted
 
 _WORDS: Final = (

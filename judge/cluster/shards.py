@@ -26,7 +26,7 @@ from judge.inputs.runs import (
 )
 from judge.inputs.tables import replacing
 from judge.records import Sample, SampleResult
-from judge.scores.contribution import is_barren, is_fresh
+from judge.scores.answer import is_barren, is_fresh
 
 _TRIES: Final = 2
 _CAREFUL: Final = 128

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from judge.exam.records import BlindSpot, Criterion, ExamTotals, Fitness, Level
 from judge.scores.answer import share
 from judge.scores.differences import holm
-from judge.scores.tally import is_untrusted
+from judge.scores.totals import is_untrusted
 
 LEVELS: Final[tuple[Level, ...]] = ("unfit", "watching", "gating")
 """From the least."""

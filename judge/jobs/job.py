@@ -25,7 +25,7 @@ from judge.processes import cores
 from judge.records import Sample, SampleResult, Summary, UnscoredReason
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
-from judge.scores.contribution import is_barren, is_fresh
+from judge.scores.answer import is_barren, is_fresh
 from judge.scores.totals import Totals
 from judge.signature import release
 

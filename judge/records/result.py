@@ -292,7 +292,7 @@ class Scores(ClaimCounts):
     citation_recall: float | None
     """Claims with `cited_support` full, over the judged."""
     citation_support: dict[str, float] = Field(default_factory=dict, exclude_if=operator.not_)
-    """TREC RAG's measures of support by name (`judge.scores.support`); left out without citations.
+    """TREC RAG's measures of support by name (`judge.scores.answer`); left out without citations.
     """
     unsupported: tuple[int, ...]
     """Indexes of the sentences with `none`, `contradicted` or `partial`, fallen back or not."""

@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple
 from judge.messages import Lang, Messages
 from judge.records import QuadrantCount, QuadrantTable, Summary
 from judge.records.result import QuadrantWord
-from judge.scores.quadrants import BY, row_of
+from judge.scores.correctness import BY, row_of
 from judge.signature import Signature
 from judge.text.visible import clip, counted, flat
 

@@ -23,8 +23,7 @@ from judge.records.comparison import (
     Side,
 )
 from judge.records.summary import FIELDS, OFFLINE
-from judge.scores.answer import support_of
-from judge.scores.contribution import contribution
+from judge.scores.answer import contribution, support_of
 from judge.scores.differences import holm, paired, pairs_to_see, share_limits, sign_flips
 from judge.signature import Signature, parts_apart
 

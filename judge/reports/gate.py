@@ -16,7 +16,7 @@ from judge.records import (
 )
 from judge.records.comparison import Side
 from judge.records.summary import FIELDS, OF_CORRECTNESS
-from judge.scores.support import SUPPORTING
+from judge.scores.answer import SUPPORTING
 from judge.signature import Signature
 from judge.text.visible import nearest
 

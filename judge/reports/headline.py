@@ -18,7 +18,7 @@ from judge.records.summary import (
     OFFLINE,
     OVERALL,
 )
-from judge.scores.support import SUPPORTING
+from judge.scores.answer import SUPPORTING
 
 _SCORES: Final = (
     "faithfulness",

@@ -13,7 +13,7 @@ from judge.records import (
     Verdict,
     failure_of,
 )
-from judge.scores.support import SUPPORTING
+from judge.scores.answer import SUPPORTING
 
 Cell = str | int | float | bool | None
 Level = Literal["sentences", "answers"]

@@ -16,7 +16,7 @@ from judge.checks.quotes import find_words
 from judge.errors import InputError
 from judge.messages import Lang, language_of
 from judge.records import Chunk, Sample
-from judge.scores.quadrants import Documents, is_counted, look_up, seen_ids
+from judge.scores.correctness import Documents, is_counted, look_up, seen_ids
 from judge.text.copies import near_copies
 from judge.text.fold import count_cjk, fold
 from judge.text.words import LIGHT, stems, weight

@@ -11,7 +11,7 @@ import numpy as np
 from judge.errors import InputError
 from judge.records import Chunk, Sample
 from judge.retrieval.records import RankRules
-from judge.scores.quadrants import Documents
+from judge.scores.correctness import Documents
 from judge.text.visible import clip, counted
 
 Grades = Mapping[str, float]

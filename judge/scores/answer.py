@@ -1,20 +1,25 @@
-"""The numbers of one answer, from the outcomes of its claims."""
+"""The numbers of one answer: from the outcomes of its claims, its citations, and its question."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from judge.records import (
     SUPPORT_WEIGHT,
+    AnswerRelevance,
     Call,
     Citation,
     CitationStatus,
     ComparedSentence,
+    Correctness,
+    CorrectnessStatus,
     Excluded,
     Flag,
+    FlagName,
     JudgeOutcome,
     Outcome,
+    RelevanceStatus,
     Sample,
     SampleResult,
     Scores,
@@ -27,7 +32,14 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.scores.support import citation_support
+from judge.records.summary import (
+    ABSTAINING,
+    CITING,
+    COMPARED,
+    HALLUCINATING,
+    OVERALL,
+    PUBLIC,
+)
 
 Limits = tuple[float, float]
 """A score with every failure counted 0, then 1."""
@@ -322,3 +334,281 @@ def _scores(sentences: Sequence[SentenceResult], citations: Sequence[Citation]) 
             if isinstance(sentence.outcome, Verdict) and sentence.outcome.support in _UNSUPPORTED
         ),
     )
+
+
+SUPPORTING: Final = ("support_weighted_precision", "support_weighted_recall")
+"""The measures, in the order in which they are shown."""
+_Weight = tuple[float, float | None, float]
+"""The least that it may be, what it is, the most; None where a failure hides it."""
+_FULL: Final[_Weight] = (1, 1, 1)
+_PARTIAL: Final[_Weight] = (0.5, 0.5, 0.5)
+_NOTHING: Final[_Weight] = (0, 0, 0)
+_FAILED: Final[_Weight] = (0, None, 1)
+_AMONG: Final[_Weight] = (0.5, 1, 1)
+"""The weight of one of several citations that together support a sentence in full."""
+
+
+class Supported(NamedTuple):
+    """A measure of one answer."""
+
+    value: float | None
+    """From 0 to 1; None where it cites, and no citation has a verdict."""
+    weight: float
+    """What its sentences bring, added up."""
+    items: int
+    """The number of sentences in the measure."""
+    limits: tuple[float, float] | None
+    """The value with everything that is not known counted least, then most."""
+
+
+def citation_support(
+    sentences: Sequence[SentenceResult], citations: Iterable[Citation]
+) -> dict[str, Supported]:
+    """Weighted precision and recall of support, of the first citation of each sentence.
+
+    A citation weighs 1 for full support by its chunk, ½ for partial, 0 for none. Precision is the
+    sum of weights ÷ sentences that cite, recall the same sum ÷ all sentences, of whatever kind.
+    Source: Thakur et al. 2025, Support Evaluation for the TREC 2024 RAG Track, arXiv:2504.15205,
+    3.2–3.4 (their example is .75 and .5); the edge cases are those of RAGDoll, a public scorer of
+    the track (`support/metrics.py`).
+
+    A sentence without a citation counts 0 in recall and is left out of precision. An answer without
+    citations, or without sentences, has 0 in both. A citation without a verdict, or in a sentence
+    that is no claim, does not count 0: its sentence leaves both denominators, and an answer without
+    any other sentence has None (RAGDoll: 0). A citation that names no chunk weighs 0 (RAGDoll
+    refuses the answer).
+
+    A verdict has one label for all cited chunks of a sentence together (`cited_support`) and lists
+    the chunks that support it. If one cited chunk supports it, that chunk has the label. If several
+    do, each may support only a part: each counts as `full`, and the limits count it as partial.
+    """
+    cited = defaultdict[int, list[Citation]](list)
+    for each in citations:
+        cited[each.sentence].append(each)
+    citing = [_weigh(each, cited[each.index]) for each in sentences if each.index in cited]
+    first = [weight for weight in citing if weight is not None]
+    silent = len(sentences) - len(citing)
+    return {
+        name: _measured(first, others, cites=bool(citing))
+        for name, others in zip(SUPPORTING, (0, silent), strict=True)
+    }
+
+
+def _weigh(sentence: SentenceResult, cited: Sequence[Citation]) -> _Weight | None:
+    """How far the first citation supports its sentence; None where that is no claim."""
+    outcome = sentence.outcome
+    own = outcome.cited_support if isinstance(outcome, Verdict) else None
+    holding = {each.chunk_id for each in cited if each.status is CitationStatus.VALID}
+    full = _AMONG if len(holding) > 1 else _FULL
+    weights = {
+        CitationStatus.VALID: full if own is Support.FULL else _PARTIAL,
+        CitationStatus.UNJUDGED: _FAILED,
+    }
+    statuses = [each.status for each in cited if each.status is not None]
+    return weights.get(statuses[0], _NOTHING) if statuses else None
+
+
+def _measured(rows: Sequence[_Weight], others: int, *, cites: bool) -> Supported:
+    """Return a measure over these sentences and a number of others that weigh nothing."""
+    known = [own for _, own, _ in rows if own is not None]
+    items, whole, nothing = len(known) + others, len(rows) + others, None if cites else 0.0
+    limits = nothing if nothing is None else (nothing, nothing)
+    if whole:
+        low, high = sum([least for least, _, _ in rows]), sum([most for _, _, most in rows])
+        limits = low / whole, high / whole
+    weight = float(sum(known))
+    return Supported(weight / items if items else nothing, weight, items, limits)
+
+
+def unasked(sample: Sample, result: SampleResult) -> RelevanceStatus | None:
+    """Return why no judge is asked about an answer's relevance; None where one is asked."""
+    if not any(map(str.isalnum, sample.query)):
+        return RelevanceStatus.NO_QUERY
+    if result.status is Status.ABSTAINED:
+        return RelevanceStatus.ABSTAINED
+    return None if sample.answer.strip() else RelevanceStatus.EMPTY
+
+
+def answer_relevance(
+    parts: Sequence[SentenceResult] = (),
+    *,
+    status: RelevanceStatus | None = None,
+    failure: Unscored | None = None,
+    flags: Sequence[Flag] = (),
+    signature: str,
+) -> AnswerRelevance:
+    """Answer relevance: (full + ½ partial) / parts with a verdict, 0 to 1; None without any.
+
+    The bounds count every unscored part 0, then 1; they are 0 and 1 where the whole question has no
+    verdict. Source: TruLens' answer relevance and Ragas' response relevancy measure the same; the
+    three labels of a part are those of TREC RAG's nuggets (Pradeep et al. 2024).
+
+    Args:
+        parts: the parts of the question with their outcomes.
+        status: why no judge was asked; None where one was.
+        failure: why a judge that was asked named no parts.
+        flags: flags of the parts.
+        signature: how the verdicts were made.
+    """
+    counts = Counts.of(parts)
+    if failure is not None:
+        counts.add(failure)
+    judged = RelevanceStatus.SCORED if counts.judged else RelevanceStatus.UNSCORED
+    return AnswerRelevance(
+        status=status or judged,
+        score=counts.mean,
+        bounds=counts.bounds,
+        parts=tuple(parts),
+        failure=failure,
+        flags=tuple(flags),
+        signature=signature,
+    )
+
+
+def is_beside(found: AnswerRelevance | None) -> bool:
+    """Whether each part of the question has a verdict and every verdict is `none`."""
+    if found is None or not found.parts:
+        return False
+    outcomes = [part.outcome for part in found.parts]
+    return all(isinstance(o, Verdict) and o.support is Support.NONE for o in outcomes)
+
+
+CLAIMING: Final = (
+    "faithfulness",
+    "faithfulness_strict",
+    "faithfulness_with_fallback",
+    "contradiction_rate",
+    *CITING,
+)
+FALLBACK: Final = "f1_with_fallback"
+RELEVANCE: Final = ("relevance_overall", "relevance")
+UNANSWERING: Final = frozenset({RelevanceStatus.ABSTAINED, RelevanceStatus.EMPTY})
+"""Answers with these statuses answer no part of the question, and no judge is asked about them."""
+
+
+class Contribution(NamedTuple):
+    """Scores by name; None, or no entry, where the answer counts in no mean of that name."""
+
+    values: dict[str, float | None]
+    """The scores."""
+    limits: dict[str, Limits | None]
+    """The scores that have bounds: with every failure counted 0, then 1."""
+
+
+def contribution(result: SampleResult) -> Contribution:
+    """Return the scores of one answer by the names that gates use."""
+    sentences, citations = result.sentences, result.citations
+    supported = citation_support(sentences, citations)
+    values, limits = contributed(result, Counts.of(sentences, citations), supported)
+    return Contribution(
+        {PUBLIC.get(name, name): value for name, value in values.items()},
+        {PUBLIC.get(name, name): pair for name, pair in limits.items()},
+    )
+
+
+def contributed(
+    result: SampleResult, outcomes: Counts, supported: Mapping[str, Supported]
+) -> Contribution:
+    """Return the scores of one answer by the names of the totals' fields.
+
+    Args:
+        result: the answer's result.
+        outcomes: the counts of its sentences and citations.
+        supported: how far its citations support its sentences.
+    """
+    scores, limits = result.scores, outcomes.limits()
+    values: dict[str, float | None] = {name: getattr(scores, name) for name in CLAIMING}
+    if scores.faithfulness_with_fallback is None:
+        # An answer without fallback verdicts counts here with its plain faithfulness.
+        values["faithfulness_with_fallback"] = scores.faithfulness
+    for name in HALLUCINATING:
+        low, high = limits[name] or (0.0, 1.0)
+        values[name] = low if low == high else None
+    known = answerable(result)
+    rates = ABSTAINING[:1] if known is None else (ABSTAINING[0], ABSTAINING[1 if known else 2])
+    values |= dict.fromkeys(rates, float(result.status is Status.ABSTAINED))
+    for name, measured in supported.items():
+        values[name], limits[name] = measured.value, measured.limits
+    if result.correctness is not None:
+        compared = _of_reference(result.correctness)
+        values, limits = values | compared.values, limits | compared.limits
+    if result.answer_relevance is not None:
+        related = _of_question(result.answer_relevance, known)
+        values, limits = values | related.values, limits | related.limits
+    return Contribution(values, limits)
+
+
+def _of_question(found: AnswerRelevance, known: bool | None) -> Contribution:  # noqa: FBT001
+    """An answer that answers nothing counts 0 in the overall mean of relevance.
+
+    It counts in no mean where gold says that the question has no answer.
+    """
+    if found.status not in UNANSWERING:
+        return Contribution(
+            dict.fromkeys(RELEVANCE, found.score), dict.fromkeys(RELEVANCE, found.bounds)
+        )
+    if known is False:
+        return Contribution({}, {})
+    return Contribution({"relevance_overall": 0.0}, {"relevance_overall": (0.0, 0.0)})
+
+
+def _of_reference(compared: Correctness) -> Contribution:
+    """Return the scores of a comparison with a reference.
+
+    Precision, recall and F1 count only where there are both precision and recall. The overall
+    scores count where there are recall and F1, or where the answer abstains although the reference
+    claims something.
+    """
+    sides = compared.precision, compared.recall
+    values: dict[str, float | None] = {}
+    limits: dict[str, Limits | None] = {}
+    if None not in sides:
+        values = {name: getattr(compared, name) for name in COMPARED}
+    if None not in (compared.precision_bounds, compared.recall_bounds):
+        limits = {name: getattr(compared, f"{name}_bounds") for name in COMPARED}
+    # An answer in which nothing fell back counts here with the F1 it has.
+    fallen_back = compared.f1_with_fallback
+    values[FALLBACK] = values.get("f1") if fallen_back is None else fallen_back
+    if compared.status is CorrectnessStatus.ABSTAINED and claimed(compared):
+        values |= dict.fromkeys(OVERALL, 0.0)
+        limits |= dict.fromkeys(OVERALL, (0.0, 0.0))
+    if None not in (compared.f1, compared.recall):
+        values |= {"f1_overall": compared.f1, "recall_overall": compared.recall}
+    if compared.f1_bounds is not None and compared.recall_bounds is not None:
+        limits |= {"f1_overall": compared.f1_bounds, "recall_overall": compared.recall_bounds}
+    return Contribution(values, limits)
+
+
+def claimed(compared: Correctness) -> int:
+    """Return the number of claims in the reference, judged or not."""
+    return sum(sentence.kind is SentenceKind.CLAIM for sentence in compared.reference)
+
+
+def answerable(result: SampleResult) -> bool | None:
+    """Whether the question has an answer, by gold evidence or else by the reference."""
+    if result.cell is not None:
+        return result.cell.answerable
+    if result.correctness is not None and not conflicting(result):
+        kinds = {sentence.kind for sentence in result.correctness.reference}
+        if not kinds.isdisjoint({SentenceKind.CLAIM, SentenceKind.ABSTENTION}):
+            return SentenceKind.CLAIM in kinds
+    return None
+
+
+def conflicting(result: SampleResult) -> bool:
+    """Whether the gold of an answer contradicts itself."""
+    return any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags)
+
+
+def is_barren(result: SampleResult) -> bool:
+    """Whether the judge was asked about an answer and gave no verdict at all."""
+    compared, related = result.correctness, result.answer_relevance
+    if related is not None and related.status is RelevanceStatus.UNSCORED:
+        return True
+    parts = (result.scores, *((compared.of_answer, compared.of_reference) if compared else ()))
+    return any(part.unscored and not part.judged + part.no_claim for part in parts)
+
+
+def is_fresh(result: SampleResult) -> bool:
+    """Whether a model was called for an answer, instead of the cache alone."""
+    return any(not call.cached for call in result.calls)

@@ -1,7 +1,12 @@
-"""How an answer agrees with its reference."""
+"""How an answer agrees with gold: with its reference, and with the chunks that hold the answer."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal, get_args
+from unicodedata import category
 
 from judge.checks.alternatives import offered
 from judge.records import (
@@ -12,12 +17,21 @@ from judge.records import (
     Flag,
     FlagName,
     Judgment,
+    Quadrant,
+    Record,
+    Rules,
+    Sample,
+    SampleResult,
     Sentence,
     SentenceKind,
+    Status,
     Support,
     Verdict,
 )
-from judge.scores.answer import Counts, Limits, with_outcomes
+from judge.records.result import Half, QuadrantWord
+from judge.scores.answer import Counts, Limits, is_beside, with_outcomes
+from judge.signature import Signature
+from judge.text.fold import CJK_CHAR
 
 _UNKNOWN: Final = (0.0, 1.0)
 """The bounds of a score that is unknown, or for which there is nothing to measure."""
@@ -139,3 +153,244 @@ def _status(
 
 def _claims(counts: Counts) -> ComparedClaims:
     return ComparedClaims(**counts.claimed(), contradicted=counts.own[Support.CONTRADICTED])
+
+
+_COMMA: Final = re.compile(r"[,，、]")
+BY: Final = "relevant"
+"""The part of a signature that names the gold by which chunks are relevant, where two differ."""
+_EDITION: Final = "cells:3"
+"""The version of these rules, part of every signature."""
+
+
+def quadrant(
+    sample: Sample, result: SampleResult, reference: Sequence[Sentence], rules: Rules
+) -> Quadrant | None:
+    """Put one answer in its quadrant; None without gold evidence, or where gold contradicts itself.
+
+    A question is unanswerable if gold names no chunk or the reference abstains. Gold contradicts
+    itself if it names no chunk but the reference claims something. A contradicted claim makes an
+    answer unfaithful or wrong whatever its score. A failure leaves the answer open only where it
+    could change the quadrant. An answer is correct by its recall of the reference, because an
+    answer that says more than a short reference is not wrong. Precision counts only for claims that
+    offer alternatives. An answer is beside the question if every part of the question has the
+    verdict `none`. Where `gold_evidence` and `relevance` name different chunks, `gold_evidence`
+    counts, as it does for hits and recall of a ranking.
+
+    Args:
+        sample: what was judged.
+        result: its scores and, where those were asked for, its correctness and answer relevance.
+        reference: the sentences of `gold_answer`, with their kinds; empty where there is none.
+        rules: the thresholds, and how gold names chunks.
+    """
+    if not has_gold(sample):
+        return None
+    kinds = {sentence.kind for sentence in reference}
+    claims = SentenceKind.CLAIM in kinds
+    found, missed = look_up(by_evidence(sample), rules.gold_match)
+    answerable = bool(found or missed)
+    if claims and not answerable:
+        return None
+    if not claims and SentenceKind.ABSTENTION in kinds:
+        answerable = False
+    abstained = result.status is Status.ABSTAINED
+    correct = is_correct(result, rules) if answerable and not abstained else None
+    # Code is not judged, but an answer of code is not silent.
+    code = any(sentence.kind is SentenceKind.CODE for sentence in result.sentences)
+    silent = result.status is Status.NO_CLAIMS and not correct and not code
+    limits = f"faithful:{rules.faithful_from}", f"correct:{rules.correct_from}"
+    beside = () if result.answer_relevance is None else ("beside:0",)
+    by = (f"{BY}:gold_evidence",) if differs(sample) else ()
+    return Quadrant(
+        answerable=answerable,
+        retrieved=bool(found) if answerable else None,
+        partly=answerable and bool(found and missed),
+        abstained=abstained,
+        silent=silent,
+        faithful=None if abstained or silent else _faithful(result, rules),
+        correct=None if silent else correct,
+        beside=not (abstained or silent) and is_beside(result.answer_relevance),
+        signature=str(Signature(_EDITION, (*limits, f"gold:{rules.gold_match}", *by, *beside))),
+    )
+
+
+def read_words(text: str) -> frozenset[QuadrantWord]:
+    """Read the words of a quadrant from a user's text: separated by commas, in any order.
+
+    Raises:
+        ValueError: there is none, or one is unknown.
+
+    >>> sorted(read_words("wrong, retrieved"))
+    ['retrieved', 'wrong']
+    """
+    asked = list(dict.fromkeys(word.strip().lower() for word in _COMMA.split(text)))
+    known: dict[str, QuadrantWord] = {word: word for word in get_args(QuadrantWord)}
+    there = f"there are: {', '.join(known)}"
+    if not any(asked):
+        raise ValueError(f"names no word; {there}")
+    if unknown := [word for word in asked if word not in known]:
+        raise ValueError(f"has no word {unknown[0]!r}; {there}")
+    return frozenset(known[word] for word in asked)
+
+
+def has_gold(sample: Sample) -> bool:
+    """Whether it says which chunks hold the answer, be it that none does."""
+    return sample.gold_evidence is not None or sample.relevance is not None
+
+
+def differs(sample: Sample) -> bool:
+    """Whether `gold_evidence` and `relevance` above 0 both name chunks, and not the same."""
+    graded = {name for name, grade in (sample.relevance or {}).items() if grade > 0}
+    return bool(sample.gold_evidence and graded) and graded != set(sample.gold_evidence or ())
+
+
+def by_evidence(sample: Sample) -> Sample:
+    """The sample with what `gold_evidence` names as its gold, where `relevance` differs."""
+    if not differs(sample):
+        return sample
+    zeros = {name: grade for name, grade in (sample.relevance or {}).items() if grade <= 0}
+    return sample.model_copy(update={"relevance": zeros})
+
+
+def look_up(
+    sample: Sample, match: Literal["exact", "prefix"]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the chunks that gold names: those that the generator saw, and those that it did not.
+
+    The generator saw `chunks`. Chunks without ids have the ids of the first entries of `retrieved`.
+    Chunks count as having no ids if `retrieved` holds none of their ids, or if these are 1, 2, 3 …
+    and `retrieved` begins with others.
+    """
+    relevance = sample.relevance or {}
+    graded = (name for name, grade in relevance.items() if grade > 0)
+    gold = dict.fromkeys((*(sample.gold_evidence or ()), *graded))
+    seen = set(seen_ids(sample))
+    if match == "prefix":
+        # A document graded 0 may have a longer name than a relevant one, and has its own chunks.
+        documents = Documents((*gold, *relevance))
+        seen = {documents.of(name) for name in seen}
+    found = tuple(name for name in gold if name in seen)
+    return found, tuple(name for name in gold if name not in seen)
+
+
+def seen_ids(sample: Sample) -> tuple[str, ...]:
+    """The ids of its chunks, in their order, as gold names them: see `look_up`."""
+    ids = tuple(chunk.chunk_id for chunk in sample.chunks)
+    if sample.retrieved is None:
+        return ids
+    first = sample.retrieved[: len(ids)]
+    # The ids of a corpus may be numbers too, and then some of them are in the ranking by accident.
+    counted = is_counted(ids) and set(first) != set(ids)
+    return first if counted or set(ids).isdisjoint(sample.retrieved) else ids
+
+
+def is_counted(ids: Sequence[str]) -> bool:
+    """Whether ids are 1, 2, 3 in this order, as of chunks that came without any."""
+    return list(ids) == [str(number) for number in range(1, len(ids) + 1)]
+
+
+def _faithful(result: SampleResult, rules: Rules) -> bool | None:
+    scores = result.scores
+    if scores.contradiction_rate:
+        return False
+    return _reaches(scores.faithfulness_bounds, rules.faithful_from, scores.unscored)
+
+
+def is_correct(result: SampleResult, rules: Rules) -> bool | None:
+    """Whether an answer that does not abstain is correct; None where that is not known."""
+    if (compared := result.correctness) is None:
+        return None
+    sides = compared.of_answer, compared.of_reference
+    if any(side.contradicted for side in sides):
+        return False
+    failed = sum(side.unscored for side in sides)
+    correct = _reaches(compared.recall_bounds, rules.correct_from, failed)
+    offering = {f.sentence for f in compared.answer_flags if f.name is FlagName.ALTERNATIVES}
+    offers = Counts.of(each for each in compared.answer if each.index in offering)
+    if correct is False or offers.bounds is None:
+        return correct
+    # An answer that offers alternatives is right only where the reference supports them all.
+    return _reaches(offers.bounds, rules.correct_from, failed)
+
+
+def _reaches(bounds: tuple[float, float] | None, least: float, failed: int) -> bool | None:
+    """Whether a score does so; None where failures leave it open, or nothing was measured."""
+    if bounds is None:
+        return None
+    if bounds[1] < least:
+        return False
+    # Whatever the lower bound, each failure may hide a contradiction.
+    return None if failed else True
+
+
+class QuadrantRow(Record):
+    """What some quadrants have in common."""
+
+    when: frozenset[QuadrantWord]
+    """The words that all these quadrants have."""
+    half: Half
+    """The half of the pipeline that failed."""
+    en: str
+    """The meaning, in English."""
+    zh: str
+    """In Chinese."""
+
+
+@cache
+def table() -> tuple[QuadrantRow, ...]:
+    """The rows of `judge/data/quadrants.toml`; the first that fits a quadrant is its row."""
+    raw = files("judge").joinpath("data", "quadrants.toml").read_text("utf-8")
+    return tuple(map(QuadrantRow.model_validate, tomllib.loads(raw)["row"]))
+
+
+def row_of(words: Collection[QuadrantWord]) -> QuadrantRow:
+    """The row of a quadrant; `ValueError` where `words` are not all that `Quadrant.words` gives.
+
+    >>> row_of(("answerable", "missed", "abstained")).half
+    'retrieval'
+    """
+    for row in table():
+        if row.when.issubset(words):
+            return row
+    raise ValueError(f"no row of judge/data/quadrants.toml holds for {sorted(words)}")
+
+
+class Documents:
+    """Documents that gold names, and the chunks that belong to them.
+
+    A chunk belongs to a document if its id is the document's id, or begins with it and the next
+    character begins another word. `docA#sec3` and `docA_3` belong to `docA`, and `docAB` does not.
+    A change between Chinese, kana or hangul and other letters or digits begins a word as well:
+    `docA第3章` belongs to `docA` and `手册2` to `手册`, but `手册补遗` does not. Where several
+    documents fit, the chunk belongs to the one with the longest id.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = set(filter(None, names))
+        # There may be many names; of lengths there are few.
+        self._lengths = sorted(set(map(len, self._names)), reverse=True)
+
+    def of(self, chunk_id: str) -> str:
+        """Return the document that a chunk belongs to, or else the chunk's own id.
+
+        >>> Documents(["docA", "docA-2"]).of("docA-2#1")
+        'docA-2'
+        """
+        for length in self._lengths:
+            name = chunk_id[:length]
+            if name in self._names and not _in_word(name[-1], chunk_id[length : length + 1]):
+                return name
+        return chunk_id
+
+
+def _in_word(last: str, following: str) -> bool:
+    """Whether two neighbouring characters belong to one word."""
+    if not following or not (_is_part(last) and _is_part(following)):
+        return False
+    # A combining mark belongs to the character before it.
+    mark = category(following).startswith("M")
+    return mark or bool(CJK_CHAR.match(last)) is bool(CJK_CHAR.match(following))
+
+
+def _is_part(character: str) -> bool:
+    """Whether it is a letter, a mark on one, or a digit."""
+    return character.isalnum() or category(character).startswith("M")

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from judge.records import Chunk, Judgment, Quadrant, Rules, Sample
 from judge.records.result import QuadrantWord
 from judge.scores.answer import aggregate
-from judge.scores.correctness import correctness
-from judge.scores.quadrants import (
+from judge.scores.correctness import (
     Documents,
+    correctness,
     differs,
     has_gold,
     look_up,

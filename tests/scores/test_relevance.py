@@ -15,8 +15,7 @@ from judge.records import (
     SampleResult,
     UnscoredReason,
 )
-from judge.scores.answer import aggregate, with_outcomes
-from judge.scores.relevance import answer_relevance, is_beside
+from judge.scores.answer import aggregate, answer_relevance, is_beside, with_outcomes
 from judge.scores.totals import Totals, summarize
 from tests.compared import TIMEOUT, outcome, outcomes, sentences
 

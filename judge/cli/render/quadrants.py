@@ -22,7 +22,7 @@ from judge.records import (
 )
 from judge.records.result import Half
 from judge.reports.cells import IN_PART, NOT_ASKED, CellTable, reading
-from judge.scores.quadrants import by_evidence, look_up, row_of
+from judge.scores.correctness import by_evidence, look_up, row_of
 from judge.signature import Signature
 from judge.text.visible import clip, flat
 
