@@ -1,4 +1,4 @@
-"""A request as the test server read it: what the prompt's format says it holds."""
+"""A request as the test server reads it, by the format of the prompt."""
 
 import json
 import re
@@ -44,7 +44,7 @@ class Asked:
 
     @cached_property
     def _order(self) -> re.Match[str] | None:
-        # Judged text may hold such a line, too: the real one stands behind the answer's end.
+        # Judged text may hold the same line: the real one follows the end of the answer.
         order = r"Judge (?:these sentences: (.*)|the parts of this question\.)"
         pattern = rf"^</answer {self._code}>\n{order}((?s:.*))\Z"
         return re.search(pattern, self.user, re.MULTILINE)
@@ -80,7 +80,7 @@ class Asked:
 
     @cached_property
     def answer(self) -> str:
-        """The answer, where it stands as the evidence."""
+        """The answer, if the request shows it as evidence."""
         return next((text for _, text in self._parts("answer", r"chunk \d+")), "")
 
     @cached_property
@@ -89,7 +89,7 @@ class Asked:
 
     @cached_property
     def sentences(self) -> dict[str, str]:
-        """The text of each sentence that bears an id."""
+        """The text of each sentence that has an id."""
         found = self._parts("answer", r"s\d+(?: cites [\d, ]+)?|context")
         return {tag.split(" ")[0]: text for tag, text in found if tag != "context"}
 

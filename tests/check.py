@@ -1,4 +1,4 @@
-"""Every check there is: `python tests/check.py`, two at a time, printed in the order below."""
+"""Run every check, two at a time: `python tests/check.py`. The output keeps the order below."""
 
 import subprocess
 import sys
@@ -21,13 +21,13 @@ CHECKS: Final = (
     "ruff check",
     "lint-imports",
     "python -m doctest tests/bench/figures.py",
-    # Of these files alone, for collecting all takes longer than they do.
+    # Collecting all files would take longer than these tests.
     f"pytest -m alone {' '.join(ALONE)}",
 )
 
 
 def run(check: str) -> subprocess.CompletedProcess[str]:
-    """Run one check, and keep what it prints."""
+    """Run one check and return its output."""
     tool, *arguments = check.split()
     command = [str(Path(sys.executable).with_name(tool)), *arguments]
     return subprocess.run(
@@ -36,7 +36,7 @@ def run(check: str) -> subprocess.CompletedProcess[str]:
 
 
 def main() -> int:
-    """Run all checks, also after one has failed; the number of those that did."""
+    """Run all checks and return the number of failed ones."""
     failed = []
     with ThreadPoolExecutor(2) as pool:
         for check, done in zip(CHECKS, pool.map(run, CHECKS), strict=True):

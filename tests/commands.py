@@ -1,4 +1,4 @@
-"""The command line, run in this process or in one of its own, and the files it is given."""
+"""Run the command line, here or in a new process, and write its input files."""
 
 import io
 import json
@@ -23,7 +23,7 @@ CHUNKS = ("The canteen opens at seven and closes at three, from Monday to Friday
 
 
 class Ran(NamedTuple):
-    """What a command left behind."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -40,9 +40,9 @@ def judge(*words: object) -> Ran:
 
 
 def start(*words: object, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-    """Run `judge` in a process of its own, which can be killed, and hears Ctrl-C.
+    """Start `judge` as a process that can be killed and that receives Ctrl-C.
 
-    What is started in the background inherits that nobody listens for it.
+    A background process would inherit a handler that ignores Ctrl-C.
     """
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
@@ -99,7 +99,7 @@ def write(path: Path, lines: Iterable[Mapping[str, JsonValue]]) -> Path:
 
 
 def results(run: Path) -> list[SampleResult]:
-    """Those of a run, in order."""
+    """Return the results of a run in their order."""
     return list(read_results(run))
 
 

@@ -1,6 +1,7 @@
-"""What holds for all tests.
+"""Fixtures and settings of all tests.
 
-Those marked `no_cover` take twice as long where lines are counted, and run none that others do not.
+Tests marked `no_cover` are not traced for coverage, which would double their time; other tests
+cover the same lines.
 """
 
 import logging
@@ -16,13 +17,13 @@ from tests.commands import Golden
 from tests.redis_server import BINARY, RedisServer
 from tests.server import JudgeServer
 
-# What is compiled is kept, here and in the processes that tests start, also where the environment
-# says otherwise: compiling all again takes longer than many a test.
+# Keep compiled modules, here and in the processes that tests start: compiling them again would take
+# longer than most tests.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# An example that is slow once, on a machine that has other work, is no failure. A third of
-# the usual number of examples: every run of every session draws others.
+# A slow example on a busy machine is no failure. A third of hypothesis' usual number of examples is
+# enough, because every run of the tests draws other examples.
 settings.register_profile("house", deadline=None, max_examples=30)
 settings.load_profile("house")
 
@@ -39,7 +40,7 @@ def golden(pytestconfig: pytest.Config) -> Golden:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A working folder where nobody has set anything, the cache within it."""
+    """A working folder without settings; the cache is within it."""
     monkeypatch.chdir(tmp_path)
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "JUDGE_MODEL", "JUDGE_REVIEW_TOKEN"):
         monkeypatch.delenv(name, raising=False)

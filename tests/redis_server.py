@@ -13,7 +13,7 @@ BINARY: Final = shutil.which("redis-server")
 
 
 def free_port() -> int:
-    """One on which nobody listens."""
+    """A port without a listener."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])

@@ -1,4 +1,4 @@
-"""What a judge is asked, made from a few texts."""
+"""Build a `JudgeRequest` from a few texts."""
 
 from collections.abc import Mapping, Sequence
 

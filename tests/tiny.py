@@ -14,7 +14,7 @@ _WIDTH = 16
 _LONGEST = 64
 """Tokens that a model takes."""
 _LIKENESS = 30.0
-"""How much the text weighs beside a label's bias."""
+"""The weight of a word beside the bias of a label."""
 
 
 def _tokenizer(folder: Path) -> None:
@@ -58,7 +58,7 @@ def save_classifier(
         for name, weights in model.named_parameters():
             if "LayerNorm" not in name:
                 weights.zero_()
-        # Without queries and keys, attention is the mean of what the words say.
+        # Without queries and keys, attention is the mean of the words' values.
         layer = model.bert.encoder.layer[0].attention
         layer.self.value.weight.copy_(same)
         layer.output.dense.weight.copy_(same)
@@ -67,7 +67,7 @@ def save_classifier(
         for word, label in (words or {}).items():
             embeddings.word_embeddings.weight[VOCABULARY.index(word), label] = 1.0
             model.classifier.weight[label, label] = _LIKENESS
-        # What the hypothesis says is drowned out.
+        # This drowns out the words of the hypothesis.
         embeddings.token_type_embeddings.weight[1, _WIDTH - 1] = 1000.0
         if bias:
             model.classifier.bias.copy_(torch.tensor(bias))

@@ -31,7 +31,7 @@ SAID: Final = {
     "食堂几点开门，几点关门？": {"几点开门": "full", "几点关门": "full"},
     "Who runs it?": {"Who runs it": "none"},
 }  # fmt: skip
-"""What a careful reader says of the parts of each question."""
+"""The labels that a careful reader gives to the parts of each question."""
 OPENS: Final = "The canteen opens at seven."
 
 
@@ -87,7 +87,7 @@ def test_parts_are_weighed_and_nothing_is_asked_twice(place: Path) -> None:
     write(place / "in.jsonl", lines)
     with JudgeServer(reader) as server:
         assert score(place, "first", server).code == 0
-        # Of the parts of a question one call; an abstention is judged by nobody.
+        # A question costs one call; an abstention costs none.
         assert server.calls == (7 + 5)
         shown = next(each for each in server.requests if each.question == WHEN and each.answer)
         # Neither chunks nor their markers are shown.
@@ -174,7 +174,7 @@ def test_what_cannot_be_believed_is_no_score(place: Path) -> None:
 
 
 def test_failures_have_bounds_gates_and_an_exit_code(place: Path) -> None:
-    """Of 8 answers 5 are relevant, 3 fail: 5/8 to 1; a strict gate takes the lower limit."""
+    """5 of 8 answers are relevant, 3 fail: bounds 5/8 to 1. A strict gate takes the lower."""
     lines = [line(str(n), OPENS, query=f"Opens at {n}?") for n in range(8)]
     write(place / "in.jsonl", lines)
     (place / "judge.toml").write_text("attempts = 1\n")
@@ -202,7 +202,7 @@ def test_quotes_of_the_answer_are_checked(place: Path) -> None:
 
     def script(asked: Asked) -> Answer:
         said = json.loads(answered(asked))
-        # Markers are no part of what is said, nor are the spaces before them.
+        # The quote leaves out the markers and the spaces before them.
         true = "It opens at seven, and closes at three."
         wrong = "It opens whenever the cook comes in."
         said["parts"][0]["evidence"] = [wrong if OPENS in asked.user else true]

@@ -1,4 +1,4 @@
-"""What was agreed is not overspent, and what it did not reach to is counted, not hidden."""
+"""A budget is never exceeded, and the claims that it did not cover are counted."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is kept is not paid for again, and what differs in anything that counts is."""
+"""A cached verdict costs no call; a difference that the judge sees does."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -35,7 +35,7 @@ class Trial(NamedTuple):
     summary: Summary
     found: Sequence[Found]
     uniform: Sequence[Found]
-    """Of as many labels that all had the same chance, for the first forty."""
+    """The same number of labels drawn at random, for the first forty draws."""
 
 
 def tried(population: Population, seeds: int) -> Trial:
@@ -56,7 +56,7 @@ def trial(population: Population) -> Trial:
 
 
 def test_the_interval_holds_the_truth_about_as_often_as_it_says(trial: Trial) -> None:
-    # Of 200 draws 95 %, give or take 1.5 %.
+    # The interval holds in 95 % of 200 draws, ± 1.5 %.
     assert 0.90 <= share_held(trial.found, trial.truth) <= 0.99
     assert all(0 <= each.low <= each.corrected <= each.high <= 1 for each in trial.found)
 

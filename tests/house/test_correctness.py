@@ -35,7 +35,7 @@ SAID: Final = {
     "Its tower was struck by lightning twice.": "none", "Karl Ritter": "full",
     "图书馆工作日上午九点至下午六点开放。": "full", "馆内设有咖啡厅。": "none",
 }  # fmt: skip
-"""What a careful reader says of each sentence of either text, the other being the evidence."""
+"""The labels that a careful reader gives to the sentences of one text by the other text."""
 
 
 def compares(asked: Asked) -> bool:

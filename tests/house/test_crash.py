@@ -84,7 +84,7 @@ def test_kill_9_twice(samples: Path) -> None:
         begun, kept = 0, set[Name]()
         for answers, workers in ((7, 1), (16, 2)):
             script.upto(server.calls + answers - len(kept) // 2)
-            # What is lost without this is tested with the store.
+            # The store's tests show what is lost without this option.
             with start(*command(server, samples, workers), "--durable") as process:
                 stuck(script, process)
                 process.kill()

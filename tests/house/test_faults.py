@@ -1,4 +1,4 @@
-"""Every way a reply can go wrong, from the wire to the numbers: none ends in one nobody said."""
+"""Every fault of a reply, from the wire to the scores: no fault becomes a verdict."""
 
 import json
 import threading
@@ -42,21 +42,21 @@ async def run(script: Script, **settings: object) -> tuple[list[SampleResult], l
 
 
 def said(sentence: SentenceResult) -> str:
-    """The label that the model gave, or why it gave none, whatever stands in for it."""
+    """Return the model's label, or the reason why it gave none. The fallback's label is ignored."""
     outcome = sentence.outcome
     if isinstance(outcome, Verdict) and outcome.fallback_from is None:
         assert outcome.source == "llm"
         return outcome.support.value
     failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
     assert isinstance(failure, Unscored)
-    # Nobody stands in for a model that refuses.
+    # A refusal does not fall back.
     assert isinstance(outcome, Verdict) is (failure.reason != "refused")
     assert failure.detail
     return failure.reason.value
 
 
 def hold(result: SampleResult, words: str) -> None:
-    """That the outcomes are these, and that the numbers are made of these alone."""
+    """Assert the outcomes, and that the scores are computed from these outcomes alone."""
     expected = words.split()
     assert [said(sentence) for sentence in result.sentences] == expected
     weights = [float(word == "full") for word in expected if word in LABELS]
@@ -87,7 +87,8 @@ FAULTS: Mapping[str, tuple[Answer | Script, str, int, int | None]] = {
     "glued": (faults.glued, "full full full", 1, None),
     "broken JSON": (faults.broken, "malformed " * 3, 2, 2),
     "no words": (faults.NULL_CONTENT, "malformed " * 3, 2, 2),
-    # At 1112 and 8192 tokens; then one sentence alone, and two, and each of these alone.
+    # Six requests: limits of 1112 and 8192 tokens, then halves of one and two sentences, then
+    # each of the two.
     "cut": (faults.cut, "truncated " * 3, 6, 2),
     "too many": (replies.TOO_MANY, "", 0, 2),
     "too many, for an hour": (replies.too_many("3600"), "rate_limited " * 3, 1, None),
@@ -108,7 +109,7 @@ FAULTS: Mapping[str, tuple[Answer | Script, str, int, int | None]] = {
 @pytest.mark.parametrize("name", [name for name, row in FAULTS.items() if row[1]])
 async def test_a_fault_that_stays(name: str) -> None:
     fault, words, requests, _ = FAULTS[name]
-    # Where nobody answers, the time is waited for; nowhere else may it come to that.
+    # A server that never answers costs the whole time-out. No other fault may reach it.
     patience = 0.3 if isinstance(fault, Hang | Trickle) else 60.0
     results, counts, _ = await run(replies.calls(fault), timeout=patience, deadline=60)
     for result in results:
@@ -192,7 +193,7 @@ def test_a_count_of_tokens_that_is_none_harms_nothing(place: Path, digits: int) 
     assert judge("show", place / "run").code == 0
 
 
-# What the server refuses; how many probes that takes; what of it stands in the signature.
+# The server's refusals, the number of probes they cost, and a part of the signature.
 STEPS: Mapping[str, tuple[dict[str, Answer], int, str]] = {
     "nothing": ({}, 1, "json_schema|t:0|seed:7|max_tokens"),
     "json_schema": ({"json_schema": faults.NO_JSON_SCHEMA}, 2, "json_object+schema|t:0|seed:7"),

@@ -26,7 +26,7 @@ def samples(place: Path) -> Path:
 def test_fewer_answers_are_in_flight(samples: Path) -> None:
     with JudgeServer(lambda asked: Slow(0.05, right(asked))) as server:
         words = ("score", samples, "-o", samples.with_name("run"), *server.words)
-        # A process of its own takes about a second: the limit is one of the whole process.
+        # A new process, because the limit holds for a whole process.
         ran = subprocess.run(
             [
                 "/bin/sh",

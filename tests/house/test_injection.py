@@ -30,19 +30,19 @@ def ask(place: Path, answer: str, *chunks: str, query: str = "When?") -> tuple[A
 
 
 def alike(text: str) -> str:
-    """With the signs that break up tags and tokens where they are."""
+    """Return the text with tags and tokens broken up in one way."""
     return text.replace("<", "＜").replace("[", "［").replace("\u2060", "")
 
 
 def holds(asked: Asked, result: SampleResult, chunks: list[str]) -> None:
-    """That the server reads what stands in the file, and only this is taken for structure."""
+    """Assert that the server reads the texts of the file, and takes none of them for structure."""
     claims = [s for s in result.sentences if s.kind == "claim"]
     assert asked.ids == [f"s{sentence.index + 1}" for sentence in claims]
     told = {name: alike(text) for name, text in asked.sentences.items()}
     assert told == {f"s{s.index + 1}": alike(s.text) for s in claims}
     assert [alike(text) for text in asked.chunks] == [alike(text) for text in chunks]
     assert not asked.again
-    assert result.scores.faithfulness == 0  # nobody obeys
+    assert result.scores.faithfulness == 0  # the orders are not obeyed
 
 
 def flagged(result: SampleResult) -> bool:
@@ -85,7 +85,7 @@ def code_of(asked: Asked) -> str:
 
 @pytest.mark.parametrize("where", ["answer", "chunk", "query"])
 def test_the_shape_of_the_fence_itself(place: Path, where: str) -> None:
-    """With the code of an earlier request: the best guess there is."""
+    """The text repeats the code of an earlier request, the best guess of an attacker."""
     before, _ = ask(place, "It opens at seven.", CHUNK)
     code = code_of(before)
     fence = (
@@ -99,7 +99,7 @@ def test_the_shape_of_the_fence_itself(place: Path, where: str) -> None:
     holds(asked, result, [chunk])
     assert f"Code: {code}" not in asked.user
     new = code_of(asked)
-    # Each real tag stands once.
+    # Each real tag occurs once.
     for tag in ("question", "evidence", "answer"):
         assert asked.user.count(f"<{tag} {new}>") == 1
         assert asked.user.count(f"</{tag} {new}>") == 1

@@ -42,7 +42,7 @@ def test_an_nli_model_scores_a_file(samples: Path, place: Path) -> None:
         Support.NONE,
     ]
     assert {verdict.source for verdict in verdicts} == {"nli"}
-    # What one passage entails and another denies is to be looked at.
+    # A claim that one passage entails and another denies is flagged.
     assert [flag.sentence for flag in found[0].flags] == [0, 1]
     assert [citation.status for citation in found[0].citations] == ["valid", "unsupported"]
     summary, record = read_summary(place / "run"), read_record(place / "run")

@@ -1,7 +1,4 @@
-"""One answer of a quarter of a megabyte beside ordinary ones: nobody waits for it.
-
-Some two seconds, for the long answer has to be read and judged.
-"""
+"""One answer of a quarter of a megabyte does not delay ordinary ones."""
 
 import signal
 from pathlib import Path
@@ -34,7 +31,7 @@ async def test_ordinary_answers_are_asked_about_and_judged_before_a_long_one_is_
 
 
 def test_ctrl_c_waits_for_no_long_answer(tmp_path: Path) -> None:
-    # Some three seconds: a process of its own starts. The long answer would take ten.
+    # A new process takes three seconds to start. The long answer would take ten.
     long = "".join(f"The site had {number} visits. " for number in range(30_000))
     lines = [line("short", "It opens at seven."), line("long", long)]
     source, run = write(tmp_path / "in.jsonl", lines), tmp_path / "run"

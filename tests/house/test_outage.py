@@ -44,7 +44,7 @@ def test_what_begins_an_outage_and_what_ends_it() -> None:
         ([(0, refused(601))], True),  # longer than the deadline
         ([(0, GONE), (5, LATE), (10, GONE)], True),
         ([(0, LATE), (10, LATE)], False),
-        ([(0, GONE), (100, GONE)], False),  # two, and nobody asked between them
+        ([(0, GONE), (100, GONE)], False),  # two failures without a request between them
     ]
     for events, over in rows:
         now = 0.0
@@ -67,7 +67,7 @@ LOADING = Status(503, {"error": {"message": "the model is being loaded"}})
 
 
 class Falling:
-    """Right for so many calls; from then on a failure, until it is mended."""
+    """Answer a number of calls, then fail until `mended` is set."""
 
     def __init__(self, calls: int, failure: Status = LOADING) -> None:
         self._calls, self._failure = calls, failure

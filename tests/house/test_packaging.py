@@ -30,11 +30,11 @@ def test_what_is_imported_is_declared() -> None:
     # mypy's own.
     parts = {"pydantic_core", "huggingface_hub", "pyarrow", "pandas", "tqdm", "typing_extensions"}
     parts |= {"aiohttp", "httpx2"}
-    # Of the user's notebook: asked for by name where they are missing.
+    # A notebook of the user has these; a message names them if they are missing.
     notebook = {"pandas", "tqdm"}
     owned = {"judge", *parts, *notebook, *sys.stdlib_module_names}
     found: dict[str, str] = {}
-    # What an integration imports is there where it is used.
+    # A user of an integration has the package that it imports.
     for path in {*(ROOT / "judge").rglob("*.py")} - {*(ROOT / "judge/integrations").glob("*.py")}:
         found |= dict.fromkeys(_IMPORTED.findall(path.read_text("utf-8")), path.name)
     makers = packages_distributions()

@@ -1,4 +1,4 @@
-"""What a careful person says of the quickstart, held against what the steps make of it."""
+"""A person's labels of the quickstart give the scores that were computed by hand."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
 
 
 async def by_hand(sample: Sample) -> SampleResult:
-    """The whole path, with the person's labels in the place of a judge."""
+    """Run the whole path with a judge that returns the person's labels."""
     outcomes = {
         sentence["text"]: Verdict(
             support=Support(sentence["support"]),

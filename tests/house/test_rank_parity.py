@@ -97,7 +97,7 @@ def compare(ours: Values, theirs: Values, names: Mapping[str, str]) -> None:
 
 
 def by_rank(run: Run) -> Run:
-    """The same rankings, as trec_eval orders them, with scores that nobody breaks a tie of."""
+    """Return the rankings in trec_eval's order, with scores that have no ties."""
     found = {}
     for qid, scores in run.items():
         single = {document: np.float32(score) for document, score in scores.items()}
@@ -114,7 +114,7 @@ def drawn(grades: tuple[int, ...]) -> tuple[Qrels, Run]:
     scores = (-0.5, 0.0, 1e-50, 0.25, 0.75, 1.0, 1.00000001, 16777216.0, 16777217.0)
     qrels, run = {}, {}
     for query in range(QUERIES):
-        # Ids of unlike length: "9" stands after "10" in one order of ids and not in the other.
+        # Ids of different lengths: "9" sorts after "10" as text and before it as a number.
         found = [f"d{i}" for i in rng.sample(range(1200), rng.randint(1, 25))]
         missed = [f"x{i}" for i in range(rng.randint(0, 4))]
         run[f"q{query}"] = {document: rng.choice(scores) for document in found}
@@ -157,7 +157,7 @@ def test_as_pytrec_eval_and_ir_measures(grades: tuple[int, ...], level: int) -> 
     compare(ours, calculated(qrels, by_rank(run), [*names.values()]), names)
 
 
-# Its own source warns where it is compiled for the first time.
+# ranx warns when Python compiles its source for the first time.
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.alone
@@ -185,9 +185,9 @@ def test_as_ranx(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for grades in (BINARY, GRADED):
         holds(*drawn(grades))
-    # Its DCG at a level drops the grades under it; in trec_eval the level does not touch nDCG.
+    # ranx' DCG at a level drops lower grades; trec_eval's nDCG ignores the level.
     holds(*drawn(GRADED), level=2, gains=())
-    # Relevance under 1 is none to ranx: its levels are whole numbers.
+    # ranx takes a relevance under 1 for none, because its levels are whole numbers.
     fractions = {0: 0.0, 1: 1.25, 2: 1.5, 3: 2.875, 4: 3.1, -1: 0.0}
     qrels, run = drawn(GRADED)
     holds({qid: {d: fractions[g] for d, g in row.items()} for qid, row in qrels.items()}, run)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.no_cover
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-# The guide to judges needs the same server; the other guides have tests of their own.
+# The guide to judges needs the same server. Other tests run the other guides.
 GUIDE = (ROOT / "judge" / "judges" / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README + GUIDE, flags=re.MULTILINE | re.DOTALL)
 SHELL = [block for language, block in BLOCKS if language == "bash"]
@@ -40,14 +40,14 @@ def test_the_two_commands_stand_first() -> None:
 
 @pytest.fixture
 def files(place: Path) -> None:
-    """What a reader has: the fixtures, and samples of his own."""
+    """The files of a reader: the fixtures, and samples of the reader's own."""
     shutil.copytree(ROOT / "fixtures", place / "fixtures")
     shutil.copy(place / "fixtures" / "quickstart.jsonl", place / "samples.jsonl")
 
 
 @pytest.mark.usefixtures("files")
 def test_every_command_runs(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    # All in one test, for they stand on each other; so it takes more than a second.
+    # One test runs all commands because each needs the files of those before it.
     monkeypatch.setenv("OPENAI_API_KEY", "sk-readme")
     assert COMMANDS
     for command in COMMANDS:

@@ -58,7 +58,7 @@ def test_the_same_judgements_in_our_form_are_read_right() -> None:
     for row in rows("wice"):
         label = max(MEANS[row["verdict"]]).value
         said = {"id": "s1", "support": label, "reason": row["explanation"]}
-        # With the judge's own words around it, which name other labels, too.
+        # The judge's own prose around the JSON names other labels.
         text = f"{row['raw_response']}\n{json.dumps({'verdicts': [said]})}"
         verdict = parse(text, ASKED, "s").verdicts[0]
         assert verdict.support in MEANS[row["verdict"]]
@@ -74,7 +74,7 @@ class Replying:
         self._replies = replies
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """What the replies say; a sentence that none is about is missing."""
+        """Count the labels of the replies. A sentence without a label counts as missing."""
         found = [parse(reply, request, self.signature).verdicts for reply in self._replies]
         said = {index: verdict for verdicts in found for index, verdict in verdicts.items()}
         missing = Unscored(reason=UnscoredReason.MISSING)

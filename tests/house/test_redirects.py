@@ -14,7 +14,7 @@ from tests.server import JudgeServer
 
 STATUSES = (301, 302, 303, 307, 308)
 KEY = "sk-proj-Zebra0123456789Quagga"
-# Behind the origin stands what may be a secret.
+# The path and the query may hold a secret.
 PLACES = ("{}/chat/completions", "//u:hunter2@{}/s3cret?k={key}#s3cret", "{}/s3cret/%ff")
 
 

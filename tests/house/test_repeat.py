@@ -26,7 +26,7 @@ BROKEN = "I would say yes."
 
 
 def saying(labels: Sequence[str], sentence: str = "s1") -> Script:
-    """Of a sentence one label an asking, told by its seed; all others are `full`."""
+    """Label one sentence differently for each repeat, by its seed, and all others `full`."""
 
     def script(asked: Asked) -> Answer:
         if asked.is_probe:
@@ -60,19 +60,19 @@ def first() -> tuple[Verdict, SampleResult]:
     return outcome, result
 
 
-# What the askings say; what is decided; whether it is flagged.
+# The labels of the repeats, the decided label, and whether it is flagged.
 ASKINGS: list[tuple[str, str, bool]] = [
     ("partial full full", "full", True),
     ("partial full partial", "partial", True),
     ("partial partial partial", "partial", False),
-    # A tie keeps the first, whoever else is among those tied.
+    # A tie keeps the first label.
     ("partial full none", "partial", True),
     ("partial full full none none", "partial", True),
     ("partial full full none", "full", True),
     # What fails is no vote.
     ("partial broken full", "partial", True),
     ("contradicted full broken full", "full", True),
-    # What is not doubtful is asked once.
+    # A clear verdict is not repeated.
     ("full none none", "full", False),
     ("none full full", "none", False),
     ("broken full full", "", False),
@@ -83,7 +83,7 @@ def test_the_majority_decides(place: Path) -> None:
     rows = [(said.split(), label, flipped) for said, label, flipped in ASKINGS]
 
     def script(asked: Asked) -> Answer:
-        """Of an answer what its row says, whose number stands in the question."""
+        """Label an answer by its row. The question is the row's number."""
         words, *_ = rows[0 if asked.is_probe else int(asked.question)]
         return saying(words)(asked)
 

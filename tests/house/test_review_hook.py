@@ -89,7 +89,7 @@ def test_a_hook_that_fails_costs_two_lines(samples: Path, place: Path) -> None:
         assert last == f"judge: review hook {name}: of {N} calls, {N} failed"
         assert len(results(place / "run")) == N
         assert "开放" not in ran.err
-    # A text in a message is told with --debug only.
+    # A message shows texts of the samples only with --debug.
     ran = hooked(samples, "our_hooks:fail", 1.0, "--debug")
     assert "judge: review hook fail: ValueError: no room for 第0室九点开放。" in ran.err
 
@@ -141,7 +141,7 @@ def test_a_webhook_that_refuses_tells_no_secret(samples: Path, place: Path) -> N
 def test_ctrl_c_ends_a_run_whose_hook_hangs_and_nothing_is_offered_twice(
     samples: Path, place: Path
 ) -> None:
-    # In a process of its own, which the hanging thread must not keep.
+    # A new process, which the hanging thread must not keep alive.
     words = ("score", str(samples), "-o", str(place / "run"))
     hang = ("--review-hook", "our_hooks:hang", "--review-rate", "1")
     watcher = place / "began.txt"

@@ -1,4 +1,4 @@
-"""The key is sent to the server, and shown to nobody: a search through all that is left behind."""
+"""The key is sent to the server alone: all output, logs and files are searched for it."""
 
 import logging
 import traceback
@@ -71,7 +71,7 @@ def telling(asked: Asked) -> Answer:
     return Says(packed([verdict(asked, name, "none") | {"reason": key} for name in asked.ids]))
 
 
-# What the server says that knows no discretion, and how the run ends.
+# A reply that repeats the key, and the exit code of the run.
 ECHOES: Mapping[str, tuple[Script, int]] = {
     "nothing": (right, 0),
     "401": (always(lambda key: error(401, f"Incorrect API key provided: {key}.")), 2),
@@ -119,7 +119,7 @@ def test_what_a_server_repeats_is_not_repeated(
     assert ran.code == code, ran.err
     look(ran, keyed, KEY, KEY[3:], KEY[:-3])
     assert (keyed / "run" / "results.jsonl").exists() is (code != 2)
-    # Those of the libraries, too.
+    # This includes the records of the libraries.
     assert not any(KEY in record.getMessage() for record in caplog.records)
 
 
@@ -143,7 +143,7 @@ async def test_what_is_printed_of_objects_and_errors() -> None:
 
 
 def told_header(asked: Asked) -> str:
-    """What a server was sent that asks for a header of its own."""
+    """Return the password that the request's own header holds."""
     assert asked.headers["X-Api-Auth"] == f"Basic {PASSWORD}"
     return PASSWORD
 

@@ -101,7 +101,7 @@ def convert(tmp_path: Path) -> Convert:
 
 
 def sheet_of(texts: list[str], path: Path, lang: Lang) -> list[dict[str, str]]:
-    """Writes a sheet of these texts; its rows, as they should come back."""
+    """Write a sheet of the texts and return the rows that should come back."""
     words = [*choices(lang), "是", "否", "yes", "no", "1", "0", "TRUE", "FALSE", "✓", "✗"]
     rows = [
         {
@@ -127,7 +127,7 @@ def assert_same(found: list[dict[str, str]], written: list[dict[str, str]]) -> N
         assert row == original
 
 
-# Commas alone, as asked of LibreOffice; and what its dialog offers if nobody changes anything.
+# LibreOffice is asked for commas alone, and then for the defaults of its dialog.
 @pytest.mark.parametrize("delimiters", ["44", "44/59/9"])
 @pytest.mark.parametrize("lang", LANGS)
 def test_csv_to_xlsx_to_csv(tmp_path: Path, convert: Convert, lang: Lang, delimiters: str) -> None:
@@ -147,7 +147,7 @@ def test_no_cell_is_a_formula_wherever_columns_are_parted(
     cells = [cell for row in openpyxl.load_workbook(workbook).active.iter_rows() for cell in row]
     assert len(cells) > len(TEXTS)
     assert "f" not in {cell.data_type for cell in cells}
-    # Excel takes any of these signs for the beginning of one, LibreOffice the first alone.
+    # Excel starts a formula with any of the signs, LibreOffice with the first one only.
     values = [str(cell.value).strip() for cell in cells if cell.data_type == "s"]
     assert not [value for value in values if value.startswith(("=", "+", "-", "@"))]
 

@@ -1,4 +1,4 @@
-"""A server that cannot be asked at all: one line, nothing lost, and the same command goes on."""
+"""A server that refuses all requests: one line, nothing lost, and the same command resumes."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from tests.server import JudgeServer
 ANSWERS = 12
 CONCURRENCY = 2
 
-# What the server says, and a word of the next step.
+# The server's answer, and a word of the next step.
 REFUSALS: Mapping[str, tuple[Answer | Script, str]] = {
     "401": (faults.UNAUTHORIZED, "set OPENAI_API_KEY"),
     "a wrong key": (faults.wrong_key, "set OPENAI_API_KEY"),
@@ -67,7 +67,7 @@ def test_before_the_first_answer(samples: Path, name: str) -> None:
 
 
 class Failing:
-    """Right until so many calls, then not, until it is mended."""
+    """Answer a number of calls, then fail until `mended` is set."""
 
     def __init__(self, after: int, answer: Answer | Script) -> None:
         self._after, self._answer = after, answer

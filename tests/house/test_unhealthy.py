@@ -1,4 +1,4 @@
-"""A server that says nothing of use: it costs little, the run stops, and can be gone on with."""
+"""A server whose replies are useless costs little: the run stops and can be resumed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ FIRST = 20
 CONCURRENCY = 4
 ESCAPES = "Of course!\x1b[2J\x07\r\nAll \u202eare fine. " + "and so on " * 1_000
 
-# What comes, what is said of it, and how often an answer is asked about.
+# The reply, a part of the message, and the number of requests for an answer.
 BARREN: Mapping[str, tuple[Answer | Script, str, int]] = {
     "prose": (Says(ESCAPES), "it holds no JSON «Of course! [2J All are fine. and so on", 2),
     "no words": (faults.NULL_CONTENT, "it holds no JSON; ", 2),
