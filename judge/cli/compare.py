@@ -83,7 +83,7 @@ def compare(
     """Tell whether another configuration is better, and where it became worse.
 
     Answers are matched by qid. Each score has its paired difference from the first run, a 95 %
-    interval, and p of a permutation test, corrected for how many scores are shown.
+    interval, and p of a paired t test, corrected for how many scores are shown.
 
     Example: judge compare runs/before runs/after --by language --fail-if-worse faithfulness=0.02
 

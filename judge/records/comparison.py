@@ -26,8 +26,7 @@ class ScoreDifference(Record):
     """95 %. By a paired t; where all differ by as much, or fewer than six, Wilson's, and of so few
     drawn out to 0."""
     p: float
-    """Two-sided p of a sign-flip permutation test: the probability of so great a difference by
-    chance."""
+    """Two-sided p of a paired t test; at least 2^(1 - k) where k questions differ."""
     p_holm: float
     """`p` corrected by Holm's method for the number of scores, or of slices, that are tested
     together."""

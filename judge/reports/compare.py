@@ -23,8 +23,8 @@ from judge.records.comparison import (
     Side,
 )
 from judge.records.summary import FIELDS, OFFLINE
-from judge.scores.answer import contribution, support_of
-from judge.scores.differences import holm, paired, pairs_to_see, share_limits, sign_flips
+from judge.scores.answer import public_scores, support_of
+from judge.scores.differences import holm, paired, pairs_to_see, share_limits
 from judge.signature import Signature, parts_apart
 
 LISTED: Final = 20
@@ -73,7 +73,7 @@ class Answers:
 
     def add(self, result: SampleResult) -> None:
         """Take in an answer."""
-        values, limits = contribution(result)
+        values, limits = public_scores(result)
         sentences = result.sentences
         digest = hashlib.blake2b(digest_size=8)
         for each in sentences:
@@ -307,9 +307,6 @@ def _difference(
     found, limits = paired(changes), share_limits(changes)
     if found is None or limits is None:
         return None
-    higher = sum(change > _EQUAL for change in changes)
-    lower = sum(change < -_EQUAL for change in changes)
-    p = sign_flips(changes)
     limited = [
         (one.low[column], one.high[column], two.low[column], two.high[column])
         for one, two in pairs
@@ -324,10 +321,10 @@ def _difference(
         interval=Interval(
             low=limits[0], high=limits[1], method="t" if found.limits else "wilson_effective"
         ),
-        p=p,
-        p_holm=p,
-        better=higher if side == "least" else lower,
-        worse=lower if side == "least" else higher,
+        p=found.p,
+        p_holm=found.p,
+        better=found.higher if side == "least" else found.lower,
+        worse=found.lower if side == "least" else found.higher,
         open=max(0, len(limited) - found.pairs) if limited else 0,
         bounds=(
             math.fsum(least - high for _, high, least, _ in limited) / len(limited),

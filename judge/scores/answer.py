@@ -143,26 +143,23 @@ class Counts:
 
     def merge(self, other: "Counts") -> None:
         """Add the counts of another."""
-        self.own.update(other.own)
-        self.fallen_back.update(other.fallen_back)
-        self.sources.update(other.sources)
-        self.unscored.update(other.unscored)
+        for name in ("own", "fallen_back", "sources", "unscored", "citations"):
+            getattr(self, name).update(getattr(other, name))
         self.cited += other.cited
         self.cited_fully += other.cited_fully
-        self.citations.update(other.citations)
 
     @property
     def claims(self) -> int:
         """Claims that were to be judged."""
         return self.own.total() + self.failed
 
-    def claimed(self) -> dict[str, int]:
-        """The fields of `ClaimCounts`."""
+    def claim_counts(self) -> dict[str, int]:
+        """Return the fields of `ClaimCounts`."""
         return {
             "claims": self.claims,
             "judged": self.judged,
             "unscored": self.failed,
-            "no_claim": self.no_claim,
+            "no_claim": self.own[Support.NO_CLAIM],
         }
 
     @property
@@ -171,14 +168,9 @@ class Counts:
         return self.unscored.total()
 
     @property
-    def no_claim(self) -> int:
-        """Claims that the run's own judge found to assert nothing."""
-        return self.own[Support.NO_CLAIM]
-
-    @property
     def asserting(self) -> int:
         """Claims but those that the run's own judge found to assert nothing."""
-        return self.claims - self.no_claim
+        return self.claims - self.own[Support.NO_CLAIM]
 
     @property
     def judged(self) -> int:
@@ -321,7 +313,7 @@ def _scores(sentences: Sequence[SentenceResult], citations: Sequence[Citation]) 
     counts = Counts.of(sentences, citations)
     supported = citation_support(sentences, citations) if citations else {}
     return Scores(
-        **counts.claimed(),
+        **counts.claim_counts(),
         **{name: value for name, (value, _) in counts.rates().items()},
         faithfulness_bounds=counts.bounds,
         citation_validity_bounds=counts.validity_bounds,
@@ -487,39 +479,38 @@ UNANSWERING: Final = frozenset({RelevanceStatus.ABSTAINED, RelevanceStatus.EMPTY
 
 
 class Contribution(NamedTuple):
-    """Scores by name; None, or no entry, where the answer counts in no mean of that name."""
+    """What one answer adds to the means of a run, under the names of the totals' fields."""
 
     values: dict[str, float | None]
-    """The scores."""
+    """The scores; None, or no entry, where the answer counts in no mean of that name."""
     limits: dict[str, Limits | None]
-    """The scores that have bounds: with every failure counted 0, then 1."""
+    """The bounds of the scores that have any: with every failure counted 0, then 1."""
 
 
-def contribution(result: SampleResult) -> Contribution:
-    """Return the scores of one answer by the names that gates use."""
-    sentences, citations = result.sentences, result.citations
-    supported = citation_support(sentences, citations)
-    values, limits = contributed(result, Counts.of(sentences, citations), supported)
+def public_scores(result: SampleResult) -> Contribution:
+    """Return the contribution of an answer under the names that gates use."""
+    counts = Counts.of(result.sentences, result.citations)
+    supported = citation_support(result.sentences, result.citations)
+    values, limits = contribution(result, counts, supported)
     return Contribution(
         {PUBLIC.get(name, name): value for name, value in values.items()},
         {PUBLIC.get(name, name): pair for name, pair in limits.items()},
     )
 
 
-def contributed(
-    result: SampleResult, outcomes: Counts, supported: Mapping[str, Supported]
+def contribution(
+    result: SampleResult, counts: Counts, supported: Mapping[str, Supported]
 ) -> Contribution:
-    """Return the scores of one answer by the names of the totals' fields.
+    """Return what an answer adds to the means.
 
     Args:
-        result: the answer's result.
-        outcomes: the counts of its sentences and citations.
-        supported: how far its citations support its sentences.
+        result: the result of the answer.
+        counts: the counts of its sentences and citations.
+        supported: its `citation_support`.
     """
-    scores, limits = result.scores, outcomes.limits()
+    scores, limits = result.scores, counts.limits()
     values: dict[str, float | None] = {name: getattr(scores, name) for name in CLAIMING}
     if scores.faithfulness_with_fallback is None:
-        # An answer without fallback verdicts counts here with its plain faithfulness.
         values["faithfulness_with_fallback"] = scores.faithfulness
     for name in HALLUCINATING:
         low, high = limits[name] or (0.0, 1.0)
@@ -529,44 +520,30 @@ def contributed(
     values |= dict.fromkeys(rates, float(result.status is Status.ABSTAINED))
     for name, measured in supported.items():
         values[name], limits[name] = measured.value, measured.limits
-    if result.correctness is not None:
-        compared = _of_reference(result.correctness)
-        values, limits = values | compared.values, limits | compared.limits
-    if result.answer_relevance is not None:
-        related = _of_question(result.answer_relevance, known)
-        values, limits = values | related.values, limits | related.limits
+    if (compared := result.correctness) is not None:
+        _add_correctness(compared, values, limits)
+    if (related := result.answer_relevance) is not None:
+        if related.status not in UNANSWERING:
+            values |= dict.fromkeys(RELEVANCE, related.score)
+            limits |= dict.fromkeys(RELEVANCE, related.bounds)
+        elif known is not False:
+            values["relevance_overall"], limits["relevance_overall"] = 0.0, (0.0, 0.0)
     return Contribution(values, limits)
 
 
-def _of_question(found: AnswerRelevance, known: bool | None) -> Contribution:  # noqa: FBT001
-    """An answer that answers nothing counts 0 in the overall mean of relevance.
-
-    It counts in no mean where gold says that the question has no answer.
-    """
-    if found.status not in UNANSWERING:
-        return Contribution(
-            dict.fromkeys(RELEVANCE, found.score), dict.fromkeys(RELEVANCE, found.bounds)
-        )
-    if known is False:
-        return Contribution({}, {})
-    return Contribution({"relevance_overall": 0.0}, {"relevance_overall": (0.0, 0.0)})
-
-
-def _of_reference(compared: Correctness) -> Contribution:
-    """Return the scores of a comparison with a reference.
+def _add_correctness(
+    compared: Correctness, values: dict[str, float | None], limits: dict[str, Limits | None]
+) -> None:
+    """Add the scores of a comparison with a reference.
 
     Precision, recall and F1 count only where there are both precision and recall. The overall
-    scores count where there are recall and F1, or where the answer abstains although the reference
-    claims something.
+    scores count where there are recall and F1; they are 0 where the answer abstains although the
+    reference claims something.
     """
-    sides = compared.precision, compared.recall
-    values: dict[str, float | None] = {}
-    limits: dict[str, Limits | None] = {}
-    if None not in sides:
-        values = {name: getattr(compared, name) for name in COMPARED}
+    if None not in (compared.precision, compared.recall):
+        values |= {name: getattr(compared, name) for name in COMPARED}
     if None not in (compared.precision_bounds, compared.recall_bounds):
-        limits = {name: getattr(compared, f"{name}_bounds") for name in COMPARED}
-    # An answer in which nothing fell back counts here with the F1 it has.
+        limits |= {name: getattr(compared, f"{name}_bounds") for name in COMPARED}
     fallen_back = compared.f1_with_fallback
     values[FALLBACK] = values.get("f1") if fallen_back is None else fallen_back
     if compared.status is CorrectnessStatus.ABSTAINED and claimed(compared):
@@ -574,9 +551,8 @@ def _of_reference(compared: Correctness) -> Contribution:
         limits |= dict.fromkeys(OVERALL, (0.0, 0.0))
     if None not in (compared.f1, compared.recall):
         values |= {"f1_overall": compared.f1, "recall_overall": compared.recall}
-    if compared.f1_bounds is not None and compared.recall_bounds is not None:
+    if None not in (compared.f1_bounds, compared.recall_bounds):
         limits |= {"f1_overall": compared.f1_bounds, "recall_overall": compared.recall_bounds}
-    return Contribution(values, limits)
 
 
 def claimed(compared: Correctness) -> int:

@@ -152,7 +152,7 @@ def _status(
 
 
 def _claims(counts: Counts) -> ComparedClaims:
-    return ComparedClaims(**counts.claimed(), contradicted=counts.own[Support.CONTRADICTED])
+    return ComparedClaims(**counts.claim_counts(), contradicted=counts.own[Support.CONTRADICTED])
 
 
 _COMMA: Final = re.compile(r"[,，、]")

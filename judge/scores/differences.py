@@ -11,17 +11,12 @@ from judge.scores.intervals import Z95, mean_limits, t95
 
 _MIN_DIFFERING: Final = 6
 """A test of the signs of fewer differing pairs cannot reach p < .05."""
-_ROUNDING: Final = 1e-12
-"""Equal differences may differ by this much through rounding."""
+_ROUNDING: Final = 1e-9
+"""A difference up to this is rounding: the pair does not differ."""
+_NO_SPREAD: Final = 1e-12
+"""A standard error up to this is rounding: all differences are equal."""
 _NORMAL_DF: Final = 10_000
 """Student's t is approximated by the normal distribution from these degrees of freedom on."""
-_MAX_EXACT: Final = 14
-"""Up to this number of differing pairs all choices of signs are enumerated."""
-_DRAWS: Final = 9_999
-"""The number of random choices of signs for more pairs."""
-_MAX_DRAWN: Final = 1_000
-"""For more differing pairs the normal distribution is as exact as the draws."""
-_SEED: Final = 20
 _Z80: Final = 0.8416212335729143
 """The normal quantile at .8, for a power of four in five."""
 
@@ -65,10 +60,11 @@ def paired(differences: Sequence[float] | npt.NDArray[np.float64]) -> PairedDiff
     if not pairs:
         return None
     mean = float(differences.mean())
-    higher, lower = int((differences > 0).sum()), int((differences < 0).sum())
+    higher = int((differences > _ROUNDING).sum())
+    lower = int((differences < -_ROUNDING).sum())
     error = float(differences.std(ddof=1)) / math.sqrt(pairs) if pairs > 1 else 0.0
     p, limits = min(1.0, 2.0 ** (1 - higher - lower)), None
-    if error > _ROUNDING:
+    if error > _NO_SPREAD:
         p = max(p, t_tails(mean / error, pairs - 1))
         if higher + lower >= _MIN_DIFFERING:
             reach = t95(pairs - 1) * error
@@ -101,36 +97,6 @@ def t_tails(t: float, df: int) -> float:
         term *= cosine * cosine * (2 * step + 1 + odd) / (2 * step + 2 + odd)
     inside = sine * math.fsum(terms)
     return min(1.0, max(0.0, 1 - (2 / math.pi * (angle + inside) if odd else inside)))
-
-
-def sign_flips(differences: Sequence[float] | npt.NDArray[np.float64]) -> float:
-    """The p of a permutation test by pairs, both sides, 0 to 1; 1 without a pair that differs.
-
-    If both systems were equal, each difference could have the other sign as well. p is the share of
-    all choices of signs whose sum is as far from 0 as the sum found. Pairs without a difference
-    change nothing. Up to 14 differing pairs all choices are enumerated. Up to 1 000, p is
-    (1 + hits) ÷ 10 000 over 9 999 choices drawn with a fixed seed. Above, p is that of the normal
-    distribution with mean 0 and variance Σd².
-
-    Source: R. A. Fisher (1935), The Design of Experiments, section 21; that the one found counts
-    as a draw: B. Phipson and G. K. Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9, 39.
-
-    >>> sign_flips([0.1, 0.2, 0.0, 0.3])
-    0.25
-    """
-    differing = np.asarray(differences, dtype=float)
-    differing = differing[np.abs(differing) > _ROUNDING]
-    count, found = len(differing), abs(float(differing.sum()))
-    if count <= _MAX_EXACT:
-        sums = np.zeros(1)
-        for each in differing:
-            sums = np.concatenate([sums + each, sums - each])
-        return float(np.mean(np.abs(sums) >= found - _ROUNDING * max(count, 1)))
-    if count > _MAX_DRAWN:
-        return math.erfc(found / math.sqrt(2 * float(differing @ differing)))
-    signs = np.random.default_rng(_SEED).integers(0, 2, (_DRAWS, count), dtype=np.int8)
-    sums = 2.0 * (signs @ differing) - differing.sum()
-    return (1 + int((np.abs(sums) >= found - _ROUNDING * count).sum())) / (1 + _DRAWS)
 
 
 def holm(ps: Sequence[float]) -> list[float]:

@@ -5,7 +5,7 @@ the whole.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, Final, Literal, Self, get_args
 
@@ -40,12 +40,11 @@ from judge.scores.answer import (
     SUPPORTING,
     UNANSWERING,
     Counts,
-    Limits,
     Rate,
     citation_support,
     claimed,
     conflicting,
-    contributed,
+    contribution,
     share,
 )
 from judge.scores.correctness import f1, row_of, table
@@ -62,75 +61,6 @@ def is_untrusted(failed: int, whole: int, most: float) -> bool:
     (True, False)
     """
     return failed >= MIN_UNSCORED and (share(failed, whole) or 0) > most
-
-
-class Tally:
-    """Counts, pooled outcomes, and means of scores and of their bounds, all by name.
-
-    Args:
-        scores: names of the scores.
-        bounded: names of the scores that have bounds.
-    """
-
-    def __init__(self, scores: Sequence[str], bounded: Sequence[str]) -> None:
-        self.counted: defaultdict[str, Counter[Any]] = defaultdict(Counter)
-        """By name of what is counted, such as `statuses`, then by value."""
-        self.pools: defaultdict[str, Counts] = defaultdict(Counts)
-        """Outcomes of the claims behind a score, by its name."""
-        sides = (f"{name}.{side}" for name in bounded for side in ("low", "high"))
-        self._means = StreamedMeans((*scores, *sides))
-
-    def add(self, scores: Mapping[str, float | None], limits: Mapping[str, Limits | None]) -> None:
-        """Add an answer's scores and bounds; None where it has none."""
-        pairs = {name: pair for name, pair in limits.items() if pair is not None}
-        low = {f"{name}.low": pair[0] for name, pair in pairs.items()}
-        high = {f"{name}.high": pair[1] for name, pair in pairs.items()}
-        self._means.add({**scores, **low, **high})
-
-    def merge(self, other: Self) -> None:
-        """Add all that another tally of other answers holds."""
-        self._means.merge(other._means)
-        for name, counts in other.counted.items():
-            self.counted[name].update(counts)
-        for name, outcomes in other.pools.items():
-            self.pools[name].merge(outcomes)
-
-    def scores(self, pooled: Mapping[str, Rate]) -> dict[str, CorpusScore | None]:
-        """Scores by name, each beside its pooled value; None where no answer has the score."""
-        return {name: self._score(name, *pool) for name, pool in pooled.items()}
-
-    def shares(self, names: Iterable[str]) -> dict[str, CorpusScore | None]:
-        """Shares of answers by name; their pooled value is the mean itself."""
-        return {
-            name: self._score(name, self._means.mean(name), self._means.count(name))
-            for name in names
-        }
-
-    def _score(self, name: str, micro: float | None, items: int) -> CorpusScore | None:
-        macro, interval = self._means.mean(name), self._means.interval(name)
-        if macro is None or interval is None or micro is None:
-            return None
-        answers = self._means.count(name)
-        return CorpusScore(
-            macro=macro, micro=micro, answers=answers, items=items, interval=interval
-        )
-
-    def bounds(self, names: Iterable[str]) -> dict[str, CorpusBounds | None]:
-        """Return bounds under the names of their fields; None where no answer has any."""
-        return {f"{name}_bounds": self._bounds(f"{name}.low", f"{name}.high") for name in names}
-
-    def _bounds(self, lower: str, upper: str) -> CorpusBounds | None:
-        low, high = self._means.mean(lower), self._means.mean(upper)
-        interval = self._means.interval(lower)
-        if low is None or high is None or interval is None:
-            return None
-        return CorpusBounds(
-            low=low,
-            high=high,
-            answers=self._means.count(lower),
-            low_interval=interval,
-            high_interval=self._means.interval(upper),
-        )
 
 
 MAX_UNSCORED: Final = 0.05
@@ -186,7 +116,12 @@ class Totals:
         self._limited = limited
         scores = (*CLAIMING, *HALLUCINATING, *ABSTAINING, *SUPPORTING, *_COMPARED, FALLBACK)
         bounded = (*_BOUNDED, *SUPPORTING, *_COMPARED, *RELEVANCE)
-        self._tally = Tally((*scores, *RELEVANCE), bounded)
+        sides = (f"{name}.{side}" for name in bounded for side in ("low", "high"))
+        self._means = StreamedMeans((*scores, *RELEVANCE, *sides))
+        self._counted: defaultdict[str, Counter[Any]] = defaultdict(Counter)
+        """By name of what is counted, such as `statuses`, then by value."""
+        self._pools: defaultdict[str, Counts] = defaultdict(Counts)
+        """Outcomes of the claims behind a score, by its name."""
         self._first: defaultdict[_Cell, list[tuple[int, str]]] = defaultdict(list)
         """Positions and qids of the first answers of each quadrant."""
 
@@ -198,28 +133,31 @@ class Totals:
             position: its place in the input, which decides whose qids are listed; the number of
                 answers added before where left out.
         """
-        found, pools = self._tally.counted, self._tally.pools
+        found, pools = self._counted, self._pools
         position = found["statuses"].total() if position is None else position
         outcomes = Counts.of(result.sentences, result.citations)
         supported = citation_support(result.sentences, result.citations)
-        contribution = contributed(result, outcomes, supported)
-        self._tally.add(*contribution)
+        values, limits = contribution(result, outcomes, supported)
+        ends = {name: pair for name, pair in limits.items() if pair is not None}
+        low = {f"{name}.low": pair[0] for name, pair in ends.items()}
+        high = {f"{name}.high": pair[1] for name, pair in ends.items()}
+        self._means.add({**values, **low, **high})
         pools["claims"].merge(outcomes)
         found["signatures"][result.signature] += 1
         found["statuses"][result.status] += 1
         found["kinds"].update(sentence.kind for sentence in result.sentences)
         found["flags"].update(flag.name for flag in result.flags)
         if _REPEATED in result.signature:
-            _add_repeats(result, found["repeats"], found["repeats.failed"])
+            self._add_repeats(result)
         found["citing"]["answers"] += bool(result.citations)
         for name, measured in supported.items():
             found["half_weights"][name] += round(2 * measured.weight)
             found["items"][name] += measured.items
-        _add_calls(result, self._tally)
+        self._add_calls(result)
         if result.correctness is not None:
-            _add_correctness(result.correctness, contribution.values, self._tally)
+            self._add_correctness(result.correctness, values)
         if result.answer_relevance is not None:
-            _add_relevance(result.answer_relevance, contribution.values, self._tally)
+            self._add_relevance(result.answer_relevance, values)
         self._add_cell(result, position)
 
     def merge(self, other: Self) -> None:
@@ -233,13 +171,17 @@ class Totals:
         """
         if other._max_unscored != self._max_unscored:
             raise ValueError("only totals of equal max_unscored merge")
-        self._tally.merge(other._tally)
+        self._means.merge(other._means)
+        for name, counts in other._counted.items():
+            self._counted[name].update(counts)
+        for name, outcomes in other._pools.items():
+            self._pools[name].merge(outcomes)
         for cell, first in other._first.items():
             self._first[cell] = sorted((*self._first[cell], *first))[:_MAX_QIDS]
 
     def summary(self) -> Summary:
         """The totals of the answers added so far."""
-        found, outcomes = self._tally.counted, self._tally.pools["claims"]
+        found, outcomes = self._counted, self._pools["claims"]
         answers, spent = found["statuses"].total(), found["spent"]
         return Summary(
             signatures=dict(found["signatures"]),
@@ -269,9 +211,9 @@ class Totals:
             reply_tokens=spent["reply_tokens"],
             seconds=spent["ticks"] / _TICKS_PER_SECOND,
             **self._citation_support(),
-            **self._tally.bounds(_BOUNDED),
-            **self._tally.scores(outcomes.rates()),
-            **self._tally.shares((*HALLUCINATING, *ABSTAINING)),
+            **self._bounds(_BOUNDED),
+            **self._scores(outcomes.rates()),
+            **self._shares((*HALLUCINATING, *ABSTAINING)),
         )
 
     def _untrusted(self, outcomes: Counts) -> bool:
@@ -282,12 +224,12 @@ class Totals:
 
     def _citation_support(self) -> dict[str, Any]:
         """The fields of the summary about TREC RAG's measures; none where no answer cites."""
-        found = self._tally.counted
+        found = self._counted
         if not found["citing"].total():
             return {}
         weights, items = found["half_weights"], found["items"]
         pooled = {name: (share(weights[name] / 2, items[name]), items[name]) for name in SUPPORTING}
-        scores, bounds = self._tally.scores(pooled), self._tally.bounds(SUPPORTING)
+        scores, bounds = self._scores(pooled), self._bounds(SUPPORTING)
         pairs = {name: bounds[f"{name}_bounds"] for name in SUPPORTING}
         return {
             "citation_support": {name: each for name, each in scores.items() if each},
@@ -296,7 +238,7 @@ class Totals:
 
     def _correctness(self) -> CorrectnessTotals | None:
         """How the answers agree with their references; None where no answer was compared."""
-        found, pools = self._tally.counted, self._tally.pools
+        found, pools = self._counted, self._pools
         if not found["correctness.statuses"]:
             return None
         answers, references, both = pools["answers"], pools["references"], Counts()
@@ -328,13 +270,13 @@ class Totals:
             unscored_share=both.unscored_share,
             fallen_back=both.fallen_back.total(),
             untrusted=self._untrusted(both),
-            **self._tally.bounds(_COMPARED),
-            **self._tally.scores(pooled),
+            **self._bounds(_COMPARED),
+            **self._scores(pooled),
         )
 
     def _relevance(self) -> RelevanceTotals | None:
         """How far the answers answer their questions; None where that was not asked for."""
-        found, parts = self._tally.counted, self._tally.pools["parts"]
+        found, parts = self._counted, self._pools["parts"]
         statuses, answers = found["relevance.statuses"], found["relevance.answers"]
         if not statuses:
             return None
@@ -357,12 +299,12 @@ class Totals:
             untrusted=is_untrusted(
                 answers["failed"] - unasked, asked - unasked, self._max_unscored
             ),
-            **self._tally.bounds(RELEVANCE),
-            **self._tally.scores({name: (pool.mean, pool.judged) for name, pool in pools.items()}),
+            **self._bounds(RELEVANCE),
+            **self._scores({name: (pool.mean, pool.judged) for name, pool in pools.items()}),
         )
 
     def _repeats(self) -> RepeatTotals | None:
-        found = self._tally.counted
+        found = self._counted
         if not any(_REPEATED in made for made in found["signatures"]):
             return None
         counts = {name: found["repeats"][name] for name in _REPEATS}
@@ -371,7 +313,7 @@ class Totals:
         return RepeatTotals(**counts, flip_rate=rate, failed=failed)
 
     def _add_cell(self, result: SampleResult, position: int) -> None:
-        found = self._tally.counted
+        found = self._counted
         cell: _Cell = "without_gold"
         if result.cell is not None:
             cell = result.cell.words
@@ -387,7 +329,7 @@ class Totals:
 
     def _quadrants(self) -> QuadrantTable | None:
         """The table of the answers' quadrants; None where no answer has gold evidence."""
-        found = self._tally.counted
+        found = self._counted
         answers, signatures = found["cells"], found["cells.signatures"]
         rows = {words: row_of(words) for words in answers if not isinstance(words, str)}
         if not rows and not answers["conflicting"]:
@@ -416,66 +358,99 @@ class Totals:
             signatures=dict(signatures),
         )
 
+    def _add_repeats(self, result: SampleResult) -> None:
+        """Count the sentences that were asked again, and whether their verdicts differ."""
+        counts, failed = self._counted["repeats"], self._counted["repeats.failed"]
+        for outcome in (sentence.outcome for sentence in result.sentences):
+            if isinstance(outcome, Verdict) and outcome.askings:
+                labels = [each for each in outcome.askings if isinstance(each, Support)]
+                failed.update(each for each in outcome.askings if isinstance(each, UnscoredReason))
+                counts["asked_again"] += 1
+                counts["compared"] += len(labels) > 1
+                counts["flipped"] += len(set(labels)) > 1
+                counts["changed"] += outcome.support is not labels[0]
 
-def _add_repeats(
-    result: SampleResult, counts: Counter[str], failed: Counter[UnscoredReason]
-) -> None:
-    """Count the sentences that were asked again, and whether their verdicts differ."""
-    for outcome in (sentence.outcome for sentence in result.sentences):
-        if isinstance(outcome, Verdict) and outcome.askings:
-            labels = [each for each in outcome.askings if isinstance(each, Support)]
-            failed.update(each for each in outcome.askings if isinstance(each, UnscoredReason))
-            counts["asked_again"] += 1
-            counts["compared"] += len(labels) > 1
-            counts["flipped"] += len(set(labels)) > 1
-            counts["changed"] += outcome.support is not labels[0]
+    def _add_calls(self, result: SampleResult) -> None:
+        models, spent = self._counted["models"], self._counted["spent"]
+        for call in result.calls:
+            if call.model:
+                models[call.model] += 1
+            if call.cached:
+                spent["cache_hits"] += 1
+                continue
+            spent["calls"] += 1
+            spent["retries"] += call.retries
+            spent["prompt_tokens"] += call.prompt_tokens
+            spent["reply_tokens"] += call.reply_tokens
+            spent["ticks"] += round(call.seconds * _TICKS_PER_SECOND)
 
+    def _add_correctness(self, compared: Correctness, values: Mapping[str, float | None]) -> None:
+        """Count the claims of an answer and of its reference, also for each F1 they are part of.
 
-def _add_calls(result: SampleResult, tally: Tally) -> None:
-    found, spent = tally.counted, tally.counted["spent"]
-    for call in result.calls:
-        if call.model:
-            found["models"][call.model] += 1
-        if call.cached:
-            spent["cache_hits"] += 1
-            continue
-        spent["calls"] += 1
-        spent["retries"] += call.retries
-        spent["prompt_tokens"] += call.prompt_tokens
-        spent["reply_tokens"] += call.reply_tokens
-        spent["ticks"] += round(call.seconds * _TICKS_PER_SECOND)
+        The claims of a reference from which the answer abstained count as not covered.
+        """
+        found, pools = self._counted, self._pools
+        found["correctness.signatures"][compared.signature] += 1
+        found["correctness.statuses"][compared.status] += 1
+        flags = chain(compared.answer_flags, compared.reference_flags)
+        found["correctness.flags"].update(flag.name for flag in flags)
+        answer, reference = Counts.of(compared.answer), Counts.of(compared.reference)
+        pools["answers"].merge(answer)
+        pools["references"].merge(reference)
+        if compared.status is CorrectnessStatus.ABSTAINED:
+            reference = Counts(own=Counter({Support.NONE: claimed(compared)}))
+        for name in ("f1", "f1_overall", FALLBACK):
+            if values.get(name) is not None:
+                pools[f"{name}.answers"].merge(answer)
+                pools[f"{name}.references"].merge(reference)
 
+    def _add_relevance(self, related: AnswerRelevance, values: Mapping[str, float | None]) -> None:
+        found = self._counted
+        found["relevance.signatures"][related.signature] += 1
+        found["relevance.statuses"][related.status] += 1
+        found["relevance.flags"].update(flag.name for flag in related.flags)
+        reasons = Counter(failure.reason for failure in related.failures)
+        found["relevance.unscored"].update(reasons)
+        answers = found["relevance.answers"]
+        answers["failed"] += bool(reasons)
+        answers["over_budget"] += reasons.keys() == {UnscoredReason.BUDGET}
+        answers["unanswering"] += related.status in UNANSWERING and "relevance_overall" in values
+        self._pools["parts"].merge(Counts.of(related.parts))
 
-def _add_correctness(compared: Correctness, values: dict[str, float | None], tally: Tally) -> None:
-    """Count the claims of an answer and of its reference, also for each F1 that they are part of.
+    def _scores(self, pooled: Mapping[str, Rate]) -> dict[str, CorpusScore | None]:
+        """Return scores by name, each beside its pooled value; None where no answer has one."""
+        return {name: self._score(name, *pool) for name, pool in pooled.items()}
 
-    The claims of a reference from which the answer abstained count as not covered.
-    """
-    found, pools = tally.counted, tally.pools
-    found["correctness.signatures"][compared.signature] += 1
-    found["correctness.statuses"][compared.status] += 1
-    flags = chain(compared.answer_flags, compared.reference_flags)
-    found["correctness.flags"].update(flag.name for flag in flags)
-    answer, reference = Counts.of(compared.answer), Counts.of(compared.reference)
-    pools["answers"].merge(answer)
-    pools["references"].merge(reference)
-    if compared.status is CorrectnessStatus.ABSTAINED:
-        reference = Counts(own=Counter({Support.NONE: claimed(compared)}))
-    for name in ("f1", "f1_overall", FALLBACK):
-        if values.get(name) is not None:
-            pools[f"{name}.answers"].merge(answer)
-            pools[f"{name}.references"].merge(reference)
+    def _shares(self, names: Iterable[str]) -> dict[str, CorpusScore | None]:
+        """Return shares of answers by name; their pooled value is the mean itself."""
+        means = self._means
+        return self._scores({name: (means.mean(name), means.count(name)) for name in names})
 
+    def _score(self, name: str, micro: float | None, items: int) -> CorpusScore | None:
+        macro, interval = self._means.mean(name), self._means.interval(name)
+        if macro is None or interval is None or micro is None:
+            return None
+        return CorpusScore(
+            macro=macro,
+            micro=micro,
+            answers=self._means.count(name),
+            items=items,
+            interval=interval,
+        )
 
-def _add_relevance(related: AnswerRelevance, values: dict[str, float | None], tally: Tally) -> None:
-    found = tally.counted
-    found["relevance.signatures"][related.signature] += 1
-    found["relevance.statuses"][related.status] += 1
-    found["relevance.flags"].update(flag.name for flag in related.flags)
-    reasons = Counter(failure.reason for failure in related.failures)
-    found["relevance.unscored"].update(reasons)
-    answers = found["relevance.answers"]
-    answers["failed"] += bool(reasons)
-    answers["over_budget"] += reasons.keys() == {UnscoredReason.BUDGET}
-    answers["unanswering"] += related.status in UNANSWERING and "relevance_overall" in values
-    tally.pools["parts"].merge(Counts.of(related.parts))
+    def _bounds(self, names: Iterable[str]) -> dict[str, CorpusBounds | None]:
+        """Return bounds under the names of their fields; None where no answer has any."""
+        return {f"{name}_bounds": self._bound(f"{name}.low", f"{name}.high") for name in names}
+
+    def _bound(self, lower: str, upper: str) -> CorpusBounds | None:
+        low, high = self._means.mean(lower), self._means.mean(upper)
+        interval = self._means.interval(lower)
+        if low is None or high is None or interval is None:
+            return None
+        return CorpusBounds(
+            low=low,
+            high=high,
+            answers=self._means.count(lower),
+            low_interval=interval,
+            high_interval=self._means.interval(upper),
+        )

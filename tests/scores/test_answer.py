@@ -10,6 +10,7 @@ from judge.records import (
     FlagName,
     Sample,
     SampleResult,
+    Support,
 )
 from judge.scores.answer import Counts, aggregate
 from tests.compared import outcome, outcomes, sentences
@@ -139,7 +140,11 @@ def test_counts_of_parts_add_up_to_those_of_all_and_every_claim_is_counted_once(
     whole, merged = counts(one + other), counts(one)
     merged.merge(counts(other))
     assert merged == whole
-    assert whole.judged + whole.failed + whole.no_claim == whole.claims == len(one + other)
+    assert (
+        whole.judged + whole.failed + whole.own[Support.NO_CLAIM]
+        == whole.claims
+        == len(one + other)
+    )
     assert whole.cited == sum(mark in "fy" for mark in one + other)
     if whole.mean is not None and whole.bounds is not None:
         assert whole.bounds[0] <= whole.mean <= whole.bounds[1]

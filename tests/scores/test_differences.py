@@ -9,7 +9,6 @@ from judge.scores.differences import (
     paired,
     pairs_to_see,
     share_limits,
-    sign_flips,
     t_tails,
 )
 
@@ -70,26 +69,6 @@ def test_a_loss_of_every_pair_by_as_much_is_one() -> None:
     assert low < 0.0 <= high, "five signs cannot say"
 
 
-@pytest.mark.no_cover
-def test_sign_flips_are_scipys() -> None:
-    rng = np.random.default_rng(5)
-    # All signs, drawn ones, and the normal distribution of a sum of many.
-    for size, near in ((5, 0.0), (12, 0.0), (40, 0.02), (1_500, 0.02)):
-        differences = np.round(rng.normal(0.3 / size**0.5, 0.4, size), 2)
-        differences[:2] = 0
-        expected = stats.permutation_test(
-            (differences,),
-            np.mean,
-            permutation_type="samples",
-            n_resamples=np.inf if near == 0 else 9_999,
-            rng=1,
-        )
-        assert sign_flips(differences) == pytest.approx(expected.pvalue, abs=near + 1e-9), size
-    assert sign_flips([]) == sign_flips([0.0, 0.0]) == sign_flips([0.5]) == 1
-    # .1 + .2 is not .3: those sums are as far from 0 as the one found.
-    assert sign_flips([0.1, 0.2, -0.3]) == 1
-
-
 def test_holm_is_statsmodels() -> None:
     rng = np.random.default_rng(6)
     for size in (1, 2, 5, 20):
@@ -131,7 +110,7 @@ def test_the_interval_holds_the_truth_and_p_is_uniform_where_nothing_differs() -
         held = np.mean([low <= after - before <= high for low, high in filter(None, limits)])
         assert 0.93 <= held <= 0.97, (before, after, held)
         if before == after:
-            ps = np.array([sign_flips(each) for each in changes])
+            ps = np.array([found.p for each in changes if (found := paired(each))])
             # Of a uniform p the share under each level is the level: ± 3.3 standard errors.
             for level in (0.01, 0.05, 0.2, 0.5, 0.8):
                 spread = 3.3 * np.sqrt(level * (1 - level) / draws)
