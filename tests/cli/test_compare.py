@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy import stats
 
 from tests.commands import judge, line, write
 from tests.reviewed import score
@@ -43,14 +44,14 @@ def test_the_example_worked_by_hand(runs: tuple[Path, Path]) -> None:
     assert (own["pairs"], own["better"], own["worse"]) == (8, 1, 6)
     assert (own["first"], own["value"]) == (15 / 16, 10 / 16)
     assert own["difference"] == pytest.approx(-2.5 / 8)
-    # Of 2^7 choices of signs 2 give ±7 halves, and 14 ±5.
-    assert own["p"] == 16 / 128
+    # t = .3125/√(.1383929/8) = 2.3760 with 7 degrees of freedom.
+    assert own["p"] == pytest.approx(2 * stats.t.sf(2.37598, 7), abs=1e-5)
     # s² = (7·.25 - 8·.3125²)/7, and t(7) at .975 is 2.3646.
     reach = 2.3646 * (0.1383929 / 8) ** 0.5
     limits = (own["interval"]["low"], own["interval"]["high"])
     assert limits == pytest.approx((-0.3125 - reach, -0.3125 + reach), abs=1e-3)
-    # Strict, both hallucination rates and contradictions tell the same of these: five times .125.
-    assert own["p_holm"] == 0.625
+    # Strict, both hallucination rates and contradictions differ alike: five times p.
+    assert own["p_holm"] == pytest.approx(5 * own["p"])
     assert differences["scores"]["coverage"]["p_holm"] == 1
     # ((1.96 + .8416)·.37201/.02)² = 2715.6
     assert own["to_see"] == 2716
