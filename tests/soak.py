@@ -26,7 +26,7 @@ from pydantic import JsonValue
 
 from judge.backends.store import DiskStore
 from judge.inputs.runs import read_summary
-from judge.judges.cached.rows import VerdictRow
+from judge.judges.cached import Row
 from judge.records import Support, Unscored, Verdict
 from tests import faults, replies
 from tests.asked import Asked
@@ -201,8 +201,8 @@ def _stored(texts: list[str]) -> set[Name]:
     numbers = {hashlib.sha256(text.encode()).hexdigest()[:16]: n for n, text in enumerate(texts)}
     with DiskStore(Path(os.environ["XDG_CACHE_HOME"]) / "judge") as store:
         rows = dict(store.rows())
-    places = [row.place for text in rows.values() if (row := VerdictRow.read(text))]
-    return {(numbers[place.asked], place.sentence) for place in places}
+    found = [row for text in rows.values() if (row := Row.read(text))]
+    return {(numbers[row.answer], index) for row in found for index in row.verdicts}
 
 
 if __name__ == "__main__":

@@ -17,8 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.backends.store import BackgroundStore, DiskStore, empty
+from judge.backends.store import BackgroundStore, DiskStore, empty, open_store
 from judge.backends.store.redis import RedisStore
+from judge.config import Config
 from judge.errors import JudgeError
 from judge.protocols import Store
 
@@ -307,6 +308,17 @@ def test_a_cache_of_an_older_version_is_read_and_added_to(folder: Path) -> None:
         assert store.get(["k", "差", "more"]) == {"k": "new", "差": "旅", "more": "x"}
         assert pragma(store, "journal_mode") == "wal"
         assert store.clear() == 3
+
+
+async def test_rows_that_are_not_read_any_more_are_named(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = Config(cache_dir=folder)
+    for key, warnings in (("ab12", 0), ("reply:ab12", 1)):
+        async with open_store(config) as store:
+            await store.put({"probe:12": "x", key: "x"})
+        async with open_store(config):
+            assert caplog.text.count(f"judge cache clear --cache-dir {folder}") == warnings
 
 
 def test_only_its_owner_enters_a_new_folder(tmp_path: Path) -> None:

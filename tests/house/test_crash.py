@@ -16,7 +16,7 @@ import pytest
 
 from judge.backends.store import DiskStore
 from judge.inputs.runs import read_record, read_summary
-from judge.judges.cached.rows import VerdictRow
+from judge.judges.cached import Row
 from judge.records import Support, UnscoredReason
 from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, start, write
@@ -55,8 +55,8 @@ def stored(samples: Path) -> set[Name]:
     hashes = {hashlib.sha256(answer.encode()).hexdigest()[:16]: answer for answer in ANSWERS}
     with DiskStore(samples.with_name("caches") / "judge") as store:
         rows = dict(store.rows())
-    places = [row.place for text in rows.values() if (row := VerdictRow.read(text))]
-    return {(hashes[place.asked], place.sentence) for place in places}
+    found = [row for text in rows.values() if (row := Row.read(text))]
+    return {(hashes[row.answer], index) for row in found for index in row.verdicts}
 
 
 def asked_since(server: JudgeServer, first: int) -> set[Name]:

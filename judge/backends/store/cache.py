@@ -3,10 +3,11 @@
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from judge.backends.store.disk import DiskStore, NotKept
 from judge.config import Config
@@ -21,16 +22,22 @@ _LOST: Final = (
     "cache %s: it failed for a while, and what %s said is not kept: it is in the results alone, "
     "and is asked for again with --force"
 )
+_OLDER: Final = (
+    "cache %s: what an earlier version stored there is not read any more; to remove it: "
+    "judge cache clear --cache-dir %s"
+)
 
 
 class BackgroundStore:
     """A `judge.protocols.Store` that is opened on entering and used on one thread.
 
-    `put` returns once the texts are kept, so that a kill -9 loses none of them.
+    Reads and writes that arrive while the thread is busy wait, and then share one transaction.
+    `put` returns once the texts are stored, so that a kill -9 loses none of them; they are stored
+    even where the caller is cancelled.
 
     A disk that fills up, or a server that goes away, does not end a run, for what was paid for is
-    in the results: a warning says so once, and another at the end says how much was not kept. What
-    cannot be looked up counts as absent. A `strict` store raises these failures.
+    in the results: a warning says so once, and another at the end says how much was not stored. A
+    text that cannot be looked up counts as absent. A `strict` store raises these failures.
     """
 
     def __init__(
@@ -40,6 +47,9 @@ class BackgroundStore:
         self._strict = strict
         self._store: DiskStore | RedisStore
         self._thread: Final = ThreadPoolExecutor(1, "judge-cache")
+        self._reads: list[tuple[Sequence[str], asyncio.Future[Mapping[str, str]]]] = []
+        self._writes: list[tuple[Mapping[str, str], asyncio.Future[None]]] = []
+        self._worker: asyncio.Task[None] | None = None
         self._lost = 0
         self._warned = False
 
@@ -49,6 +59,8 @@ class BackgroundStore:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        if self._worker:
+            await self._worker
         self._thread.submit(self._store.close)
         await asyncio.to_thread(self._thread.shutdown)
         if self._lost:
@@ -56,29 +68,64 @@ class BackgroundStore:
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, str]:
         """Return the texts known for these keys; a missing key is absent."""
-        loop = asyncio.get_running_loop()
-        try:
-            return await loop.run_in_executor(self._thread, self._store.get, keys)
-        except NotKept as error:
-            self._warn(error)
-            return {}
+        found: asyncio.Future[Mapping[str, str]] = asyncio.get_running_loop().create_future()
+        self._reads.append((keys, found))
+        self._start()
+        return await found
 
     async def put(self, texts: Mapping[str, str]) -> None:
-        """Keep all of these, or none; they are kept even where the caller is cancelled."""
-        loop = asyncio.get_running_loop()
-        try:
-            kept = loop.run_in_executor(self._thread, self._store.put, texts)
-            await asyncio.shield(kept)
-        except NotKept as error:
-            self._warn(error)
-            self._lost += 1
+        """Store all of these, or none."""
+        stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._writes.append((texts, stored))
+        self._start()
+        await stored
 
-    def _warn(self, error: NotKept) -> None:
-        if self._strict:
-            raise error
-        if not self._warned:
-            self._warned = True
-            _LOGGER.warning("%s", error)
+    def _start(self) -> None:
+        if self._worker is None:
+            self._worker = asyncio.create_task(self._work())
+
+    async def _work(self) -> None:
+        """Serve the calls that wait, until there are none."""
+        loop = asyncio.get_running_loop()
+        while self._reads or self._writes:
+            writes, self._writes = self._writes, []
+            reads, self._reads = self._reads, []
+            texts = {key: text for each, _ in writes for key, text in each.items()}
+            keys = [key for each, _ in reads for key in each]
+            futures: list[asyncio.Future[Any]] = [
+                *(stored for _, stored in writes),
+                *(found for _, found in reads),
+            ]
+            known: Mapping[str, str] = {}
+            try:
+                known = await loop.run_in_executor(self._thread, self._serve, texts, keys)
+            except NotKept as error:
+                self._lost += len(writes)
+                if self._strict:
+                    _fail(futures, error)
+                elif not self._warned:
+                    self._warned = True
+                    _LOGGER.warning("%s", error)
+            except Exception as error:  # noqa: BLE001  the callers raise it
+                _fail(futures, error)
+            for _, stored in writes:
+                if not stored.done():
+                    stored.set_result(None)
+            for wanted, found in reads:
+                if not found.done():
+                    found.set_result({key: known[key] for key in wanted if key in known})
+        self._worker = None
+
+    def _serve(self, texts: Mapping[str, str], keys: Sequence[str]) -> Mapping[str, str]:
+        if texts:
+            self._store.put(texts)
+        return self._store.get(keys) if keys else {}
+
+
+def _fail(futures: Iterable[asyncio.Future[Any]], error: Exception) -> None:
+    for future in futures:
+        if not future.done():
+            future.set_exception(error)
 
 
 def open_store(config: Config, *, strict: bool = False) -> BackgroundStore:
@@ -86,7 +133,10 @@ def open_store(config: Config, *, strict: bool = False) -> BackgroundStore:
 
     def opened() -> "DiskStore | RedisStore":
         if config.cache_url is None:
-            return DiskStore(cache_folder(config), durable=config.durable)
+            store = DiskStore(cache_folder(config), durable=config.durable)
+            if store.holds_older_rows():
+                _LOGGER.warning(_OLDER, store.place, shlex.quote(store.place))
+            return store
         with extra("redis", "cache_url"):
             from judge.backends.store.redis import RedisStore  # noqa: PLC0415  an extra
         return RedisStore(config.cache_url, ttl=config.cache_ttl)

@@ -138,6 +138,15 @@ class DiskStore:
                 if key is not None and (text := self._cache.get(key)) is not None:
                     yield key, text
 
+    def holds_older_rows(self) -> bool:
+        """Return whether an earlier version stored verdicts here, one row for each sentence.
+
+        Its replies have keys that sort behind all keys of today.
+        """
+        with _translated(self.directory):
+            last = next(self._cache.iterkeys(reverse=True), None)
+        return isinstance(last, str) and last.startswith("reply:")
+
     @property
     def size(self) -> int:
         """Bytes on disk."""

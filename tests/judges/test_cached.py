@@ -1,11 +1,14 @@
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from judge.backends.fake import FakeStore
 from judge.errors import JudgeUnavailable
-from judge.judges.cached import CachedJudge, contents
+from judge.judges.cached import CachedJudge, Row, contents, row_keys
 from judge.protocols import Judge
 from judge.records import (
     Call,
@@ -55,11 +58,12 @@ class Inner:
     async def judge(self, request: JudgeRequest) -> Judgment:
         self.requests.append(request)
         await asyncio.sleep(0)
-        reply = Reply(text=f"reply to {request.ask}", call=CALL, sentences=request.ask)
+        read = tuple(i for i in request.ask if isinstance(self.outcomes[i], Verdict))
+        reply = Reply(text=f"reply to {request.ask}", call=CALL, sentences=read)
         return Judgment(
             outcomes={index: self.outcomes[index] for index in request.ask},
             calls=(CALL,),
-            replies=(reply,),
+            replies=(reply,) if read else (),
             flags=tuple(flag for flag in self.flags if flag.sentence in request.ask),
         )
 
@@ -76,9 +80,9 @@ FULL = {0: verdict(Support.FULL, "0"), 1: verdict(Support.NONE), 2: verdict(Supp
 
 async def test_what_was_asked_is_not_asked_again() -> None:
     store = FakeStore()
-    first = await CachedJudge(Inner(FULL), store, URL).judge(asked())
+    first = await CachedJudge(Inner(FULL), store, URL, group=16).judge(asked())
     inner = Inner({})
-    cached: Judge = CachedJudge(inner, store, URL)
+    cached: Judge = CachedJudge(inner, store, URL, group=16)
     second = await cached.judge(asked())
     assert inner.requests == []
     assert cached.signature == "llm:m"
@@ -90,41 +94,33 @@ async def test_what_was_asked_is_not_asked_again() -> None:
     assert (second.calls, second.replies) == ((HIT,), ())
 
 
-async def test_only_the_rest_is_asked() -> None:
+async def test_a_failure_is_never_stored() -> None:
     store = FakeStore()
-    inner = Inner(FULL)
-    judge = CachedJudge(inner, store, URL)
-    await judge.judge(asked((1,)))
+    inner = Inner(FULL | {1: TIMEOUT})
+    judge = CachedJudge(inner, store, URL, group=16)
     judgment = await judge.judge(asked())
-    assert inner.asked == [(1,), (0, 2)]
+    assert judgment.outcomes[1] == TIMEOUT
+    inner.outcomes[1] = verdict(Support.CONTRADICTED)
+    judgment = await judge.judge(asked())
+    assert judgment.outcomes[1] == verdict(Support.CONTRADICTED)
+    assert inner.asked == [(0, 1, 2), (1,)], "only the rest is asked"
     assert list(judgment.outcomes) == [0, 1, 2]
     assert judgment.calls == (HIT, CALL)
-    assert [reply.sentences for reply in judgment.replies] == [(0, 2)]
+    assert [reply.sentences for reply in judgment.replies] == [(1,)]
     again = await judge.judge(asked())
     assert again.outcomes == judgment.outcomes
     assert again.calls == (HIT, HIT), "one for each stored reply"
     assert len(inner.requests) == 2
-
-
-async def test_a_failure_is_never_stored() -> None:
-    store = FakeStore()
-    inner = Inner(FULL | {1: TIMEOUT})
-    judge = CachedJudge(inner, store, URL)
-    judgment = await judge.judge(asked())
-    assert judgment.outcomes[1] == TIMEOUT
-    inner.outcomes[1] = verdict(Support.CONTRADICTED)
-    assert (await judge.judge(asked())).outcomes[1] == verdict(Support.CONTRADICTED)
-    assert inner.asked == [(0, 1, 2), (1,)]
     failing = FakeStore()
     everything = Inner(dict.fromkeys(range(3), TIMEOUT))
-    await CachedJudge(everything, failing, URL).judge(asked())
+    await CachedJudge(everything, failing, URL, group=16).judge(asked())
     assert failing.texts == {}
 
 
 async def test_a_verdict_on_part_of_the_evidence_is_shared_and_never_stored() -> None:
     flag = Flag(name=FlagName.UNJUDGED_EVIDENCE, sentence=0)
     store, inner = FakeStore(), Inner(FULL, flag)
-    judge = CachedJudge(inner, store, URL)
+    judge = CachedJudge(inner, store, URL, group=16)
     judgments = await asyncio.gather(*(judge.judge(asked()) for _ in range(2)))
     assert [(each.outcomes[0], each.flags) for each in judgments] == [
         (verdict(Support.FULL, "docA"), (flag,))
@@ -145,7 +141,7 @@ async def test_what_is_not_the_models_own_is_never_stored() -> None:
     ):
         store, inner = FakeStore(), Inner({0: outcome})
         for _ in range(2):
-            judgment = await CachedJudge(inner, store, URL).judge(asked((0,)))
+            judgment = await CachedJudge(inner, store, URL, group=16).judge(asked((0,)))
             assert judgment.outcomes == {0: outcome}
         assert (store.texts, inner.asked) == ({}, [(0,), (0,)])
 
@@ -154,10 +150,15 @@ async def test_the_flags_of_a_sentence_come_back_with_its_verdict() -> None:
     store = FakeStore()
     flag = Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=2)
     early = Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=0)
-    judge = CachedJudge(Inner(FULL, flag, early), store, URL)
-    assert (await judge.judge(asked((1, 2)))).flags == (flag,)
+    inner = Inner(FULL | {0: TIMEOUT}, flag)
+    judge = CachedJudge(inner, store, URL, group=16)
+    assert (await judge.judge(asked())).flags == (flag,)
+    inner.outcomes, inner.flags = FULL, (flag, early)
     assert (await judge.judge(asked())).flags == (early, flag)
-    assert (await CachedJudge(Inner({}), store, URL).judge(asked())).flags == (early, flag)
+    assert (await CachedJudge(Inner({}), store, URL, group=16).judge(asked())).flags == (
+        early,
+        flag,
+    )
 
 
 class Torn(FakeStore):
@@ -172,27 +173,28 @@ class Torn(FakeStore):
         await super().put(texts)
 
 
-async def test_a_broken_row_is_a_miss() -> None:
-    for spoilt in ("", "null", '{"support":"full"}', "\ufffd", "swap"):
-        store = FakeStore()
-        await CachedJudge(Inner(FULL), store, URL).judge(asked())
-        keys = [name for name in store.texts if ":" not in name]
-        texts = [store.texts[key] for key in keys]
-        swapped = dict(zip(keys, texts[1:] + texts[:1], strict=True))
-        await store.put(swapped if spoilt == "swap" else {keys[1]: spoilt})
-        inner = Inner(FULL)
-        judge = CachedJudge(inner, store, URL)
-        judgment = await judge.judge(asked())
-        assert inner.asked == [(0, 1, 2) if spoilt == "swap" else (1,)]
-        assert judgment.outcomes[1] == verdict(Support.NONE)
-        await judge.judge(asked())
-        assert len(inner.requests) == 1, "the fresh verdict stands in its place"
+@pytest.mark.parametrize("spoilt", ["", "null", '{"support":"full"}', "another answer's"])
+async def test_a_broken_row_is_a_miss(spoilt: str) -> None:
+    store = FakeStore()
+    judge = CachedJudge(Inner(FULL), store, URL, group=16)
+    await judge.judge(asked())
+    (key,) = store.texts
+    if spoilt == "another answer's":
+        await judge.judge(asked((1, 2)))
+        others = [text for name, text in store.texts.items() if name != key]
+        spoilt = others[0].replace('"1":', '"7":')
+    store.texts[key] = spoilt
+    inner = Inner(FULL)
+    judge = CachedJudge(inner, store, URL, group=16)
+    assert (await judge.judge(asked())).outcomes[1] == verdict(Support.NONE)
+    await judge.judge(asked())
+    assert inner.asked == [(0, 1, 2)], "the fresh verdicts stand in its place"
 
 
 async def test_answers_alike_in_flight_are_asked_once() -> None:
     inner = Inner(FULL)
-    judge = CachedJudge(inner, FakeStore(), URL)
-    four = [asked(), asked((1, 2), ids=("x", "y")), asked(), asked(query="another")]
+    judge = CachedJudge(inner, FakeStore(), URL, group=16)
+    four = [asked(), asked(ids=("x", "y")), asked(), asked(query="another")]
     judgments = await asyncio.gather(*(judge.judge(each) for each in four))
     assert inner.asked == [(0, 1, 2), (0, 1, 2)]
     assert judgments[1].outcomes[2] == verdict(Support.PARTIAL, "y")
@@ -202,7 +204,7 @@ async def test_answers_alike_in_flight_are_asked_once() -> None:
 async def test_a_failure_is_shared_by_all_who_ask_alike() -> None:
     flag = Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=1)
     inner = Inner(dict.fromkeys(range(3), TIMEOUT), flag)
-    judge = CachedJudge(inner, FakeStore(), URL)
+    judge = CachedJudge(inner, FakeStore(), URL, group=16)
     judgments = await asyncio.gather(*(judge.judge(asked()) for _ in range(10)))
     assert inner.asked == [(0, 1, 2)]
     assert all(judgment.outcomes == inner.outcomes for judgment in judgments)
@@ -231,7 +233,7 @@ class Stuck(Inner):
 @pytest.mark.parametrize("outcome", [TIMEOUT, verdict(Support.NONE)])
 async def test_where_the_first_is_cancelled_one_of_the_others_asks(outcome: JudgeOutcome) -> None:
     inner = Stuck({0: outcome})
-    judge = CachedJudge(inner, FakeStore(), URL)
+    judge = CachedJudge(inner, FakeStore(), URL, group=16)
     first, *others = (asyncio.create_task(judge.judge(asked((0,)))) for _ in range(5))
     await asyncio.sleep(0)
     first.cancel()
@@ -248,7 +250,7 @@ async def test_where_the_first_is_cancelled_one_of_the_others_asks(outcome: Judg
 async def test_where_the_first_meets_an_error_one_of_the_others_asks() -> None:
     inner = Stuck(FULL | {2: TIMEOUT})
     inner.error = JudgeUnavailable("quota")
-    judge = CachedJudge(inner, FakeStore(), URL)
+    judge = CachedJudge(inner, FakeStore(), URL, group=16)
     five = [judge.judge(asked()) for _ in range(5)]
     async with asyncio.timeout(60):
         first, *others = await asyncio.gather(*five, return_exceptions=True)
@@ -263,12 +265,12 @@ async def test_groups_are_asked_and_stored_one_after_the_other() -> None:
     inner = Inner(FULL, *flags)
     judgment = await CachedJudge(inner, store, URL, group=2).judge(asked())
     assert inner.asked == [(0, 1), (2,)]
-    assert [sum(":" not in name for name in names) for names in store.puts] == [2, 1]
+    assert [len(names) for names in store.puts] == [1, 1]
     assert list(judgment.outcomes) == [0, 1, 2]
     assert judgment.calls == (CALL, CALL)
     assert [reply.sentences for reply in judgment.replies] == [(0, 1), (2,)]
     assert judgment.flags == tuple(flags)
-    again = await CachedJudge(Inner({}), store, URL).judge(asked())
+    again = await CachedJudge(Inner({}), store, URL, group=2).judge(asked())
     assert (again.outcomes, again.calls) == (judgment.outcomes, (HIT, HIT))
 
 
@@ -314,3 +316,127 @@ async def test_a_verdict_keeps_the_signature_it_was_made_under() -> None:
         "llm:m|served:m-1": (1, 1),
         "llm:m|served:m-2": (1, 1),
     }
+
+
+SERVER = "https://api.example.com/v1"
+SIGNATURE = "llm:m@host|served:m-1|prompt:faithfulness-v1@a77cf08f|json_schema|t:0|max_tokens"
+
+
+def about(
+    chunks: Sequence[str] = ("甲", "b", "c"),
+    cites: Mapping[int, tuple[int, ...]] | None = None,
+    second: str = "Two.",
+    query: str = "问",
+    answer: str = "One. Two.",
+) -> JudgeRequest:
+    return request(["One.", second], chunks, cites, query=query, answer=answer)
+
+
+def key(request: JudgeRequest, signature: str = SIGNATURE, url: str = SERVER) -> str:
+    (name,) = row_keys(request, 16, signature, url)
+    return name
+
+
+KEY = key(about())
+
+OTHERS = {
+    "model": key(about(), signature=SIGNATURE.replace("m@host", "m2@host")),
+    "prompt": key(about(), signature=SIGNATURE.replace("-v1@a", "-v2@a")),
+    "server": key(about(), url="https://other.example.com/v1"),
+    "port": key(about(), url="https://api.example.com:8443/v1"),
+    "scheme": key(about(), url="http://api.example.com/v1"),
+    "path": key(about(), url="https://api.example.com/v2"),
+    "query": key(about(query="q?")),
+    "answer": key(about(answer="One.  Two.")),
+    "chunk text": key(about("甲Bc")),
+    "chunk order": key(about("b甲c")),
+    "chunk count": key(about("甲b")),
+    "empty chunk": key(about(("甲", "b", "c", ""))),
+    "asked": key(about().model_copy(update={"ask": (1,)})),
+    "sentence": key(about(second="Three.")),
+    "cites": key(about(cites={1: (1,)})),
+    "cites more": key(about(cites={1: (1, 2)})),
+    "a character from query to answer": key(about(query="问O", answer="ne. Two.")),
+    "a character from chunk to chunk": key(about(("甲b", "", "c"))),
+    "a chunk joined to the answer": key(about("bc", answer="One. Two.甲")),
+    "a field joined to the next": key(about(query="", answer="问One. Two.")),
+}
+
+
+def test_every_part_of_what_is_asked_makes_another_key_and_nothing_else_does() -> None:
+    assert len({KEY, *OTHERS.values()}) == 1 + len(OTHERS)
+    chunks = request([], "甲bc", ids=["renamed"] * 3).chunks
+    for unseen in ({"chunks": chunks}, {"deadline": 5.0}):
+        assert key(about().model_copy(update=unseen)) == KEY, unseen
+
+
+def test_the_model_that_the_server_named_is_no_part_of_it() -> None:
+    named = SIGNATURE.replace("m-1", "m-2026-05")
+    assert key(about(), signature=named) == KEY
+
+
+def test_texts_count_as_a_model_is_shown_them() -> None:
+    assert key(about("甲b<")) != KEY
+    assert key(about(("甲", "b", "[INST]"))) == key(about(("甲", "b", "［INST\u2060]")))
+
+
+def test_each_group_has_a_row_of_its_own() -> None:
+    assert list(row_keys(about(), 1, SIGNATURE, SERVER).values()) == [(0,), (1,)]
+
+
+positions = st.integers(0, 1)
+verdicts = st.builds(
+    Verdict,
+    support=st.sampled_from(Support),
+    evidence=st.lists(
+        st.builds(Evidence, chunk_id=positions.map(str), quote=st.text()), max_size=3
+    ).map(tuple),
+    supporting=st.lists(positions.map(str), unique=True).map(tuple),
+    cited_support=st.none() | st.sampled_from(Support),
+    reason=st.text(),
+    source=st.just("llm"),
+    signature=st.text(),
+    score=st.none(),
+    fallback_from=st.none(),
+)
+
+
+@given(verdicts)
+async def test_a_verdict_comes_back_equal(verdict: Verdict) -> None:
+    store = FakeStore()
+    await CachedJudge(Inner({0: verdict}), store, URL, group=16).judge(asked((0,), "01"))
+    judgment = await CachedJudge(Inner({}), store, URL, group=16).judge(asked((0,), "01"))
+    assert judgment.outcomes == {0: verdict}
+
+
+VERDICT: dict[str, object] = {"support": "full", "source": "llm", "signature": "llm:m"}
+ROW: dict[str, object] = {
+    "answer": "a3b5",
+    "stored": "2026-11-28T00:00:00Z",
+    "verdicts": {"3": VERDICT},
+    "replies": [],
+}
+
+
+def rows(*changes: dict[str, object]) -> list[Row | None]:
+    return [Row.read(json.dumps(ROW | change)) for change in changes]
+
+
+def test_a_text_of_any_other_shape_is_no_row() -> None:
+    assert None not in rows({}, {"verdicts": {}})
+    assert not any(
+        rows(
+            *(
+                {"verdicts": {"3": VERDICT | change}}
+                for change in (
+                    {"more": 1},
+                    {"support": "FULL"},
+                    {"supporting": [1]},
+                    {"evidence": [[0, "q"]]},
+                    {"reason": None},
+                )
+            )
+        )
+    )
+    assert not any(rows({"more": 1}, {"stored": "now"}, {"verdicts": {"three": VERDICT}}))
+    assert not any(map(Row.read, ["", "{", "null", "[]", "9" * 5000, "[" * 100_000]))

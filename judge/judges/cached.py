@@ -1,0 +1,314 @@
+"""The judge that stores verdicts, and never asks for a stored one again.
+
+A row of the cache holds the verdicts on one group of sentences, as JSON text. Its key is a hash of
+all that the judge saw and how it was asked. A row is read as if somebody else had written it: a
+text of another shape counts as absent.
+"""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from pydantic import AwareDatetime, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from judge.protocols import Judge, Store
+from judge.records import (
+    Call,
+    Chunk,
+    Flag,
+    FlagName,
+    JudgeOutcome,
+    JudgeRequest,
+    Judgment,
+    PartsVerdict,
+    Record,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.records.exchange import Reply
+from judge.signature import Signature
+from judge.text.tokens import broken
+
+EDITION: Final = "verdicts-2"
+"""Edition of the keys and the rows; rows of another edition are not found."""
+_LATE: Final = Unscored(
+    reason=UnscoredReason.TIMEOUT, detail="another answer asks the same, and had no reply in time"
+)
+_Pending = asyncio.Future[Judgment | None]
+"""The result of a request under way; None where it was cancelled or failed."""
+
+
+class Row(Record):
+    """The verdicts on a group of sentences. They name chunks by position, "0" and up."""
+
+    answer: str
+    """Hash of the answer's text."""
+    stored: AwareDatetime
+    """When the row was written."""
+    verdicts: Mapping[int, PartsVerdict | Verdict]
+    """By sentence index; a language model's own."""
+    replies: tuple[Reply, ...]
+    """The replies that the verdicts were read from."""
+    flags: tuple[Flag, ...] = ()
+    """The flags that the judge raised about the sentences."""
+
+    @classmethod
+    def read(cls, text: str) -> "Row | None":
+        """Return the row, or None where the text is something else."""
+        try:
+            return cls.model_validate_json(text, strict=True)
+        except ValidationError:
+            return None
+
+    def write(self) -> str:
+        """Return the row as text; lone surrogates, which a model may write, are replaced."""
+        try:
+            return self.model_dump_json(exclude_defaults=True)
+        except PydanticSerializationError:
+            fields = self.model_dump(mode="json", exclude_defaults=True)
+            text = json.dumps(fields, ensure_ascii=False)
+            return text.encode("utf-8", "replace").decode("utf-8")
+
+    def fits(self, group: Sequence[int], chunks: int) -> bool:
+        """Return whether all its verdicts are on these sentences and on that many chunks."""
+        positions = set(map(str, range(chunks)))
+        return all(
+            index in group and _is_storable(verdict, positions)
+            for index, verdict in self.verdicts.items()
+        )
+
+
+class CachedJudge:
+    """Returns the verdicts that are stored, and asks `inner` for the others.
+
+    Groups of at most `group` sentences are asked one after the other, and each group's verdicts
+    are stored in one transaction before the next is asked: after a kill -9 the same command asks
+    for nothing that was stored. An `Unscored` is never stored, nor is a verdict that was given
+    without part of its evidence. Two equal requests at the same moment are asked once: the second
+    one shares what the first gets, failures included.
+
+    `inner` sees the chunks under their positions, "0" and up, for ids are no part of a key. `url`
+    is the base URL of the server that is asked; `repeat` is 0 for the first request about a
+    sentence, and tells repeats apart.
+    """
+
+    def __init__(
+        self, inner: Judge, store: Store, url: str, *, group: int, repeat: int | str = 0
+    ) -> None:
+        self._inner = inner
+        self._store = store
+        self._url = url
+        self._group = group
+        self._repeat = repeat
+        self._pending: dict[tuple[str, ...], _Pending] = {}
+
+    @property
+    def signature(self) -> str:
+        """The signature of `inner`: a stored verdict and a fresh one are the same."""
+        return self._inner.signature
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        """Return one outcome per asked sentence; a stored reply adds its call, marked `cached`."""
+        keys = row_keys(request, self._group, self.signature, self._url, self._repeat)
+        names = tuple(keys)
+        while other := self._pending.get(names):
+            if judgment := await _shared(other, request):
+                return _with_ids(judgment, request)
+        pending = self._pending[names] = asyncio.get_running_loop().create_future()
+        judgment = None
+        try:
+            judgment = await self._judge(request, keys)
+        finally:
+            del self._pending[names]
+            pending.set_result(judgment)
+        return _with_ids(judgment, request)
+
+    async def _judge(self, request: JudgeRequest, keys: Mapping[str, tuple[int, ...]]) -> Judgment:
+        """Return the judgment on the groups of sentences, which are given by the row's key."""
+        texts = await self._store.get(list(keys))
+        positional = [Chunk(chunk_id=str(at), text=c.text) for at, c in enumerate(request.chunks)]
+        parts: list[Judgment] = []
+        for name, group in keys.items():
+            row = Row.read(texts[name]) if name in texts else None
+            if row and not row.fits(group, len(request.chunks)):
+                row = None
+            if row:
+                calls = tuple(_stored(row.replies))
+                parts.append(Judgment(outcomes=row.verdicts, calls=calls, flags=row.flags))
+            if rest := tuple(index for index in group if not row or index not in row.verdicts):
+                asked = {"chunks": tuple(positional), "ask": rest}
+                judgment = await self._inner.judge(request.model_copy(update=asked))
+                if fresh := _row(request, judgment, row):
+                    await self._store.put({name: fresh.write()})
+                parts.append(judgment)
+        return _joined(parts, request.ask)
+
+
+def row_keys(
+    request: JudgeRequest, size: int, signature: str, url: str, repeat: int | str = 0
+) -> dict[str, tuple[int, ...]]:
+    """Return the groups of asked sentences by the key of their row, in order.
+
+    Every field is hashed behind its length in bytes, and every list behind its own, so that no
+    character can move from one to the next unnoticed. Texts count as a model is shown them, with
+    their control tokens broken up. Chunk positions are part of the key, chunk ids are not. Nor is
+    the model that the server named, which is known from replies alone.
+    """
+    chunks = [broken(chunk.text) for chunk in request.chunks]
+    requested = str(Signature.parse(signature).requested())
+    texts = (requested, url, broken(request.query), broken(request.answer))
+    shared = hashlib.sha256(_framed((EDITION, *texts, str(len(chunks)), *chunks, str(repeat))))
+    keys: dict[str, tuple[int, ...]] = {}
+    for low in range(0, len(request.ask), size):
+        group = request.ask[low : low + size]
+        key = shared.copy()
+        for index in group:
+            cites = ",".join(map(str, request.cites.get(index, ())))
+            key.update(_framed((str(index), broken(request.sentences[index].text), cites)))
+        keys[key.hexdigest()] = group
+    return keys
+
+
+def _framed(fields: Iterable[str]) -> bytes:
+    framed: list[bytes] = []
+    for text in fields:
+        data = _bytes(text)
+        framed += (len(data).to_bytes(8, "big"), data)
+    return b"".join(framed)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")  # a sample may have a lone surrogate
+
+
+def _row(request: JudgeRequest, judgment: Judgment, before: Row | None) -> Row | None:
+    """Return the row with the storable verdicts of a judgment and those stored before it.
+
+    None where the judgment has none.
+    """
+    partly = {f.sentence for f in judgment.flags if f.name is FlagName.UNJUDGED_EVIDENCE}
+    positions = set(map(str, range(len(request.chunks))))
+    verdicts = {
+        index: outcome
+        for index, outcome in judgment.outcomes.items()
+        if isinstance(outcome, Verdict) and index not in partly and _is_storable(outcome, positions)
+    }
+    if not verdicts:
+        return None
+    replies = [each for each in judgment.replies if not verdicts.keys().isdisjoint(each.sentences)]
+    flags = [flag for flag in judgment.flags if flag.sentence in verdicts]
+    if before:
+        verdicts = {**before.verdicts, **verdicts}
+        replies, flags = [*before.replies, *replies], [*before.flags, *flags]
+    # Unchecked, as all of it has been checked where it was made.
+    return Row.model_construct(
+        answer=hashlib.sha256(_bytes(request.answer)).hexdigest()[:16],
+        stored=datetime.now(UTC).replace(microsecond=0),
+        verdicts=verdicts,
+        replies=tuple(replies),
+        flags=tuple(flags),
+    )
+
+
+def _is_storable(verdict: Verdict, positions: set[str]) -> bool:
+    """Return whether it is a language model's own, and names no chunk that does not exist."""
+    named = {*verdict.supporting, *(each.chunk_id for each in verdict.evidence)}
+    return verdict.source == "llm" and not verdict.fallback_from and named <= positions
+
+
+def _stored(replies: Iterable[Reply]) -> Iterator[Call]:
+    """Yield the calls that were not made again."""
+    for reply in replies:
+        yield reply.call.model_copy(update={"cached": True})
+
+
+async def _shared(pending: _Pending, request: JudgeRequest) -> Judgment | None:
+    """Return the judgment on an equal request, its calls marked `cached`.
+
+    None where that request was cancelled or failed; timeouts where the deadline comes first.
+    """
+    deadline = request.deadline
+    left = None if deadline is None else deadline - asyncio.get_running_loop().time()
+    await asyncio.wait({pending}, timeout=left)
+    if not pending.done():
+        return Judgment(outcomes=dict.fromkeys(request.ask, _LATE))
+    if not (judgment := pending.result()):
+        return None
+    calls = (*(call for call in judgment.calls if call.cached), *_stored(judgment.replies))
+    return judgment.model_copy(update={"calls": calls, "replies": ()})
+
+
+def _joined(parts: Sequence[Judgment], ask: Sequence[int]) -> Judgment:
+    outcomes = {index: outcome for part in parts for index, outcome in part.outcomes.items()}
+    flags = [flag for part in parts for flag in part.flags]
+    return Judgment(
+        outcomes={index: outcomes[index] for index in ask},
+        calls=tuple(call for part in parts for call in part.calls),
+        replies=tuple(reply for part in parts for reply in part.replies),
+        flags=tuple(sorted(flags, key=lambda flag: (flag.sentence is not None, flag.sentence))),
+    )
+
+
+def _with_ids(judgment: Judgment, request: JudgeRequest) -> Judgment:
+    """Return the judgment with the request's chunk ids in the place of positions."""
+    names = {str(position): chunk.chunk_id for position, chunk in enumerate(request.chunks)}
+    named = {index: _named(outcome, names) for index, outcome in judgment.outcomes.items()}
+    return judgment.model_copy(update={"outcomes": named})
+
+
+def _named(outcome: JudgeOutcome, names: Mapping[str, str]) -> JudgeOutcome:
+    if not isinstance(outcome, Verdict) or not (outcome.evidence or outcome.supporting):
+        return outcome
+    evidence = tuple(
+        each.model_copy(update={"chunk_id": names.get(each.chunk_id, each.chunk_id)})
+        for each in outcome.evidence
+    )
+    supporting = tuple(dict.fromkeys(names.get(name, name) for name in outcome.supporting))
+    return outcome.model_copy(update={"evidence": evidence, "supporting": supporting})
+
+
+@dataclass
+class Tally:
+    """The rows stored under one signature, counted."""
+
+    verdicts: int = 0
+    """Sentences that have a verdict."""
+    replies: int = 0
+    """Calls that need not be made again."""
+    oldest: datetime | None = None
+    """When the first of these rows was written."""
+    newest: datetime | None = None
+    """When the last of these rows was written."""
+
+
+@dataclass
+class Contents:
+    """The contents of a store, counted."""
+
+    answers: set[str] = field(default_factory=set)
+    """Hashes of the answers."""
+    signatures: dict[str, Tally] = field(default_factory=dict)
+    """By signature, in the order they were first met."""
+
+
+def contents(rows: Iterable[tuple[str, str]]) -> Contents:
+    """Count the rows of a store, given by key and text."""
+    found = Contents()
+    for row in filter(None, (Row.read(text) for _, text in rows)):
+        found.answers.add(row.answer)
+        made = {index: verdict.signature for index, verdict in row.verdicts.items()}
+        for signature in made.values():
+            tally = found.signatures.setdefault(signature, Tally())
+            tally.verdicts += 1
+            tally.oldest = min(row.stored, tally.oldest or row.stored)
+            tally.newest = max(row.stored, tally.newest or row.stored)
+        for reply in row.replies:
+            for signature in {made[index] for index in reply.sentences if index in made}:
+                found.signatures[signature].replies += 1
+    return found
