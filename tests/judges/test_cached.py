@@ -153,7 +153,7 @@ async def test_the_flags_of_a_sentence_come_back_with_its_verdict() -> None:
     inner = Inner(FULL | {0: TIMEOUT}, flag)
     judge = CachedJudge(inner, store, URL, group=16)
     assert (await judge.judge(asked())).flags == (flag,)
-    inner.outcomes, inner.flags = FULL, (flag, early)
+    inner.outcomes, inner.flags = dict[int, JudgeOutcome](FULL), (flag, early)
     assert (await judge.judge(asked())).flags == (early, flag)
     assert (await CachedJudge(Inner({}), store, URL, group=16).judge(asked())).flags == (
         early,
@@ -418,8 +418,8 @@ ROW: dict[str, object] = {
 }
 
 
-def rows(*changes: dict[str, object]) -> list[Row | None]:
-    return [Row.read(json.dumps(ROW | change)) for change in changes]
+def rows(*changes: Mapping[str, object]) -> list[Row | None]:
+    return [Row.read(json.dumps({**ROW, **change})) for change in changes]
 
 
 def test_a_text_of_any_other_shape_is_no_row() -> None:
