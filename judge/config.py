@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import (
     BeforeValidator,
+    ConfigDict,
     Field,
     JsonValue,
     SecretStr,
@@ -122,83 +123,80 @@ _Fields = Annotated[dict[str, JsonValue], BeforeValidator(_parse_json)]
 class Config(Record):
     """Every setting of a run, checked when it is made.
 
-    It reads neither the environment nor a file; `load_config` does. The key of a server is not a
-    setting: it is read from the environment variable OPENAI_API_KEY only. Headers are settings, and
-    are left out of every text that is made of a `Config`.
+    The docstring of a field is also the help of its command-line option. `Config` reads neither the
+    environment nor a file; `load_config` does. The key of a server is not a setting: it is read
+    from the environment variable OPENAI_API_KEY only.
 
     Raises:
         ConfigError: a setting is unknown or out of range; the message names it and its value.
     """
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     judge: Literal["auto", "llm", "nli", "similarity"] = "auto"
-    """The kind of judge. With `auto`, a language model judges if `model` is set, else an NLI model
-    if `nli_model` is set, else similarity."""
+    """The kind of judge. With auto, a language model judges if --model is set, else an NLI model if
+    --nli-model is set, else similarity."""
     model: _Name | None = None
-    """The name of the language model that judges, as its server knows it."""
+    """The language model that judges, by the name its server knows."""
     base_url: _Name | None = None
-    """The address of an OpenAI-compatible server, such as http://localhost:8000/v1. The default is
-    OpenAI's server."""
+    """The address of an OpenAI-compatible server, such as http://localhost:8000/v1; also read from
+    OPENAI_BASE_URL. Without one, OpenAI's server is used."""
     endpoint: Endpoint = "chat"
-    """The endpoint that requests are sent to: `chat` is /chat/completions, which most servers have,
-    and `responses` is OpenAI's newer /responses. It is part of the signature."""
+    """The endpoint that requests are sent to: chat is /chat/completions, which most servers have;
+    responses is OpenAI's newer /responses."""
     embedding_model: _Name | None = None
-    """An embedding model for the similarity judge, instead of the built-in one: the name of a model
-    of the server, or `local:` and a model on this machine. It cannot be combined with an NLI model,
-    because that replaces similarity."""
+    """An embedding model for similarity, instead of the built-in one: a model of the server, or
+    local: and a model on this machine."""
     nli_model: _Name | None = None
     """A natural language inference (NLI) model on this machine: its folder, or its name on the
     Hugging Face hub."""
     fallback: bool = True
-    """Show the verdict of NLI or similarity for a sentence where the language model gave none."""
+    """Show the verdict of NLI or similarity where the language model gave none."""
     prompt: _Name = "v2"
-    """The version of the faithfulness prompt, such as v1. `judge prompts list` shows all."""
+    """The version of the faithfulness prompt; judge prompts list shows all."""
     repeat: int = Field(default=1, ge=1, le=20)
-    """How many times the language model is asked about a sentence whose verdict is `partial`,
-    `contradicted` or unverified. Each time has another seed and another order of chunks, and the
-    majority decides."""
+    """How many times the language model is asked about a sentence that is partial, contradicted or
+    unverified. The majority decides."""
     sentences_per_call: int = Field(default=16, ge=1, le=100)
     """The maximum number of sentences in one call."""
     max_evidence_tokens: int = Field(default=24_000, ge=500)
     """The maximum number of estimated tokens of chunks in one call. Longer evidence is judged in
     several windows."""
     max_reply_tokens: int | None = Field(default=None, ge=1)
-    """The token limit for the one repeated request after a reply was cut off, and the highest limit
-    of all requests. The default is twice the first limit, and at least 8192."""
+    """The token limit when a reply that was cut off is requested again. Without it, the limit is
+    twice the first one, and at least 8192."""
     reasoning_effort: _Effort | None = None
-    """How much a reasoning model thinks, in its server's words: none, minimal, low, medium, high.
-    It is part of the signature."""
+    """How much a reasoning model thinks, in its server's words: none, minimal, low, medium, high."""
     extra_body: _Fields | None = None
     """Additional fields of each request to the language model, as a JSON object. They are part of
     the signature."""
     headers: _Headers | None = Field(default=None, exclude=True, repr=False)
-    """Additional headers of each request, as a JSON object. They may contain secrets, so they are
-    never shown or saved; set them in the environment variable JUDGE_HEADERS."""
+    """Additional headers of each request, as a JSON object. They are never shown or saved; set
+    secret ones in the environment variable JUDGE_HEADERS."""
     timeout: float = Field(default=120.0, gt=0, allow_inf_nan=False)
-    """The maximum time in seconds for one attempt at a call."""
+    """The maximum time for one attempt at a call, in seconds."""
     deadline: float = Field(default=600.0, gt=0, allow_inf_nan=False)
-    """The maximum time in seconds for one answer, including all retries and its relevance. Each
-    direction of a comparison with `gold_answer` has the same limit."""
+    """The maximum time for one answer with all its retries, in seconds."""
     attempts: int = Field(default=6, ge=1)
-    """The maximum number of attempts at one call. A reply "too many requests" is not counted; the
-    call is repeated until the deadline."""
+    """The maximum number of attempts at one call. "Too many requests" is not counted, but repeated
+    until the deadline."""
     patience: float = Field(default=120.0, ge=0, allow_inf_nan=False)
-    """The time in seconds for which a server may be unreachable before the run stops. A stopped run
-    can be resumed. With 0, the run never stops for this, and each call uses up its attempts."""
+    """How long a server may be unreachable before the run stops, in seconds. The stopped run can be
+    resumed. With 0, the run never stops for this."""
     cache: bool = True
     """Keep the verdicts of language models, and reuse them for equal requests."""
     cache_dir: Path | None = None
-    """The folder of the cache. The default is `judge` in the user's cache folder."""
+    """The folder of the cache. Without one, it is judge in the user's cache folder."""
     cache_url: _Name | None = None
     """The address of a Redis server that holds the cache for several machines, such as
-    redis://localhost:6379/0. It replaces the folder."""
+    redis://localhost:6379/0."""
     cache_ttl: int | None = Field(default=None, ge=1)
-    """The time in seconds after which the Redis server deletes a verdict. The default is never."""
+    """The time after which the Redis server deletes a verdict, in seconds. Without it, never."""
     durable: bool = False
-    """Wait until the verdicts of each answer are on the disk, so that they survive a power failure.
-    They survive a killed process in any case."""
+    """Wait until verdicts are on the disk, so that they survive a power failure. They survive a
+    killed process in any case."""
     prior: float = Field(default=0.9, gt=0, lt=1)
-    """The share of sentences that is expected to be supported. The similarity judge computes its
-    probabilities with it."""
+    """The share of sentences that is expected to be supported, for similarity."""
     concurrency: int = Field(default=64, ge=1)
     """The maximum number of answers that are judged at the same time."""
     rpm: int | None = Field(default=None, ge=1)
@@ -206,54 +204,49 @@ class Config(Record):
     tpm: int | None = Field(default=None, ge=1)
     """The maximum number of tokens per minute, in prompts and replies."""
     workers: int | None = Field(default=None, ge=1, le=64)
-    """The number of processes that split, check and judge by similarity; 1 is the main process
-    alone, which also sends all requests and runs local models. `judge score` uses one process per
-    core by default, at most 4, and 1 for fewer than 200 answers or where a server judges. Other
-    uses have 1."""
+    """The number of processes that split, check and judge by similarity. Without it, judge score
+    uses one per core, at most 4, and 1 for fewer than 200 answers or where a server judges."""
     input_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """The price of a million prompt tokens, in any currency."""
     output_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """The price of a million reply tokens, in the same currency."""
     max_tokens: int | None = Field(default=None, ge=1)
-    """The budget of a run in tokens, in prompts and replies. Sentences that remain are unscored
-    with the reason `budget`."""
+    """The budget of the run in tokens, in prompts and replies. Sentences that remain are unscored,
+    and the exit code is 4."""
     max_cost: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    """The budget of a run in money, computed with the two prices. Sentences that remain are
-    unscored with the reason `budget`."""
+    """The budget of the run in money, computed with the two prices. Sentences that remain are
+    unscored, and the exit code is 4."""
     max_unscored: float = Field(default=0.05, ge=0, le=1)
-    """The share of claims without a verdict above which a run is untrusted."""
+    """The share of claims without a verdict above which a run is untrusted, and the exit code is
+    3."""
     max_line: float = Field(default=64.0, gt=0, allow_inf_nan=False)
-    """The maximum length of a line of samples in megabytes. A longer line is refused without being
-    read completely."""
+    """The maximum length of a line of samples, in megabytes. A longer line is a bad line."""
     map: _Paths | None = None
-    """The paths of our fields in the rows of samples, such as answer=result.text. Fields without a
-    path are found by the shape of the rows."""
+    """Where the rows of samples have a field, such as answer=result.text or
+    chunks=docs[].page_content; may be repeated. Other fields are found by the shape of the rows."""
     seed: int = Field(default=0, ge=0)
-    """The seed of the random draws of answers for people to review."""
+    """The seed of random draws: of --limit, and of answers for people to review."""
     review_rate: float = Field(default=0.02, ge=0, le=1)
-    """The share of answers that is passed to a review hook, if there is one."""
+    """The share of answers that is passed to a review hook."""
     correctness: bool = False
-    """Also compare each answer with its `gold_answer`. This takes one more call in each
-    direction."""
+    """Also compare each answer with its gold_answer, with one more call in each direction."""
     relevance: bool = False
-    """Also ask a language model whether each answer answers its `query`. This takes one more
-    call."""
+    """Also ask the language model whether each answer answers its query, with one more call."""
     faithful_from: float = Field(default=0.8, ge=0, le=1)
-    """The lowest faithfulness at which an answer counts as faithful in the table of faithful and
-    correct answers."""
+    """The lowest faithfulness of a faithful answer, in the table of faithful and correct answers."""
     correct_from: float = Field(default=0.8, ge=0, le=1)
-    """The lowest recall of its reference at which an answer counts as correct in the same table."""
+    """The lowest recall of the reference of a correct answer, in the same table."""
     gold_match: Literal["exact", "prefix"] = "exact"
-    """What gold names: chunks with `exact`, documents with `prefix`. The id of a chunk is then the
-    id of its document and a separator. The separator is a character that is no letter or digit, or
-    a change between Chinese and other letters."""
+    """What gold names: chunks with exact, documents with prefix. The id of a chunk is then the id of
+    its document and a separator: a character that is no letter or digit, or a change between Chinese
+    and other letters."""
     prose_citations: bool = False
     """Also read "passage 2" and "文档2" as citations."""
     citation_pattern: str | None = None
     """A regular expression for an additional form of citations: it matches the marker alone, and
     its group 1 is the id."""
     require_quotes: bool = False
-    """Count a `full` or `partial` verdict without a verified quote as unscored."""
+    """Count a full or partial verdict without a verified quote as unscored."""
 
     @property
     def rules(self) -> Rules:

@@ -1,4 +1,4 @@
-"""The door of the command line: `judge` itself, its commands, and what becomes of errors."""
+"""The command `judge`: its subcommands, and how errors and signals end it."""
 
 import errno
 import logging
@@ -7,240 +7,186 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
-from types import FrameType
 from typing import Any, Final, NoReturn
 
 import typer
 from typer.core import TyperGroup
-from typer.main import get_group
+from typer.main import get_command, get_group
 
 from judge.errors import JudgeError, JudgeUnhealthy
 from judge.signature import release
 from judge.text.visible import flat, visible
 
 LOGGER: Final = logging.getLogger("judge")
-WRONG_USE: Final = 2
+USAGE: Final = 2
 UNHEALTHY: Final = 3
-OUR_BUG: Final = 70
+BUG: Final = 70
 SIGNALLED: Final = 128
-"""And the signal's number."""
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-# In the order of `judge --help`, which lists single commands before groups of them.
+"""The exit code of a command that a signal ended is this and the number of the signal."""
+
 COMMANDS: Final = {
-    "compare": "Tell whether another configuration is better, and where worse.",
-    "doctor": "Check all that a run needs: cache, disk, server, key, model.",
-    "export": "Write a run as a table: a row for a sentence, or an answer.",
-    "label": "Label the drawn sentences of a run on a page, by keys.",
-    "overlap": "Hold answers against gold answers: BLEU, ROUGE, token F1.",
-    "perturb": "Write variants of the samples' contexts for your RAG to answer.",
-    "recommend": "Say which measures fit the data, which mislead on it, and why.",
-    "report": "Write a run as one HTML page to look at and to send round.",
-    "retrieval": "Measure rankings against gold: hit, recall, MRR, MAP, nDCG.",
     "score": "Score a file of answers into a run folder.",
+    "show": "Show answers with the evidence for their labels, or list many.",
+    "report": "Write a run as one HTML page.",
+    "export": "Write a run as a table: a row for each sentence or answer.",
+    "compare": "Say whether another configuration is better, and where it is worse.",
+    "review": "Check a run by people: draw, import, promote.",
+    "label": "Label the drawn sentences of a run on a page, by keys.",
+    "retrieval": "Measure rankings against gold: hit, recall, MRR, MAP, nDCG.",
+    "gold": "Make gold sets for retrieval: draw, import.",
+    "overlap": "Compare answers with gold answers: BLEU, ROUGE, token F1.",
+    "recommend": "Say which measures fit the data, which mislead on it, and why.",
+    "perturb": "Write samples with changed contexts for your RAG to answer.",
+    "doctor": "Check what a run needs: cache, disk, server, key, model.",
+    "exam": "Measure how good the judge is, on items whose labels are known.",
+    "batch": "Fill the cache by provider batches: write, send, status, fetch, read.",
+    "cache": "Count or remove the verdicts that are kept: stats, clear.",
+    "prompts": "Show the pinned prompts: list, verify, show.",
     "serve": "Serve HTTP: live answers, and whole files as batches.",
-    "show": "Show one answer and what its labels rest on, or list many.",
-    "batch": "Provider batches: write, send, status, fetch, read; then score.",
-    "cache": "The verdicts that are kept: stats, clear.",
-    "exam": "Have the judge sit an exam whose right labels are known.",
-    "gold": "Gold sets for retrieval: draw, import.",
-    "review": "Spot-check by people: draw, import, promote.",
-    "prompts": "The pinned prompts: list, verify, show.",
 }
-"""What each does, in a line: its module is imported once it is asked for."""
+"""The help of each command. Its module in `judge.cli` is imported when the command is run."""
 
 _BUG: Final = "this is a bug in judge, not yours; please report the above"
-_NO_MORE_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE})
 _MORE_FILES: Final = (
-    "allow more (ulimit -n 1024) or name a smaller --concurrency; the same command goes on from "
-    "what is done"
+    "allow more (ulimit -n 1024) or give a smaller --concurrency; the same command resumes the run"
 )
 
 
 class _Commands(TyperGroup):
-    """All of them, each loaded once it is asked for; one that is stopped says so."""
+    """All commands, each imported when it is asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  as click calls it
         return list(COMMANDS)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  likewise
-        if cmd_name in COMMANDS and cmd_name not in self.commands:
-            import_module(f"judge.cli.{cmd_name}")
-            self.commands = get_group(app).commands
-        return super().get_command(ctx, cmd_name)
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002  as click calls it
+        if cmd_name not in COMMANDS:
+            return None
+        return get_command(import_module(f"judge.cli.{cmd_name}").app)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002  likewise
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002  as click calls it
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
-
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  typer has a context of its own
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt as error:
-            typer.echo("judge: interrupted; what is written stays; run it again", err=True)
-            raise typer.Exit(stopped_by(error)) from None
-        except typer.Abort:  # a question that Ctrl-C or the end of the input answered
-            typer.echo("judge: interrupted; nothing was changed", err=True)
-            raise typer.Exit(stopped_by(KeyboardInterrupt())) from None
 
 
 app = typer.Typer(
     cls=_Commands,
-    name="judge",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    rich_markup_mode=None,  # importing rich would take half of the time of judge --help
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
+class Interrupted(KeyboardInterrupt):
+    """A command was interrupted, and the message says what it has kept."""
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line; a user's mistake is one line, never a traceback."""
+    """Run a command and exit; an error is one line on standard error."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may know too few characters
-    listen()
-    with _heard():
-        code = _outcome(arguments)
+    log_to_stderr()
+    code = _run(sys.argv[1:] if arguments is None else arguments)
     try:
         sys.stdout.flush()
     except OSError as error:
-        # Else Python itself would try again, and end with a code of its own.
+        # Python itself would try again at its end, and exit with a code of its own.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = code or _told(error)
+        code = code or _report(error)
     sys.exit(code)
 
 
-def _outcome(arguments: Sequence[str] | None) -> int | str | None:
-    """Run the command, and say in a line what went wrong; returns the exit code."""
+def _run(arguments: Sequence[str]) -> int:
+    """Run a command and return its exit code."""
+    group = get_group(app)
+    received = signal.SIGINT
+
+    def terminate(number: int, frame: Any) -> None:  # noqa: ANN401  as signal calls it
+        nonlocal received
+        received = signal.SIGTERM
+        interrupt = signal.getsignal(signal.SIGINT)  # within asyncio.run, this is its own handler
+        (interrupt if callable(interrupt) else signal.default_int_handler)(number, frame)
+
     try:
-        _run(arguments)
-    except SystemExit as ended:
-        return ended.code
+        with _handling_sigterm(terminate), group.make_context("judge", [*arguments]) as context:
+            group.invoke(context)
+    except typer.Exit as ended:
+        return ended.exit_code
+    except SystemExit as ended:  # of rich, where nobody reads a help text
+        return ended.code if isinstance(ended.code, int) else 1
+    except typer.Abort:  # Ctrl-C or the end of the input, instead of an answer
+        _print_error("interrupted; nothing was changed")
+        return SIGNALLED + received
+    except KeyboardInterrupt as error:
+        _print_error(f"interrupted; {str(error) or 'what is written stays; run it again'}")
+        return SIGNALLED + received
     except Exception as error:  # noqa: BLE001  the last line of defence
-        return _told(error)
+        return _report(error)
+    return 0
 
 
-def _told(error: Exception) -> int:
-    """Say in a line what went wrong; returns the exit code."""
-    if isinstance(error, BrokenPipeError):
-        return 0  # the reader has seen enough
-    told = _trouble(error)
-    trace = traceback.format_exc() if told is _BUG or debugging() else ""
-    typer.echo(visible(f"{trace}judge: {told}"), err=True)
+@contextmanager
+def _handling_sigterm(handler: Any) -> Iterator[None]:  # noqa: ANN401  as signal takes it
+    """Handle SIGTERM like Ctrl-C, unless it is ignored or the program has a handler of its own."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _report(error: Exception) -> int:
+    """Print an error in one line, and return the exit code."""
+    match error:
+        case BrokenPipeError():  # the reader has seen enough
+            return 0
+        case typer.TyperException():
+            return _report_usage(error)
+        case JudgeError():
+            message = str(error)
+        case RecursionError():
+            message = "something in the input is nested too deeply; flatten it"
+        case OSError(errno=errno.EMFILE | errno.ENFILE):
+            message = f"{error.strerror}; {_MORE_FILES}"
+        case OSError():
+            place = f"{error.filename}: " if error.filename else ""
+            message = f"{place}{error.strerror or error}; mend that, and run the same command again"
+        case _:
+            message = _BUG
+    if message is _BUG or debugging():
+        typer.echo(visible(traceback.format_exc().rstrip()), err=True)
+    _print_error(message)
     if isinstance(error, JudgeUnhealthy):
         return UNHEALTHY
-    return OUR_BUG if told is _BUG else WRONG_USE
+    return BUG if message is _BUG else USAGE
 
 
-def _trouble(error: Exception) -> str:
-    """What went wrong, and what to do about it."""
-    told = _BUG
-    match error:
-        case JudgeError():
-            told = str(error)
-        case RecursionError():
-            told = "something in the input stands too deep in itself; flatten it"
-        case OSError(errno=number) if number in _NO_MORE_FILES:
-            told = f"{error.strerror}; {_MORE_FILES}"
-        case OSError():
-            # What is nobody's in particular.
-            place = f"{error.filename}: " if error.filename else ""
-            told = f"{place}{error.strerror or error}; mend that, and run the same command again"
-    return told
+def _report_usage(error: typer.TyperException) -> int:
+    context: typer.Context | None = getattr(error, "ctx", None)
+    message = error.format_message()
+    if type(error).__name__ == "NoArgsIsHelpError":  # rich has printed its message, the help
+        typer.echo(message, err=True, nl=bool(message))
+        return USAGE
+    # pydantic, with which typer reads a value, says that it is wrong before it says why.
+    message = flat(message.replace("Value error, ", "")).rstrip(".")
+    command = context.command_path if context else "judge"
+    _print_error(f"{message[:1].lower()}{message[1:]}; see {command} --help")
+    return USAGE
 
 
-class Stopped(KeyboardInterrupt):
-    """A signal that asks for an end; `number` is which."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
+def _print_error(message: str) -> None:
+    typer.echo(visible(f"judge: {message}"), err=True)
 
 
-def stopped_by(error: KeyboardInterrupt) -> int:
-    """The shell's code for a command that a signal ended: 130 for Ctrl-C."""
-    return SIGNALLED + (error.number if isinstance(error, Stopped) else signal.SIGINT)
-
-
-def _handlers() -> dict[signal.Signals, Any]:
-    """Who handles the signals that ask for an end; nobody may change that on another thread."""
-    main = threading.current_thread() is threading.main_thread()
-    return {each: signal.getsignal(each) for each in _SIGNALS} if main else {}
-
-
-@contextmanager
-def _heard() -> Iterator[None]:
-    """SIGTERM ends a command as Ctrl-C does, and a second of them ends it at once.
-
-    One that is ignored, or that is somebody else's to handle, stays so.
-    """
-    usual = {signal.SIG_DFL, signal.default_int_handler}
-    before = {each: old for each, old in _handlers().items() if old in usual}
-
-    def stop(number: int, _: object) -> None:
-        from asyncio import get_running_loop  # noqa: PLC0415  heavy, and --help stays quick
-
-        def end() -> None:
-            raise Stopped(number)
-
-        for each in before:
-            signal.signal(each, signal.SIG_DFL)
-        try:
-            # Between two steps of it, so that nothing is cut off half done.
-            get_running_loop().call_soon_threadsafe(end)
-        except RuntimeError:
-            end()
-
-    for each in before:
-        signal.signal(each, stop)
-    try:
-        yield
-    finally:
-        for each, old in before.items():
-            signal.signal(each, old)
-
-
-@contextmanager
-def stopping(stop: Callable[[Stopped], bool]) -> Iterator[None]:
-    """Hand the first signal to `stop`; where that says no it acts as ever, as does the next."""
-    before = {each: old for each, old in _handlers().items() if callable(old)}
-
-    def first(number: int, frame: FrameType | None) -> None:
-        for each, old in before.items():
-            signal.signal(each, old)
-        if not stop(Stopped(number)):
-            before[signal.Signals(number)](number, frame)
-
-    for each in before:
-        signal.signal(each, first)
-    try:
-        yield
-    finally:
-        for each, old in before.items():
-            if signal.getsignal(each) is first:
-                signal.signal(each, old)
-
-
-def _run(arguments: Sequence[str] | None) -> NoReturn:
-    try:
-        raise SystemExit(get_group(app)(arguments, prog_name="judge", standalone_mode=False) or 0)
-    except typer.TyperException as error:
-        context: typer.Context | None = getattr(error, "ctx", None)
-        # Before its own words pydantic says that a value is wrong, which is known by then.
-        told = error.format_message().replace("Value error, ", "")
-        command = context.command_path if context else "judge"
-        if context is None or told != context.get_help():  # which is what no argument at all gets
-            told = f"judge: {flat(told[:1].lower() + told[1:]).rstrip('.')}; see {command} --help"
-        typer.echo(visible(told), err=True)
-        raise SystemExit(WRONG_USE) from None
-
-
-def _version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
+def _print_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
     if wanted:
         typer.echo(f"judge {release('judge')}")
         raise typer.Exit
@@ -250,21 +196,21 @@ def _version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
 def judge(
     *,
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Print the version."
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    """Which sentences of a RAG answer its chunks support, and how far to trust that verdict.
+    """Say which sentences of a RAG answer its chunks support, and how far to trust that verdict.
 
-    Exit codes: 0 fine; 1 a --fail-under gate failed; 2 bad usage, input, setting, key or model;
-    3 the judge is unhealthy, or a gate found nothing to measure; 4 a budget ran out; 70 a bug of
-    ours; 130 stopped by Ctrl-C; 143 by SIGTERM.
+    Exit codes: 0 fine; 1 a gate failed; 2 bad usage, input, setting, key or model; 3 the judge is
+    unhealthy, or a gate found nothing to measure; 4 the budget is spent; 70 a bug in judge; 130
+    stopped by Ctrl-C; 143 by SIGTERM.
     """
 
 
-class _Notes(logging.Handler):
-    """Prints to whatever standard error is by then: a progress bar takes its place.
+class _StderrHandler(logging.Handler):
+    """A log handler that writes to the standard error of the moment.
 
-    `typer.echo` would look for the stream beneath, and glue the line onto the bar.
+    While a progress bar is shown, that is the stream of rich, which keeps the bar below the lines.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -272,17 +218,17 @@ class _Notes(logging.Handler):
             sys.stderr.write(visible(f"judge: {record.getMessage()}\n"))
 
 
-_NOTES: Final = _Notes()
+_HANDLER: Final = _StderrHandler()
 
 
-def listen() -> None:
-    """Print what the package logs from now on: each once, however often this is called."""
+def log_to_stderr() -> None:
+    """Print what the package logs, from the level INFO."""
     LOGGER.setLevel(logging.INFO)
-    LOGGER.addHandler(_NOTES)
+    LOGGER.addHandler(_HANDLER)
 
 
 def debug(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
-    """Say more, until `listen` is called again."""
+    """Log more, until `log_to_stderr` is called again."""
     if wanted:
         LOGGER.setLevel(logging.DEBUG)
 
