@@ -166,7 +166,7 @@ class Config(Record):
     """The token limit when a reply that was cut off is requested again. Without it, the limit is
     twice the first one, and at least 8192."""
     reasoning_effort: _Effort | None = None
-    """How much a reasoning model thinks, in its server's words: none, minimal, low, medium, high."""
+    """How much a reasoning model thinks: none, minimal, low, medium or high, by its server."""
     extra_body: _Fields | None = None
     """Additional fields of each request to the language model, as a JSON object. They are part of
     the signature."""
@@ -233,13 +233,13 @@ class Config(Record):
     relevance: bool = False
     """Also ask the language model whether each answer answers its query, with one more call."""
     faithful_from: float = Field(default=0.8, ge=0, le=1)
-    """The lowest faithfulness of a faithful answer, in the table of faithful and correct answers."""
+    """The lowest faithfulness of a faithful answer, in the table of cells."""
     correct_from: float = Field(default=0.8, ge=0, le=1)
-    """The lowest recall of the reference of a correct answer, in the same table."""
+    """The lowest recall of the reference of a correct answer, in the table of cells."""
     gold_match: Literal["exact", "prefix"] = "exact"
-    """What gold names: chunks with exact, documents with prefix. The id of a chunk is then the id of
-    its document and a separator: a character that is no letter or digit, or a change between Chinese
-    and other letters."""
+    """What gold names: chunks with exact, documents with prefix. The id of a chunk is then that of
+    its document and a separator: a character that is no letter or digit, or a change between
+    Chinese and other letters."""
     prose_citations: bool = False
     """Also read "passage 2" and "文档2" as citations."""
     citation_pattern: str | None = None

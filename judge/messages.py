@@ -69,12 +69,13 @@ class Messages:
 
     @classmethod
     @cache
-    def of(cls, room: str) -> "Messages":
-        """The texts that ship for a room, read once."""
+    def of(cls, room: str, group: str | None = None) -> "Messages":
+        """Return the texts of a room, or those of one group in it, called by their names there."""
         source = files("judge").joinpath("data", "messages", f"{room}.toml").read_text("utf-8")
-        return cls(dict(_entries(tomllib.loads(source))))
+        texts = tomllib.loads(source)
+        return cls(dict(_entries(texts if group is None else texts[group])))
 
-    def __call__(self, key: str, lang: Lang | None = None, **values: object) -> str:
+    def __call__(self, key: str, lang: Lang | None = None, /, **values: object) -> str:
         """Return the text under `key` with its figures filled in, by default in `LANGUAGE`.
 
         >>> said = {"en": "{count} {count:answer|answers}", "zh": "{count} 条答案"}
@@ -90,6 +91,10 @@ class Messages:
     def __iter__(self) -> Iterator[str]:
         """The keys, in the order of the file."""
         return iter(self._texts)
+
+    def translations(self, key: str) -> Mapping[Lang, str]:
+        """Return the text under `key` in each language, without its figures."""
+        return self._texts[key]
 
     def template(self, key: str, lang: Lang | None = None) -> str:
         """Return the text under `key` without its figures, by default in `LANGUAGE`."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from rich.console import Console
 
 from judge.cli.terminal import Page
-from judge.messages import Lang
+from judge.messages import Lang, use_language
 
 
 def paged(
@@ -21,17 +21,14 @@ def paged(
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding=encoding, errors="replace")
     system = "standard" if colour else None
-    show(
-        Page(
-            Console(
-                file=file,
-                width=width,
-                highlight=False,
-                force_terminal=colour,
-                color_system=system,  # type: ignore[arg-type]
-            ),
-            lang,
-        )
+    console = Console(
+        file=file,
+        width=width,
+        highlight=False,
+        force_terminal=colour,
+        color_system=system,  # type: ignore[arg-type]
     )
+    with use_language(lang):
+        show(Page(console))
     file.flush()
     return raw.getvalue().decode(encoding)

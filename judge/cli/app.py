@@ -7,10 +7,11 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
+from types import FrameType
 from typing import Any, Final, NoReturn
 
 import typer
@@ -105,7 +106,7 @@ def _run(arguments: Sequence[str]) -> int:
     group = get_group(app)
     received = signal.SIGINT
 
-    def terminate(number: int, frame: Any) -> None:  # noqa: ANN401  as signal calls it
+    def terminate(number: int, frame: FrameType | None) -> None:
         nonlocal received
         received = signal.SIGTERM
         interrupt = signal.getsignal(signal.SIGINT)  # within asyncio.run, this is its own handler
@@ -130,10 +131,9 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 @contextmanager
-def _handling_sigterm(handler: Any) -> Iterator[None]:  # noqa: ANN401  as signal takes it
+def _handling_sigterm(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """Handle SIGTERM like Ctrl-C, unless it is ignored or the program has a handler of its own."""
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+    if not _is_main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
         return
     signal.signal(signal.SIGTERM, handler)
@@ -141,6 +141,33 @@ def _handling_sigterm(handler: Any) -> Iterator[None]:  # noqa: ANN401  as signa
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def stopping(stop: Callable[[BaseException], bool]) -> Iterator[None]:
+    """Hand the first interrupt to `stop`, which returns whether it will end the work.
+
+    If it will not, and on the second interrupt, the command is interrupted as usual.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    if not _is_main_thread() or not callable(usual):
+        yield
+        return
+
+    def first(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, usual)
+        if not stop(KeyboardInterrupt()):
+            usual(number, frame)
+
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def _report(error: Exception) -> int:

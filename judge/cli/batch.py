@@ -13,8 +13,8 @@ import typer
 from pydantic import JsonValue
 
 from judge.backends.store.cache import cache_folder
-from judge.cli.app import COMMANDS, app
-from judge.cli.options import takes_settings
+from judge.cli.app import COMMANDS
+from judge.cli.options import takes_options
 from judge.cli.terminal import say
 from judge.compose import address, open_provider, settled
 from judge.config import Config, load_config
@@ -32,14 +32,13 @@ _LISTED: Final = 5
 """Troubles that are told of; the rest is counted."""
 _WIDTH: Final = 160
 
-batch = typer.Typer(no_args_is_help=True, help=COMMANDS["batch"])
-app.add_typer(batch, name="batch")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["batch"])
 
 _FOLDER: Final = typer.Argument(metavar="DIR", help="Batch folder.")
 
 
-@batch.command()
-@takes_settings
+@app.command()
+@takes_options
 def write(
     source: Path = typer.Argument(
         metavar="SAMPLES", help="JSONL, JSON, CSV, Parquet, Arrow or XLSX; a folder or a pattern."
@@ -50,13 +49,13 @@ def write(
     probe: bool = typer.Option(
         True,
         "--probe/--no-probe",
-        help="Ask the server what it takes, where no earlier run did [on].",
+        help="Find out what the server accepts, unless an earlier run did.",
     ),
     max_requests: int = typer.Option(
-        50_000, metavar="N", min=1, help="A file holds so many requests at most."
+        50_000, metavar="N", min=1, help="The maximum number of requests in a file."
     ),
     max_size: float = typer.Option(
-        190, metavar="MB", min=0.001, help="A file is so large at most."
+        190, metavar="MB", min=0.001, help="The maximum size of a file."
     ),
     settings: Config,
 ) -> None:
@@ -122,7 +121,7 @@ def _check(source: Path, settings: Config) -> None:
         raise ConfigError("a batch is read from a file, not standard input; name one")
 
 
-@batch.command()
+@app.command()
 def send(folder: Path = _FOLDER) -> None:
     """Send the files that were written to the provider; a file is never sent twice.
 
@@ -149,7 +148,7 @@ def send(folder: Path = _FOLDER) -> None:
     say(f"next: judge batch status {folder}" if new else "nothing to send")
 
 
-@batch.command()
+@app.command()
 def status(
     folder: Path = _FOLDER,
     *,
@@ -188,7 +187,7 @@ def status(
         say(f"next: judge batch fetch {folder}")
 
 
-@batch.command()
+@app.command()
 def fetch(folder: Path = _FOLDER) -> None:
     """Bring down what the batches that are done have brought.
 
@@ -223,7 +222,7 @@ def fetch(folder: Path = _FOLDER) -> None:
     say(f"next: judge batch {'read' if over else 'status'} {folder}")
 
 
-@batch.command()
+@app.command()
 def read(
     folder: Path = _FOLDER,
     files: list[Path] | None = typer.Argument(

@@ -3,13 +3,13 @@
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final
 
 import typer
 
 from judge.backends.store import DATABASE, DiskStore, cache_folder, empty
-from judge.cli.app import COMMANDS, app
-from judge.cli.options import CONFIG, SETTINGS
+from judge.cli.app import COMMANDS
+from judge.cli.options import CONFIG, setting
 from judge.cli.terminal import say
 from judge.config import load_config
 from judge.errors import ConfigError
@@ -17,16 +17,14 @@ from judge.judges.cached import Tally, contents
 from judge.text.visible import counted, flat, visible
 
 _MEGA: Final = 1_000_000
+_CACHE_DIR: Final = setting("cache_dir").__metadata__[0]
 
-cache = typer.Typer(no_args_is_help=True, help=COMMANDS["cache"])
-app.add_typer(cache, name="cache")
-
-_CacheDir: TypeAlias = Annotated[Path | None, SETTINGS["cache_dir"].__metadata__[0]]
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["cache"])
 
 
-@cache.command()
+@app.command()
 def stats(
-    cache_dir: _CacheDir = None,
+    cache_dir: Annotated[Path | None, _CACHE_DIR] = None,
     config: Annotated[Path | None, CONFIG] = None,
 ) -> None:
     """Count what is kept, by the signature of the judge that made it.
@@ -48,9 +46,9 @@ def stats(
     )
 
 
-@cache.command()
+@app.command()
 def clear(
-    cache_dir: _CacheDir = None,
+    cache_dir: Annotated[Path | None, _CACHE_DIR] = None,
     config: Annotated[Path | None, CONFIG] = None,
     *,
     yes: bool = typer.Option(False, "--yes", help="Do not ask first."),

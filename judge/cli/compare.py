@@ -6,16 +6,15 @@ from typing import Final, NamedTuple
 
 import typer
 
-from judge.cli.app import app
-from judge.cli.ci import annotate, check_file, unheeded, write_markdown
-from judge.cli.options import JSON, chosen
+from judge.cli.ci import annotate, check_file, hiding_commands, write_markdown
+from judge.cli.options import JSON, chosen, takes_language
 from judge.cli.render.differences import print_differences
 from judge.cli.render.looks import gate_line
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, RunError
 from judge.inputs.runs import RECORD, Run, finished_run, made_from, questions, read_run
 from judge.inputs.source import placed
-from judge.messages import Lang, Messages
+from judge.messages import LANGUAGE, Messages
 from judge.pages.compare import comparison
 from judge.records.comparison import RunComparison, RunLine
 from judge.reports.compare import WITHOUT, Answers, differences, signatures_apart, with_sentences
@@ -30,7 +29,11 @@ _LISTED: Final = 5
 _ON_PAGE: Final = 300
 
 
+app = typer.Typer(add_completion=False)
+
+
 @app.command()
+@takes_language
 def compare(
     runs: list[Path] | None = typer.Argument(
         None,
@@ -48,7 +51,9 @@ def compare(
         None, metavar="FOLDER", help="All finished runs in a folder, in the order of their start."
     ),
     scores: str | None = typer.Option(
-        None, metavar="NAME,…", help="Which scores, the headline first [all that were measured]."
+        None,
+        metavar="NAME,…",
+        help="The scores to compare, the headline first. Without it, all that were measured.",
     ),
     across_signatures: bool = typer.Option(
         False, "--across-signatures", help="Compare runs that were judged in different ways, too."
@@ -64,10 +69,10 @@ def compare(
         metavar="X",
         min=1e-9,
         max=1,
-        help="Say how many answers it takes to see this difference [0.02].",
+        help="Say how many answers it takes to detect this difference.",
     ),
     worst: int | None = typer.Option(
-        None, metavar="N", min=0, help="How many changed answers to show [5; on a page 300]."
+        None, metavar="N", min=0, help="The number of changed answers to show: 5, or 300 on a page."
     ),
     page_file: Path | None = typer.Option(
         None, "-o", "--output", metavar="FILE", help="Also write all of it as an HTML page."
@@ -76,9 +81,6 @@ def compare(
         None, metavar="FILE", help="Also write what is printed as Markdown, for a pull request."
     ),
     as_json: bool = JSON,
-    lang: Lang | None = typer.Option(
-        None, metavar="<en|zh>", help="Language of what is printed [en]."
-    ),
 ) -> None:
     """Tell whether another configuration is better, and where it became worse.
 
@@ -89,9 +91,6 @@ def compare(
 
     Example: judge compare runs/perturbed-before runs/perturbed-after --by variant
     """
-    if as_json and lang is not None and not (page_file or markdown):
-        raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
-    spoken_in = lang or "en"
     asked = _Asked(
         by,
         tuple(dict.fromkeys(_chosen(scores, tuple(GATED)))),
@@ -105,20 +104,18 @@ def compare(
     if page_file is not None:
         check_output(page_file, sources, force=True)
     if markdown is not None:
-        check_file("--markdown", markdown, spared=[*sources, *filter(None, [page_file])])
+        check_file("--markdown", markdown, sources=[*sources, *filter(None, [page_file])])
     report = _compared(found, left_out, asked)
     if page_file is not None:
-        write_whole(page_file, comparison(report, spoken_in))
+        write_whole(page_file, comparison(report, LANGUAGE.get()))
     most = _LISTED if worst is None else worst
     if as_json:
         say_json(report.model_dump_json())
     else:
-        _print(report, most, spoken_in, page_file)
+        _print(report, most, page_file)
     if markdown is not None:
-        first = [gate_line(gate, spoken_in).plain for gate in report.gates]
-        write_markdown(
-            markdown, spoken_in, lambda page: print_differences(report, page, most=most), first
-        )
+        first = [gate_line(gate).plain for gate in report.gates]
+        write_markdown(markdown, lambda page: print_differences(report, page, most=most), first)
     untrusted = bool(report.gates) and any(run.untrusted for run in report.runs)
     raise typer.Exit(3 if untrusted else gates_code(report.gates))
 
@@ -134,13 +131,13 @@ class _Asked(NamedTuple):
     worst: int
 
 
-def _print(report: RunComparison, most: int, lang: Lang, page_file: Path | None) -> None:
+def _print(report: RunComparison, most: int, page_file: Path | None) -> None:
     """Print what was found, and annotate the gates that failed where GitHub reads it."""
-    with unheeded(), output(lang) as page:
+    with hiding_commands(), output() as page:
         print_differences(report, page, most=most)
         if page_file is not None:
-            page.copied(Messages.of("compare")("say.written", lang, path=page_file))
-    annotate(report.gates, lang)
+            page.copied(Messages.of("compare")("say.written", path=page_file))
+    annotate(report.gates)
 
 
 def _chosen(names: str | None, known: tuple[str, ...]) -> Iterator[str]:

@@ -5,8 +5,8 @@ from typing import Final
 
 import typer
 
-from judge.cli.app import WRONG_USE, app
-from judge.cli.options import takes_settings
+from judge.cli.app import USAGE
+from judge.cli.options import takes_options
 from judge.cli.terminal import output
 from judge.config import Config
 from judge.jobs.doctor import examine
@@ -15,14 +15,17 @@ from judge.text.visible import counted
 _MARKS: Final = {"passed": "✓", "failed": "✗", "skipped": "–"}
 
 
+app = typer.Typer(add_completion=False)
+
+
 @app.command()
-@takes_settings
+@takes_options
 def doctor(
     *,
     long_prompt: bool = typer.Option(
         True,
         "--long-prompt/--no-long-prompt",
-        help="Send one prompt of --max-evidence-tokens, to see that it is read to its end [on].",
+        help="Send one prompt of --max-evidence-tokens, to check that it is read to its end.",
     ),
     settings: Config,
 ) -> None:
@@ -45,4 +48,4 @@ def doctor(
             page.say(lost if failed else "All is well: a run can begin.")
         return failed
 
-    raise typer.Exit(WRONG_USE if asyncio.run(run()) else 0)
+    raise typer.Exit(USAGE if asyncio.run(run()) else 0)

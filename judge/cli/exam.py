@@ -9,8 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from judge.cli.app import app
-from judge.cli.options import JSON, takes_groups, takes_settings
+from judge.cli.options import JSON, takes_options
 from judge.cli.options import chosen as one_of
 from judge.cli.render.exam import print_exam
 from judge.cli.terminal import output, say_json
@@ -27,8 +26,7 @@ from judge.reports.gate import OVER_BUDGET, UNTRUSTED, Gates, gates_code
 from judge.review.folder import as_json as written
 from judge.review.folder import check_output, write_whole
 
-commands = typer.Typer(invoke_without_command=True, subcommand_metavar="[show …]")
-app.add_typer(commands, name="exam")
+app = typer.Typer(add_completion=False, invoke_without_command=True, subcommand_metavar="[show …]")
 
 _GATED: Final = ("accuracy", "binary", "macro_f1", "kappa", "quotes", "citations")
 _BARE: Final = frozenset({"macro_f1", "kappa"})
@@ -101,9 +99,8 @@ class _Gating(NamedTuple):
         return gates
 
 
-@commands.callback()
-@takes_settings
-@takes_groups
+@app.callback()
+@takes_options
 def exam(
     context: typer.Context,
     *,
@@ -151,7 +148,7 @@ def exam(
     raise typer.Exit(OVER_BUDGET if report.over_budget and code != UNTRUSTED else code)
 
 
-@commands.command()
+@app.command()
 def show(
     kept: Path = typer.Argument(metavar="REPORT", help="A report that judge exam -o kept."),
     *,

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import typer
 
-from judge.cli.app import app
 from judge.cli.options import RUN
 from judge.cli.terminal import say
 from judge.errors import ConfigError
@@ -18,6 +17,8 @@ from judge.inputs.tables import BOM, csv_lines, json_lines, replacing
 from judge.reports.rows import COLUMNS, Cell, Level, rows_of
 from judge.review.folder import check_output, write_whole
 from judge.text.visible import escaped, plural
+
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -7,24 +7,23 @@ from typing import Final
 import typer
 
 from judge import review
-from judge.cli.app import COMMANDS, app
-from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, named_reviewers
+from judge.cli.app import COMMANDS
+from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, reviewer_names, takes_language
 from judge.cli.render.gold import print_gold
-from judge.cli.terminal import output, say, say_json, words
-from judge.messages import Lang
+from judge.cli.terminal import output, say, say_json
+from judge.messages import LANGUAGE, Messages
 from judge.review.grades import DrawnPool
 from judge.review.sheet import header
 from judge.text.visible import short
 
-commands = typer.Typer(no_args_is_help=True, help=COMMANDS["gold"])
-app.add_typer(commands, name="gold")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["gold"])
 
 _NAMED: Final = 5
-_LANGUAGE: Final = typer.Option("en", "--lang", help="Language of the sheet and of what is said.")
 _FORCE: Final = typer.Option(False, "--force", help="Replace files that are there.")
 
 
-@commands.command()
+@app.command()
+@takes_language
 def draw(
     samples: str = typer.Argument(metavar="SAMPLES", help="JSONL or CSV of queries and rankings."),
     *,
@@ -36,7 +35,6 @@ def draw(
         "1", metavar="N|NAMES", help="A sheet each: how many, or names with commas."
     ),
     overlap: int = typer.Option(0, min=0, metavar="N", help="Queries that all reviewers get."),
-    lang: Lang = _LANGUAGE,
     force: bool = _FORCE,
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
@@ -53,17 +51,18 @@ def draw(
         size=size,
         depth=depth,
         seed=seed,
-        reviewers=named_reviewers(reviewers, overlap),
+        reviewers=reviewer_names(reviewers, overlap),
         overlap=overlap,
-        lang=lang,
+        lang=LANGUAGE.get(),
         force=force,
         skip_bad_lines=skip_bad_lines,
         max_line=max_line,
     )
-    say(*_told(made, lang))
+    say(*_told(made))
 
 
-@commands.command("import")
+@app.command("import")
+@takes_language
 def import_(
     drawn: Path = typer.Argument(metavar="DRAW", help="The .draw.json beside the sheet."),
     sheets: list[Path] = typer.Argument(metavar="SHEET...", help="CSV or XLSX, graded."),
@@ -75,7 +74,6 @@ def import_(
         2, min=1, max=3, metavar="GRADE", help="Least grade of what stands in gold_evidence."
     ),
     as_json: bool = JSON,
-    lang: Lang = _LANGUAGE,
     force: bool = _FORCE,
 ) -> None:
     """Read graded sheets: the gold set, how far people agree, and what nobody graded.
@@ -89,12 +87,12 @@ def import_(
     if as_json:
         say_json(found.model_dump_json())
         return
-    with output(lang) as page:
+    with output() as page:
         print_gold(found, out, page)
 
 
-def _told(made: DrawnPool, lang: Lang) -> Iterator[str]:
-    tell = words("gold", "draw", lang)
+def _told(made: DrawnPool) -> Iterator[str]:
+    tell = Messages.of("gold", "draw")
     pool, sheets = made.pool, " ".join(map(str, made.sheets))
     yield tell(
         "title",
@@ -111,6 +109,6 @@ def _told(made: DrawnPool, lang: Lang) -> Iterator[str]:
         names = ", ".join(short(name) for name in pool.textless[:_NAMED])
         more = "…" * (len(pool.textless) > _NAMED)
         yield tell("textless", count=len(pool.textless), names=names + more)
-    yield tell("grade", sheets=sheets, column=header("human_grade", lang))
+    yield tell("grade", sheets=sheets, column=header("human_grade", LANGUAGE.get()))
     yield tell("kept", path=made.kept)
     yield tell("next", draw=made.kept, sheets=sheets)

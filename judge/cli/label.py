@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 
 import typer
 
-from judge.cli.app import SIGNALLED, app
-from judge.cli.options import RUN
-from judge.cli.terminal import say, words
+from judge.cli.app import SIGNALLED
+from judge.cli.options import RUN, takes_language
+from judge.cli.terminal import say
 from judge.errors import ConfigError, extra
-from judge.messages import Lang
+from judge.messages import LANGUAGE, Messages
 from judge.review.records import Draw
 from judge.review.worksheet import Worksheet, draws_for
 
@@ -23,20 +23,23 @@ For = Literal["faithfulness", "correctness"]
 _LONGEST: Final = 100
 
 
+app = typer.Typer(add_completion=False)
+
+
 @app.command()
+@takes_language
 def label(
     run: Path = RUN,
     *,
     reviewer: str = typer.Option("", metavar="NAME", help="Who labels; a file of labels each."),
     draw: str | None = typer.Option(
-        None, metavar="DRAW", help="Which draw, such as r0a1b2c3d [the last one]."
+        None, metavar="DRAW", help="The draw, such as r0a1b2c3d; without it, the last one."
     ),
     target: For = typer.Option(
         "faithfulness", "--for", help="What to check: by the chunks, or answer and reference."
     ),
     port: int = typer.Option(0, min=0, max=65535, help="0: one that is free."),
     open_: bool = typer.Option(True, "--open/--no-open", help="Open the page in a browser."),
-    lang: Lang = typer.Option("en", "--lang", help="Language of the page, and of what is printed."),
 ) -> None:
     """Label the drawn sentences of a run on a page, by the keys 1 to 5.
 
@@ -53,14 +56,14 @@ def label(
     reviewer = " ".join(reviewer.split())
     if len(reviewer) > _LONGEST or not reviewer.isprintable():
         raise ConfigError(f"--reviewer: up to {_LONGEST} characters that can be printed")
-    tell = words("label", "command", lang)
+    tell = Messages.of("label", "command")
     draws, fresh = draws_for(run, target, draw)
     count = sum(len(each.sentences) for each in draws)
     if fresh:
         names = ", ".join(each.draw for each in draws)
         say(tell("drawn", run=run, count=count, names=names))
     made_ready(run, draws)
-    asked = {"reviewer": reviewer, "target": target, "draw": draw, "lang": lang}
+    asked = {"reviewer": reviewer, "target": target, "draw": draw, "lang": LANGUAGE.get()}
     query = urlencode({name: value for name, value in asked.items() if value is not None})
     logging.getLogger("judge.service").setLevel(logging.WARNING)  # no line a request
 
@@ -72,13 +75,13 @@ def label(
             threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
 
     ended = asyncio.run(serve_labels(run, port, started))
-    _tell_end(run, draws, reviewer, target, lang)
+    _tell_end(run, draws, reviewer, target)
     raise typer.Exit(SIGNALLED + ended)
 
 
-def _tell_end(run: Path, draws: list[Draw], reviewer: str, target: For, lang: Lang) -> None:
+def _tell_end(run: Path, draws: list[Draw], reviewer: str, target: For) -> None:
     """What is labelled, where it is kept, and what comes next."""
-    tell = words("label", "command", lang)
+    tell = Messages.of("label", "command")
     sheets = [Worksheet(run, each, reviewer) for each in draws]
     entries = [entry for sheet in sheets for entry in sheet.entries().values()]
     done = sum(bool(entry.label) for entry in entries)

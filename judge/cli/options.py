@@ -61,7 +61,9 @@ MAX_LINE: Final = typer.Option(
     min=0.000001,
     help=str(Config.model_fields["max_line"].description),
 )
-SKIP_BAD: Final = typer.Option(False, "--skip-bad-lines", help="Report bad lines and leave them out.")
+SKIP_BAD: Final = typer.Option(
+    False, "--skip-bad-lines", help="Report bad lines and leave them out."
+)
 CONFIG: Final = typer.Option(
     "--config", metavar="FILE", help="A file of settings. Without it, judge.toml if it exists."
 )
@@ -83,7 +85,8 @@ def setting(name: str) -> Any:  # noqa: ANN401  the type is made at run time
         kind = list[str] if name == "map" else str
     text = str(field.description).replace("\n", " ")
     if field.default is not None:
-        default = {True: "on", False: "off"}[field.default] if kind is bool else field.default
+        default = f"{field.default:g}" if kind is float else field.default
+        default = ("off", "on")[field.default] if kind is bool else default
         text = f"{text} \\[default: {default}]"
     panel = next(panel for panel, names in PANELS.items() if name in names)
     option = typer.Option(metavar=_METAVARS.get(name), help=text, rich_help_panel=panel)

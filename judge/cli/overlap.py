@@ -2,7 +2,6 @@
 
 import typer
 
-from judge.cli.app import app
 from judge.cli.options import JSON, MAX_LINE, SAMPLES, SKIP_BAD
 from judge.cli.render.overlap import print_overlap
 from judge.cli.terminal import output, say_json
@@ -10,6 +9,8 @@ from judge.inputs.samples import Source
 from judge.inputs.tables import row_file
 from judge.overlap import measure_overlap, with_bad_lines
 from judge.overlap.records import AnswerOverlap
+
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

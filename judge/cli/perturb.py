@@ -6,7 +6,6 @@ from typing import Final, Literal
 
 import typer
 
-from judge.cli.app import app
 from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, chosen
 from judge.cli.terminal import Page, figures, output
 from judge.errors import ConfigError, InputError
@@ -15,6 +14,9 @@ from judge.retrieval.perturbation import VARIANTS, Perturbation, Pool, Variant, 
 from judge.review.folder import check_output, write_whole
 
 _NEEDS: Final = ("query", "chunks")
+
+
+app = typer.Typer(add_completion=False)
 
 
 @app.command()
@@ -27,7 +29,8 @@ def perturb(
     variants: str | None = typer.Option(
         None,
         metavar="NAME,…",
-        help="Which: original, noise20, noise40, noise60, reordered, gold_removed [all].",
+        help="The variants: original, noise20, noise40, noise60, reordered, gold_removed. "
+        "Without it, all.",
     ),
     seed: int = typer.Option(0, min=0, help="Another seed makes others; the same makes the same."),
     gold_match: Literal["exact", "prefix"] = typer.Option(

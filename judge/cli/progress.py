@@ -1,88 +1,26 @@
-"""A job from the terminal's side: progress while it goes on, totals and gates at its end."""
+"""The progress of a job, on standard error."""
 
 import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from judge.cli.app import stopped_by, stopping
-from judge.cli.ci import Reports, unheeded
-from judge.cli.render.totals import PLAIN, Ended, Wish, print_totals
-from judge.cli.terminal import open_console, output
+from judge.cli.terminal import open_console
 from judge.config import Config
-from judge.errors import JudgeUnavailable, WorkerLost
 from judge.inputs.runs import REJECTED
 from judge.jobs.job import Watcher
-from judge.messages import Lang
-from judge.records import SampleResult, Summary
+from judge.records import SampleResult
 from judge.records.run import RunRecord
-from judge.reports.gate import exit_code
-from judge.reports.worst import Failures, Findings, Worst
 from judge.text.visible import plural
 
 _EVERY: Final = 10.0
 """Seconds between plain lines."""
 _WHOLE: Final = 10
 """Answers a second from which on a fraction says nothing."""
-
-
-class Task(Protocol):
-    """A `Job`, here or on a cluster."""
-
-    @property
-    def rejects(self) -> str:
-        """What of the run folder holds the bad lines."""
-
-    def stop(self, why: BaseException) -> bool:
-        """As of `Job`; so is the other."""
-
-    def run(self, watcher: Watcher) -> Summary: ...  # noqa: D102
-
-
-def score_into(
-    folder: Path,
-    job: Task,
-    wish: Wish = PLAIN,
-    lang: Lang = "en",
-    *,
-    reports: Reports,
-    cached: bool = False,
-) -> int:
-    """Run the job, print what came of it, and return the exit code.
-
-    Where verdicts are `cached`, another run asks only for what failed. What else is to be written
-    is written after that.
-    """
-    findings, worst, failures = Findings(), Worst(wish.kept), Failures()
-
-    def keep(result: SampleResult) -> None:
-        findings.add(result)
-        worst.add(result)
-        failures.add(result)
-        reports.add(result)
-
-    progress = Progress(also=keep, rejects=job.rejects)
-    try:
-        with progress, stopping(job.stop):
-            summary = job.run(progress)
-    except (JudgeUnavailable, WorkerLost) as error:
-        reports.discard()
-        raise type(error)(f"{error}; {progress.said}") from None
-    except KeyboardInterrupt as error:
-        reports.discard()
-        progress.say(f"interrupted; {progress.said}")
-        return stopped_by(error)
-    ended = Ended(findings.found, worst.sentences(), failures.first, cached)
-    with unheeded(), output(lang) as page:
-        print_totals(summary, ended, folder, page, wish)
-    summed_up = wish if wish.worst is not None else PLAIN._replace(worst=wish.kept)
-    reports.finish(summary, lambda page: print_totals(summary, ended, folder, page, summed_up))
-    return exit_code(summary)
 
 
 class Progress(Watcher):
@@ -164,7 +102,7 @@ class Progress(Watcher):
         self._tell()
 
     @property
-    def said(self) -> str:
+    def state(self) -> str:
         """Where the job stands, for someone who stops it."""
         if not self._total:
             return "nothing was written"

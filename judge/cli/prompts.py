@@ -5,18 +5,17 @@ from typing import Final
 
 import typer
 
-from judge.cli.app import COMMANDS, app
+from judge.cli.app import COMMANDS
 from judge.cli.terminal import say
 from judge.prompt import FAITHFULNESS, load_prompt, prompts_folder, verify_prompts, versions
 
-prompts = typer.Typer(no_args_is_help=True, help=COMMANDS["prompts"])
-app.add_typer(prompts, name="prompts")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["prompts"])
 
 _REFERENCE: Final = re.compile(r"(?:(?P<name>\w+)-)?(?P<version>v\d+)(?:@[0-9a-f]*)?")
 """A prompt as signatures and `--prompt` name it: `faithfulness-v2@75fd2d8c` or `v2`."""
 
 
-@prompts.command("list")
+@app.command("list")
 def list_() -> None:
     """List the released prompts, each with the reference that signatures bear.
 
@@ -26,7 +25,7 @@ def list_() -> None:
     say(*(load_prompt(name, version).reference for name, _, version in names))
 
 
-@prompts.command()
+@app.command()
 def verify() -> None:
     """Check that every prompt still has the bytes it was released with; exit 2 where not.
 
@@ -37,13 +36,13 @@ def verify() -> None:
     say(f"{count} {noun} the pinned bytes, in {prompts_folder()}")
 
 
-@prompts.command()
+@app.command()
 def show(
     name: str = typer.Argument(
         metavar="NAME", help="Name and version, such as faithfulness-v2, faithfulness or v2."
     ),
     version: str | None = typer.Argument(
-        None, metavar="[VERSION]", help="Such as v1 [the newest]."
+        None, metavar="VERSION", help="Such as v1; without it, the newest."
     ),
 ) -> None:
     """Print a prompt as it is sent, with its placeholders.

@@ -6,7 +6,6 @@ import typer
 
 from judge.advice.recommend import recommend_measures
 from judge.advice.records import MOST_CHUNKS, POOL, Cost, Task, Wishes
-from judge.cli.app import app
 from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD
 from judge.cli.render.advice import markdown_page, print_advice
 from judge.cli.terminal import output, say
@@ -15,6 +14,8 @@ from judge.inputs.samples import Source
 from judge.inputs.source import PIPED
 from judge.inputs.tables import page_file
 from judge.retrieval.records import DEEPEST
+
+app = typer.Typer(add_completion=False)
 
 
 @app.command()
@@ -31,7 +32,7 @@ def recommend(
         metavar="N",
         min=1,
         max=MOST_CHUNKS,
-        help="Chunks there are to search [those of the ranking].",
+        help="The number of chunks that are searched. Without it, those of the ranking.",
     ),
     task: Task | None = typer.Option(None, help="Name the practice of SQuAD, MS MARCO."),
     markdown: str | None = typer.Option(

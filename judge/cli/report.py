@@ -4,16 +4,18 @@ from pathlib import Path
 
 import typer
 
-from judge.cli.app import app
-from judge.cli.options import RUN
+from judge.cli.options import RUN, takes_language
 from judge.cli.terminal import say
 from judge.inputs.runs import made_from
-from judge.messages import Lang
+from judge.messages import LANGUAGE
 from judge.pages.report import report as page
 from judge.review.folder import check_output, write_whole
 
+app = typer.Typer(add_completion=False)
+
 
 @app.command()
+@takes_language
 def report(
     run: Path = RUN,
     *,
@@ -22,9 +24,6 @@ def report(
     ),
     by: str | None = typer.Option(
         None, "--by", metavar="KEY", help="Tell slices apart by this key of the samples."
-    ),
-    lang: Lang = typer.Option(
-        "en", metavar="en|zh", help="Language of the page [en]; reasons keep the answer's."
     ),
 ) -> None:
     """Write a run as one HTML page: scores, charts, and the answers to search, worst first.
@@ -35,5 +34,5 @@ def report(
     Example: judge report runs/today -o report.html --by category
     """
     check_output(output, made_from(run), force=True)
-    write_whole(output, page(run, lang, by))
+    write_whole(output, page(run, LANGUAGE.get(), by))
     say(f"written to {output} ({output.stat().st_size / 1e6:,.1f} MB)")

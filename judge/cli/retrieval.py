@@ -8,8 +8,7 @@ from typing import Final, Literal, NamedTuple
 import typer
 
 from judge.advice.diagnose import Reading, Use, changes, read
-from judge.cli.app import app
-from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, takes_groups
+from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, takes_options
 from judge.cli.render.comparison import print_compared
 from judge.cli.render.looks import gate_line
 from judge.cli.render.ranking import print_findings, print_measures, print_ranked, print_reading
@@ -93,11 +92,12 @@ class _Rules(NamedTuple):
         None, metavar="X", help="Also F-beta at each k: recall counts X times as much as precision."
     )
     relevance_level: float | None = typer.Option(
-        None, metavar="X", help="Least relevance that counts as relevant [any above 0]."
+        None, metavar="X", help="The lowest relevance of a relevant chunk. Without it, any above 0."
     )
     gold_match: Literal["exact", "prefix"] | None = typer.Option(
         None,
-        help="prefix: gold names documents; a chunk's id goes on with no letter or digit [exact].",
+        help="What gold names: chunks with exact, documents with prefix. Without it, exact, and it "
+        "is an error if no ranking has a gold id.",
     )
     no_relevant: Literal["skip", "zero"] = typer.Option(
         "skip", help="A query with nothing relevant."
@@ -157,8 +157,11 @@ class _Gating(NamedTuple):
         return held_to(rules, asked, targets, strict=self.strict_gate)
 
 
+app = typer.Typer(add_completion=False)
+
+
 @app.command()
-@takes_groups
+@takes_options
 def retrieval(
     samples: list[str] | None = typer.Argument(
         None,
@@ -307,7 +310,7 @@ def _measure(
         if reading is not None:
             print_reading(reading(report), page)
         for gate in held:
-            page.say(gate_line(gate, page.lang), hang=2)
+            page.say(gate_line(gate), hang=2)
     return held
 
 

@@ -8,12 +8,12 @@ from typing import Final, Literal
 import typer
 
 from judge import review
-from judge.cli.app import COMMANDS, app
-from judge.cli.options import RUN, named_reviewers
+from judge.cli.app import COMMANDS
+from judge.cli.options import RUN, reviewer_names, takes_language
 from judge.cli.render.agreement import print_agreement
-from judge.cli.terminal import number, output, say, words
+from judge.cli.terminal import number, output, say
 from judge.errors import InputError
-from judge.messages import Lang, Messages
+from judge.messages import LANGUAGE, Messages
 from judge.pages.agreement import page as written
 from judge.records import Summary
 from judge.review.draws import Drawn
@@ -22,8 +22,7 @@ from judge.review.sheet import choices, header
 from judge.review.targets import samples_of
 from judge.text.visible import clip, counted, flat
 
-commands = typer.Typer(no_args_is_help=True, help=COMMANDS["review"])
-app.add_typer(commands, name="review")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["review"])
 
 For = Literal["faithfulness", "correctness"]
 
@@ -31,16 +30,14 @@ _REASONS: Final = 5
 _WIDTH: Final = 60
 """How many characters of a sentence are printed."""
 
-_LANGUAGE: Final = typer.Option(
-    "en", "--lang", help="Language of the sheet, or of what is printed and the page."
-)
 _FOR: Final = typer.Option(
     "faithfulness", "--for", help="What to check: by the chunks, or answer and reference."
 )
 _FORCE: Final = typer.Option(False, "--force", help="Replace the file that -o names.")
 
 
-@commands.command()
+@app.command()
+@takes_language
 def draw(
     run: Path = RUN,
     size: int = typer.Option(60, "-n", "--size", min=1, help="Sentences to draw."),
@@ -55,7 +52,6 @@ def draw(
     ),
     overlap: int = typer.Option(0, min=0, metavar="N", help="How many of them all reviewers get."),
     open_: bool = typer.Option(False, "--open", help="Show the judge's verdict."),
-    lang: Lang = _LANGUAGE,
     force: bool = typer.Option(False, "--force", help="Replace sheets that are there."),
 ) -> None:
     """Draw sentences for people to label, more of the doubtful, into a sheet.
@@ -68,16 +64,16 @@ def draw(
         size=size,
         target=target,
         seed=seed,
-        reviewers=named_reviewers(reviewers, overlap),
+        reviewers=reviewer_names(reviewers, overlap),
         overlap=overlap,
         verdicts=open_,
-        lang=lang,
+        lang=LANGUAGE.get(),
         force=force,
     )
-    say(*_told(made, run, lang))
+    say(*_told(made, run))
 
 
-@commands.command()
+@app.command()
 def promote(
     run: Path = typer.Argument(metavar="RUN", help="Run folder with imported labels."),
     output: Path = typer.Option(
@@ -121,17 +117,17 @@ def promote(
     )
 
 
-@commands.command("import")
+@app.command("import")
+@takes_language
 def import_(
     run: Path = RUN,
     sheets: list[Path] | None = typer.Argument(
-        None, metavar="[SHEET]...", help="CSV or XLSX [what judge label wrote]."
+        None, metavar="[SHEET]...", help="CSV or XLSX; without one, what judge label wrote."
     ),
     *,
     replace: bool = typer.Option(
         False, "--replace", help="Let go of earlier labels that these do not have."
     ),
-    lang: Lang = _LANGUAGE,
 ) -> None:
     """Read labelled sheets: how good the judge is, and the score with its errors accounted for.
 
@@ -141,7 +137,9 @@ def import_(
     """
 
     def page(agreement: Agreement, summary: Summary) -> str:
-        return written(agreement, summary, lang, partial(samples_of, run, agreement.target))
+        return written(
+            agreement, summary, LANGUAGE.get(), partial(samples_of, run, agreement.target)
+        )
 
     if not sheets:
         if not (sheets := review.worksheets(run)):
@@ -151,12 +149,12 @@ def import_(
             )
         say(*map(str, sheets))
     found = review.import_labels(run, sheets, replace=replace, page=page)
-    with output(lang) as shown:
+    with output() as shown:
         for each in (found, *found.others):
             samples = partial(samples_of, run, each.agreement.target)
             print_agreement(each.agreement, each.summary, run, shown, samples)
     judged, people = found.f1
-    tell = words("agreement", "terminal", lang)
+    tell = Messages.of("agreement", "terminal")
     if people is not None:
         say(tell("f1", judge=number(judged), people=number(people)))
     if found.noted:
@@ -164,34 +162,34 @@ def import_(
     if skips := found.skips:
         said = Messages.of("label")
         reasons = (
-            (said(key, lang) if (key := f"skip.{why}") in said else clip(flat(why), _WIDTH), count)
+            (said(key) if (key := f"skip.{why}") in said else clip(flat(why), _WIDTH), count)
             for why, count in skips.most_common(_REASONS)
         )
         why = tell("skip_joint").join(tell("skip", why=why, count=n) for why, n in reasons)
         say(tell("skipped", count=skips.total(), why=why))
 
 
-def _told(made: Drawn, run: Path, lang: Lang) -> Iterator[str]:
-    tell = words("review", "draw", lang)
+def _told(made: Drawn, run: Path) -> Iterator[str]:
+    tell = Messages.of("review", "draw")
     halves, sheets = (made, *made.others), list(map(str, made.sheets))
     for each in halves:
-        yield from _drawn(each.draw, lang)
+        yield from _drawn(each.draw)
     if filled := sum(each.filled for each in halves):
         yield tell("filled", count=filled)
     yield tell(
         "label",
         sheets=", ".join(sheets),
-        column=header("human_support", lang),
-        labels=tell("joint").join(choices(lang)),
-        bare=Messages.of("sheet")("yes_or_no", lang),
+        column=header("human_support", LANGUAGE.get()),
+        labels=tell("joint").join(choices(LANGUAGE.get())),
+        bare=Messages.of("sheet")("yes_or_no"),
     )
     yield tell("kept", paths=", ".join(str(each.kept) for each in halves))
     yield tell("next", run=run, sheets=" ".join(sheets))
 
 
-def _drawn(draw: Draw, lang: Lang) -> Iterator[str]:
+def _drawn(draw: Draw) -> Iterator[str]:
     """What a draw took of each stratum."""
-    tell = words("review", "draw", lang)
+    tell = Messages.of("review", "draw")
     yield tell(
         "title",
         draw=draw.draw,
@@ -201,9 +199,9 @@ def _drawn(draw: Draw, lang: Lang) -> Iterator[str]:
         seed=draw.seed,
     )
     for each in draw.strata:
-        names = _named(each.names, lang)
+        names = _named(each.names)
         yield tell("stratum", drawn=each.drawn, units=each.units, names=names)
 
 
-def _named(names: Iterable[str], lang: Lang) -> str:
-    return " + ".join(map(words("review", "stratum", lang), names))
+def _named(names: Iterable[str]) -> str:
+    return " + ".join(map(Messages.of("review", "stratum"), names))

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import typer
 
-from judge.cli.app import SIGNALLED, app
-from judge.cli.options import takes_settings
+from judge.cli.app import SIGNALLED
+from judge.cli.options import takes_options
 from judge.config import SERVICE_TOKENS, Config
 from judge.errors import extra
 
+app = typer.Typer(add_completion=False)
+
 
 @app.command()
-@takes_settings
+@takes_options
 def serve(
     *,
     host: str = typer.Option("127.0.0.1", help="Address; other than loopback only with tokens."),

@@ -7,15 +7,13 @@ from typing import Final, get_args
 
 import typer
 
-from judge.cli.app import app
-from judge.cli.options import RUN, chosen
+from judge.cli.options import RUN, chosen, takes_language
 from judge.cli.render.answer import print_answer
 from judge.cli.render.listing import Part, print_list
 from judge.cli.render.quadrants import print_grounds, unplaced
-from judge.cli.terminal import output
+from judge.cli.terminal import lang_option, output
 from judge.errors import ConfigError, RunError
 from judge.inputs.runs import Origins, read_results
-from judge.messages import Lang
 from judge.records import SampleResult
 from judge.records.result import QuadrantWord
 from judge.reports.filters import FLAGS, STATUSES, SUPPORTS, Filter
@@ -62,7 +60,11 @@ _CELL: Final = typer.Option(
 )
 
 
+app = typer.Typer(add_completion=False)
+
+
 @app.command()
+@takes_language
 def show(
     run: Path = RUN,
     qids: list[str] | None = typer.Argument(
@@ -77,12 +79,9 @@ def show(
     ),
     cell: str | None = _CELL,
     count: int | None = typer.Option(
-        None, "-n", metavar="N", min=1, help=f"How many [{_LISTED} in a list, else 1]."
+        None, "-n", metavar="N", min=1, help=f"How many to show: {_LISTED} in a list, else 1."
     ),
-    skip: int | None = typer.Option(None, metavar="N", min=0, help="How many to pass over [0]."),
-    lang: Lang = typer.Option(
-        "en", metavar="en|zh", help="Language of what is printed [en]; reasons keep the answer's."
-    ),
+    skip: int | None = typer.Option(None, metavar="N", min=0, help="How many to skip."),
 ) -> None:
     """Show answers: each sentence's support, the evidence, the citations; or list many.
 
@@ -110,14 +109,14 @@ def show(
     if worst is not None or given:
         given |= {} if cell is None else {"--cell": cell}
         part = (worst or count or _LISTED, skip or 0, worst is not None)
-        _show_list(run, qids or [], given, words, part, lang)
+        _show_list(run, qids or [], given, words, part)
         return
     if paged and (cell is None or qids):
         raise ConfigError("-n and --skip go with --cell or a list, and without a QID")
     if qids or not words:
-        _show_answers(run, qids or [], words, lang)
+        _show_answers(run, qids or [], words)
     else:
-        _show_cell(run, words, count or 1, skip or 0, lang)
+        _show_cell(run, words, count or 1, skip or 0)
 
 
 def _show_list(
@@ -126,7 +125,6 @@ def _show_list(
     given: Mapping[str, str],
     words: Collection[QuadrantWord],
     part: tuple[int, int, bool],
-    lang: Lang,
 ) -> None:
     """List the sentences or answers for which all of these options hold."""
     known = {"--support": SUPPORTS, "--flag": FLAGS, "--status": STATUSES}
@@ -141,8 +139,8 @@ def _show_list(
         command += [option, value]
     count, skip, worst = part
     command += ["--worst", str(count)] if worst else [] if count == _LISTED else ["-n", str(count)]
-    command += [] if lang == "en" else ["--lang", lang]
-    with output(lang) as page:
+    command += lang_option().split()
+    with output() as page:
         print_list(results, asked, Part(count, skip, worst), command, page)
 
 
@@ -159,38 +157,34 @@ def _answers(run: Path, qids: Sequence[str]) -> list[SampleResult]:
     return [found[qid] for qid in dict.fromkeys(qids)]
 
 
-def _show_answers(
-    run: Path, qids: Sequence[str], words: Collection[QuadrantWord], lang: Lang
-) -> None:
+def _show_answers(run: Path, qids: Sequence[str], words: Collection[QuadrantWord]) -> None:
     worst = None if qids else worst_answer(read_results(run))
     results = _answers(run, qids) if qids else [worst] if worst else []
     if not results:
         raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
     for result in results:
         if words and result.cell is None:
-            why = unplaced(result, "en") or _UNPLACED
+            why = unplaced(result) or _UNPLACED
             raise RunError(f"{run}: answer {result.qid!r} is in no cell: {why}")
         if result.cell is not None and not set(words).issubset(result.cell.words):
             where = ", ".join(result.cell.words)
             raise RunError(f"{run}: answer {result.qid!r} is not in that cell; it is {where}")
     samples = Origins(run)
-    with output(lang) as page:
+    with output() as page:
         for number, result in enumerate(results):
             if number:
                 page.blank()
             sample = samples.of(result)
             print_answer(result, sample, page)
-            print_grounds(result, sample, page, lang)
+            print_grounds(result, sample, page)
 
 
-def _show_cell(
-    run: Path, words: Collection[QuadrantWord], count: int, skip: int, lang: Lang
-) -> None:
+def _show_cell(run: Path, words: Collection[QuadrantWord], count: int, skip: int) -> None:
     """Show `count` answers with all these words, in input order, and say how to go on."""
     found, placed = 0, False
     samples = Origins(run)
     asked = ",".join(word for word in get_args(QuadrantWord) if word in words)
-    with output(lang) as page:
+    with output() as page:
         for result in read_results(run):
             placed |= result.cell is not None
             if result.cell is None or not set(words).issubset(result.cell.words):
@@ -199,7 +193,7 @@ def _show_cell(
             if skip < found <= skip + count:
                 sample = samples.of(result)
                 print_answer(result, sample, page)
-                print_grounds(result, sample, page, lang)
+                print_grounds(result, sample, page)
                 page.blank()
         if not found:
             raise RunError(f"{run}: no answer is {asked}{'' if placed else ': ' + _UNPLACED}")
@@ -212,6 +206,6 @@ def _show_cell(
         page.copied(f"{shown} of {found:,} in {asked}", "bold")
         if last < found:
             many = "" if count == 1 else f" -n {count}"
-            many += "" if lang == "en" else f" --lang {lang}"
+            many += lang_option()
             name = shlex.quote(str(run))
             page.copied(f"next: judge show {name} --cell {asked}{many} --skip {last}")

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.messages import Lang, Messages
+from judge.messages import LANGUAGE, Messages
 from judge.text.fold import CJK
 from judge.text.visible import escaped, visible
 
@@ -32,9 +32,8 @@ _PIECE: Final = re.compile(
 class Page:
     """What is said on a console, line by line."""
 
-    def __init__(self, console: Console, lang: Lang = "en") -> None:
+    def __init__(self, console: Console) -> None:
         self.console = console
-        self.lang: Lang = lang
         self.speaks_utf = console.encoding.lower().startswith("utf")
 
     def say(self, text: Text | str, indent: int = 0, hang: int = 0, style: str = "") -> None:
@@ -75,7 +74,7 @@ class Page:
         relevance: Iterable[str] = (),
     ) -> None:
         """Say which judges were asked, about faithfulness, correctness and answer relevance."""
-        say = words("looks", "made", self.lang)
+        say = Messages.of("looks", "made")
         for signature in signatures:
             self.copied(say("by", signature=signature), "dim")
         for signature in correctness:
@@ -95,12 +94,12 @@ def open_console(*, stderr: bool = False) -> Console:
 
 
 @contextmanager
-def output(lang: Lang = "en") -> Iterator[Page]:
+def output() -> Iterator[Page]:
     """A page on standard output."""
     console = open_console()
     if console.width < _LEAST_TERMINAL:  # an emulator that does not know its size says 0
         console.width = 80
-    yield Page(console, lang)
+    yield Page(console)
 
 
 def say(*lines: str) -> None:
@@ -115,12 +114,6 @@ def say_json(line: str) -> None:
     say(escaped(line))
 
 
-def words(room: str, group: str, lang: Lang) -> Callable[..., str]:
-    """What fills in the texts of one group of a room's, in one language, by their keys."""
-    texts = Messages.of(room)
-    return lambda key, **values: texts(f"{group}.{key}", lang, **values)
-
-
 def figures(*headers: str, title: str | None = None) -> Table:
     """A table whose first column names the rows, and the others hold figures."""
     table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
@@ -130,6 +123,12 @@ def figures(*headers: str, title: str | None = None) -> Table:
     for number, header in enumerate(headers):
         table.add_column(header, justify="right" if number else "left")
     return table
+
+
+def lang_option() -> str:
+    """Return the option that makes another command speak the same language."""
+    language = LANGUAGE.get()
+    return "" if language == "en" else f" --lang {language}"
 
 
 def number(value: float | None) -> str:

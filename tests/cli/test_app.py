@@ -5,10 +5,12 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import typer
 
-from judge.cli.app import COMMANDS, LOGGER, app, debug, debugging, listen
+from judge.cli.app import COMMANDS, LOGGER, debug, debugging, log_to_stderr
 from tests.commands import judge, line, write
 
 PYTHON = [sys.executable, "-m", "judge"]
@@ -25,7 +27,7 @@ def test_help_of_each_command_has_an_example() -> None:
     assert judge("--help").code == 0
     for name in COMMANDS:
         ran = judge(name, "--help")
-        assert (ran.code, f"Example: judge {name}" in ran.out or "Commands:" in ran.out) == (
+        assert (ran.code, f"Example: judge {name}" in ran.out or "─ Commands ─" in ran.out) == (
             0,
             True,
         )
@@ -63,16 +65,16 @@ def test_a_users_mistake_is_one_line_that_names_it_and_the_next_step(
     assert step in ran.err
 
 
-def test_a_bug_of_ours_says_so() -> None:
+def test_a_bug_of_ours_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = typer.Typer(add_completion=False)
+
     @app.command()
     def broken() -> None:
-        """Break. Example: judge broken."""
         raise RuntimeError("the bug")
 
-    try:
-        ran = judge("broken")
-    finally:
-        app.registered_commands.pop()
+    monkeypatch.setitem(COMMANDS, "broken", "Break.")
+    monkeypatch.setitem(sys.modules, "judge.cli.broken", SimpleNamespace(app=app))
+    ran = judge("broken")
     assert ran.code == 70
     assert "RuntimeError: the bug" in ran.err
     assert "this is a bug in judge" in ran.err
@@ -94,8 +96,8 @@ def test_help_of_all_commands_loads_nothing_heavy() -> None:
 def test_notes_go_to_standard_error_once_and_debug_says_more(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    listen()
-    listen()
+    log_to_stderr()
+    log_to_stderr()
     LOGGER.getChild("backends").warning("the cache holds %d odd rows\x1b[2J", 3)
     LOGGER.debug("not asked for")
     assert capsys.readouterr() == ("", "judge: the cache holds 3 odd rows␛[2J\n")
@@ -104,7 +106,7 @@ def test_notes_go_to_standard_error_once_and_debug_says_more(
     debug(wanted=True)
     LOGGER.debug("asked for")
     assert (debugging(), capsys.readouterr().err) == (True, "judge: asked for\n")
-    listen()
+    log_to_stderr()
     assert not debugging()
 
 

@@ -197,7 +197,6 @@ def test_what_cannot_be_compared(tmp_path: Path, runs: tuple[Path, Path]) -> Non
         (*runs, "--scores", "faith"),
         (*runs, "--detect", "0"),
         (*runs, "--by", "nothing"),
-        (*runs, "--json", "--lang", "zh"),
     ]
     for words in wrong:
         ran = judge("compare", *words)

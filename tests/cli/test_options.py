@@ -1,4 +1,3 @@
-import re
 from inspect import signature
 from pathlib import Path
 from typing import NamedTuple
@@ -6,11 +5,11 @@ from typing import NamedTuple
 import pytest
 
 from judge.cli.app import main
-from judge.cli.options import SETTINGS, takes_groups, takes_settings
+from judge.cli.options import PANELS, takes_language, takes_options
 from judge.config import Config
 from judge.errors import ConfigError
-
-_DEFAULT = re.compile(r"\[([\d.]+|v\d+|auto|chat|on|off|exact)\]")
+from judge.messages import LANGUAGE
+from tests.commands import judge
 
 
 def made(tmp: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> Config:
@@ -20,11 +19,11 @@ def made(tmp: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> Confi
         monkeypatch.delenv(name, raising=False)
     got: list[Config] = []
 
-    @takes_settings
+    @takes_options
     def command(*, settings: Config) -> None:
         got.append(settings)
 
-    left_out = dict.fromkeys((*SETTINGS, "config", "debug"))
+    left_out = dict.fromkeys((*Config.model_fields, "config", "debug"))
     command(**{**left_out, **options})
     return got[0]
 
@@ -60,7 +59,7 @@ class Shown(NamedTuple):
 def test_a_group_of_options_stands_where_it_is_taken() -> None:
     got: list[tuple[str, Shown, bool]] = []
 
-    @takes_groups
+    @takes_options
     def command(source: str, *, shown: Shown, force: bool = False) -> None:
         got.append((source, shown, force))
 
@@ -69,14 +68,27 @@ def test_a_group_of_options_stands_where_it_is_taken() -> None:
     assert list(signature(command).parameters) == ["source", "lang", "worst", "force"]
 
 
-def test_every_option_is_a_setting_and_its_help_states_the_default() -> None:
-    for name, kind in SETTINGS.items():
-        field = Config.model_fields[name]
-        said = _DEFAULT.search(kind.__metadata__[0].help)
-        if said:
-            default = {"True": "on", "False": "off"}.get(str(field.default), field.default)
-            assert said[1] == str(default).removesuffix(".0"), name
-        assert said or field.default is None or name == "cache_dir", name
+def test_each_setting_is_an_option_in_one_panel_with_its_help() -> None:
+    assert sorted(name for names in PANELS.values() for name in names) == sorted(
+        Config.model_fields
+    )
+    shown = judge("score", "--help").out
+    assert [panel for panel in PANELS if f"─ {panel} ─" not in shown] == []
+    options = [f"--{name.replace('_', '-')}" for name in Config.model_fields]
+    assert [option for option in options if f"{option} " not in shown] == []
+    assert [name for name, field in Config.model_fields.items() if not field.description] == []
+
+
+def test_a_command_speaks_the_language_that_is_asked_for() -> None:
+    spoken: list[str] = []
+
+    @takes_language
+    def command() -> None:
+        spoken.append(LANGUAGE.get())
+
+    command(lang="zh")
+    command(lang="en")
+    assert (spoken, LANGUAGE.get()) == (["zh", "en"], "en")
 
 
 def test_debug_shows_where_an_error_arose(

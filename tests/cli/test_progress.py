@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from judge.cli.app import Interrupted
 from judge.cli.ci import Reports
-from judge.cli.progress import Progress, score_into
+from judge.cli.progress import Progress
+from judge.cli.render.totals import Wanted
+from judge.cli.score import run_and_print
 from judge.config import Config
 from judge.evaluator import Evaluator
 from judge.inputs.runs import read_results
@@ -96,13 +99,13 @@ def test_a_run_taken_up_counts_what_this_session_asked() -> None:
     call = Call(model="m", prompt_tokens=1_000, reply_tokens=200, seconds=0.1)
     paid = result().model_copy(update={"calls": (call, call.model_copy(update={"cached": True}))})
     with shown.progress as progress:
-        assert progress.said == "nothing was written"
+        assert progress.state == "nothing was written"
         progress.on_start(record(100, rejected=2), 40)
         for _ in range(42):
             progress.on_result(paid)
         shown.now += 10
         progress.on_result(compared("q", "f?", "?y"))
-        assert "43 of 100" in progress.said
+        assert "43 of 100" in progress.state
     assert spoken(shown.file.getvalue()) == [
         ["2"],
         ["40", "100"],
@@ -140,7 +143,7 @@ def test_ctrl_c_keeps_what_was_scored(tmp_path: Path, capsys: pytest.CaptureFixt
     source = write(tmp_path / "in.jsonl", [line(f"q{i}", a, []) for i, a in enumerate(answers)])
     config, run = Config(concurrency=1), tmp_path / "run"
     job = Job(source, run, config, evaluator=Evaluator(config, judge=Scripted()))
-    assert score_into(run, job, reports=Reports(None, run)) == 130
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    assert f"{len(list(read_results(run)))} of 5 answers are kept" in err
+    with pytest.raises(Interrupted) as stopped:
+        run_and_print(job, run, Wanted(), Reports(None, run))
+    assert capsys.readouterr() == ("", "")
+    assert f"{len(list(read_results(run)))} of 5 answers are kept" in str(stopped.value)

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from judge.cli.terminal import Page, between, number
+from judge.messages import LANGUAGE
 from judge.pages.agreement import Bias, Findings, Samples, Words, bias, stratum_bias
 from judge.records import Sample, Summary
 from judge.review.folder import files_of
@@ -31,7 +32,7 @@ def print_agreement(
     samples: Samples | None = None,
 ) -> None:
     """Print the corrected score, how good the judge is, where it errs, and where the files lie."""
-    words = Words(page.lang)
+    words = Words(LANGUAGE.get())
     findings = Findings(agreement, summary, words)
     page.say(findings.title, hang=4, style="bold")
     page.say(findings.headline())

@@ -26,10 +26,10 @@ from judge.cli.render.looks import (
     word,
 )
 from judge.cli.render.quadrants import print_grounds
-from judge.cli.terminal import Page, number, words
+from judge.cli.terminal import Page, number
 from judge.errors import ConfigError
 from judge.inputs.runs import is_of
-from judge.messages import LANGS, Lang
+from judge.messages import LANGS, Lang, Messages, use_language
 from judge.records import (
     AnswerRelevance,
     Correctness,
@@ -61,29 +61,29 @@ _SAID: Final = frozenset({Support.FULL, Support.NO_CLAIM})
 
 
 def text_of(result: SampleResult, sample: Sample | None, lang: Lang) -> str:
-    """As of `SampleResult.explain`."""
+    """Return the text that `SampleResult.explain` returns."""
     if lang not in LANGS:
         raise ConfigError(f"lang {lang!r}: give one of {', '.join(LANGS)}")
     if sample is not None and not (sample.qid == result.qid and is_of(result, sample)):
         raise ConfigError(f"this is the result of qid {result.qid!r}; give the sample it is of")
     file = StringIO()
-    # A notebook would be given colours, and this is a text.
-    console = Console(file=file, width=_WIDTH, color_system=None, force_jupyter=False)
-    page = Page(console, lang)
-    print_answer(result, sample, page, gone=False)
-    print_grounds(result, sample, page, lang)
+    # In a notebook rich would add colours.
+    page = Page(Console(file=file, width=_WIDTH, color_system=None, force_jupyter=False))
+    with use_language(lang):
+        print_answer(result, sample, page, is_gone=False)
+        print_grounds(result, sample, page)
     return file.getvalue()
 
 
 def print_answer(
-    result: SampleResult, sample: Sample | None, page: Page, *, gone: bool = True
+    result: SampleResult, sample: Sample | None, page: Page, *, is_gone: bool = True
 ) -> None:
     """Print a result; without its sample, quotes stand without their surroundings.
 
     That the sample is `gone` is said.
     """
     answer = _Answer(result, sample, page)
-    answer.head(gone=gone)
+    answer.head(is_gone=is_gone)
     page.blank()
     for part in (answer.text, answer.claims):
         part()
@@ -101,23 +101,23 @@ def print_answer(
 
 class _Answer(Page):
     def __init__(self, result: SampleResult, sample: Sample | None, page: Page) -> None:
-        super().__init__(page.console, page.lang)
+        super().__init__(page.console)
         self._result = result
         self._sample = sample
 
-    def head(self, *, gone: bool) -> None:
+    def head(self, *, is_gone: bool) -> None:
         """Its name, the question, the scores."""
-        say = words("answer", "head", self.lang)
+        say = Messages.of("answer", "head")
         title = Text(flat(self._result.qid), style="bold")
         if cell_len(title.plain) > self.console.width - _INDENT:  # a rule would cut it
             self.say(title)
         else:
             self.console.print(Rule(title, align="left", style="dim"))
-        if self._sample is None and gone:
+        if self._sample is None and is_gone:
             self.say(say("gone"), style="dim")
         if self._sample is not None and self._sample.query:
             self.say(say("question", query=self._sample.query))
-        self.say(score_line(self._result, self.lang), style="bold")
+        self.say(score_line(self._result), style="bold")
         general = [flag.name.value for flag in self._result.flags if flag.sentence is None]
         if general:
             self.say(say("flags", flags=", ".join(general)), style="yellow")
@@ -139,7 +139,7 @@ class _Answer(Page):
             position = sentence.end
         if self._sample is not None:
             text.append(self._sample.answer[position:].rstrip())
-        empty = words("answer", "head", self.lang)("empty")
+        empty = Messages.of("answer", "head")("empty")
         self.say(text if self._result.sentences else Text(empty, style="dim"))
 
     def claims(self) -> None:
@@ -150,7 +150,7 @@ class _Answer(Page):
         notes: defaultdict[int, list[Text]] = defaultdict(list)
         elsewhere: list[Text] = []
         for citation in self._result.citations:
-            line = citation_line(citation, self)
+            line = citation_line(citation)
             if not isinstance(self._result.sentences[citation.sentence].outcome, Excluded):
                 notes[citation.sentence].append(line)
                 continue
@@ -159,7 +159,7 @@ class _Answer(Page):
             elsewhere.append(Text(place, style="dim").append_text(line))
         for flag in self._result.flags:
             if flag.sentence is not None:
-                notes[flag.sentence].append(_flag(flag, self))
+                notes[flag.sentence].append(_flag(flag))
         for sentence in self._result.sentences:
             if not isinstance(sentence.outcome, Excluded):
                 heading = _heading(sentence.index, sentence.outcome, self)
@@ -170,8 +170,8 @@ class _Answer(Page):
 
     def reference(self, found: Correctness) -> None:
         """How the answer agrees with its reference, sentence by sentence."""
-        say = words("answer", "reference", self.lang)
-        self.say(_agreement(found, self.lang), hang=_INDENT, style="bold")
+        say = Messages.of("answer", "reference")
+        self.say(_agreement(found), hang=_INDENT, style="bold")
         if not (found.of_answer.claims or found.of_reference.claims):
             for sentence in found.reference:  # nobody was asked: they have text, and no label
                 self.say(sentence.text, _INDENT, style="dim")
@@ -191,25 +191,25 @@ class _Answer(Page):
 
     def question(self, found: AnswerRelevance) -> None:
         """How far the answer answers its question, part by part."""
-        say = words("answer", "related", self.lang)
+        say = Messages.of("answer", "related")
         parts = [
             say(found.status.value),
-            *_numbers({"relevance": found.score}, self.lang),
-            *_open(len(found.failures), found.bounds, self.lang),
+            *_numbers({"relevance": found.score}),
+            *_open(len(found.failures), found.bounds),
         ]
         self.say(say("line", parts=" · ".join(parts)), hang=_INDENT, style="bold")
         if found.failure is not None:
-            self.say(failure_line(found.failure, self), _INDENT, style=UNSCORED_LOOK.style)
+            self.say(failure_line(found.failure), _INDENT, style=UNSCORED_LOOK.style)
         answer = self._sample.answer if self._sample else ""
-        named = words("looks", "answered", self.lang)
+        named = Messages.of("looks", "answered")
         for part in found.parts:
             look = look_of(part.outcome)
             told = say("part", answered=named(look.name), words=flat(part.text))
             line = f"{mark(look, self)}{part.index + 1:<3} {told}"
             if isinstance(part.outcome, Unscored):
-                line = f"{line} ({failure_line(part.outcome, self)})"
+                line = f"{line} ({failure_line(part.outcome)})"
             self.say(line, hang=_INDENT, style=look.style)
-            flags = [_flag(flag, self) for flag in found.flags if flag.sentence == part.index]
+            flags = [_flag(flag) for flag in found.flags if flag.sentence == part.index]
             self._under(part.outcome, {ANSWER: [answer]}, flags)
 
     def _compared(
@@ -220,7 +220,7 @@ class _Answer(Page):
         # All its evidence stands in the one other text.
         evidence = outcome.evidence if isinstance(outcome, Verdict) else ()
         named = {each.chunk_id: [other] for each in evidence}
-        self._under(outcome, named, [_flag(flag, self) for flag in flags if flag.sentence == index])
+        self._under(outcome, named, [_flag(flag) for flag in flags if flag.sentence == index])
 
     def _under(
         self, outcome: Outcome, texts: Mapping[str, Sequence[str]], notes: Iterable[Text]
@@ -228,7 +228,7 @@ class _Answer(Page):
         """Under the heading of a sentence: the judge's reason, quotes from these texts, notes."""
         if isinstance(outcome, Verdict):
             if outcome.askings:
-                self.say(askings_line(outcome, self), _INDENT)
+                self.say(askings_line(outcome), _INDENT)
             if outcome.reason:
                 self.say(flat(outcome.reason), _INDENT)
             for evidence in outcome.evidence:
@@ -238,28 +238,28 @@ class _Answer(Page):
             self.say(line, _INDENT)
 
 
-def _flag(flag: Flag, page: Page) -> Text:
-    told = words("answer", "claim", page.lang)
-    return Text(told("flag", name=flag.name.value, means=meaning(flag, page)), style="yellow")
+def _flag(flag: Flag) -> Text:
+    told = Messages.of("answer", "claim")
+    return Text(told("flag", name=flag.name.value, means=meaning(flag)), style="yellow")
 
 
-def score_line(result: SampleResult, lang: Lang) -> str:
+def score_line(result: SampleResult) -> str:
     """What became of an answer, and its scores."""
     scores = result.scores
     outcomes = (sentence.outcome for sentence in result.sentences)
     name = "looks_supported" if by_similarity(outcomes) else "faithfulness"
     cited = {"coverage": scores.coverage, "validity": scores.citation_validity}
     parts = [
-        words("looks", "status", lang)(result.status.value),
-        *_numbers({name: scores.faithfulness}, lang),
-        *_open(scores.unscored, scores.faithfulness_bounds, lang),
-        *_numbers({"with_fallback": scores.faithfulness_with_fallback} | cited, lang),
+        Messages.of("looks", "status")(result.status.value),
+        *_numbers({name: scores.faithfulness}),
+        *_open(scores.unscored, scores.faithfulness_bounds),
+        *_numbers({"with_fallback": scores.faithfulness_with_fallback} | cited),
     ]
     return " · ".join(parts)
 
 
-def _agreement(found: Correctness, lang: Lang) -> str:
-    say = words("answer", "reference", lang)
+def _agreement(found: Correctness) -> str:
+    say = Messages.of("answer", "reference")
     outcomes = [claim.outcome for claim in found.answer]
     outcomes += [sentence.outcome for sentence in found.reference]
     name = "looks_correct" if by_similarity(outcomes) else "correctness"
@@ -267,24 +267,24 @@ def _agreement(found: Correctness, lang: Lang) -> str:
     unscored = found.of_answer.unscored + found.of_reference.unscored
     parts = [
         say(found.status.value),
-        *_numbers(scores, lang),
-        *_open(unscored, found.f1_bounds, lang),
-        *_numbers({"with_fallback": found.f1_with_fallback}, lang),
+        *_numbers(scores),
+        *_open(unscored, found.f1_bounds),
+        *_numbers({"with_fallback": found.f1_with_fallback}),
     ]
     return say("line", parts=" · ".join(parts))
 
 
-def _numbers(scores: Mapping[str, float | None], lang: Lang) -> list[str]:
-    say = words("answer", "score", lang)
+def _numbers(scores: Mapping[str, float | None]) -> list[str]:
+    say = Messages.of("answer", "score")
     return [f"{say(name)} {number(value)}" for name, value in scores.items() if value is not None]
 
 
-def _open(unscored: int, bounds: tuple[float, float] | None, lang: Lang) -> list[str]:
+def _open(unscored: int, bounds: tuple[float, float] | None) -> list[str]:
     """Between what failures leave a score."""
     if not unscored or not bounds:
         return []
     low, high = map(number, bounds)
-    return [words("answer", "score", lang)("open", low=low, high=high, unscored=unscored)]
+    return [Messages.of("answer", "score")("open", low=low, high=high, unscored=unscored)]
 
 
 def _is_said(outcome: Outcome) -> bool:
@@ -293,18 +293,18 @@ def _is_said(outcome: Outcome) -> bool:
 
 def _heading(index: int, outcome: Outcome, page: Page) -> Text:
     """The line above what is known of a sentence: its mark, number, label, and who gave that."""
-    look, say = look_of(outcome), words("answer", "claim", page.lang)
-    line = Text(f"{mark(look, page)}{index + 1:<3} {word(look, page)}", style=look.style)
+    look, say = look_of(outcome), Messages.of("answer", "claim")
+    line = Text(f"{mark(look, page)}{index + 1:<3} {word(look)}", style=look.style)
     if isinstance(outcome, Verdict):
         if outcome.score is not None:
             line.append(f", {say('probability', score=number(outcome.score))}")
             if (least := threshold(outcome.signature)) and outcome.support is Support.NONE:
                 line.append(f"; {say('full_from', least=least)}")
         if outcome.fallback_from is not None:
-            failure = failure_line(outcome.fallback_from, page)
+            failure = failure_line(outcome.fallback_from)
             line.append(f", {say('instead', source=outcome.source, failure=failure)}", "cyan")
     if isinstance(outcome, Unscored):
-        line.append(f": {failure_line(outcome, page)}")
+        line.append(f": {failure_line(outcome)}")
     return line
 
 
@@ -313,7 +313,7 @@ def _quote(evidence: Evidence, texts: Sequence[str], page: Page) -> Text:
     quote = Text(quoted(_spaced(evidence.quote), page), style="not bold")
     start, end = evidence.start, evidence.end
     if not evidence.verified or start is None or end is None:
-        missing = words("answer", "claim", page.lang)("not_found")
+        missing = Messages.of("answer", "claim")("not_found")
         return line.append(missing, "not bold yellow").append_text(quote)
     text = next((text for text in texts if text[start:end] == evidence.quote), None)
     if text is None:

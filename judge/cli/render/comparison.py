@@ -61,7 +61,7 @@ def print_compared(
     for run in report.runs:
         for gate in run.report.gates:
             name = Text(f"{_short(run.name)}: ")
-            page.say(name.append_text(gate_line(gate, page.lang)), hang=2)
+            page.say(name.append_text(gate_line(gate)), hang=2)
     page.made_by(dict.fromkeys(run.report.signature for run in report.runs))
 
 

@@ -7,8 +7,8 @@ from rich.text import Text
 
 from judge.cli.render.comparison import signed
 from judge.cli.render.looks import SUPPORT_LOOKS, UNSCORED_LOOK, gate_line, mark
-from judge.cli.terminal import Page, figures, number, words
-from judge.messages import Messages
+from judge.cli.terminal import Page, figures, number
+from judge.messages import LANGUAGE, Messages
 from judge.records import Support
 from judge.records.comparison import (
     Differences,
@@ -40,7 +40,7 @@ def print_differences(report: RunComparison, page: Page, *, most: int) -> None:
 class _Comparison:
     def __init__(self, report: RunComparison, page: Page, most: int) -> None:
         self._report, self._page, self._most = report, page, most
-        self._say = words("compare", "say", page.lang)
+        self._say = Messages.of("compare", "say")
 
     def print(self) -> None:
         """Everything in its order."""
@@ -58,12 +58,12 @@ class _Comparison:
         for name, why in report.left_out.items():
             page.say(say("left_out", run=_short(name), why=why), hang=2)
         for gate in report.gates:
-            page.say(gate_line(gate, page.lang), hang=2)
+            page.say(gate_line(gate), hang=2)
         signatures = dict.fromkeys(made for run in report.runs for made in run.signatures)
         page.made_by(signatures)
 
     def _name(self, score: str) -> str:
-        return score_name(score, self._page.lang, offline=self._report.offline)
+        return score_name(score, LANGUAGE.get(), offline=self._report.offline)
 
     def _joined(self, parts: Sequence[str]) -> str:
         return self._say("joint").join(parts)
@@ -191,8 +191,8 @@ class _Comparison:
             told = [
                 say(
                     "label",
-                    first=looks(f"label.{each.first}", page.lang),
-                    then=looks(f"label.{each.then}", page.lang),
+                    first=looks(f"label.{each.first}"),
+                    then=looks(f"label.{each.then}"),
                     count=each.sentences,
                 )
                 for each in found.labels
@@ -222,7 +222,7 @@ class _Comparison:
     def _print_sentence(self, said: SentenceChange) -> None:
         page, looks = self._page, Messages.of("looks")
         look = SUPPORT_LOOKS.get(Support(said.label)) if said.label in _SUPPORTS else None
-        labels = (looks(f"label.{each}", page.lang) for each in (said.first, said.label) if each)
+        labels = (looks(f"label.{each}") for each in (said.first, said.label) if each)
         told = Text(f"{mark(look or UNSCORED_LOOK, page)} {' → '.join(labels)}  ")
         told.stylize((look or UNSCORED_LOOK).style)
         page.say(told.append(clip(flat(said.text), _LONGEST_SENTENCE)), 4, hang=2)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from judge.cli.render.looks import gate_line
-from judge.cli.terminal import Page, between, figures, number, words
+from judge.cli.terminal import Page, between, figures, number
 from judge.exam.fitness import LEVELS
 from judge.exam.records import (
     ExamComparison,
@@ -18,7 +18,7 @@ from judge.exam.records import (
     Turn,
 )
 from judge.exam.scores import UNSCORED
-from judge.messages import LANGS
+from judge.messages import LANGS, Messages
 from judge.records import Support
 from judge.review.strata import NEVER_PARTIAL
 from judge.signature import Signature
@@ -96,7 +96,7 @@ def print_exam(report: ExamReport, page: Page) -> None:
     page.blank()
     page.made_by([report.signature])
     for result in report.gates:
-        page.whole(gate_line(result, page.lang))
+        page.whole(gate_line(result))
     if report.against is not None:
         _print_against(report.against, page)
 
@@ -185,7 +185,7 @@ def _facts(report: ExamReport) -> Iterator[str]:
             limits = between(found.low, found.high)
             yield f"{_SHARES[name]}: {found.hits:,} of {found.of:,} ({limits})"
     if totals.unscored:
-        say = words("looks", "unscored", "en")
+        say = Messages.of("looks", "unscored")
         reasons = ", ".join(f"{n:,} {say(reason)}" for reason, n in totals.unscored.items())
         yield f"without a verdict, and so not right: {reasons}"
     if cost.calls:
@@ -296,7 +296,7 @@ def _print_turns(turned: Sequence[Turn], page: Page) -> None:
 
 
 def _label(said: str | None) -> str:
-    return words("looks", "label", "en")(said or UNSCORED)
+    return Messages.of("looks", "label")(said or UNSCORED)
 
 
 def _category(name: str | None) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from judge.cli.terminal import Page, number, words
+from judge.cli.terminal import Page, number
+from judge.messages import Messages
 from judge.review.grades import GoldReport
 from judge.text.visible import short
 
@@ -13,15 +14,15 @@ _NAMED: Final = 5
 
 def print_gold(found: GoldReport, path: Path, page: Page) -> None:
     """Print counts, how far people agree, and where the gold set lies."""
-    say = words("gold", "import", page.lang)
-    for line in (*_counts(found, page), *_agreement(found, page)):
+    say = Messages.of("gold", "import")
+    for line in (*_counts(found), *_agreement(found)):
         page.say(line, hang=2)
     page.copied(say("written", path=path))
     page.copied(say("next", path=path, gold_from=found.gold_from))
 
 
-def _counts(found: GoldReport, page: Page) -> Iterator[str]:
-    say = words("gold", "import", page.lang)
+def _counts(found: GoldReport) -> Iterator[str]:
+    say = Messages.of("gold", "import")
     counts = (say("count", grade=grade, count=count) for grade, count in found.counts.items())
     yield say(
         "graded",
@@ -31,23 +32,23 @@ def _counts(found: GoldReport, page: Page) -> Iterator[str]:
         counts=", ".join(counts),
     )
     if found.blank:
-        yield say("blank", count=len(found.blank), places=_some(found.blank, page))
+        yield say("blank", count=len(found.blank), places=_some(found.blank))
     if found.noted:
-        yield say("noted", count=len(found.noted), places=_some(found.noted, page))
+        yield say("noted", count=len(found.noted), places=_some(found.noted))
     if found.missing:
         yield say("missing", count=found.missing)
     if found.ungraded:
-        yield say("ungraded", count=len(found.ungraded), qids=_some(found.ungraded, page))
+        yield say("ungraded", count=len(found.ungraded), qids=_some(found.ungraded))
     if found.unanswered:
-        qids = _some(found.unanswered, page)
+        qids = _some(found.unanswered)
         count = len(found.unanswered)
         yield say("unanswered", count=count, qids=qids, gold_from=found.gold_from)
     if found.several:
         yield say("several", count=found.several)
 
 
-def _agreement(found: GoldReport, page: Page) -> Iterator[str]:
-    say, agreed = words("gold", "import", page.lang), found.agreement
+def _agreement(found: GoldReport) -> Iterator[str]:
+    say, agreed = Messages.of("gold", "import"), found.agreement
     if not agreed.shared:
         yield say("alone")
         return
@@ -69,7 +70,7 @@ def _agreement(found: GoldReport, page: Page) -> Iterator[str]:
         yield say("apart_row", row=row.review_id, qid=short(row.qid), grades=grades)
 
 
-def _some(names: Sequence[str], page: Page) -> str:
+def _some(names: Sequence[str]) -> str:
     shown = ", ".join(map(short, names[:_NAMED]))
     count = len(names) - _NAMED
-    return shown + (words("gold", "import", page.lang)("more", count=count) if count > 0 else "")
+    return shown + (Messages.of("gold", "import")("more", count=count) if count > 0 else "")

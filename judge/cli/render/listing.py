@@ -8,7 +8,8 @@ from rich.text import Text
 
 from judge.cli.render.answer import score_line
 from judge.cli.render.findings import BAD, counted, flag_lines, grounds, print_entry
-from judge.cli.terminal import Page, words
+from judge.cli.terminal import Page
+from judge.messages import Messages
 from judge.records import SampleResult
 from judge.reports.filters import Filter
 from judge.reports.worst import Entry, Worst, entries
@@ -38,7 +39,7 @@ def print_list(
     results: Iterable[SampleResult], asked: Filter, part: Part, command: Sequence[str], page: Page
 ) -> None:
     """Print a part of what is asked for, how much there is, and the command that goes on."""
-    say = words("answer", "list", page.lang)
+    say = Messages.of("answer", "list")
     seen = _Counted(results)
     found = _worst(seen, asked, part.most) if part.worst else _all(seen, asked)
     total, last = 0, part.skip + part.most
@@ -49,7 +50,7 @@ def print_list(
             print_entry(each, page, grounds(each, page, asked.cited or BAD))
         else:
             _print_result(each, page)
-    answers = counted("answer", seen.count, page.lang)
+    answers = counted("answer", seen.count)
     if total <= part.skip:
         key = "beyond" if total else "nothing"
         options = shlex.join(command[_NAMES:])
@@ -94,8 +95,8 @@ def _worst(results: Iterable[SampleResult], asked: Filter, size: int) -> list[En
 def _print_result(result: SampleResult, page: Page) -> None:
     """Print an answer: its name, what became of it, how it begins, what flags it bears."""
     line = Text(f"{flat(result.qid)}  ", style="bold")
-    page.say(line.append(score_line(result, page.lang), style="not bold"), hang=2)
+    page.say(line.append(score_line(result), style="not bold"), hang=2)
     begins = flat(" ".join(sentence.text for sentence in result.sentences[:_FIRST]))
     page.say(clip(begins, _LONGEST), _INDENT)
-    for told in flag_lines((flag for flag in result.flags if flag.sentence is None), page):
+    for told in flag_lines(flag for flag in result.flags if flag.sentence is None):
         page.say(told, _INDENT)

@@ -4,8 +4,8 @@ from typing import Final, NamedTuple
 
 from rich.text import Text
 
-from judge.cli.terminal import Page, words
-from judge.messages import Lang
+from judge.cli.terminal import Page
+from judge.messages import LANGUAGE, Messages
 from judge.records import (
     Citation,
     CitationStatus,
@@ -60,12 +60,12 @@ def look_of(outcome: Outcome) -> Look:
 
 def mark(look: Look, page: Page) -> str:
     """Its mark, or the plain stand-in on a terminal that is not UTF."""
-    return words("looks", "mark", page.lang)(look.name) if page.speaks_utf else look.plain
+    return Messages.of("looks", "mark")(look.name) if page.speaks_utf else look.plain
 
 
-def word(look: Look, page: Page) -> str:
+def word(look: Look) -> str:
     """Its word."""
-    return words("looks", "label", page.lang)(look.name)
+    return Messages.of("looks", "label")(look.name)
 
 
 def quoted(text: str, page: Page) -> str:
@@ -77,7 +77,7 @@ def legend(page: Page) -> Text:
     """One line that explains the marks."""
     looks = (*SUPPORT_LOOKS.values(), UNSCORED_LOOK, EXCLUDED_LOOK)
     shown = [look for look in looks if look.name != "no_claim"]
-    return Text("  ").join(Text(f"{mark(k, page)} {word(k, page)}", style=k.style) for k in shown)
+    return Text("  ").join(Text(f"{mark(k, page)} {word(k)}", style=k.style) for k in shown)
 
 
 def threshold(signature: str) -> str | None:
@@ -90,36 +90,36 @@ def threshold(signature: str) -> str | None:
     return None if least is None else f"{least:.3f}"
 
 
-def meaning(flag: Flag, page: Page) -> str:
+def meaning(flag: Flag) -> str:
     """What a flag says, with what is missing where it is known: `9.9 billion: not in …`."""
-    means = words("looks", "flag", page.lang)(flag.name.value)
+    means = Messages.of("looks", "flag")(flag.name.value)
     return f"{flat(flag.detail)}: {means}" if flag.detail else means
 
 
-def askings_line(verdict: Verdict, page: Page) -> str:
+def askings_line(verdict: Verdict) -> str:
     """What each asking of a verdict said: `asked 3 times: partial, full, timeout`."""
-    labels, reasons = words("looks", "label", page.lang), words("looks", "unscored", page.lang)
+    labels, reasons = Messages.of("looks", "label"), Messages.of("looks", "unscored")
     told = [
         (labels if isinstance(each, Support) else reasons)(each.value) for each in verdict.askings
     ]
-    joint = words("looks", "gate", page.lang)("joint")
-    say = words("answer", "claim", page.lang)
+    joint = Messages.of("looks", "gate")("joint")
+    say = Messages.of("answer", "claim")
     return say("askings", count=len(told), told=joint.join(told))
 
 
-def failure_line(failure: Unscored, page: Page) -> str:
+def failure_line(failure: Unscored) -> str:
     """Why there is no verdict."""
     reason, detail = failure.reason.value, flat(failure.detail)
     # A detail may begin with the name: "connection: no route".
     if detail.startswith(reason.replace("_", " ")):
         return detail
-    name = words("looks", "unscored", page.lang)(reason)
+    name = Messages.of("looks", "unscored")(reason)
     return f"{name}: {detail}" if detail else name
 
 
-def citation_line(citation: Citation, page: Page) -> Text:
+def citation_line(citation: Citation) -> Text:
     """A citation, and what became of it."""
-    say = words("looks", "citation", page.lang)
+    say = Messages.of("looks", "citation")
     line = Text(f"{say('cites', marker=flat(citation.marker))} ")
     if citation.chunk_id is not None and citation.chunk_id not in citation.marker:
         line.append(f"= {flat(citation.chunk_id)} ")
@@ -133,7 +133,7 @@ def citation_line(citation: Citation, page: Page) -> Text:
     return line
 
 
-def gate_line(result: GateResult, lang: Lang) -> Text:
+def gate_line(result: GateResult) -> Text:
     """A gate, what was held against it, and whether it passed."""
-    text = told(result, lang)
+    text = told(result, LANGUAGE.get())
     return Text(text, style="green" if result.passed else "bold red")

@@ -9,7 +9,6 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.terminal import Page
-from judge.messages import Lang
 from judge.text.visible import clip, flat
 
 _LONGEST: Final = 1_000
@@ -28,8 +27,8 @@ _UNSEEN: Final = "\u200b"
 class MarkdownPage(Page):
     """A page whose lines are kept as Markdown: what prints on a page prints on this one, too."""
 
-    def __init__(self, lang: Lang = "en") -> None:
-        super().__init__(Console(file=io.StringIO(), width=_LONGEST), lang)
+    def __init__(self) -> None:
+        super().__init__(Console(file=io.StringIO(), width=_LONGEST))
         self._blocks: list[str] = []
 
     @property

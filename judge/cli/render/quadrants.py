@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.render.looks import Look, mark
-from judge.cli.terminal import Page, words
-from judge.messages import Lang
+from judge.cli.terminal import Page, lang_option
+from judge.messages import LANGUAGE, Messages
 from judge.records import (
     FlagName,
     Quadrant,
@@ -43,7 +43,7 @@ _INDENT: Final = 4
 _COLUMN: Final = 11
 
 
-def print_quadrants(summary: Summary, folder: Path, page: Page, *, lang: Lang = "en") -> None:
+def print_quadrants(summary: Summary, folder: Path, page: Page) -> None:
     """Print the table of quadrants, what it adds up to, and how it was made; nothing without one.
 
     The folder is that of the run, for the command that looks closer.
@@ -52,7 +52,7 @@ def print_quadrants(summary: Summary, folder: Path, page: Page, *, lang: Lang = 
     if found is None:
         return
     page.blank()
-    table = CellTable(summary, found, lang)
+    table = CellTable(summary, found, LANGUAGE.get())
     if found.counted:
         _print_table(table, found, page)
     for note in table.left_out():
@@ -60,38 +60,42 @@ def print_quadrants(summary: Summary, folder: Path, page: Page, *, lang: Lang = 
     if broken := [cell for cell in found.cells if cell.half in _BROKEN]:
         largest = max(broken, key=lambda cell: cell.answers)
         command = f"judge show {shlex.quote(str(folder))} --cell {table.asked(largest.words)}"
-        command += "" if lang == "en" else f" --lang {lang}"
+        command += lang_option()
         page.copied(table.words("walk", command=command))
 
 
-def print_grounds(result: SampleResult, sample: Sample | None, page: Page, lang: Lang) -> None:
+def print_grounds(result: SampleResult, sample: Sample | None, page: Page) -> None:
     """Print why an answer stands in its quadrant, or why in none; nothing where nobody said."""
-    for name, told in _grounds(result, sample, lang):
+    for name, told in _grounds(result, sample):
         gap = " " * (_COLUMN - cell_len(name))
         line = Text(f"{name}{gap}", style="bold").append(told, style="not bold")
         page.say(line, hang=_COLUMN)
 
 
-def unplaced(result: SampleResult, lang: Lang) -> str | None:
+def unplaced(result: SampleResult) -> str | None:
     """Why gold that contradicts itself puts an answer in no quadrant; None where it does not."""
     if all(flag.name is not FlagName.CONFLICTING_GOLD for flag in result.flags):
         return None
-    return words("quadrants", "say", lang)("conflicting_one")
+    return Messages.of("quadrants", "say")("conflicting_one")
 
 
-def _grounds(result: SampleResult, sample: Sample | None, lang: Lang) -> Iterator[tuple[str, str]]:
+def _grounds(result: SampleResult, sample: Sample | None) -> Iterator[tuple[str, str]]:
     """The lines that tell why, each with its name."""
-    cell, say = result.cell, words("quadrants", "say", lang)
-    name = words("quadrants", "ground", lang)
+    cell, say = result.cell, Messages.of("quadrants", "say")
+    name = Messages.of("quadrants", "ground")
     if cell is None:
-        if why := unplaced(result, lang):
+        if why := unplaced(result):
             yield name("no_cell"), why
         return
     half = row_of(cell.words).half
-    told = say("told", reading=reading(cell.words, lang), half=say(f"broken_{half}"))
+    told = say(
+        "told",
+        reading=reading(cell.words, LANGUAGE.get()),
+        half=Messages.of("quadrants", "broken")(half),
+    )
     if cell.partly and half in IN_PART:
         told = say("partly_one", told=told)
-    named = name("joint").join(map(words("quadrants", "word", lang), cell.words))
+    named = name("joint").join(map(Messages.of("quadrants", "word"), cell.words))
     yield name("cell"), name("placed", words=named, told=told)
     if sample is None:
         return

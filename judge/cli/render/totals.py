@@ -12,9 +12,10 @@ from rich.text import Text
 from judge.cli.render.findings import column, counted, grounds, listed, print_entry, print_findings
 from judge.cli.render.looks import gate_line, threshold
 from judge.cli.render.quadrants import print_quadrants
-from judge.cli.terminal import Page, between, figures, number, words
+from judge.cli.terminal import Page, between, figures, lang_option, number
 from judge.inputs.runs import SUMMARY
 from judge.jobs.forecast import SECONDS, Forecast
+from judge.messages import Messages
 from judge.records import (
     CorrectnessStatus,
     CorrectnessTotals,
@@ -22,6 +23,7 @@ from judge.records import (
     RelevanceStatus,
     RelevanceTotals,
     RepeatTotals,
+    SampleResult,
     Summary,
     UnscoredReason,
 )
@@ -33,7 +35,7 @@ from judge.reports.headline import (
     relevance_headlines,
     support_headlines,
 )
-from judge.reports.worst import Entry, Example, Finding, FindingName
+from judge.reports.worst import Entry, Example, Failures, Findings, Worst
 from judge.signature import Signature
 from judge.text.visible import clip, flat, plural
 
@@ -52,83 +54,92 @@ _LONGEST_DETAIL: Final = 500
 _WORST: Final = 5
 
 
-class Ended(NamedTuple):
-    """What a run left to tell, beside its totals."""
+class Highlights:
+    """What the answers of a run show: findings, the worst sentences, the first failures."""
 
-    findings: Mapping[FindingName, Finding]
-    """In the order to tell them."""
-    worst: Sequence[Entry]
-    """Worst first."""
-    failures: Mapping[UnscoredReason, Example]
-    """The first of each reason."""
+    def __init__(self, worst: int) -> None:
+        self.findings = Findings()
+        self.worst = Worst(worst)
+        self.failures = Failures()
+
+    def add(self, result: SampleResult) -> None:
+        """Add one answer."""
+        for each in (self.findings, self.worst, self.failures):
+            each.add(result)
+
+
+class Wanted(NamedTuple):
+    """How much of a run is printed."""
+
+    worst: int | None = None
+    """The number of worst sentences that are listed. With 0, no text of an answer is printed."""
+    details: bool = False
+    """Whether counts, flags and cells are printed."""
     cached: bool = False
     """Whether verdicts are kept, so that another run asks only for what failed."""
 
-
-class Wish(NamedTuple):
-    """How much is to be printed."""
-
-    worst: int | None = None
-    """So many of the worst sentences; with 0, no text of an answer at all."""
-    details: bool = False
-    """Counts, flags and cells, too."""
-
     @property
     def kept(self) -> int:
-        """How many of the worst are to be kept: one to look at closer, at least."""
+        """The number of worst sentences that are collected: at least one to look at closer."""
         return _WORST if self.worst is None else self.worst
 
     @property
     def listed(self) -> int:
-        """How many of them are printed."""
+        """The number of worst sentences that are listed."""
         return (_WORST if self.details else 0) if self.worst is None else self.worst
 
 
-PLAIN: Final = Wish()
-
-
 def print_totals(
-    summary: Summary, ended: Ended, folder: Path, page: Page, wish: Wish = PLAIN
+    summary: Summary, highlights: Highlights, folder: Path, page: Page, wanted: Wanted
 ) -> None:
-    """Print what is wrong, the scores, counts if wished, gates, and where to look next."""
-    _Totals(summary, ended, folder, page).print(wish)
+    """Print findings, scores, gates, and commands that show more; counts if wanted."""
+    _Totals(summary, highlights, folder, page, wanted).print()
 
 
 class _Totals:
-    def __init__(self, summary: Summary, ended: Ended, folder: Path, page: Page) -> None:
-        self._summary, self._ended, self._folder, self._page = summary, ended, folder, page
+    def __init__(
+        self,
+        summary: Summary,
+        highlights: Highlights,
+        folder: Path,
+        page: Page,
+        wanted: Wanted,
+    ) -> None:
+        self._summary, self._folder, self._page, self._wanted = summary, folder, page, wanted
+        self._findings, self._worst = highlights.findings.found, highlights.worst.sentences()
         self._offline = summary.by_similarity
-        self._say = words("totals", "note", page.lang)
-        failures = ended.failures.items()
+        self._say = Messages.of("totals", "note")
+        failures = highlights.failures.first.items()
         self._own = {reason: each for reason, each in failures if reason in summary.unscored}
         self._others = {reason: each for reason, each in failures if reason not in self._own}
 
-    def print(self, wish: Wish) -> None:
-        """Everything in its order."""
+    def print(self) -> None:
+        """Print all parts in their order."""
+        wanted = self._wanted
         page, summary, compared = self._page, self._summary, self._summary.correctness
         related = summary.answer_relevance
-        print_findings(summary, self._ended.findings, page, examples=wish.worst != 0)
-        self._print_counts(self._failures(summary, self._own), column(page.lang))
+        print_findings(summary, self._findings, page, examples=wanted.worst != 0)
+        self._print_counts(self._failures(summary, self._own), column())
         self._print_samples()
-        if not wish.details:
+        if not wanted.details:
             self._print_flagged()
         page.blank()
         title = "similarity" if self._offline else "faithfulness"
         page.table(self._score_table(title, headlines(summary)))
         if self._offline:
-            page.say(words("totals", "finding", page.lang)("blind"), hang=2, style="dim")
-        if wish.details:
+            page.say(Messages.of("totals", "finding")("blind"), hang=2, style="dim")
+        if wanted.details:
             self._print_counts(self._counts())
-        if wish.details and summary.citation_support:
+        if wanted.details and summary.citation_support:
             page.blank()
             page.table(self._score_table("support", support_headlines(summary)))
         if compared is not None:
-            self._print_correctness(compared, details=wish.details)
+            self._print_correctness(compared, details=wanted.details)
         if related is not None:
-            self._print_relevance(related, details=wish.details)
-        if wish.details:
-            print_quadrants(summary, self._folder, page, lang=page.lang)
-        if worst := self._ended.worst[: wish.listed]:
+            self._print_relevance(related, details=wanted.details)
+        if wanted.details:
+            print_quadrants(summary, self._folder, page)
+        if worst := self._worst[: wanted.listed]:
             self._print_worst(worst)
         page.blank()
         self._print_gates()
@@ -139,7 +150,7 @@ class _Totals:
             compared.signatures if compared else (),
             related.signatures if related else (),
         )
-        self._print_next(details=wish.details)
+        self._print_next(details=wanted.details)
 
     def _print_gates(self) -> None:
         """Of how many answers these were drawn, and what gates say."""
@@ -147,28 +158,28 @@ class _Totals:
         if (whole := summary.drawn_from) is not None:
             page.say(self._say("drawn", answers=f"{summary.answers:,}", whole=f"{whole:,}"), hang=2)
         for gate in summary.gates:
-            page.say(gate_line(gate, page.lang), hang=2)
+            page.say(gate_line(gate), hang=2)
 
     def _print_samples(self) -> None:
         """In how many answers the sample itself keeps a verdict from being fair."""
-        say = words("totals", "finding", self._page.lang)
+        say = Messages.of("totals", "finding")
         for name in _SAMPLES:
             if answers := self._summary.flags.get(name):
-                said = say(name.value, answers=counted("answer", answers, self._page.lang))
+                said = say(name.value, answers=counted("answer", answers))
                 self._page.say(said, 2, hang=2)
 
     def _print_flagged(self) -> None:
         """Flags that nothing else tells of, and how to list them."""
-        say = words("totals", "finding", self._page.lang)
+        say = Messages.of("totals", "finding")
         flags = {name.value: n for name, n in self._summary.flags.items() if name not in _SAMPLES}
         if any(flags.values()):
-            self._page.say(say("flagged", flags=listed(flags, "", self._page.lang)), 2, hang=2)
+            self._page.say(say("flagged", flags=listed(flags, "")), 2, hang=2)
 
     def _print_next(self, *, details: bool) -> None:
         page, folder = self._page, shlex.quote(str(self._folder))
         page.copied(self._say("written", folder=self._folder))
-        lang = "" if page.lang == "en" else f" --lang {page.lang}"
-        if worst := self._ended.worst:
+        lang = lang_option()
+        if worst := self._worst:
             qid = f" {shlex.quote(worst[0].qid)}"
             page.copied(self._say("closer", command=f"judge show {folder}{qid}{lang}"))
             page.copied(self._say("list", command=f"judge show {folder} --worst 20{lang}"))
@@ -178,7 +189,7 @@ class _Totals:
             page.copied(self._say("details", path=self._folder / SUMMARY))
 
     def _print_worst(self, worst: Sequence[Entry]) -> None:
-        say, page = words("totals", "worst", self._page.lang), self._page
+        say, page = Messages.of("totals", "worst"), self._page
         flagged = any(item.flags for item in worst)
         page.blank()
         title = Text(say(_LISTS[self._offline, flagged]), "bold")
@@ -219,7 +230,7 @@ class _Totals:
         if is_apart(totals.relevance_overall, totals.relevance):
             page.say(self._say("overall_relevance"), hang=2, style="dim")
         if without:
-            said = self._say("without_query", answers=counted("answer", without, page.lang))
+            said = self._say("without_query", answers=counted("answer", without))
             page.say(said, hang=2, style="dim")
         failures = list(self._failures(totals, self._others))
         told = [("answers", self._parts(totals.statuses, "related"))] if details else []
@@ -229,15 +240,14 @@ class _Totals:
 
     def _score_table(self, title: str, rows: Iterable[Headline]) -> Table:
         """A row for a score, a dash where there is none; and one where failures leave it open."""
-        lang = self._page.lang
-        named, heads = words("totals", "score", lang), words("totals", "column", lang)
+        named, heads = Messages.of("totals", "score"), Messages.of("totals", "column")
         columns = map(heads, ("mean", "interval", "pooled", "answers", "of"))
-        table = figures("", *columns, title=words("totals", "title", lang)(title))
+        table = figures("", *columns, title=Messages.of("totals", "title")(title))
         table.columns[2].justify = "left"
         for label, score, bounds, noun in rows:
             if score is not None:
                 interval = between(score.interval.low, score.interval.high)
-                items = counted(noun, score.items, lang) if noun else ""
+                items = counted(noun, score.items) if noun else ""
                 pooled = number(score.micro) if noun else ""
                 answers = str(score.answers)
                 table.add_row(named(label), number(score.macro), interval, pooled, answers, items)
@@ -251,7 +261,7 @@ class _Totals:
 
     def _print_counts(self, counts: Iterable[tuple[str, str]], least: int = 0) -> None:
         """Lines of counts, their names in a column at least so wide."""
-        say = words("totals", "count", self._page.lang)
+        say = Messages.of("totals", "count")
         named = [(say(name), told) for name, told in counts]
         wide = max((cell_len(name) for name, _ in named), default=0)
         wide = max(wide, least)
@@ -260,7 +270,7 @@ class _Totals:
             self._page.say(line, hang=wide + 4)
 
     def _counts(self) -> Iterator[tuple[str, str]]:
-        summary, lang = self._summary, self._page.lang
+        summary = self._summary
         yield "answers", self._parts(summary.statuses, "status", summary.answers)
         yield "claims", self._parts(summary.supports, "label", summary.claims)
         kinds = {kind: count for kind, count in summary.kinds.items() if kind.value != "claim"}
@@ -273,9 +283,9 @@ class _Totals:
         if summary.calls or summary.cache_hits:
             spent = {"prompt": f"{summary.prompt_tokens:,}", "reply": f"{summary.reply_tokens:,}"}
             key = "sent_again" if summary.retries else "sent"
-            retries = counted("retry", summary.retries, lang)
+            retries = counted("retry", summary.retries)
             counts = {"calls": summary.calls, "cached": summary.cache_hits, "retries": retries}
-            say = words("totals", "count", lang)
+            say = Messages.of("totals", "count")
             yield "calls", say(key, **counts, **spent)
             if summary.cost is not None:
                 yield "cost", f"{summary.cost:.4g}"
@@ -284,7 +294,7 @@ class _Totals:
 
     def _repeats(self, found: RepeatTotals) -> str:
         """Of what was asked again, how much was said otherwise, and what did not come."""
-        say = words("totals", "count", self._page.lang)
+        say = Messages.of("totals", "count")
         told = say("flips", **found.model_dump(), rate=number(found.flip_rate))
         if not found.failed:
             return told
@@ -293,7 +303,7 @@ class _Totals:
     def _counts_compared(
         self, totals: CorrectnessTotals, failures: Iterable[tuple[str, str]]
     ) -> Iterator[tuple[str, str]]:
-        say = words("totals", "count", self._page.lang)
+        say = Messages.of("totals", "count")
         yield "answers", self._parts(totals.statuses, "compared")
         yield "claims", say("of_both", count=totals.claims)
         yield "of_answers", self._parts(totals.answer_supports, "label")
@@ -304,10 +314,13 @@ class _Totals:
 
     def _parts(self, parts: Mapping[_Part, int], group: str, total: int | None = None) -> str:
         """A total, their sum unless given, and its parts but those of nothing."""
-        told = listed(parts, group, self._page.lang)
+        told = listed(parts, group)
         whole = sum(parts.values()) if total is None else total
-        colon = "：" if self._page.lang == "zh" else ": "
-        return f"{whole}{colon}{told}" if told else f"{whole}"
+        return (
+            Messages.of("totals", "counted")("parts", whole=whole, parts=told)
+            if told
+            else f"{whole}"
+        )
 
     def _failures(
         self, totals: _Scored, examples: Mapping[UnscoredReason, Example]
@@ -317,14 +330,14 @@ class _Totals:
             return
         told = self._parts(totals.unscored, "unscored")
         if not isinstance(totals, RelevanceTotals) and totals.fallen_back:
-            say = words("totals", "count", self._page.lang)
+            say = Messages.of("totals", "count")
             told = say("instead", parts=told, count=totals.fallen_back)
         yield "unscored", told
         for reason, example in examples.items():
             if reason not in totals.unscored:
                 continue
             detail = f"{flat(example.qid)}: {flat(example.failure.detail)}"
-            named = words("looks", "unscored", self._page.lang)(reason.value)
+            named = Messages.of("looks", "unscored")(reason.value)
             yield "such_as", clip(f"{named}, {detail}", _LONGEST_DETAIL)
 
     def _untrusted(self) -> Iterator[str]:
@@ -333,7 +346,7 @@ class _Totals:
         related = summary.answer_relevance
         if summary.over_budget:
             line = self._unasked()
-            yield say("go_on", line=line) if self._ended.cached else line
+            yield say("go_on", line=line) if self._wanted.cached else line
         doubts = []
         if summary.untrusted:
             what = "what_looks_supported" if self._offline else "what_faithfulness"
@@ -347,7 +360,7 @@ class _Totals:
         for position, (unscored, claims, what) in enumerate(doubts, 1):
             share = f"{100 * (unscored or 0):.1f}"
             line = say("untrusted", share=share, claims=say(claims), what=say(what))
-            last = self._ended.cached and position == len(doubts)
+            last = self._wanted.cached and position == len(doubts)
             yield say("again", line=line) if last else line
 
     def _unasked(self) -> str:

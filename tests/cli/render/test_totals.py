@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from judge.cli.render.totals import Ended, Wish, print_totals
+from judge.cli.render.totals import Highlights, Wanted, print_totals
 from judge.messages import LANGS, Lang, Messages
 from judge.records import (
     Call,
@@ -31,7 +31,6 @@ from judge.records import (
     Verdict,
 )
 from judge.reports.gate import Gates
-from judge.reports.worst import Failures, Findings, Worst
 from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
 from tests.compared import compared, comparison
@@ -107,19 +106,16 @@ def printed(
     folder: Path = Path("runs/today"),
     width: int = 80,
     colour: bool = False,
-    wish: Wish | None = None,
+    wanted: Wanted | None = None,
     lang: Lang = "en",
 ) -> str:
-    wish = wish or Wish(details=True)
-    findings, worst, failures = Findings(), Worst(wish.kept), Failures()
+    wanted = wanted or Wanted(details=True)
+    highlights = Highlights(wanted.kept)
     for result in results:
-        findings.add(result)
-        worst.add(result)
-        failures.add(result)
+        highlights.add(result)
     summary = Gates.read({"least": gates}, strict=strict).hold(summarize(results))
-    ended = Ended(findings.found, worst.sentences(), failures.first, cached=False)
     return paged(
-        lambda page: print_totals(summary, ended, folder, page, wish),
+        lambda page: print_totals(summary, highlights, folder, page, wanted),
         width,
         colour=colour,
         lang=lang,
@@ -166,7 +162,7 @@ def test_the_example_of_a_finding_is_the_least_probable_of_the_runs_own_judge() 
     )
     found = printed(*results).partition("\n\n")[0]
     assert [name for name in ("First", "Second", "Third", "Fourth") if name in found] == ["Second"]
-    bare = printed(*results, wish=Wish(worst=0))
+    bare = printed(*results, wanted=Wanted(worst=0))
     assert not [name for name in ("First", "Second", "Third", "Fourth") if name in bare]
 
 
@@ -242,7 +238,7 @@ def test_no_line_is_too_wide_and_none_ends_in_a_space(width: int, lang: Lang) ->
 
 def test_what_is_copied_is_never_broken() -> None:
     folder = Path("a folder/" * 30)
-    lines = printed(answer(NONE, signature=LLM * 3), folder=folder, wish=Wish()).splitlines()
+    lines = printed(answer(NONE, signature=LLM * 3), folder=folder, wanted=Wanted()).splitlines()
     assert lines[-5].endswith(LLM * 3)
     assert lines[-4].endswith(str(folder))
     assert lines[-3].endswith(f"judge show '{folder}' q")
