@@ -18,10 +18,10 @@ from judge.judges.nli import NliJudge
 from judge.judges.repeated import ReorderedJudge, RepeatedJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.windowed import WindowedJudge
+from judge.pool import at_once, sockets
 from judge.prompt import FAITHFULNESS, load_prompt
 from judge.protocols import Embedder, Judge
 from judge.signature import Signature, release
-from judge.turns import at_once, sockets
 
 if TYPE_CHECKING:
     from judge.backends.openai import Capabilities, Client, OpenAIModel

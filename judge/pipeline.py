@@ -11,6 +11,7 @@ from judge.answer.sentences import sentences_of
 from judge.checks.chunks import flag_chunks, flag_gaps
 from judge.checks.injection import flag_orders
 from judge.checks.quotes import flag_quotes, verify
+from judge.pool import HEAVY, apart, weigh
 from judge.protocols import Judge
 from judge.records import (
     MOST_SENTENCES,
@@ -29,8 +30,6 @@ from judge.records import (
 )
 from judge.scores.answer import aggregate
 from judge.signature import Signature
-from judge.turns import Turn
-from judge.workers import HEAVY, weigh
 
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
 _TOO_LONG: Final = Unscored(
@@ -39,63 +38,62 @@ _TOO_LONG: Final = Unscored(
 )
 
 
-async def evaluate_sample(
-    sample: Sample, judge: Judge, rules: Rules, turn: Turn | None = None
-) -> SampleResult:
-    """Take one answer through the whole path.
+async def evaluate_sample(sample: Sample, judge: Judge, rules: Rules) -> SampleResult:
+    """Return the result of one answer.
 
-    Once its turn is over no more is asked. Only JudgeUnavailable is raised: the world's other
-    failures are outcomes.
+    Failures of the world are outcomes in it.
+
+    Raises:
+        JudgeUnavailable: the judge cannot be asked at all.
     """
-    turn = turn or Turn()
-    # What takes long is computed apart from the event loop; a reader's own pattern may.
-    heavy, compute = HEAVY if rules.citation_pattern else weigh(sample), turn.compute
-    asked, citations = await compute(heavy, prepare, sample, rules)
-    judgment = await ask(judge, asked, turn)
+    # A pattern of the user's own may be slow.
+    weight = HEAVY if rules.citation_pattern else weigh(sample)
+    request, citations = await apart(weight, prepare, sample, rules)
+    judgment = await ask(judge, request)
     signature = judge.signature
-    return await compute(heavy, conclude, sample, asked, citations, judgment, signature, rules)
+    return await apart(weight, conclude, sample, request, citations, judgment, signature, rules)
 
 
 def prepare(sample: Sample, rules: Rules) -> tuple[JudgeRequest, tuple[Citation, ...]]:
-    """What a judge is asked, and the citations that will be held against what it says."""
+    """Return the request for a judge, and the citations of the answer."""
     cited = {n for n, each in enumerate(sample.sentences or ()) if each.citations}
     sentences = classify(sentences_of(sample), cited)
     citations = find(sample, sentences, rules)
-    return request(sample, sentences, citations), citations
+    return make_request(sample, sentences, citations), citations
 
 
 def conclude(
     sample: Sample,
-    asked: JudgeRequest,
+    request: JudgeRequest,
     citations: Sequence[Citation],
     judgment: Judgment,
     signature: str,
     rules: Rules,
 ) -> SampleResult:
-    """The result: quotes looked up, flags raised, citations audited, scores counted."""
+    """Return the result: quotes are looked up, citations audited, flags raised, scores counted."""
     outcomes = verify(judgment.outcomes, sample.chunks, rules)
-    chunks = flag_chunks(sample, claims=bool(asked.ask))
     flags = (
-        *chunks,
+        *flag_chunks(sample, claims=bool(request.ask)),
         *flag_gaps(sample),
         *flag_orders(sample),
         *flag_quotes(outcomes),
+        *judgment.flags,
     )
     return aggregate(
         sample,
-        asked.sentences,
+        request.sentences,
         outcomes,
-        audit(citations, outcomes, asked),
-        flags=(*flags, *judgment.flags),
+        audit(citations, outcomes, request),
+        flags=flags,
         calls=judgment.calls,
         signature=sign(signature, rules, outcomes.values(), given=sample.sentences is not None),
     )
 
 
-def request(
+def make_request(
     sample: Sample, sentences: Sequence[Sentence], citations: Sequence[Citation]
 ) -> JudgeRequest:
-    """What a judge is asked about one sample: its claims."""
+    """Return the request that asks about the claims of a sample."""
     return JudgeRequest(
         query=sample.query,
         answer=sample.answer,
@@ -107,23 +105,18 @@ def request(
     )
 
 
-def asked(sample: Sample, rules: Rules) -> JudgeRequest:
-    """What a judge would be asked about one sample, without asking it."""
-    return prepare(sample, rules)[0]
+async def ask(judge: Judge, request: JudgeRequest) -> Judgment:
+    """Return one outcome per asked sentence, whatever the judge returned.
 
-
-async def ask(judge: Judge, request: JudgeRequest, turn: Turn) -> Judgment:
-    """One outcome per asked sentence, whatever came back: a gap would leave the denominator.
-
-    Of a claim that is too long nobody is asked.
+    A sentence without an outcome would be missing in the denominator: it is `Unscored`. So is a
+    claim that is too long; the judge is not asked about it.
     """
-    asked = tuple(i for i in request.ask if len(request.sentences[i].text) <= MOST_SENTENCES)
+    ids = tuple(i for i in request.ask if len(request.sentences[i].text) <= MOST_SENTENCES)
     judgment = Judgment()
-    if asked:
-        async with turn.desk.places:
-            now = {"ask": asked, "deadline": turn.begin()}
-            judgment = await judge.judge(request.model_copy(update=now))
-    lost = dict.fromkeys(request.ask, _TOO_LONG) | dict.fromkeys(asked, _MISSING)
+    if ids:
+        short = request if ids == request.ask else request.model_copy(update={"ask": ids})
+        judgment = await judge.judge(short)
+    lost = dict.fromkeys(request.ask, _TOO_LONG) | dict.fromkeys(ids, _MISSING)
     whole = {index: judgment.outcomes.get(index, lost[index]) for index in request.ask}
     return judgment.model_copy(update={"outcomes": whole})
 
@@ -131,9 +124,13 @@ async def ask(judge: Judge, request: JudgeRequest, turn: Turn) -> Judgment:
 def sign(
     judge: str, rules: Rules, outcomes: Iterable[JudgeOutcome] = (), *, given: bool = False
 ) -> str:
-    """A judge's signature with the rules, and the model that gave the verdicts, kept ones too.
+    """Return the signature of a result: a judge's, the rules, and the model that gave the verdicts.
 
-    Of an answer whose sentences were given it says so, for nobody cut it.
+    Args:
+        judge: the judge's signature.
+        rules: the rules of citations and quotes.
+        outcomes: cached verdicts among them may be by another model.
+        given: whether the sentences of the answer were given, and not split.
     """
     verdicts = (each for each in outcomes if isinstance(each, Verdict))
     made = {verdict.signature for verdict in verdicts if verdict.fallback_from is None}

@@ -1,10 +1,11 @@
-"""Whether an answer answers its question: one more call, in which the answer is the evidence."""
+"""Scores whether an answer answers its question: one more call with the answer as evidence."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from judge.checks.quotes import find_words, flag_quotes, verify
 from judge.pipeline import ask, sign
+from judge.pool import apart, weigh
 from judge.protocols import Judge
 from judge.records import (
     AnswerRelevance,
@@ -28,30 +29,25 @@ from judge.records import (
 from judge.records.result import ANSWER
 from judge.scores.answer import answer_relevance, is_beside, unasked, with_outcomes
 from judge.text.words import blank
-from judge.turns import Turn
-from judge.workers import weigh
 
 _FOREIGN: Final = Unscored(
     reason=UnscoredReason.MALFORMED, detail="question: the parts given are not its own"
 )
 
 
-async def relate(
-    sample: Sample, result: SampleResult, judge: Judge, rules: Rules, turn: Turn
-) -> SampleResult:
-    """The result with its answer relevance, and with a flag where no part is answered.
+async def relate(sample: Sample, result: SampleResult, judge: Judge, rules: Rules) -> SampleResult:
+    """Return the result with its answer relevance, and a flag where no part is answered.
 
-    Of an answer that abstains, or without a query, nobody is asked. The turn is the one of the
-    whole answer.
+    No judge is asked about an answer that abstains, or one without a query.
     """
     status, signature = unasked(sample, result), sign(judge.signature, rules)
     if status is not None:
         found = answer_relevance(status=status, signature=signature)
         return result.model_copy(update={"answer_relevance": found})
-    asked = _request(sample, result)
-    judgment = await ask(judge, asked, turn)
+    request = _request(sample, result)
+    judgment = await ask(judge, request)
     signature = sign(judge.signature, rules, judgment.outcomes.values())
-    found = await turn.compute(weigh(asked), _read, asked, judgment, rules, signature)
+    found = await apart(weigh(request), _read, request, judgment, rules, signature)
     beside = (Flag(name=FlagName.BESIDE_QUESTION),) if is_beside(found) else ()
     return result.model_copy(
         update={
@@ -63,30 +59,32 @@ async def relate(
 
 
 def _request(sample: Sample, result: SampleResult) -> JudgeRequest:
-    """The question as the one sentence that is asked about; the answer as the only evidence.
+    """Return a request whose one sentence is the question, with the answer as its only chunk.
 
-    Citation markers are no part of what is said, and blank.
+    Citation markers in the answer are blank.
     """
     query = sample.query
     markers = sorted({(citation.start, citation.end) for citation in result.citations})
-    whole = Sentence(index=0, start=0, end=len(query), text=query, kind=SentenceKind.QUESTION)
+    question = Sentence(index=0, start=0, end=len(query), text=query, kind=SentenceKind.QUESTION)
     return JudgeRequest(
         query=query,
         answer=query,
-        sentences=(whole,),
+        sentences=(question,),
         ask=(0,),
         chunks=(Chunk(chunk_id=ANSWER, text=blank(sample.answer, markers)),),
     )
 
 
-def _read(asked: JudgeRequest, judgment: Judgment, rules: Rules, signature: str) -> AnswerRelevance:
+def _read(
+    request: JudgeRequest, judgment: Judgment, rules: Rules, signature: str
+) -> AnswerRelevance:
     outcome = judgment.outcomes[0]
     if isinstance(outcome, Unscored):
         return answer_relevance(failure=outcome, signature=signature)
     parts = outcome.parts if isinstance(outcome, PartsVerdict) else ()
-    places = find_words([part.words for part in parts], asked.query)
+    places = find_words([part.words for part in parts], request.query)
     spans = [span for span in places if span is not None]
-    if not parts or len(spans) < len(parts):  # what was kept may have been changed since
+    if not parts or len(spans) < len(parts):  # a cached reply may have been changed
         return answer_relevance(failure=_FOREIGN, signature=signature)
     outcomes: dict[int, JudgeOutcome] = {
         index: Verdict(
@@ -98,9 +96,9 @@ def _read(asked: JudgeRequest, judgment: Judgment, rules: Rules, signature: str)
         )
         for index, part in enumerate(parts)
     }
-    outcomes = verify(outcomes, asked.chunks, rules)
+    outcomes = verify(outcomes, request.chunks, rules)
     return answer_relevance(
-        with_outcomes(_sentences(asked.query, spans), outcomes),
+        with_outcomes(_sentences(request.query, spans), outcomes),
         flags=flag_quotes(outcomes),
         signature=signature,
     )

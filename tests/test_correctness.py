@@ -28,7 +28,6 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.turns import Turn
 
 CHUNKS = (
     Chunk(chunk_id="hr#1", text="Employees get 15 days of paid leave a year."),
@@ -44,9 +43,9 @@ async def scored(
     sample: Sample, comparing: Judge | None, judge: Judge | None = None, rules: Rules | None = None
 ) -> SampleResult:
     """As an evaluator scores it."""
-    rules, turn = rules or Rules(), Turn(patience=7.0)
-    result = await evaluate_sample(sample, judge or FakeJudge({}), rules, turn)
-    return await compare(sample, result, comparing, rules, turn)
+    rules = rules or Rules()
+    result = await evaluate_sample(sample, judge or FakeJudge({}), rules)
+    return await compare(sample, result, comparing, rules)
 
 
 async def compared(
@@ -105,7 +104,6 @@ async def test_correctness_is_the_same_judge_with_the_evidence_swapped(sample: S
     assert [dict(each.cites) for each in comparing.requests] == [{}, {}]
     marked = [[each.answer[a:b] for a, b in each.markers] for each in comparing.requests]
     assert marked == ([["[1]"], ["[1]"]] if sample is LEAVE else [[], []])
-    assert {each.deadline is None for each in judge.requests} == {False}
 
 
 class Scripted:

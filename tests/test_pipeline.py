@@ -5,7 +5,7 @@ import pytest
 from judge.backends.fake import FakeJudge
 from judge.compose import offline
 from judge.config import Config
-from judge.pipeline import asked, evaluate_sample, sign
+from judge.pipeline import evaluate_sample, prepare, sign
 from judge.protocols import Judge
 from judge.records import (
     Chunk,
@@ -101,7 +101,7 @@ async def test_what_would_be_asked_is_what_is_asked() -> None:
     for prose, cited in ((False, {2: (0,)}), (True, {1: (1,), 2: (0,)})):
         rules, judge = Rules(prose_citations=prose), FakeJudge({})
         await evaluate_sample(sample, judge, rules)
-        assert [asked(sample, rules)] == judge.requests
+        assert [prepare(sample, rules)[0]] == judge.requests
         assert (judge.requests[0].ask, judge.requests[0].cites) == ((1, 2), cited)
 
 

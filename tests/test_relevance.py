@@ -13,7 +13,6 @@ from judge.records import (
     UnscoredReason,
 )
 from judge.relevance import relate
-from judge.turns import Turn
 
 SAMPLE = Sample(qid="1", query="Who runs it?", answer="The cook runs it [1]. 每天营业[1]。")
 
@@ -35,8 +34,8 @@ class Saying:
 
 
 async def test_parts_of_another_question_are_no_score() -> None:
-    turn, first = Turn(patience=7.0), FakeJudge({})
-    result = await evaluate_sample(SAMPLE, first, Rules(), turn)
+    first = FakeJudge({})
+    result = await evaluate_sample(SAMPLE, first, Rules())
     rows: list[tuple[Saying, float | None]] = [
         (Saying("Who runs it"), 1.0),
         (Saying("Who", "runs it?"), 1.0),
@@ -44,7 +43,7 @@ async def test_parts_of_another_question_are_no_score() -> None:
         (Saying(), None),
     ]
     for judge, score in rows:
-        related = await relate(SAMPLE, result, judge, Rules(), turn)
+        related = await relate(SAMPLE, result, judge, Rules())
         found = related.answer_relevance
         assert found is not None
         assert found.score == score
@@ -54,6 +53,5 @@ async def test_parts_of_another_question_are_no_score() -> None:
         (request,) = judge.requests
         assert (request.query, request.ask) == (SAMPLE.query, (0,))
         # It is one answer's time, and this is the rest of it.
-        assert request.deadline == first.requests[0].deadline is not None
         # Markers are blank, and all else keeps its place.
         assert request.chunks[0].text == "The cook runs it    . 每天营业   。"

@@ -19,7 +19,7 @@ from ray.exceptions import RayError, RayTaskError, UserCodeException
 
 from judge.errors import ConfigError, WorkerLost
 from judge.jobs.job import TICK_SECONDS, Watcher
-from judge.processes import cores
+from judge.pool import cores
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
 os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")

@@ -9,9 +9,9 @@ from judge.compose import address, compose
 from judge.config import Config
 from judge.evaluator import Evaluator
 from judge.inputs.samples import check_samples, drawn, read_samples
+from judge.pool import at_once
 from judge.records import Excluded, SampleResult, Verdict
 from judge.records.run import RunInput
-from judge.turns import at_once
 
 if TYPE_CHECKING:
     pass

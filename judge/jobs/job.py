@@ -21,7 +21,7 @@ from judge.inputs.inputs import would_hold
 from judge.inputs.runs import REJECTED, has_bytes, misplaced
 from judge.inputs.samples import Rejected, check_samples, drawn, read_samples
 from judge.inputs.source import is_fifo, named
-from judge.processes import cores
+from judge.pool import cores
 from judge.records import Sample, SampleResult, Summary, UnscoredReason
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates

@@ -12,13 +12,13 @@ from judge.checks.alternatives import among, offered
 from judge.checks.mismatch import Mismatch, mismatches
 from judge.checks.polarity import denies
 from judge.judges import overruled, reason
+from judge.pool import apart, weigh
 from judge.protocols import Judge
 from judge.records import Evidence, JudgeRequest, Judgment, Support, Verdict
 from judge.records.result import ANSWER
 from judge.signature import Signature
 from judge.text.fold import CJK, CJK_CHAR
 from judge.text.words import CONTENT, grammar, negation, no_negations, stems, weight, words
-from judge.workers import apart, weigh
 
 _TOKEN: Final = re.compile(
     rf"""

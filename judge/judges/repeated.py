@@ -8,6 +8,7 @@ from random import Random
 from typing import Final
 
 from judge.checks.quotes import flag_quotes, verify
+from judge.pool import apart, weigh
 from judge.protocols import Judge
 from judge.records import (
     Flag,
@@ -22,7 +23,6 @@ from judge.records import (
     Verdict,
 )
 from judge.signature import Signature
-from judge.workers import apart, weigh
 
 _DOUBTFUL: Final = frozenset({Support.PARTIAL, Support.CONTRADICTED})
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from judge.errors import ConfigError
+from judge.pool import apart, weigh
 from judge.protocols import Judge
 from judge.records import (
     SUPPORTED,
@@ -20,7 +21,6 @@ from judge.records import (
 )
 from judge.text.fold import estimate_tokens
 from judge.text.pieces import pieces
-from judge.workers import apart, weigh
 
 _LEAST: Final = 100
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")

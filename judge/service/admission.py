@@ -20,7 +20,7 @@ Taker = Callable[[], None]
 class Slots:
     """The places for answers in flight, shared by live requests and batches: live ones go first.
 
-    They are the `judge.turns.Places` of the live evaluator.
+    They are the `judge.pool.Places` of the live evaluator.
 
     Args:
         size: how many there are.

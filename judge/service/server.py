@@ -17,13 +17,13 @@ import uvicorn
 
 from judge.config import SERVICE_TOKENS, Config
 from judge.errors import ConfigError, WorkerLost
+from judge.pool import at_once
 from judge.service.access import Access, Names, Tokens, is_loopback
 from judge.service.admission import Slots
 from judge.service.app import application, labelling
 from judge.service.batches import Batches
 from judge.service.live import Limits, Service
 from judge.service.monitoring import LOG, Metrics
-from judge.turns import at_once
 
 _IDLE: Final = 20.0
 """Seconds for a request's head to come."""

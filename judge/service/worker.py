@@ -80,7 +80,7 @@ class Report(Record):
 
 
 class Line:
-    """The line to the parent: places come in, reports go out. They are `judge.turns.Places`."""
+    """The line to the parent: places come in, reports go out. They are `judge.pool.Places`."""
 
     def __init__(self, given: int = 0, said: int = 1) -> None:
         self._given, self._out = given, said

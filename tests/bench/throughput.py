@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from judge import Evaluator, JudgeRequest, Sample
 from judge.compose import offline
 from judge.config import Config
-from judge.pipeline import asked, evaluate_sample
+from judge.pipeline import evaluate_sample, prepare
 from judge.records import Rules
 from tests.bench.workload import Writer, forked, grown, machine, other, profiled, samples
 
@@ -38,7 +38,7 @@ ROUNDS: Final = 3
 
 
 def requests(read: Sequence[Sample]) -> list[JudgeRequest]:
-    return [asked(each, Rules()) for each in read]
+    return [prepare(each, Rules())[0] for each in read]
 
 
 def judge_seconds(read: Sequence[Sample], before: Sequence[Sample] = ()) -> float:

@@ -38,10 +38,9 @@ def samples(place: Path) -> Path:
     return write(place / "in.jsonl", [line(f"q{n}", text) for n, text in enumerate(ANSWERS)])
 
 
-def command(server: JudgeServer, samples: Path, workers: int = 1) -> list[object]:
+def command(server: JudgeServer, samples: Path) -> list[object]:
     run = samples.with_name("run")
-    words = ["score", samples, "-o", run, *server.words, "--concurrency", CONCURRENCY]
-    return [*words, "--workers", workers]
+    return ["score", samples, "-o", run, *server.words, "--concurrency", CONCURRENCY]
 
 
 def stuck(script: Until, process: subprocess.Popen[str]) -> None:
@@ -82,13 +81,13 @@ def test_kill_9_twice(samples: Path) -> None:
     script = Until(CONCURRENCY)
     with JudgeServer(script) as server:
         begun, kept = 0, set[Name]()
-        for answers, workers in ((7, 1), (16, 2)):
+        for answers in (7, 16):
             script.upto(server.calls + answers - len(kept) // 2)
             # The store's tests show what is lost without this option.
-            with start(*command(server, samples, workers), "--durable") as process:
+            with start(*command(server, samples), "--durable") as process:
                 stuck(script, process)
                 process.kill()
-                process.communicate()  # to the end of what its workers, too, could write to
+                process.communicate()
             assert not asked_since(server, begun) & kept
             begun, before, kept = len(server.requests), kept, stored(samples)
             assert before < kept
@@ -106,7 +105,7 @@ def test_ctrl_c(samples: Path) -> None:
     script = Until(CONCURRENCY)
     script.upto(12)
     with JudgeServer(script) as server:
-        with start(*command(server, samples, workers=2)) as process:
+        with start(*command(server, samples)) as process:
             stuck(script, process)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate()

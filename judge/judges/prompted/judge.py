@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from judge.errors import ConfigError, JudgeUnhealthy
 from judge.judges.prompted.render import code_of, render, reply_tokens
 from judge.judges.prompted.reply import Form
+from judge.pool import apart, weigh
 from judge.prompt import Prompt
 from judge.protocols import Model
 from judge.records import (
@@ -25,7 +26,6 @@ from judge.records import (
 )
 from judge.signature import Signature
 from judge.text.visible import clip, printable
-from judge.workers import apart, weigh
 
 MISSES: Final = 3
 """A sentence without a verdict in so many replies is `Unscored(missing)`."""

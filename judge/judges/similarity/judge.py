@@ -22,6 +22,7 @@ from judge.judges.similarity.model import (
     nearest,
 )
 from judge.judges.similarity.terms import Kind, Terms, terms
+from judge.pool import apart, weigh
 from judge.protocols import Embedder
 from judge.records import (
     Evidence,
@@ -36,7 +37,6 @@ from judge.records import (
 from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
 from judge.text.words import CONTENT, is_classifier
-from judge.workers import apart, weigh
 
 _BLOCK: Final = 64
 """Sentences measured together, at most."""

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.errors import ConfigError
+from judge.pool import apart
 from judge.text.pieces import LONGEST
 from judge.text.words import stems, weight
-from judge.workers import apart
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
