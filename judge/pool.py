@@ -330,7 +330,7 @@ class Workers:
             return await asyncio.wrap_future(made)
         except BrokenProcessPool:
             raise _lost("a worker process has ended, as happens where memory runs out") from None
-        except OSError as error:
+        except (AssertionError, OSError) as error:  # a daemon process may start none
             raise _lost(f"no worker process can be started ({error})") from None
 
     def _hand_out(

@@ -6,6 +6,7 @@ import pstats
 import random
 import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from itertools import accumulate, chain
 from multiprocessing import get_context
 from pathlib import Path
@@ -185,8 +186,8 @@ def grown(
 
 def forked(work: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs) -> _Result:
     """What it returns in a process of its own, where nothing is kept of what others did."""
-    with get_context("fork").Pool(1) as pool:
-        return pool.apply(work, given, named)
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+        return pool.submit(work, *given, **named).result()
 
 
 def computed() -> float:
