@@ -16,7 +16,7 @@ from judge.compose import Judges, alone, compose, offline
 from judge.config import Config
 from judge.correctness import compare
 from judge.errors import ConfigError, WorkerLost
-from judge.inputs.objects import each, rows_of
+from judge.inputs.samples import each, rows_of
 from judge.pipeline import evaluate_sample, sign
 from judge.pool import PlacedJudge, Places, Workers, at_once, in_order
 from judge.protocols import Judge, ReviewHook

@@ -22,7 +22,7 @@ from judge.answer.citations import find
 from judge.answer.kinds import classify
 from judge.answer.sentences import sentences_of
 from judge.errors import ConfigError, InputError
-from judge.inputs.objects import samples_in
+from judge.inputs.samples import samples_in
 from judge.messages import filled
 from judge.records import Rules, Sample, Sentence
 from judge.scores.correctness import differs

@@ -12,8 +12,8 @@ from judge.cli.render.differences import print_differences
 from judge.cli.render.looks import gate_line
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, RunError
+from judge.inputs.files import placed
 from judge.inputs.runs import RECORD, Run, finished_run, made_from, questions, read_run
-from judge.inputs.source import placed
 from judge.messages import LANGUAGE, Messages
 from judge.pages.compare import comparison
 from judge.records.comparison import RunComparison, RunLine

@@ -10,10 +10,9 @@ import typer
 from judge.cli.options import RUN
 from judge.cli.terminal import say
 from judge.errors import ConfigError
-from judge.inputs.arrow import write_parquet
+from judge.inputs.files import PIPED
 from judge.inputs.runs import finished_run, made_from
-from judge.inputs.source import PIPED
-from judge.inputs.tables import BOM, csv_lines, json_lines, replacing
+from judge.inputs.tables import BOM, csv_lines, json_lines, replacing, write_parquet
 from judge.reports.rows import COLUMNS, Cell, Level, rows_of
 from judge.review.folder import check_output, write_whole
 from judge.text.visible import escaped, plural

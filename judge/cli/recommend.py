@@ -10,8 +10,8 @@ from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD
 from judge.cli.render.advice import markdown_page, print_advice
 from judge.cli.terminal import output, say
 from judge.errors import ConfigError
+from judge.inputs.files import PIPED
 from judge.inputs.samples import Source
-from judge.inputs.source import PIPED
 from judge.inputs.tables import page_file
 from judge.retrieval.records import DEEPEST
 

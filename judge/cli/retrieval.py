@@ -25,8 +25,8 @@ from judge.cli.runs import (
 )
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError
+from judge.inputs.files import PIPED
 from judge.inputs.runs import read_summary
-from judge.inputs.source import PIPED
 from judge.records import GateResult
 from judge.records.comparison import Side
 from judge.reports.gate import gates_code

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from judge.advice.diagnose import Use, ceilings, diagnosis_table
 from judge.errors import ConfigError, InputError
+from judge.inputs.files import PIPED, placed, readable, spoken
 from judge.inputs.samples import Source
-from judge.inputs.source import PIPED, placed, readable, spoken
 from judge.inputs.tables import Value, row_file
 from judge.records import GateResult, Sample
 from judge.records.comparison import Side

@@ -18,8 +18,7 @@ from judge.cli.terminal import output
 from judge.config import Config
 from judge.errors import ConfigError, JudgeUnavailable, WorkerLost, extra
 from judge.evaluator import Evaluator
-from judge.inputs.inputs import run_name
-from judge.inputs.source import PIPED, is_fifo, standard_input
+from judge.inputs.files import PIPED, is_fifo, run_name, standard_input
 from judge.jobs.forecast import forecast
 from judge.jobs.job import Job
 from judge.records import SampleResult

@@ -1,7 +1,6 @@
 """What runs on the machines of a cluster: the check of a file, its blocks, and who scores them."""
 
 import asyncio
-import hashlib
 import json
 import logging
 import os
@@ -12,7 +11,7 @@ from socket import gethostname
 from typing import Any, Final, NamedTuple
 
 from judge.backends.store.cache import cache_folder
-from judge.cluster.blocks import Block, Source, blocks
+from judge.cluster.blocks import Block, blocks
 from judge.cluster.shards import Door, Shard
 from judge.config import Config
 from judge.errors import (
@@ -23,6 +22,7 @@ from judge.errors import (
     RunError,
 )
 from judge.evaluator import Evaluator
+from judge.inputs.files import InputFile, hash_of
 from judge.inputs.tables import writing
 from judge.records import SampleResult
 from judge.scores.totals import Totals
@@ -106,15 +106,14 @@ def cpus(config: Config) -> float:
     return _ASKING if config.asks_server else _COMPUTING
 
 
-def _blocks(plan: Plan, row: Row, digest: Any = None) -> Iterator[Block]:  # noqa: ANN401
+def _blocks(plan: Plan, row: Row) -> Iterator[Block]:
     config = plan.config
     return blocks(
-        Source(row["path"]),
+        InputFile(row["path"]),
         int(row["file"]),
         max_line=config.max_line,
         skip=plan.skip,
-        named=plan.named,
-        digest=digest,
+        needs_qid=plan.named,
         mapping=config.map,
     )
 
@@ -122,16 +121,15 @@ def _blocks(plan: Plan, row: Row, digest: Any = None) -> Iterator[Block]:  # noq
 def checked(batch: Row, plan: Plan) -> Iterator[Row]:
     """What stands in each block of a file, and its qids; an error in the place of the rest."""
     row = {name: values[0] for name, values in batch.items()}
-    digest = hashlib.sha256()
     found = {"file": int(row["file"]), "name": "", "samples": 0, "rejected": 0, "error": b""}
     found |= {"sha256": "", "first": b"", "qids": []}
     try:
-        for block in _blocks(plan, row, digest):
+        for block in _blocks(plan, row):
             counts = {"samples": len(block.samples), "rejected": len(block.rejected)}
             qids = [sample.qid for sample in block.samples]
             bad = pickle.dumps(block.rejected[0].error) if block.rejected else b""
             yield _batch(found | counts | {"name": block.name, "qids": qids, "first": bad})
-        yield _batch(found | {"sha256": digest.hexdigest()})
+        yield _batch(found | {"sha256": hash_of(row["path"])})
     except JudgeError as error:
         yield _batch(found | {"error": pickle.dumps(error)})
 
@@ -152,7 +150,7 @@ def read(batch: Row, plan: Plan) -> Iterator[Row]:
                 yield _batch(found | mine)
         if starts:
             told = "changed while it was scored; leave it alone, and score it again"
-            raise RunError(f"{Source(row['path'])}: {told}")
+            raise RunError(f"{InputFile(row['path'])}: {told}")
     except JudgeError as error:  # the file was there as it was checked
         yield _batch(found | {"error": pickle.dumps(error)})
 

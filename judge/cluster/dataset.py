@@ -9,8 +9,8 @@ import ray.data
 from judge.cluster.actors import Holder, Row, config_of, cpus, portable, share
 from judge.config import Config
 from judge.errors import ConfigError, InputError
-from judge.inputs.columns import fields_of
 from judge.inputs.fields import SCORE_NEEDS
+from judge.inputs.rows import plain_fields
 from judge.inputs.shapes import Reader
 from judge.records import Sample, SampleResult
 
@@ -82,7 +82,7 @@ class _Rows(Holder):
 
 def _read(row: Row, reader: Reader) -> Sample | Row:
     try:
-        return reader.sample(fields_of(row), 0)
+        return reader.sample(plain_fields(row), 0)
     except InputError as error:
         qid = row.get("qid")
         named = None if qid is None else str(qid)

@@ -18,16 +18,23 @@ import ray.data
 from ray.data.expressions import col
 
 from judge.cluster.actors import Plan, Row, Scorer, added_up, checked, cpus, portable, read, share
-from judge.cluster.blocks import Source, shown, sources, tasks
+from judge.cluster.blocks import tasks
 from judge.cluster.session import connected, free, ticking
 from judge.config import Config
 from judge.errors import InputError, JudgeError, RunError, WorkerLost
 from judge.evaluator import Evaluator
+from judge.inputs.files import (
+    PIPED,
+    InputFile,
+    input_files,
+    is_address,
+    is_fifo,
+    without_options,
+    would_hold,
+)
 from judge.inputs.folder import RunFolder
-from judge.inputs.inputs import would_hold
 from judge.inputs.rows import FORMS
 from judge.inputs.runs import REJECTS, SHARDS, results_in, shards
-from judge.inputs.source import PIPED, is_fifo
 from judge.jobs.job import Watcher, now, priced, run_record
 from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
@@ -85,7 +92,7 @@ class ClusterJob:
         gates: Gates | None = None,
     ) -> None:
         self._source, self._folder = source, folder.absolute()
-        self._shown = shown(source)
+        self._shown = without_options(source)
         self._config = config
         self._address, self._replicas = address, replicas
         self._force, self._skip = force, skip_bad_lines
@@ -102,9 +109,10 @@ class ClusterJob:
         clock = time.monotonic()
         if self._source == PIPED or is_fifo(Path(self._source)):
             raise InputError("--engine ray reads files, each of them twice; save it to one")
-        files = sources(self._source)
+        source = self._source
+        files = input_files(source if is_address(source) else Path(source).absolute())
         self._refuse_within(files)
-        plain = len(files) == 1 and files[0].has_lines and "://" not in files[0].address
+        plain = len(files) == 1 and files[0].has_lines and not files[0].is_remote
         with (
             RunFolder(self._folder, force=self._force, sharded=True) as folder,
             ExitStack() as held,
@@ -159,9 +167,9 @@ class ClusterJob:
         folder.finish(summary, record.model_copy(update=whole))
         return summary
 
-    def _refuse_within(self, files: list[Source]) -> None:
+    def _refuse_within(self, files: list[InputFile]) -> None:
         """Raise RunError where what is read would be the run's own, now or the next time."""
-        if "://" in self._source:
+        if is_address(self._source):
             return
         folder = os.path.realpath(self._folder)
         for each in files:
@@ -174,7 +182,7 @@ class ClusterJob:
     def _usual(self) -> int:
         return 1 if self._config.asks_server else max(1, int(ray.cluster_resources().get("CPU", 1)))
 
-    def _check(self, files: list[Source], plan: Plan) -> tuple[list[_Found], RunInput]:
+    def _check(self, files: list[InputFile], plan: Plan) -> tuple[list[_Found], RunInput]:
         """Read the whole input before the folder is touched: so a bad input costs nothing."""
         rows = ray.data.from_items(
             [{"file": number, "path": each.address} for number, each in enumerate(files)],
@@ -208,7 +216,7 @@ class ClusterJob:
             )
         digest = hashlib.sha256("".join(each.name for each in found).encode()).hexdigest()
         scored = RunInput(
-            path=self._shown if "://" in self._source else str(Path(self._source).absolute()),
+            path=self._shown if is_address(self._source) else str(Path(self._source).absolute()),
             sha256=digest if plan.copied else every[-1]["sha256"],
             samples=samples,
             rejected=rejected,
@@ -286,7 +294,7 @@ def _kept(plan: Plan, there: list[_Found]) -> Iterable[Row]:
     return found
 
 
-def _scored(plan: Plan, files: list[Source], rest: list[_Found], replicas: int) -> Iterable[Row]:
+def _scored(plan: Plan, files: list[InputFile], rest: list[_Found], replicas: int) -> Iterable[Row]:
     """A row for each block once its shard is written."""
     if not rest:
         return []

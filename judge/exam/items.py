@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from pydantic import JsonValue
 
 from judge.errors import ConfigError, InputError, PromptMismatch
-from judge.inputs.source import MAX_LINE
+from judge.inputs.files import MAX_LINE
 from judge.messages import LANGS, Lang, language_of
 from judge.prompt import SUMS, checked, pins
 from judge.records import Sample, Support

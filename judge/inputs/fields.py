@@ -1,4 +1,4 @@
-"""A row's fields into a `Sample`: every accepted spelling, and what is wrong with the others."""
+"""The fields of a row under our names, made into a `Sample`; errors name field and value."""
 
 import math
 import re
@@ -13,100 +13,112 @@ from judge.inputs.paths import listed
 from judge.records import MOST_CHARACTERS, Chunk, Sample
 from judge.records.sample import unfit
 
-MAX_DEPTH: Final = 100
-"""Lists and objects in one another that metadata may hold; JSON parsers stop near 200."""
-
 SCORE_NEEDS: Final = frozenset({"answer", "chunks"})
-"""What a sample must have to be scored."""
-
-_OBJECT: Final = re.compile(
+"""The fields that a sample must have to be scored."""
+NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "qid": ("qid", "id", "sample_id"),
+    "query": ("query", "question", "user_input"),
+    "answer": ("answer", "response"),
+    "sentences": ("sentences",),
+    "chunks": ("chunks", "contexts", "retrieved_contexts"),
+    "retrieved": ("retrieved",),
+    "gold_answer": ("gold_answer", "reference", "ground_truth"),
+    "gold_evidence": ("gold_evidence",),
+    "relevance": ("relevance", "rel_map"),
+}
+"""The keys under which a row has each field of a `Sample`; the first that is not null counts."""
+MAX_DEPTH: Final = 100
+"""How deep metadata may be nested; JSON parsers stop near 200."""
+_AMBIGUOUS: Final = "ground_truth"
+"""Some tools keep a reference answer under this key, others a list of anything."""
+_PRINTED_DOCUMENT: Final = re.compile(
     r"page_content=['\"]|Document\((?:id|metadata|page_content|content)(?:=|: )"
 )
-"""How a document of LangChain's or Haystack's begins, where str() was made of it."""
+"""The beginning of `str()` of a document of LangChain's or Haystack's."""
 _SHOWN: Final = 40
-"""Characters of a value, in a message."""
-_LOOSE: Final = "ground_truth"
-"""Under which others have a reference answer, and others a list of anything."""
-_OWN: Final[Mapping[str, str]] = {}
-_KEYS: Final = 8
-"""Keys that a message names."""
+"""Characters of a value in a message."""
+_SHOWN_KEYS: Final = 8
+
+Fields = dict[str, JsonValue]
 
 
 def sample_from(
-    fields: dict[str, JsonValue],
+    fields: Fields,
     *,
     line: int,
     needs: Collection[str],
-    names: Mapping[str, str] = _OWN,
+    places: Mapping[str, str] | None = None,
     mappable: bool = False,
 ) -> Sample:
-    """The sample in a row.
+    """Return the sample in a row; keys that are not read become metadata.
 
     Args:
-        fields: keys and JSON values of the row; unknown keys go to `metadata`.
-        line: its line; the qid where it gives none.
-        needs: fields of `Sample` that must be there, an empty answer or chunk list included.
-        names: what to call keys in messages, where they stood elsewhere.
-        mappable: whether a path may be named for what is missing.
+        fields: the row.
+        line: its line, which becomes the qid if the row has none.
+        needs: fields of `Sample` that must be present; an empty answer or chunk list is.
+        places: where fields stood in the file, by field, for messages.
+        mappable: whether the message about a missing field suggests `--map`.
 
     Raises:
-        InputError: a field is missing or of the wrong type; `field` names it.
+        InputError: a field is missing or of the wrong type; its `field` names it.
     """
-    used = {name: key for name, (_, keys) in FIELDS.items() if (key := _first(fields, keys))}
-    if used.get("gold_answer") == _LOOSE and not _is_prose(fields[_LOOSE]):
-        del used["gold_answer"]
-    for name in sorted(needs, key=lambda name: (name not in {"answer", "chunks"}, name)):
-        if name not in used and not (name == "answer" and "sentences" in used):
-            also = ", ".join(FIELDS[name][1][1:])
+    places = places or {}
+    keys = {name: key for name, keys in NAMES.items() if (key := first_key(fields, keys))}
+    if keys.get("gold_answer") == _AMBIGUOUS and not _is_prose(fields[_AMBIGUOUS]):
+        del keys["gold_answer"]
+    for name in sorted(needs, key=lambda name: (name not in SCORE_NEEDS, name)):
+        if name not in keys and not (name == "answer" and "sentences" in keys):
+            also = ", ".join(NAMES[name][1:])
             hint = f" (also read from: {also})" if also else ""
-            found = f"is missing{hint}; found {keys_of(fields)}"
             step = f"; or name its path: {mapping_of(name)}" if mappable else ""
-            raise InputError(found + step, field=name)
-    values = {name: FIELDS[name][0](fields[key], names.get(key, key)) for name, key in used.items()}
+            raise InputError(f"is missing{hint}; found {keys_of(fields)}{step}", field=name)
+    values: dict[str, object] = {
+        name: _READERS[name](fields[key], places.get(key, key)) for name, key in keys.items()
+    }
     values["qid"] = values.get("qid") or str(line)
     values["metadata"] = {
         _text(key, key): _writable(value, key)
         for key, value in fields.items()
-        if key not in used.values()
+        if key not in keys.values()
     }
     try:
         return Sample.model_validate(values)
-    except InputError as error:  # of the sentences, whose place this is
-        place = error.field.replace("sentences", names.get("sentences", "sentences"), 1)
+    except InputError as error:  # in its sentences
+        place = error.field.replace("sentences", places.get("sentences", "sentences"), 1)
         raise InputError(error.problem, field=place) from None
 
 
-def _is_prose(value: JsonValue) -> bool:
-    return isinstance(value, str) and isinstance(listed(value), str)
-
-
-def refuse_columns(fields: dict[str, JsonValue]) -> None:
-    """A table that is held column by column is no row: InputError."""
-    key = _first(fields, FIELDS["answer"][1]) or ""
-    answers, chunks = fields.get(key), fields.get(_first(fields, FIELDS["chunks"][1]) or "")
-    listed = isinstance(chunks, list) and isinstance(next(iter(chunks), None), list)
-    if (isinstance(answers, list) and listed) or (
-        isinstance(answers, dict) and isinstance(chunks, dict)
-    ):
+def refuse_columns(fields: Fields) -> None:
+    """Raise an InputError if a row is a whole table, with a list or an object as each column."""
+    key = first_key(fields, NAMES["answer"]) or ""
+    answers, chunks = fields.get(key), fields.get(first_key(fields, NAMES["chunks"]) or "")
+    nested = isinstance(chunks, list) and isinstance(next(iter(chunks), None), list)
+    by_index = isinstance(answers, dict) and isinstance(chunks, dict)
+    if isinstance(answers, list | dict) and (nested or by_index):
         what = f"is a column of {len(answers)}, and no text; save the table by its rows"
         raise InputError(f"{what}, as by pandas' to_json(orient='records')", field=key)
 
 
-def _first(fields: dict[str, JsonValue], keys: tuple[str, ...]) -> str | None:
+def first_key(fields: Fields, keys: tuple[str, ...]) -> str | None:
+    """Return the first of the keys that is there and not null."""
     return next((key for key in keys if fields.get(key) is not None), None)
 
 
 def mapping_of(field: str) -> str:
-    """How a path is named, by a command and by a program."""
+    """Return how to name the path of a field, on the command line and in Python."""
     return f"judge score --map {field}=PATH, in Python map={{{field!r}: 'PATH'}}"
 
 
-def keys_of(fields: dict[str, JsonValue]) -> str:
-    """The keys of an object that are not null, as a message names them."""
+def keys_of(fields: Fields) -> str:
+    """Return the keys of an object that are not null, for a message."""
     keys = [repr(key) for key in fields if fields[key] is not None]
     if not keys:
         return "no keys"
-    return "the keys " + ", ".join(keys[:_KEYS]) + ("…" if len(keys) > _KEYS else "")
+    return "the keys " + ", ".join(keys[:_SHOWN_KEYS]) + ("…" if len(keys) > _SHOWN_KEYS else "")
+
+
+def _is_prose(value: JsonValue) -> bool:
+    return isinstance(value, str) and isinstance(listed(value), str)
 
 
 def _text(value: JsonValue, field: str) -> str:
@@ -136,7 +148,8 @@ def _identifier(value: JsonValue, field: str) -> str:
     return _text(str(value), field)
 
 
-def _ids(value: JsonValue, field: str) -> tuple[str, ...]:
+def identifiers(value: object, field: str) -> tuple[str, ...]:
+    """Return a list of ids as texts; raise InputError if it is none."""
     if not isinstance(value, list):
         raise unfit(value, "a list of chunk ids", field)
     return tuple(_identifier(item, f"{field}[{i}]") for i, item in enumerate(value))
@@ -145,25 +158,24 @@ def _ids(value: JsonValue, field: str) -> tuple[str, ...]:
 def _chunks(value: JsonValue, field: str) -> tuple[Chunk, ...]:
     if not isinstance(value, list):
         raise unfit(value, "a list of texts or of {chunk_id, text}", field)
-    return tuple(chunk_of(item, str(i + 1), f"{field}[{i}]") for i, item in enumerate(value))
+    return tuple(_chunk(item, str(i + 1), f"{field}[{i}]") for i, item in enumerate(value))
 
 
-def chunk_of(value: JsonValue, number: str, where: str) -> Chunk:
-    """The chunk in a value, called by its number where it has no id; InputError names `where`."""
+def _chunk(value: JsonValue, number: str, where: str) -> Chunk:
     chunk_id, text, place = number, value, where
     if isinstance(value, dict):
         if value.get("text") is None:
             raise InputError(f"has no text; found {keys_of(value)}", field=f"{where}.text")
         text, place = value["text"], f"{where}.text"
-        if key := _first(value, ("chunk_id", "id")):
+        if key := first_key(value, ("chunk_id", "id")):
             chunk_id = _identifier(value[key], f"{where}.{key}")
     elif not isinstance(value, str):
         raise unfit(value, "text or {chunk_id, text}", where)
     passage = _text(text, place)
-    if passage.startswith(("page_content=", "Document(")) and _OBJECT.match(passage):
+    if passage.startswith(("page_content=", "Document(")) and _PRINTED_DOCUMENT.match(passage):
         what = f"is an object as Python shows it, {passage[:_SHOWN]!r}"
         raise InputError(f"{what}; give its text alone", field=place)
-    # A call by name would pass through what tells people of their mistakes.
+    # Faster than a call of the class, which turns pydantic's errors into ours.
     return Chunk.model_validate({"chunk_id": chunk_id, "text": passage})
 
 
@@ -172,7 +184,7 @@ def _relevance(value: JsonValue, field: str) -> dict[str, float]:
         raise unfit(value, "an object of chunk id to grade", field)
     grades: dict[str, float] = {}
     for chunk_id, grade in value.items():
-        # To Python `true` is an int; it is no grade. And an int may be too long for a float.
+        # `true` is an int in Python, and an int may be too large for a float.
         number = None if isinstance(grade, bool) else grade
         if not isinstance(number, (int, float)) or not abs(number) <= sys.float_info.max:
             raise unfit(grade, "a finite number", f"{field}[{chunk_id!r}]")
@@ -181,7 +193,7 @@ def _relevance(value: JsonValue, field: str) -> dict[str, float]:
 
 
 def _writable(value: JsonValue, field: str, depth: int = 0) -> JsonValue:
-    """The value, if a result can be written with it and read again."""
+    """Return the value; raise InputError if a result with it could not be written and read."""
     if depth > MAX_DEPTH:
         raise InputError(f"is nested over {MAX_DEPTH} deep; flatten it", field=field)
     if isinstance(value, str):
@@ -194,15 +206,15 @@ def _writable(value: JsonValue, field: str, depth: int = 0) -> JsonValue:
     return value
 
 
-FIELDS: Final[dict[str, tuple[Callable[[JsonValue, str], object], tuple[str, ...]]]] = {
-    "qid": (_identifier, ("qid", "id", "sample_id")),
-    "query": (_text, ("query", "question", "user_input")),
-    "answer": (_answer, ("answer", "response")),
-    "sentences": (_writable, ("sentences",)),
-    "chunks": (_chunks, ("chunks", "contexts", "retrieved_contexts")),
-    "retrieved": (_ids, ("retrieved",)),
-    "gold_answer": (_answer, ("gold_answer", "reference", _LOOSE)),
-    "gold_evidence": (_ids, ("gold_evidence",)),
-    "relevance": (_relevance, ("relevance", "rel_map")),
+_READERS: Final[Mapping[str, Callable[[JsonValue, str], object]]] = {
+    "qid": _identifier,
+    "query": _text,
+    "answer": _answer,
+    "sentences": _writable,
+    "chunks": _chunks,
+    "retrieved": identifiers,
+    "gold_answer": _answer,
+    "gold_evidence": identifiers,
+    "relevance": _relevance,
 }
-"""How a field of `Sample` is read, and from which keys: the first that is there and not null."""
+"""Read the value of a field; the second argument names its place in messages."""

@@ -1,4 +1,4 @@
-"""Paths into a row, such as `docs[].page_content`, and what stands at them."""
+"""Paths into a row, such as `docs[].page_content`, and the values at them."""
 
 import ast
 import json
@@ -12,25 +12,28 @@ from pydantic import JsonValue
 from judge.errors import ConfigError
 
 NOTHING: Final = object()
-"""What stands where a path leads nowhere."""
+"""The value at a path that leads nowhere."""
 _MOST_CELL: Final = 1_000_000
-"""Characters of a text that is read as Python writes a list."""
+"""Characters of a text that is read as a Python literal."""
 _NUMBERED: Final = re.compile(r"(.+?)\.(\d{1,6})(?:\.(.+))?", re.DOTALL)
 _STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(-?\d{0,9})\]|\[([^\[\]=]+)=([^\[\]]*)\]")
 
 _Fields = dict[str, JsonValue]
-Steps = tuple[str | int | tuple[str, str] | None, ...]
-"""Keys, places in a list, a key's value that is looked for in one, or null for each of it."""
+Step = str | int | tuple[str, str] | None
+"""A key; a position in a list; `(key, value)` for the items in which a key has a value; null for
+each item."""
+Steps = tuple[Step, ...]
 Paths = tuple[tuple[str, Steps], ...]
+"""Paths as they are written, each with its steps."""
 
 
 def paths_of(texts: Iterable[str]) -> Paths:
-    """Each path beside its steps; ConfigError where one is none."""
+    """Return each path with its steps; raise ConfigError if a text is no path."""
     return tuple((text, _steps(text)) for text in texts)
 
 
 def _steps(path: str) -> Steps:
-    steps: list[str | int | tuple[str, str] | None] = []
+    steps: list[Step] = []
     place = 0
     while match := _STEP.match(path, place):
         key, number, name, value = match.groups()
@@ -43,52 +46,56 @@ def _steps(path: str) -> Steps:
 
 
 def listed(text: str) -> JsonValue:
-    """The list or object that a text is, as JSON or as Python writes it; else the text itself."""
-    if not text.lstrip().startswith(("[", "{")):
+    """Return the list or object that a text is, as JSON or as a Python literal; else the text.
+
+    >>> listed('["a"]'), listed("['a']"), listed("['a' 'b']")
+    (['a'], ['a'], "['a' 'b']")
+    """
+    text_ = text.strip()
+    if not text_.startswith(("[", "{")):
         return text
     value: JsonValue
     try:
-        value = json.loads(text)
+        value = json.loads(text_, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
-        value = evaluated(text.strip())
+        if len(text_) > _MOST_CELL:
+            return text
+        try:
+            value = ast.literal_eval(text_)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return text
+        # Python would join the two texts of numpy's ['a' 'b'].
+        return value if repr(value) == text_ else text
     return value
 
 
-def evaluated(text: str) -> JsonValue:
-    """The list or object that a text is as Python writes it; else, and where long, the text."""
-    if len(text) > _MOST_CELL or not text.startswith(("[", "{")):
-        return text
-    try:
-        value: JsonValue = ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return text
-    # Of ['a' 'b'], which numpy writes, Python would make one text.
-    return value if repr(value) == text else text
-
-
-@lru_cache(maxsize=4)  # of one text a row, the first keys of many paths are asked
+@lru_cache(maxsize=4)  # many paths begin with the same key, whose value may be a text
 def _opened(text: str) -> JsonValue:
     return listed(text)
 
 
 def at(value: object, steps: Steps) -> object:
-    """What stands at a path; `NOTHING` where it leads nowhere."""
+    """Return the value at a path; `NOTHING` if the path leads nowhere.
+
+    A text that is a JSON object or list is entered; a key may itself hold dots, as in the flat
+    `{"output.value": "a"}`.
+    """
     if not steps:
         return value
     value = _opened(value) if isinstance(value, str) else value
     if isinstance(value, dict):
-        # LangChain's own form of an object.
+        # LangChain serialises an object as {"lc": 1, "kwargs": {…}}.
         inner = value.get("kwargs") if "lc" in value else None
-        return _of_object(inner if isinstance(inner, dict) else value, steps)
-    return _of_list(value, steps[0], steps[1:]) if isinstance(value, list) else NOTHING
+        return _in_object(inner if isinstance(inner, dict) else value, steps)
+    return _in_list(value, steps[0], steps[1:]) if isinstance(value, list) else NOTHING
 
 
-def _of_object(value: _Fields, steps: Steps) -> object:
+def _in_object(value: _Fields, steps: Steps) -> object:
     if isinstance(steps[0], tuple):
         key, wanted = steps[0]
         return at(value, steps[1:]) if at(value, (key,)) == wanted else NOTHING
     name = ""
-    for number, step in enumerate(steps, 1):  # flat exports join keys with dots
+    for number, step in enumerate(steps, 1):
         if not isinstance(step, str):
             break
         name = f"{name}.{step}" if name else step
@@ -98,9 +105,7 @@ def _of_object(value: _Fields, steps: Steps) -> object:
     return NOTHING
 
 
-def _of_list(
-    value: list[JsonValue], step: str | int | tuple[str, str] | None, rest: Steps
-) -> object:
+def _in_list(value: list[JsonValue], step: Step, rest: Steps) -> object:
     match step:
         case int():
             return at(value[step], rest) if -len(value) <= step < len(value) else NOTHING
@@ -118,11 +123,9 @@ def _of_list(
 
 
 def first(value: object, paths: Paths) -> tuple[str, object]:
-    """The first path at which something stands, and what; null counts where nothing else does.
+    """Return the first path that leads to a value, and the value; `("", NOTHING)` if none does.
 
-    So does a list in which nothing stands anywhere.
-
-    Where nothing does, the path is empty.
+    A null, or a list of nulls, is returned only if no path leads to more.
     """
     null: tuple[str, object] = ("", NOTHING)
     for path, steps in paths:
@@ -135,17 +138,21 @@ def first(value: object, paths: Paths) -> tuple[str, object]:
 
 
 def within(key: str, paths: Iterable[str]) -> bool:
-    """Whether a path is that of a key, or leads through it."""
+    """Return whether a path is a key, or leads through it."""
     return any(path == key or path.startswith((f"{key}.", f"{key}[")) for path in paths)
 
 
 def is_hollow(path: str, found: object) -> bool:
-    """Whether a path leads to something in not one of a list."""
+    """Return whether the value at a path over a list is a list of nulls."""
     return "[]" in path and isinstance(found, list) and all(each is None for each in found)
 
 
 def unnumbered(fields: _Fields) -> _Fields:
-    """The fields with a list for keys such as `documents.0.content`, in `attributes`, too."""
+    """Return the fields with lists in the place of numbered keys, in `attributes` too.
+
+    >>> unnumbered({"documents.0.content": "a", "documents.1.content": "b"})
+    {'documents': [{'content': 'a'}, {'content': 'b'}]}
+    """
     inner = fields.get("attributes")
     if isinstance(inner, dict) and (wide := unnumbered(inner)) is not inner:
         fields = fields | {"attributes": wide}

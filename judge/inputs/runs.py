@@ -1,7 +1,6 @@
 """Run folders, read: the record, the results, the totals, and the samples behind the results."""
 
 import errno
-import hashlib
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,9 +12,8 @@ from typing import IO, Final, TypeVar
 from pydantic import ValidationError
 
 from judge.errors import InputError, RunError
-from judge.inputs.inputs import input_files
+from judge.inputs.files import hash_of
 from judge.inputs.samples import drawn, read_samples
-from judge.inputs.source import feed
 from judge.records import Record, Sample, SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 from judge.text.visible import counted
@@ -323,15 +321,10 @@ def has_bytes(path: Path, made_from: RunInput) -> bool:
 
     OSError where it cannot be read.
     """
-    digest = hashlib.sha256()
     try:
-        files = input_files(path)
+        return hash_of(path) == made_from.sha256
     except InputError as error:
         raise OSError(errno.ENOENT, error.problem) from None
-    for each in files:
-        with each.open("rb") as file:
-            feed(file, digest)
-    return digest.hexdigest() == made_from.sha256
 
 
 def _unchanged(folder: Path) -> bool:

@@ -1,48 +1,72 @@
-"""Samples, read one at a time from files of any form, and the check of them all."""
+"""Samples, one at a time: from files of any form, and from rows and objects in memory."""
 
-import hashlib
+import asyncio
+import json
 import logging
 import sqlite3
 import sys
 from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
     Callable,
     Collection,
+    Iterable,
     Iterator,
     Mapping,
+    Sized,
 )
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import is_dataclass
+from decimal import Decimal
 from functools import partial
+from itertools import chain
+from os import PathLike
 from pathlib import Path
 from random import Random
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from pydantic import JsonValue
 
 from judge.errors import InputError, RunError
-from judge.inputs.columns import TABLES, column_rows
-from judge.inputs.fields import SCORE_NEEDS
-from judge.inputs.inputs import input_files
-from judge.inputs.rows import FORMS, Row, row_of, rows, wrapped
-from judge.inputs.shapes import Reader
-from judge.inputs.source import (
-    MAX_LINE,
-    PEEK,
-    Digest,
-    named,
-    open_source,
-    placed,
-    readable,
-    spoken,
+from judge.inputs.fields import MAX_DEPTH, NAMES, SCORE_NEEDS, Fields
+from judge.inputs.files import MAX_LINE, InputFile, hash_of, input_files, named, placed, readable
+from judge.inputs.files import spoken as name_of_input
+from judge.inputs.rows import (
+    FORMS,
+    JSON,
+    Row,
+    batch_rows,
+    file_rows,
+    plain_fields,
+    row_of,
+    table_fields,
+    without_nulls,
 )
+from judge.inputs.shapes import Reader
 from judge.records import Sample
 from judge.records.run import RunInput
 from judge.text.visible import visible
 
+Samples = Iterable[Sample] | AsyncIterable[Sample]
+Mapped = Mapping[str, str] | None
+"""Paths by field, as in `judge.inputs.shapes.Reader`."""
 _LOG: Final = logging.getLogger("judge")
-
-_Placed = tuple[Path, Row]
+_WRAPPERS: Final = (
+    *("data", "results", "examples", "rows", "samples"),
+    *("test_cases", "testCases", "test_results"),
+)
+"""Keys under which an object that is no row has a list of rows."""
+_OUR_KEYS: Final = frozenset(key for name in NAMES if name != "qid" for key in NAMES[name])
+_ROWS_BETWEEN_PAUSES: Final = 100
+"""Rows that are checked before other tasks of the event loop have their turn."""
+_DUMP_METHODS: Final = ("model_dump", "to_dict", "isoformat", "tolist")
+_NULL_TYPES: Final = frozenset({"NAType", "NaTType"})
+"""pandas' own nulls."""
 
 
 class Rejected(NamedTuple):
-    """A line that is no sample: where, as it stood, and why."""
+    """A line that is no sample."""
 
     line: int
     text: str
@@ -50,51 +74,47 @@ class Rejected(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What a check of a whole file found."""
+    """The result of reading a whole input."""
 
     samples: int
     rejected: int
     sha256: str
+    """Of the bytes of all files."""
 
 
 def read_samples(
-    path: str | Path,
+    path: str | Path | InputFile,
     *,
     needs: Collection[str] = SCORE_NEEDS,
     on_bad: Callable[[Rejected], None] | None = None,
-    digest: Digest | None = None,
     check: Callable[[Sample], None] | None = None,
     max_line: float = MAX_LINE,
     unique: bool = True,
-    mapping: Mapping[str, str] | None = None,
-    told: Callable[[str], object] | None = None,
+    mapping: Mapped = None,
+    report: Callable[[str], object] | None = None,
 ) -> Iterator[Sample]:
-    """Read samples one at a time; memory does not grow with the file.
+    """Yield the samples of an input one at a time; memory does not grow with the file.
 
     Args:
-        path: JSONL or CSV, as the name says (`.jsonl`, `.ndjson`, `.json`; `.csv`, `.tsv`), else as
-            the first line does; UTF-8 with or without BOM, plain, gzip or zstd. Or Parquet, Arrow
-            or XLSX, as the first bytes say. Of a folder or a pattern all files, as one, whose rows
-            must then have a qid, for lines of several files are no names.
+        path: a file, a folder, a pattern or an address, as `read_rows` takes it. If it means
+            several files, each row must have a qid, because line numbers are not unique.
         needs: fields that must be present; an empty answer or an empty chunk list is present.
-        on_bad: called with each bad line, which is then left out. Without it a bad line raises.
-        digest: is fed the bytes of the file as they are read, compressed or not.
-        check: raises `InputError` for a sample that is of no use: its line is a bad one.
-        max_line: MB that a line, or a record of a CSV, may have; a longer one is a bad one, and is
-            not read whole.
-        unique: whether a qid that stood already makes a line a bad one.
-        mapping: paths by field, as `judge.inputs.shapes.Reader` has them.
-        told: is given what another tool's rows are read as.
+        on_bad: called with each bad line, which is then left out; without it a bad line raises.
+        check: may raise `InputError` to declare a sample's line a bad one.
+        max_line: the limit of a line, or of a CSV record, in MB; a longer one is a bad line.
+        unique: whether a qid that is not unique makes its line a bad one.
+        mapping: paths by field, as in `judge.inputs.shapes.Reader`.
+        report: called with a description of how another tool's rows are read.
 
     Raises:
-        ConfigError: the mapping is none.
+        ConfigError: the mapping is wrong, or the library that reads the file is not installed.
         InputError: names file, line, field and value.
     """
-    files = input_files(Path(path)) if isinstance(path, str | Path) else [path]
+    files = [path] if isinstance(path, InputFile) else input_files(path)
     many = len(files) > 1
-    reader = Reader(frozenset(needs) | {"qid"} if many else needs, mapping, told)
-    with closing(Seen("on line")) as seen:
-        for file, row in _rows(files, digest, max_line, reader):
+    reader = Reader(frozenset(needs) | {"qid"} if many else needs, mapping, report)
+    with closing(_Seen("on line")) as seen:
+        for row in chain.from_iterable(_unwrapped(file, max_line, reader) for file in files):
             try:
                 if isinstance(row.fields, InputError):
                     raise row.fields
@@ -102,9 +122,9 @@ def read_samples(
                 if check is not None:
                     check(sample)
                 if unique:
-                    seen.add(sample.qid, f"{row.line} of {file}" if many else row.line)
+                    seen.add(sample.qid, f"{row.line} of {row.file}" if many else row.line)
             except InputError as found:
-                error = found.at(str(file), row.line)
+                error = found.at(str(row.file), row.line)
                 if on_bad is None:
                     raise error from None
                 on_bad(Rejected(row.line, row.text, error))
@@ -112,22 +132,27 @@ def read_samples(
                 yield sample
 
 
-def _rows(
-    files: list[Path], digest: Digest | None, max_line: float, reader: Reader
-) -> Iterator[_Placed]:
-    for file in files:
-        number = 0
-        with open_source(file, digest, TABLES) as stream:
-            table = stream.peek(PEEK).startswith(TABLES)
-            for row in (column_rows if table else rows)(stream, file, max_line):
-                whole = {} if isinstance(row.fields, InputError) else row.fields
-                inner = wrapped(whole)
-                if not inner or reader.knows(whole):
-                    yield file, row
-                    continue
-                for fields in inner:
-                    number = max(number + 1, row.line)
-                    yield file, row_of(number, fields)
+def _unwrapped(file: InputFile, max_line: float, reader: Reader) -> Iterator[Row]:
+    """Yield the rows of a file, and those in an object such as `{"data": [row, …]}`."""
+    number = 0
+    for row in file_rows(file, max_line):
+        whole = {} if isinstance(row.fields, InputError) else row.fields
+        inner = _wrapped_rows(whole)
+        if not inner or reader.knows(whole):
+            yield row
+            continue
+        for fields in inner:
+            number = max(number + 1, row.line)
+            yield row_of(file, number, fields)
+
+
+def _wrapped_rows(fields: Fields) -> list[Fields]:
+    for key in _WRAPPERS:
+        inner = fields.get(key)
+        if isinstance(inner, list) and inner and _OUR_KEYS.isdisjoint(fields):
+            found = [each for each in inner if isinstance(each, dict)]
+            return found if len(found) == len(inner) else []
+    return []
 
 
 def check_samples(
@@ -135,18 +160,15 @@ def check_samples(
     *,
     on_bad: Callable[[Rejected], None] | None = None,
     max_line: float = MAX_LINE,
-    mapping: Mapping[str, str] | None = None,
+    mapping: Mapped = None,
 ) -> Checked:
-    """Read the whole file once and keep nothing but counts and its hash. Arguments as above.
-
-    What another tool's rows are read as is logged.
+    """Read a whole input once; return its counts and its hash. Arguments as in `read_samples`.
 
     Raises:
-        InputError: as `read_samples`; also where there is not one sample in it.
+        InputError: as in `read_samples`, or there is no sample in it.
     """
     rejected = 0
     first: InputError | None = None
-    digest = hashlib.sha256()
 
     def count(line: Rejected) -> None:
         nonlocal rejected, first
@@ -156,29 +178,24 @@ def check_samples(
             on_bad(line)
 
     read = read_samples(
-        path,
-        on_bad=on_bad and count,
-        digest=digest,
-        max_line=max_line,
-        mapping=mapping,
-        told=_LOG.info,
+        path, on_bad=on_bad and count, max_line=max_line, mapping=mapping, report=_LOG.info
     )
     samples = sum(1 for _ in read)
     if not samples:
         if first is None:
-            message = f"holds no sample; {FORMS}"
-            raise InputError(message, path=str(path))
+            raise InputError(f"holds no sample; {FORMS}", path=str(path))
         what = "the only line is bad" if rejected == 1 else f"all {rejected} lines are bad"
         field = f", field {first.field!r}" if first.field else ""
         message = f"{what}; the first: line {first.line}{field}: {first.problem}"
         raise InputError(message, path=str(path))
-    return Checked(samples, rejected, digest.hexdigest())
+    return Checked(samples, rejected, hash_of(path))
 
 
 def drawn(samples: Iterator[Sample], made_from: RunInput, seed: int) -> Iterator[Sample]:
-    """Those that a run is of: the first so many of a shuffle, in the order of the file.
+    """Yield the samples that a run with a limit scores, in the order of the file.
 
-    A greater number draws the same ones, and more. All are read, to the last.
+    They are the first `made_from.samples` of a shuffle, so that a greater limit draws the same ones
+    and more. All samples are read.
     """
     if made_from.drawn_from is None:
         yield from samples
@@ -186,21 +203,17 @@ def drawn(samples: Iterator[Sample], made_from: RunInput, seed: int) -> Iterator
     order = list(range(made_from.drawn_from))
     Random(seed).shuffle(order)  # noqa: S311  it is to be drawn again
     chosen = set(order[: made_from.samples])
-    for number, sample in enumerate(samples):
-        if number in chosen:
-            yield sample
+    yield from (sample for number, sample in enumerate(samples) if number in chosen)
 
 
 class Source:
-    """Samples to be read once or more; bad lines raise, or are told and left out.
+    """An input that is read once or more; bad lines raise, or are reported and left out.
 
     Args:
         name: a path, or `-` for standard input.
-        needs: fields of a sample that must be there.
-        skip_bad_lines: tell of a bad line on standard error, and go on.
-        check: raises `InputError` for a sample that is of no use.
-        max_line: as of `read_samples`.
-        unique: likewise.
+        needs: fields that a sample must have.
+        skip_bad_lines: report a bad line on standard error, and go on.
+        check: as in `read_samples`; so are the next two.
     """
 
     def __init__(
@@ -213,26 +226,26 @@ class Source:
         max_line: float = MAX_LINE,
         unique: bool = True,
     ) -> None:
-        self.name = spoken(name)
+        self.name = name_of_input(name)
         self.rejected = 0
-        self._said: set[str] = set()
         self._source = name
         self._skip = skip_bad_lines
+        self._reported: set[str] = set()
         self._read = partial(
             read_samples,
             needs=needs,
             check=check,
             max_line=max_line,
             unique=unique,
-            told=self._say,
+            report=self._report,
         )
 
     @contextmanager
     def samples(self) -> Iterator[Iterator[Sample]]:
-        """The samples, one at a time. What can be read but once is read from a copy.
+        """Yield the samples, one at a time. A pipe is copied first.
 
         Raises:
-            InputError: also of what is done with them; it names the source.
+            InputError: also for errors of the caller's block; it names the source.
             RunError: there is no room for the copy.
         """
         with self.again() as read:
@@ -240,37 +253,37 @@ class Source:
 
     @contextmanager
     def again(self) -> Iterator[Callable[[], Iterator[Sample]]]:
-        """What reads the samples, from the first each time; otherwise as above.
+        """Yield a function that reads the samples from the first each time; errors as above.
 
-        Bad lines are told once, however often they are read.
+        Each bad line is reported once.
         """
         with placed(self.name), readable(self._source) as path:
-            yield lambda: self._read(path, on_bad=self._teller() if self._skip else None)
+            yield lambda: self._read(path, on_bad=self._rejecter() if self._skip else None)
 
-    def _say(self, read_as: str) -> None:
-        if read_as not in self._said:
-            self._said.add(read_as)
-            _LOG.info(read_as)
+    def _report(self, text: str) -> None:
+        if text not in self._reported:
+            self._reported.add(text)
+            _LOG.info(text)
 
-    def _teller(self) -> Callable[[Rejected], None]:
-        """Tells of the bad lines of one reading that an earlier one has not told."""
+    def _rejecter(self) -> Callable[[Rejected], None]:
+        """Return a reporter of the bad lines that earlier readings did not report."""
         found = 0
 
-        def tell(line: Rejected) -> None:
+        def reject(line: Rejected) -> None:
             nonlocal found
             found += 1
             if found <= self.rejected:
                 return
             self.rejected = found
-            # No log: it would hold texts, and logs hold names.
+            # Not logged, because the message holds texts.
             error = named(line.error, self.name)
             sys.stderr.write(visible(f"judge: left out: {error}") + "\n")
 
-        return tell
+        return reject
 
 
-class Seen:
-    """The qids so far, in a private database on disk: a set of them would grow with the file.
+class _Seen:
+    """The qids so far, in a temporary database on disk: a set would grow with the input.
 
     Args:
         where: `on line` or `in row`, before the number of one.
@@ -278,7 +291,7 @@ class Seen:
 
     def __init__(self, where: str) -> None:
         self._where = where
-        # One thread at a time reads a generator, but it need not be the thread that began.
+        # A generator is read by one thread at a time, which need not be the thread that began it.
         self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self.close = self._database.close
         for statement in (
@@ -290,7 +303,7 @@ class Seen:
             self._database.execute(statement)
 
     def add(self, qid: str, line: int | str) -> None:
-        """Take in one more; InputError where it stood already."""
+        """Add a qid; raise InputError if it is there already."""
         try:
             self._database.execute("INSERT INTO seen VALUES (?, ?)", (qid, line))
         except sqlite3.IntegrityError:
@@ -301,3 +314,200 @@ class Seen:
         except sqlite3.OperationalError as error:
             message = f"temporary files cannot be written ({error}); "
             raise RunError(message + "free some room, or name another folder in TMPDIR") from None
+
+
+# Rows and objects in memory
+
+
+class Rows(NamedTuple):
+    """The rows in what a caller gave."""
+
+    read: Callable[[], Iterator[object]]
+    """Yields the rows, samples among them."""
+    size: int | None
+    """How many there are; null if they can be read only once."""
+
+
+def rows_of(given: Any, mapping: Mapped = None) -> Rows:  # noqa: ANN401  each tool has its own
+    """Return the rows in a sample, a mapping, a table, a data set, an object, or several of these.
+
+    Raises:
+        InputError: it is none of them, such as the name of a file.
+    """
+    if isinstance(given, str | bytes | PathLike):
+        what = f"is a {type(given).__name__}; a file is read by judge.read_samples(path)"
+        raise InputError(what, field="samples")
+    if isinstance(given, Mapping):
+        splits = [name for name, each in given.items() if hasattr(each, "column_names")]
+        if splits:
+            what = f"are several data sets; give one of them: [{splits[0]!r}]"
+            raise InputError(what, field="samples")
+    given = _rows_within(given, mapping) or given
+    if (read := _table(given)) is None:
+        is_series = hasattr(given, "to_dict") and hasattr(given, "index")
+        is_row = isinstance(given, Sample | Mapping) or hasattr(given, "model_dump")
+        if is_series or is_row or not isinstance(given, Iterable):
+            return Rows(partial(iter, (given,)), 1)
+        read = partial(iter, given)
+    return Rows(read, len(given) if isinstance(given, Sized) else None)
+
+
+def _rows_within(given: Any, mapping: Mapped) -> list[object]:  # noqa: ANN401  as above
+    """Return the rows in a tool's result or data set, such as its test cases; else nothing."""
+    is_object = isinstance(given, Mapping) or hasattr(given, "model_dump")
+    if isinstance(given, Sample) or (isinstance(given, Iterable) and not is_object):
+        return []
+    get = given.get if isinstance(given, Mapping) else partial(getattr, given)
+    found = [inner for key in _WRAPPERS if isinstance(inner := get(key, None), list) and inner]
+    if not found or any(isinstance(each, str | int | float | list) for each in found[0]):
+        return []
+    with suppress(InputError):  # it is no row of any kind
+        return [] if Reader(SCORE_NEEDS, mapping).knows(fields_of(given)) else found[0]
+    return found[0]
+
+
+class _TableRow(dict[str, Any]):
+    """A row of a table, whose objects have all keys that any object of their column has."""
+
+
+def _table(given: Any) -> Callable[[], Iterator[object]] | None:  # noqa: ANN401  as above
+    """Return what reads the rows of a table; None if this is no table."""
+    if hasattr(given, "iter_rows"):  # polars
+        return lambda: map(_TableRow, given.iter_rows(named=True))
+    if hasattr(given, "itertuples"):  # pandas
+        return partial(_frame_rows, given)
+    if hasattr(given, "to_batches"):  # Arrow
+        batches = given.to_batches()
+        return lambda: (
+            _TableRow(plain_fields(row)) for batch in batches for row in batch_rows(batch)
+        )
+    if hasattr(given, "column_names"):  # datasets
+        return lambda: map(_TableRow, given)
+    return None
+
+
+def _frame_rows(frame: Any) -> Iterator[object]:  # noqa: ANN401  as above
+    """Yield the rows of a DataFrame; an index with a name is a column."""
+    columns = list(map(str, frame.columns))
+    index = [name for name in frame.index.names if name is not None and name not in columns]
+    if index:
+        frame = frame.reset_index(level=index)
+        columns = list(map(str, frame.columns))
+    if twice := [name for name in columns if columns.count(name) > 1]:
+        raise InputError(f"column {twice[0]!r} stands twice; rename one", field="samples")
+    for row in frame.itertuples(index=False, name=None):
+        yield _TableRow(zip(columns, row, strict=True))
+
+
+class _RowReader:
+    """Makes samples of rows, one after the other; a sample stays as it is."""
+
+    def __init__(
+        self,
+        mapping: Mapped = None,
+        needs: Collection[str] = SCORE_NEEDS,
+        report: Callable[[str], object] | None = _LOG.info,
+    ) -> None:
+        self._reader = Reader(needs, mapping, report)
+        self._seen: _Seen | None = None
+        self._number = 0
+
+    def sample(self, row: object) -> Sample:
+        """Return the sample in a row; raise InputError if it is none, or its qid is not new."""
+        self._number += 1
+        if isinstance(row, Sample):
+            return row
+        self._seen = self._seen or _Seen("in row")
+        try:
+            fields = fields_of(row)
+            fields = without_nulls(fields) if isinstance(row, _TableRow) else fields
+            sample = self._reader.sample(fields, self._number)
+            self._seen.add(sample.qid, self._number)
+        except InputError as error:
+            raise error.at(f"row {self._number}", None) from None
+        return sample
+
+    def close(self) -> None:
+        """Forget the qids."""
+        if self._seen is not None:
+            self._seen.close()
+
+
+def samples_in(given: object, needs: Collection[str]) -> Iterator[Sample]:
+    """Yield every sample in what `each` takes, in order; `needs` are the required fields."""
+    with closing(_RowReader(needs=needs)) as reader:
+        for row in rows_of(given).read():
+            yield reader.sample(row)
+
+
+async def each(given: object, mapping: Mapped = None) -> AsyncGenerator[Sample]:
+    """Yield every sample in what a caller gave, in order.
+
+    What has a length is checked to its end before the first sample is yielded, as a file is. How
+    another tool's rows are read is logged.
+
+    Args:
+        given: what `rows_of` takes, or an asynchronous iterable of rows.
+        mapping: paths by field, as in `judge.inputs.shapes.Reader`.
+
+    Raises:
+        InputError: names row and field; a qid of a row is not unique.
+    """
+    if isinstance(given, AsyncIterable):
+        with closing(_RowReader(mapping)) as reader:
+            async for row in given:
+                yield reader.sample(row)
+        return
+    rows = rows_of(given, mapping)
+    if rows.size is not None:
+        with closing(_RowReader(mapping)) as reader:
+            made = 0
+            for row in rows.read():
+                made += reader.sample(row) is not row
+                if made and made % _ROWS_BETWEEN_PAUSES == 0:
+                    await asyncio.sleep(0)
+    report = _LOG.info if rows.size is None else None  # the check has logged it
+    with closing(_RowReader(mapping, report=report)) as reader:
+        for row in rows.read():
+            yield reader.sample(row)
+
+
+def sample_of(given: object, number: int, mapping: Mapped) -> Sample:
+    """Return the sample in a row or an object; see `Sample.of`."""
+    return Reader(SCORE_NEEDS, mapping).sample(fields_of(given), number)
+
+
+def fields_of(given: object) -> Fields:
+    """Return the fields of a row, or of a tool's object; raise InputError if it has none.
+
+    A list that is written as text is read as a list, as in CSV.
+    """
+    fields = _json_value(given, "")
+    if not isinstance(fields, dict):
+        what = f"is no row ({type(given).__name__}); one with an answer and its chunks is needed"
+        raise InputError(what)
+    return table_fields(fields)
+
+
+def _json_value(value: Any, where: str, depth: int = 0) -> JsonValue:  # noqa: ANN401  as above
+    """Return a value as JSON has it; NaN becomes null."""
+    if depth > MAX_DEPTH:
+        raise InputError(f"is nested over {MAX_DEPTH} deep; flatten it", field=where)
+    if isinstance(value, UUID | Decimal):
+        value = str(value)
+    if type(value).__name__ in _NULL_TYPES:
+        value = None
+    if value is None or isinstance(value, bool | int | float | str):
+        atom: JsonValue = JSON.decode(json.dumps(value))
+        return atom
+    if isinstance(value, Mapping):
+        return {str(key): _json_value(each, str(key), depth + 1) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_value(each, where, depth + 1) for each in value]
+    methods = [getattr(value, name, None) for name in _DUMP_METHODS if not isinstance(value, type)]
+    for method in filter(callable, methods):
+        return _json_value(method(), where, depth + 1)
+    if not is_dataclass(value):
+        what = f"is a {type(value).__name__}; give a text, a number, a list or a mapping"
+        raise InputError(what, field=where)
+    return _json_value(vars(value), where, depth + 1)

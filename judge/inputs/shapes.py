@@ -1,4 +1,4 @@
-"""Rows as other tools write them: what `judge/data/shapes.toml` says of them, and their reading."""
+"""Rows as other tools write them, read by the table in `judge/data/shapes.toml` and by `--map`."""
 
 import re
 import tomllib
@@ -11,9 +11,11 @@ from pydantic import JsonValue
 
 from judge.errors import ConfigError, InputError
 from judge.inputs.fields import (
-    FIELDS,
     MAX_DEPTH,
+    NAMES,
     SCORE_NEEDS,
+    Fields,
+    identifiers,
     keys_of,
     mapping_of,
     refuse_columns,
@@ -33,30 +35,25 @@ from judge.inputs.paths import (
 from judge.records import Sample
 from judge.text.visible import clip
 
-_SPOKEN: Final = ("query", "answer", "chunks", "gold_answer")
-_READ: Final = frozenset(FIELDS) - {"qid", "query"}
-"""Fields by which a row is one of ours, where none must be there."""
-_PLACES: Final = 4
-"""Paths that a message names."""
-_RULES: Final = ("joined", "order", "titled", "packed", "hint")
-
+CHUNK_IDS: Final = "chunk_ids"
+"""What `--map` calls the ids of the chunks, where they are not beside the texts."""
+_REPORTED: Final = ("query", "answer", "chunks", "gold_answer")
+_TELLING: Final = frozenset(NAMES) - {"qid", "query"}
+"""Fields that tell a row of ours if no field is required."""
+_SHOWN_PATHS: Final = 4
 _SHOWN: Final = 60
-"""Characters of a value, in a message."""
-_BROKEN: Final = re.compile(r"""\[\s*(?:["'{]|\w+\()""")
-"""How a text begins that was a list once."""
+"""Characters of a value in a message."""
+_RULES: Final = ("joined", "order", "titled", "packed", "hint")
+_BROKEN_LIST: Final = re.compile(r"""\[\s*(?:["'{]|\w+\()""")
 _NAME: Final = re.compile(r"(?=.*[\d./:_#-])[!-~]{1,200}")
-"""An id, a file's name or an address: in ASCII, without a blank, and with such a sign."""
-_WORDS: Final = paths_of(["content", "text", "data.content", "_content", "parts", "value"])
-"""Where a message has its text, or the parts of it."""
-_TEXTUAL: Final = ("text", "output_text", "input_text")
-"""The types of parts that are said, and not thought, called or shown."""
-
-_OWN: Final[Mapping[str, str]] = {}
-_Fields = dict[str, JsonValue]
+"""An id, a file name or an address: printable ASCII without blanks, with a digit or such a sign."""
+_MESSAGE_TEXTS: Final = paths_of(["content", "text", "data.content", "_content", "parts", "value"])
+_TEXT_PARTS: Final = ("text", "output_text", "input_text")
+"""The types of the parts of a message that belong to the answer; others are thoughts or calls."""
 
 
 class Shape(NamedTuple):
-    """A row of the table in `judge/data/shapes.toml`, which says what each is for."""
+    """A row of the table in `judge/data/shapes.toml`, which explains each field."""
 
     name: str
     paths: Mapping[str, Paths]
@@ -71,246 +68,254 @@ class Shape(NamedTuple):
     packed: bool = False
     hint: str = ""
     mapped: frozenset[str] = frozenset()
-    """The fields whose path a person named."""
+    """The fields whose path the user named."""
 
 
-class Values(NamedTuple):
-    """What was read of a row."""
+class _Values(NamedTuple):
+    """The values of a row under our names."""
 
     fields: dict[str, Any]
-    """Under our names."""
-    names: dict[str, str]
-    """Where each of them stood."""
+    places: dict[str, str]
+    """The path of each."""
     note: str
-    """What to say besides of how the chunks were read."""
+    """A remark on how the chunks were read."""
 
 
 @cache
 def _table() -> tuple[Shape, ...]:
-    """The table, which most runs never need."""
     table = tomllib.loads(files("judge").joinpath("data", "shapes.toml").read_text("utf-8"))
     texts, ids = paths_of(table["texts"]), paths_of(table["ids"])
-    return tuple(_shape(row, texts, ids) for row in table["shape"])
 
+    def shape(row: dict[str, Any]) -> Shape:
+        def paths(given: Iterable[str]) -> Paths:
+            return paths_of(root + path for path in given for root in (*row.get("below", ()), ""))
 
-def _shape(row: dict[str, Any], texts: Paths, ids: Paths) -> Shape:
-    def paths(given: Iterable[str]) -> Paths:
-        return paths_of(root + path for path in given for root in (*row.get("below", ()), ""))
+        return Shape(
+            row["name"],
+            {name: paths(row[name]) for name in NAMES if name in row},
+            texts,
+            ids,
+            marks=tuple(map(paths, row["mark"])),
+            unless=tuple((paths([path]), kinds) for path, kinds in row.get("unless", {}).items()),
+            **{name: row[name] for name in _RULES if name in row},
+        )
 
-    return Shape(
-        row["name"],
-        {name: paths(row[name]) for name in FIELDS if name in row},
-        texts,
-        ids,
-        marks=tuple(map(paths, row["mark"])),
-        unless=tuple((paths([path]), kinds) for path, kinds in row.get("unless", {}).items()),
-        **{name: row[name] for name in _RULES if name in row},
-    )
+    return tuple(map(shape, table["shape"]))
 
 
 class Reader:
-    """Reads rows as samples, in the shape that the first good one has.
+    """Reads rows as samples; the shape of the first good row is that of all.
 
-    Rows that give what is needed under our own names have no other shape.
+    A row that has what is needed under our own names is read by these.
 
     Args:
-        needs: fields of `Sample` that must be there.
-        mapping: paths by field of `Sample`; any other is read as it would be without.
-        told: is given what rows of another shape are read as, once for each way.
+        needs: fields of `Sample` that must be present.
+        mapping: the path of a field, by field; `chunk_ids` is a field here, too. Fields that it
+            leaves out are read as they would be without it.
+        report: called once with each way in which rows of another shape are read.
 
     Raises:
-        ConfigError: the mapping names what is no field, or no path.
+        ConfigError: the mapping has a name that is no field, or a path that is none.
     """
 
     def __init__(
         self,
         needs: Collection[str],
         mapping: Mapping[str, str] | None = None,
-        told: Callable[[str], object] | None = None,
+        report: Callable[[str], object] | None = None,
     ) -> None:
-        for name in mapping or ():
-            if name not in FIELDS:
-                raise ConfigError(f"map {name!r}: is no field; there are: {', '.join(FIELDS)}")
+        known = [*NAMES, CHUNK_IDS]
+        if strays := [name for name in mapping or () if name not in known]:
+            raise ConfigError(f"map {strays[0]!r}: is no field; there are: {', '.join(known)}")
         self._needs = frozenset(needs)
-        self._told_apart = self._needs - {"qid"}
+        self._distinctive = self._needs - {"qid"}
         self._mapped = {name: paths_of([path]) for name, path in (mapping or {}).items()}
-        self._tell = told
-        self._told: set[str] = set()
+        self._report = report
+        self._reported: set[str] = set()
         self._shape: Shape | None = None
-        self._own = False
+        self._is_ours = False
 
-    def sample(self, fields: _Fields, line: int) -> Sample:
-        """The sample in a row; errors as of `sample_from`."""
-        if self._own or (
+    def sample(self, fields: Fields, line: int) -> Sample:
+        """Return the sample in a row; errors as in `sample_from`."""
+        if self._is_ours or (
             not self._mapped
-            and self._told_apart
-            and all(_gives(fields, name) for name in self._told_apart)
+            and self._distinctive
+            and all(_has(fields, name) for name in self._distinctive)
         ):
             sample = self._read(fields, line)
-            self._say_of_own(sample)
-            # Rows without a passage do not say how those of others have theirs.
-            self._own = self._shape is None and (self._own or bool(sample.chunks))
+            self._remark_on(sample)
+            # A row without chunks does not show how others have theirs.
+            self._is_ours = self._shape is None and (self._is_ours or bool(sample.chunks))
             return sample
         refuse_columns(fields)
         wide = unnumbered(fields)
         shape = self._shape or self._recognised(wide)
         if shape is None:
             return self._read(fields, line)
-        found = self._found(wide, shape)
-        values = values_of(wide, shape, found)
+        found = self._find(wide, shape)
+        values = _values_of(wide, shape, found)
         if self._shape is None and "chunks" in found and "chunks" not in self._mapped:
-            refuse_names(values, found["chunks"][0])  # of a later row it is a short text
-        self._say(shape, values)
+            _refuse_names(values, found["chunks"][0])  # in a later row it is a short text
+        self._say_shape(shape, values)
         used = [path for path, _ in found.values()]
         rest = {key: value for key, value in wide.items() if not within(key, used)}
-        sample = self._read(rest | values.fields, line, values.names)
+        sample = self._read(rest | values.fields, line, values.places)
         self._shape = shape
-        self._say_of_thoughts(sample)
+        self._remark_on_thoughts(sample)
         return sample
 
-    def knows(self, fields: _Fields) -> bool:
-        """Whether an object has the keys of a row."""
+    def knows(self, fields: Fields) -> bool:
+        """Return whether an object has the keys of a row."""
         wide = unnumbered(fields)
         if self._mapped:
             return any(first(wide, paths)[0] for paths in self._mapped.values())
-        own = all(_gives(fields, name) for name in self._told_apart)
+        own = all(_has(fields, name) for name in self._distinctive)
         return own or self._recognised(wide) is not None
 
-    def _read(self, fields: _Fields, line: int, names: Mapping[str, str] = _OWN) -> Sample:
+    def _read(self, fields: Fields, line: int, places: Mapping[str, str] | None = None) -> Sample:
         mappable = self._needs >= SCORE_NEEDS
-        return sample_from(fields, line=line, needs=self._needs, names=names, mappable=mappable)
+        needs = self._needs
+        return sample_from(fields, line=line, needs=needs, places=places, mappable=mappable)
 
-    def _recognised(self, fields: _Fields) -> Shape | None:
-        """The shape of a row; null where it has none and nothing is mapped."""
-        asked = self._told_apart
-        if not asked and not any(_gives(fields, name) for name in _READ):
-            asked = SCORE_NEEDS
-        missing = {name for name in asked if not _gives(fields, name)}
-        if missing:
-            for shape in _table():
-                had = missing <= SCORE_NEEDS | shape.paths.keys()
-                if had and all(_is_marked(fields, mark) for mark in shape.marks):
-                    return self._with_map(shape)
-        if not self._mapped:
+    def _recognised(self, fields: Fields) -> Shape | None:
+        """Return the shape of a row; None if it has none and nothing is mapped."""
+        needed = self._distinctive
+        if not needed and not any(_has(fields, name) for name in _TELLING):
+            needed = SCORE_NEEDS
+        missing = {name for name in needed if not _has(fields, name)}
+        shapes = [
+            shape
+            for shape in _table()
+            if missing
+            and missing <= SCORE_NEEDS | shape.paths.keys()
+            and all(_is_marked(fields, mark) for mark in shape.marks)
+        ]
+        if not shapes and not self._mapped:
             return None
-        *_, (_, _, texts, ids, *_) = _table()
-        return self._with_map(Shape("--map says", {}, texts, ids))
-
-    def _with_map(self, shape: Shape) -> Shape:
+        texts, ids = _table()[0].texts, _table()[0].ids
+        shape = shapes[0] if shapes else Shape("--map says", {}, texts, ids)
         paths = {**shape.paths, **self._mapped}
         return shape._replace(paths=paths, mapped=frozenset(self._mapped))
 
-    def _found(self, fields: _Fields, shape: Shape) -> dict[str, tuple[str, object]]:
-        """The path of each field that is there, and what stands at it."""
+    def _find(self, fields: Fields, shape: Shape) -> dict[str, tuple[str, object]]:
+        """Return the path and the value of each field that is there."""
         found = {}
         for paths, kinds in shape.unless:
             path, value = first(fields, paths)
             if value in kinds:
                 what = f"is {clip(repr(value), _SHOWN)}, which is no answer"
                 raise InputError(f"{what}; leave it out (--skip-bad-lines)", field=path)
-        for name in FIELDS:
+        for name in (*NAMES, CHUNK_IDS):
             paths = shape.paths.get(name, ())
-            ours = FIELDS[name][1]
-            named = sorted((path for path, _ in paths), key=lambda path: path not in ours)
-            places = " or ".join(named[:_PLACES])
             path, value = first(fields, paths)
             if name == "gold_answer" and isinstance(value, list) and len(value) > 1:
-                continue  # of several nobody knows which, and the answer is judged without
+                continue  # it is unknown which is meant, and the answer is judged without
             if path and (value is not None or name in self._needs):
                 found[name] = path, value
             elif name in self._mapped and self._shape is None:
-                what = f"nothing stands at {places}; found {keys_of(fields)}"
+                what = f"nothing stands at {paths[0][0]}; found {keys_of(fields)}"
                 raise InputError(f"{what}; name another path: {mapping_of(name)}", field=name)
             elif name == "answer" and "sentences" in self._mapped:
                 continue
-            elif name in self._needs and not _gives(fields, name):
-                like = " (as the first row was read)" if self._shape else ""
-                place = f": {shape.name}{like} has it as {places}" if places else like
-                what = f"is missing{place}; found {keys_of(fields)}"
-                first_try = f"{shape.hint}, " if name == "chunks" and shape.hint else ""
-                what = f"{what}; {first_try}or name its path: {mapping_of(name)}"
-                raise InputError(what, field=name)
+            elif name in self._needs and not _has(fields, name):
+                raise self._missing(name, fields, shape)
         return found
 
-    def _say(self, shape: Shape, read: Values) -> None:
-        names = read.names
+    def _missing(self, name: str, fields: Fields, shape: Shape) -> InputError:
+        ours = NAMES[name]
+        paths = sorted((p for p, _ in shape.paths.get(name, ())), key=lambda p: p not in ours)
+        like = " (as the first row was read)" if self._shape else ""
+        where = " or ".join(paths[:_SHOWN_PATHS])
+        place = f": {shape.name}{like} has it as {where}" if where else like
+        hint = f"{shape.hint}, " if name == "chunks" and shape.hint else ""
+        step = f"{hint}or name its path: {mapping_of(name)}"
+        return InputError(f"is missing{place}; found {keys_of(fields)}; {step}", field=name)
+
+    def _say_shape(self, shape: Shape, values: _Values) -> None:
         places = (
-            f"{name} from {names[name]}{read.note if name == 'chunks' else ''}"
-            for name in _SPOKEN
-            if name in names
+            f"{name} from {values.places[name]}{values.note if name == 'chunks' else ''}"
+            for name in _REPORTED
+            if name in values.places
         )
-        self._say_once(f"read as {shape.name}: {', '.join(places)}")
+        self._say(f"read as {shape.name}: {', '.join(places)}")
 
-    def _say_of_own(self, sample: Sample) -> None:
-        if self._tell is None or not self._needs >= SCORE_NEEDS:
+    def _remark_on(self, sample: Sample) -> None:
+        if self._report is None or not self._needs >= SCORE_NEEDS:
             return
-        self._say_of_thoughts(sample)
-        if not self._own and (name := name_among([each.text for each in sample.chunks])):
-            self._say_once(f"chunks hold names and no texts, such as {name!r} (--map chunks=PATH)")
+        self._remark_on_thoughts(sample)
+        if not self._is_ours and (name := _name_in([each.text for each in sample.chunks])):
+            self._say(f"chunks hold names and no texts, such as {name!r} (--map chunks=PATH)")
 
-    def _say_of_thoughts(self, sample: Sample) -> None:
+    def _remark_on_thoughts(self, sample: Sample) -> None:
         if "</think>" in sample.answer:
-            self._say_once(
-                "answers hold <think>: a model's thoughts are judged as said; cut them out"
-            )
+            self._say("answers hold <think>: a model's thoughts are judged as said; cut them out")
 
-    def _say_once(self, said: str) -> None:
-        if self._tell is not None and said not in self._told:
-            self._told.add(said)
-            self._tell(said)
+    def _say(self, text: str) -> None:
+        if self._report is not None and text not in self._reported:
+            self._reported.add(text)
+            self._report(text)
 
 
-def _is_marked(fields: _Fields, paths: Paths) -> bool:
+def _is_marked(fields: Fields, paths: Paths) -> bool:
     found = ((path, at(fields, steps)) for path, steps in paths)
     return any(value is not NOTHING and not is_hollow(path, value) for path, value in found)
 
 
-def _gives(fields: _Fields, name: str) -> bool:
-    """Whether a row has a field under one of our own names, and as we have it."""
-    found = (fields.get(key) for key in FIELDS[name][1])
+def _has(fields: Fields, name: str) -> bool:
+    """Return whether a row has a field under one of our names, in a form that we read."""
+    found = [fields[key] for key in NAMES[name] if fields.get(key) is not None]
     if name == "answer":
         return isinstance(fields.get("sentences"), list) or any(isinstance(v, str) for v in found)
-    value = next((v for v in found if v is not None), None)
-    if name == "chunks" and isinstance(value, list):
-        return not any(isinstance(each, dict) and each.get("text") is None for each in value)
-    return value is not None
+    if name == "chunks" and found and isinstance(found[0], list):
+        return not any(isinstance(each, dict) and each.get("text") is None for each in found[0])
+    return bool(found)
 
 
-def values_of(fields: _Fields, shape: Shape, found: Mapping[str, tuple[str, object]]) -> Values:
-    """The fields under our names, where each stood, and what to say of it."""
+def _values_of(fields: Fields, shape: Shape, found: Mapping[str, tuple[str, object]]) -> _Values:
     values: dict[str, Any] = {name: value for name, (_, value) in found.items()}
-    names = {name: path for name, (path, _) in found.items()}
+    places = {name: path for name, (path, _) in found.items()}
     note = ""
-    order = _named(fields.get(shape.order)) if shape.order else None
+    order = _as_ids(fields.get(shape.order)) if shape.order else None
+    given = values.pop(CHUNK_IDS, None)
     if "chunks" in found:
         path, value = found["chunks"]
         if shape.order:
             value = _ordered(value, order, path, shape)
         owners = _owners(fields, path, shape)
-        texts, ids, names["chunks"], note = _passages(value, path, owners, shape)
+        texts, ids, places["chunks"], note = _passages(value, path, owners, shape)
+        if given is not None:
+            ids = _given_ids(given, texts, places[CHUNK_IDS])
         both = zip(ids, texts, strict=True)
         values["chunks"] = [{"chunk_id": each, "text": text} for each, text in both]
-    said = values.get("answer")
-    if isinstance(said, list) and (shape.order or any(map(_cites, said))):
-        values["sentences"] = _counted(values.pop("answer"), order, shape)
-        names["sentences"] = names["answer"]
+    answer = values.get("answer")
+    if isinstance(answer, list) and (shape.order or any(map(_cites, answer))):
+        values["sentences"] = _with_ids(values.pop("answer"), order, shape)
+        places["sentences"] = places["answer"]
     for name in ("answer", "query", "gold_answer"):
         if name in values:
-            values[name] = _text(values[name], name, names[name], shape)
-    return Values(values, names, note)
+            values[name] = _text(values[name], name, places[name], shape)
+    return _Values(values, places, note)
+
+
+def _given_ids(given: object, texts: list[str], path: str) -> list[str]:
+    ids = identifiers(given, path)
+    if len(ids) != len(texts):
+        what = f"has {len(ids)} ids, and there are {len(texts)} chunks"
+        raise InputError(f"{what}; name a path to one id for each", field=path)
+    return list(ids)
 
 
 def _text(value: object, field: str, path: str, shape: Shape) -> object:
     if isinstance(value, list) and all(isinstance(each, str) for each in value) and value[1:]:
         what = f"holds {len(value)} texts; name one"
         raise InputError(f"{what}: {mapping_of(field).replace('PATH', f'{path}[0]')}", field=path)
-    text = _said(value, path)
+    text = _message_text(value, path)
     if field == "answer" and shape.packed and field not in shape.mapped and isinstance(text, str):
         inner = listed(text)
         if isinstance(inner, dict) or (
             isinstance(inner, list) and isinstance(next(iter(inner), None), dict)
         ):
-            text = _said(inner, path)
+            text = _message_text(inner, path)
     if text is None:
         raise InputError("is null; text is needed", field=path)
     if isinstance(text, dict):
@@ -319,31 +324,32 @@ def _text(value: object, field: str, path: str, shape: Shape) -> object:
     return text
 
 
-def _said(value: object, where: str, depth: int = 0) -> object:
-    """The text of a message, or of its parts; what is neither, as it is."""
+def _message_text(value: object, where: str, depth: int = 0) -> object:
+    """Return the text of a chat message, or of its parts; any other value as it is."""
     if depth > MAX_DEPTH:
         raise InputError(f"is nested over {MAX_DEPTH} deep; flatten it", field=where)
     if isinstance(value, dict):
-        path, inner = first(value, _WORDS)
-        return _said(inner, where, depth + 1) if path else value
+        path, inner = first(value, _MESSAGE_TEXTS)
+        return _message_text(inner, where, depth + 1) if path else value
     if not isinstance(value, list):
         return value
-    told = [each for each in value if not isinstance(each, dict) or _is_part(each)]
-    parts = [t for each in told if isinstance(t := _said(each, where, depth + 1), str)]
-    return "".join(parts) if parts or not value else value
-
-
-def _is_part(value: _Fields) -> bool:
-    return value.get("type", "text") in _TEXTUAL and "role" not in value
+    texts = [
+        text
+        for each in value
+        if not isinstance(each, dict)
+        or (each.get("type", "text") in _TEXT_PARTS and "role" not in each)
+        if isinstance(text := _message_text(each, where, depth + 1), str)
+    ]
+    return "".join(texts) if texts or not value else value
 
 
 def _cites(sentence: object) -> bool:
-    """Whether it is a sentence with its citations, and no part of a message."""
+    """Return whether this is a sentence with its citations, and not a part of a message."""
     return isinstance(sentence, dict) and "citations" in sentence and "type" not in sentence
 
 
-def _owners(fields: _Fields, path: str, shape: Shape) -> list[Any]:
-    """Of a path such as `docs[].body` the objects with these texts, for they have the ids."""
+def _owners(fields: Fields, path: str, shape: Shape) -> list[Any]:
+    """Return the objects that hold the texts and have ids: in `docs[].body`, the `docs`."""
     steps = next((steps for each, steps in shape.paths["chunks"] if each == path), ())
     lists = [n for n, step in enumerate(steps) if step is None or isinstance(step, tuple)]
     found = at(fields, steps[: lists[-1] + 1]) if lists else None
@@ -353,21 +359,20 @@ def _owners(fields: _Fields, path: str, shape: Shape) -> list[Any]:
 def _passages(
     value: object, path: str, owners: list[Any], shape: Shape
 ) -> tuple[list[str], list[str], str, str]:
-    """The texts in a value, their ids, where they stand, and what to say of them."""
+    """Return the texts in a value, their ids, their path, and a remark on them."""
     value, note = listed(value) if isinstance(value, str) else value, ""
     if isinstance(value, str):
-        if _BROKEN.match(value):
+        if _BROKEN_LIST.match(value):
             what = f"begins as a list and is none: {value[:_SHOWN]!r}"
             raise InputError(f"{what}; write it with json.dumps", field=path)
         parts = value.split(shape.joined) if shape.joined else [value]
         note = f", parted at {shape.joined}" if len(parts) > 1 else ", as one text"
         value = parts if value.strip() else []
     items = [value] if isinstance(value, dict) else value
-    if isinstance(items, list):
-        items = [each for item in items for each in _unpacked(item, path, shape)]
-    else:
+    if not isinstance(items, list):
         what = "null" if items is None else repr(items)[:_SHOWN]
         raise InputError(f"is {what}; a list of texts or documents is needed", field=path)
+    items = [each for item in items for each in _unpacked(item, path, shape)]
     texts, place = list[str](), path
     for number, item in enumerate(items):
         one = path.replace("[]", f"[{number}]", 1) if "[]" in path else f"{path}[{number}]"
@@ -375,45 +380,42 @@ def _passages(
         place = f"{path.removesuffix('[]')}[].{where}" if where and number == 0 else place
         texts.append(text)
     numbers = [str(number + 1) for number in range(len(texts))]
-    named = owners if len(owners) == len(items) else items
-    ids, whence = ([], "") if shape.titled and not shape.order else _ids(named, shape)
+    holders = owners if len(owners) == len(items) else items
+    ids, id_path = ([], "") if shape.titled and not shape.order else _ids(holders, shape)
     if not shape.order and ids != numbers and not set(ids).isdisjoint(numbers):
-        # [1] would be what is called 1, and not the first, which nearly all prompts mean by it.
-        ids, note = [], f", numbered, for their {whence} would be taken for places"
+        # [1] would be the passage with the id 1; nearly all prompts mean the first passage by it.
+        ids, note = [], f", numbered, for their {id_path} would be taken for places"
     return texts, ids or numbers, place, note
 
 
 def _unpacked(item: object, where: str, shape: Shape) -> list[object]:
-    """What a tool said, which may be a list of documents as JSON, or the parts of a message."""
+    """Return the passages in what a tool returned: documents as JSON, or parts of a message."""
     inner = listed(item) if isinstance(item, str) else item
     if not isinstance(inner, list) or not inner:
         return [item]
+    documents = [each for each in inner if isinstance(each, dict)]
+    if len(documents) < len(inner):
+        return [item]
     if isinstance(item, str):
-        return (
-            inner
-            if all(isinstance(e, dict) and first(e, shape.texts)[0] for e in inner)
-            else [item]
-        )
-    parts = [each for each in inner if isinstance(each, dict)]
-    return [_said(parts, where)] if len(parts) == len(inner) else [item]
+        return list(documents) if all(first(e, shape.texts)[0] for e in documents) else [item]
+    return [_message_text(documents, where)]
 
 
-def name_among(items: Sequence[object]) -> str:
-    """The first of the items, where all are ids, names of files or addresses; else empty."""
+def _name_in(items: Sequence[object]) -> str:
+    """Return the first item if all items are ids, file names or addresses; else nothing."""
     names = [each for each in items if isinstance(each, str) and _NAME.fullmatch(each)]
     return names[0][:_SHOWN] if names and len(names) == len(items) else ""
 
 
-def refuse_names(values: Values, path: str) -> None:
-    """Ids and addresses, which stood at a path, are no texts to judge by."""
-    name = name_among([each["text"] for each in values.fields["chunks"]])
-    if name and values.names["chunks"] == path:
+def _refuse_names(values: _Values, path: str) -> None:
+    name = _name_in([each["text"] for each in values.fields["chunks"]])
+    if name and values.places["chunks"] == path:
         what = f"holds names and no texts: {name!r}"
         raise InputError(f"{what}; name the path of the texts: {mapping_of('chunks')}", field=path)
 
 
 def _passage(item: object, where: str, shape: Shape) -> tuple[str, str]:
-    """The text of a document or text, and the path to it."""
+    """Return the text of a document or text, and the path to it."""
     if isinstance(item, str):
         return item, ""
     if not isinstance(item, dict):
@@ -424,38 +426,36 @@ def _passage(item: object, where: str, shape: Shape) -> tuple[str, str]:
         inner = item.get("kwargs")
         found = keys_of(inner if isinstance(inner, dict) else item)
         what = f"has no {', '.join(each for each, _ in shape.texts[:3])}; found {found}"
-        raise InputError(
-            f"{what}; or name the path of its text: {mapping_of('chunks')}", field=where
-        )
+        step = f"or name the path of its text: {mapping_of('chunks')}"
+        raise InputError(f"{what}; {step}", field=where)
     title = item.get("title")
     return f"{title}\n{text}" if shape.titled and title and isinstance(title, str) else text, path
 
 
 def _ids(items: list[Any], shape: Shape) -> tuple[list[str], str]:
-    """The first of the ids by which all documents differ, and its path; empty where none does."""
+    """Return the first kind of id that every document has and no two share, and its path."""
     for path, steps in shape.ids:
         ids = [at(item, steps) for item in items]
         if all(isinstance(each, str | int) and each != "" for each in ids):
-            named = [str(each) for each in ids]
-            if len(set(named)) == len(named):
-                return named, path
+            texts = [str(each) for each in ids]
+            if len(set(texts)) == len(texts):
+                return texts, path
     return [], ""
 
 
-def _named(references: object) -> object:
-    """References of which each is a text, where they are ids."""
+def _as_ids(references: object) -> object:
     if isinstance(references, list) and all(isinstance(e, str | int) for e in references):
         return [str(each) for each in references]
     return references
 
 
 def _ordered(value: object, references: object, path: str, shape: Shape) -> object:
-    """Passages with their ids, in the order in which citations count them."""
+    """Return the passages with their ids, in the order in which citations count them."""
     if not isinstance(references, list) or not all(isinstance(each, str) for each in references):
         return value
-    if path == shape.order and not all(map(_NAME.fullmatch, references)):
-        return value
     if path == shape.order:
+        if not all(map(_NAME.fullmatch, references)):
+            return value
         what = "holds ids and no texts; add the texts as segments"
         raise InputError(f"{what}, or name their path: {mapping_of('chunks')}", field=path)
     texts = value if isinstance(value, dict) else {}
@@ -465,36 +465,37 @@ def _ordered(value: object, references: object, path: str, shape: Shape) -> obje
     if strays := [each for each in references if each not in texts]:
         what = f"has no text of {strays[0][:_SHOWN]!r}"
         raise InputError(f"{what}, which {shape.order} names; add it", field=path)
-    named = (*references, *(name for name in texts if name not in references))
-    both = ((name, texts[name]) for name in named)
+    others = (name for name in texts if name not in references)
+    both = ((name, texts[name]) for name in (*references, *others))
     return [
         {**text, "chunk_id": name} if isinstance(text, dict) else {"chunk_id": name, "text": text}
         for name, text in both
     ]
 
 
-def _counted(sentences: list[Any], references: object, shape: Shape) -> list[Any]:
-    """Sentences whose citations count through references: a number beyond is no passage's place."""
+def _with_ids(sentences: list[Any], references: object, shape: Shape) -> list[Any]:
+    """Return sentences whose citations are positions in the references, or ids.
+
+    A position beyond the references becomes a dangling id such as `references[7]`.
+    """
     if not isinstance(references, list):
         return sentences
 
     def one(cited: object) -> object:
-        if isinstance(cited, dict):  # with what a person said of it
-            cited = next(
-                (each for _, steps in shape.ids if (each := at(cited, steps)) is not NOTHING), cited
-            )
+        if isinstance(cited, dict):  # with a grade that a person gave
+            ids = (at(cited, steps) for _, steps in shape.ids)
+            cited = next((each for each in ids if each is not NOTHING), cited)
         if isinstance(cited, float) and cited.is_integer():
             cited = int(cited)
         if isinstance(cited, str) and cited.isdecimal() and cited not in references:
             cited = int(cited)
-        return (
-            f"{shape.order}[{cited}]" if type(cited) is int and cited >= len(references) else cited
-        )
+        beyond = type(cited) is int and cited >= len(references)
+        return f"{shape.order}[{cited}]" if beyond else cited
 
-    def counted(sentence: object) -> object:
-        cited = sentence.get("citations") if isinstance(sentence, dict) else None
-        if not (isinstance(sentence, dict) and isinstance(cited, list)):
-            return sentence
-        return {**sentence, "citations": list(map(one, cited))}
+    def sentence_of(given: JsonValue) -> object:
+        cited = given.get("citations") if isinstance(given, dict) else None
+        if not (isinstance(given, dict) and isinstance(cited, list)):
+            return given
+        return {**given, "citations": list(map(one, cited))}
 
-    return list(map(counted, sentences))
+    return list(map(sentence_of, sentences))

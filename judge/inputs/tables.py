@@ -12,11 +12,12 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from judge.errors import ConfigError, InputError, RunError
-from judge.inputs.source import csv_reader
+from judge.errors import ConfigError, InputError, RunError, extra
+from judge.inputs.rows import csv_reader
 from judge.messages import Lang, Messages
 from judge.text.visible import plural, visible
 
@@ -29,6 +30,8 @@ BOM: Final = "\ufeff"
 LONGEST: Final = 30_000
 """Characters of a text in a cell, the mark of a cut included."""
 
+_GROUP_ROWS: Final = 10_000
+"""Rows of a Parquet file that are written together."""
 _QUOTE: Final = "'"
 # Spreadsheets skip white space before a sign, and East Asian ones take its full-width form.
 _FORMULA: Final = re.compile(r"'*+(?:\s*+[=+\-@＝＋－＠]|[\t\r\n])")
@@ -83,6 +86,26 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Value]]) -> It
     """Rows as CSV, as of `row_file`, without the BOM."""
     yield csv_row(columns)
     yield from map(_csv_line, rows)
+
+
+def write_parquet(
+    path: Path, columns: Mapping[str, type], rows: Iterable[Mapping[str, object]]
+) -> None:
+    """Write rows as Parquet; each column may hold nulls.
+
+    Raises:
+        ConfigError: pyarrow is not installed.
+        OSError: the file cannot be written.
+    """
+    with extra("data", "Parquet"):
+        import pyarrow as pa  # noqa: PLC0415  an extra, and slow to load
+        from pyarrow.parquet import ParquetWriter  # noqa: PLC0415
+    kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    schema = pa.schema([(name, kinds[kind]) for name, kind in columns.items()])
+    rest = iter(rows)
+    with ParquetWriter(path, schema, compression="zstd") as file:
+        while group := list(islice(rest, _GROUP_ROWS)):
+            file.write_batch(pa.RecordBatch.from_pylist(group, schema))
 
 
 def json_lines(rows: Iterable[Mapping[str, Value]], *, array: bool) -> Iterator[str]:

@@ -15,7 +15,7 @@ from judge.compose import compose, settled
 from judge.config import Config
 from judge.errors import JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
-from judge.inputs.inputs import is_many
+from judge.inputs.files import is_many
 from judge.inputs.runs import has_bytes
 from judge.inputs.samples import read_samples
 from judge.jobs.batch import REPLIES, BatchFolder, Replies, reading

@@ -16,11 +16,10 @@ from typing import IO, Final
 from judge.config import Config
 from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
+from judge.inputs.files import is_address, is_fifo, named, would_hold
 from judge.inputs.folder import RunFolder
-from judge.inputs.inputs import would_hold
 from judge.inputs.runs import REJECTED, has_bytes, misplaced
 from judge.inputs.samples import Rejected, check_samples, drawn, read_samples
-from judge.inputs.source import is_fifo, named
 from judge.pool import cores
 from judge.records import Sample, SampleResult, Summary, UnscoredReason
 from judge.records.run import RunInput, RunRecord
@@ -160,7 +159,10 @@ class Job:
             # A copy is gone by the time the message is read.
             raise named(error, name) from None
         bad.seek(0)
-        path = folder.input if path is not self._source else path.absolute()
+        if path is not self._source:
+            path = folder.input
+        elif not is_address(path):
+            path = path.absolute()
         samples = min(checked.samples, self._limit or checked.samples)
         return path, RunInput(
             # A file's name is bytes, and need not be text.

@@ -7,7 +7,7 @@ from typing import Final
 
 from judge.answer.sentences import EDITION, split
 from judge.errors import InputError
-from judge.inputs.objects import samples_in
+from judge.inputs.samples import samples_in
 from judge.overlap import measures as words
 from judge.overlap.measures import MOST_CELLS, MOST_TOKENS, TOKENIZERS, WEIGHT, BleuCounts
 from judge.overlap.records import (

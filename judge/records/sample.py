@@ -166,7 +166,7 @@ class Sample(_ByHand):
         if isinstance(given, Sample):
             return given
         # The readers of shapes import the records, so that they are imported here only when called.
-        sample: Sample = import_module("judge.inputs.objects").sample_of(given, number, map)
+        sample: Sample = import_module("judge.inputs.samples").sample_of(given, number, map)
         return sample
 
 

@@ -6,7 +6,7 @@ from typing import Final, get_args
 import numpy as np
 
 from judge.errors import InputError
-from judge.inputs.objects import samples_in
+from judge.inputs.samples import samples_in
 from judge.retrieval.batch import MAX_QUERIES, WASTE, Batch, mean_name
 from judge.retrieval.lists import Lists
 from judge.retrieval.ranking import (

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import InputError
-from judge.inputs.source import MAX_LINE, TextLines, check_encoding, open_source
+from judge.inputs.files import MAX_LINE, InputFile, TextLines, check_encoding, open_text
 from judge.retrieval.ranking import Block
 from judge.text.visible import counted
 
@@ -103,8 +103,9 @@ def _stretches(qids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 def _lines(path: Path, columns: str, max_line: float) -> Iterator[_Lines]:
     """Lines that are not blank, in their columns, a block of the file at a time."""
     empty = True
-    with open_source(path) as stream:
-        for first, text in TextLines(stream, path, _BLOCK_BYTES, max_line=max_line):
+    file = InputFile(str(path))
+    with open_text(file) as stream:
+        for first, text in TextLines(stream, file, _BLOCK_BYTES, max_line=max_line):
             lines = _split_block(first, text, columns) or _split_lines(first, text, columns, path)
             empty = empty and not lines.numbers
             yield lines

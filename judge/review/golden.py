@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from judge.errors import InputError, RunError
+from judge.inputs.files import MAX_LINE
 from judge.inputs.runs import made_from, origins
 from judge.inputs.samples import read_samples
-from judge.inputs.source import MAX_LINE
 from judge.records import (
     Sample,
     SampleResult,

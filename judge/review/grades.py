@@ -12,9 +12,9 @@ from pydantic import Field
 
 from judge.backends.hook import uniform
 from judge.errors import InputError
+from judge.inputs.files import MAX_LINE, spoken
 from judge.inputs.runs import read_document
 from judge.inputs.samples import Source
-from judge.inputs.source import MAX_LINE, spoken
 from judge.messages import Lang
 from judge.records import Document, Record, Sample
 from judge.review.agreement import krippendorff_alpha

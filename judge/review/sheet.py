@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from judge.errors import InputError, RunError
+from judge.inputs.rows import sheet_rows, worksheets
 from judge.inputs.tables import (
     BOM,
     LONGEST,
@@ -24,7 +25,6 @@ from judge.inputs.tables import (
     replacing,
     restore,
 )
-from judge.inputs.workbook import sheet_rows, worksheets
 from judge.messages import LANGS, Lang, Messages
 from judge.records import Sample, SentenceResult, Support, Verdict
 from judge.review.records import Target

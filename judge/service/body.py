@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from starlette.requests import Request
 
-from judge.inputs.source import MEGA
+from judge.inputs.files import MEGA
 from judge.service.problems import Problem
 
 TIMEOUT: Final = 30.0

@@ -15,7 +15,7 @@ from judge.cluster.blocks import Block
 from judge.cluster.shards import Door, Shard
 from judge.config import Config
 from judge.evaluator import Evaluator
-from judge.inputs.objects import each as each_of
+from judge.inputs.samples import each as each_of
 from judge.inputs.samples import read_samples
 from judge.records import SampleResult
 from tests.commands import line, write

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from judge.errors import ConfigError, InputError, RunError
+from judge.inputs.files import InputFile, TextLines, open_text, readable
 from judge.inputs.samples import Rejected, Source, check_samples, read_samples
-from judge.inputs.source import TextLines, open_source, readable
 from judge.records import Sample
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -187,7 +187,7 @@ BAD_LINES = [
     ("qid,answer", "Expecting value at column 1"),
     ('{"answer": "a\tb"}', "Invalid control character"),
     ('{"a": 1} {"a": 2}', "Extra data at column 10"),
-    ("[" * 100_000, "too deep in each other"),
+    ("[" * 100_000, "nested too deeply"),
     ('{"n": ' + "9" * 5000 + "}", "too many digits"),
 ]
 
@@ -386,8 +386,9 @@ def test_a_long_line_is_refused_before_it_is_read_whole(tmp_path: Path) -> None:
 
 
 def lines_of(path: Path, size: int = 0) -> Iterator[tuple[int, str]]:
-    with open_source(path) as stream:
-        yield from TextLines(stream, path, size)
+    file = InputFile(str(path))
+    with open_text(file) as stream:
+        yield from TextLines(stream, file, size)
 
 
 @pytest.mark.parametrize("size", [1, 100, 1 << 15])

@@ -55,7 +55,7 @@ def read(name: str) -> tuple[list[Sample], list[str]]:
     """The samples of a file, and what is told of it."""
     told: list[str] = []
     path = SHAPES / name
-    return list(read_samples(path, mapping=MAPPED.get(name), told=told.append)), told
+    return list(read_samples(path, mapping=MAPPED.get(name), report=told.append)), told
 
 
 def written(folder: Path, *rows: object) -> Path:
@@ -145,7 +145,7 @@ def test_what_to_look_at_is_said(tmp_path: Path) -> None:
     for each in (each for each in ROWS if "note" in each):
         told: list[str] = []
         path = written(tmp_path, each["row"], each["row"])
-        assert len(list(read_samples(path, told=told.append))) == 2
+        assert len(list(read_samples(path, report=told.append))) == 2
         assert [said.endswith(each["note"]) for said in told] == [True] * bool(each["note"])
 
 
@@ -171,6 +171,15 @@ def test_texts_that_a_path_leads_to_keep_the_ids_of_their_documents() -> None:
         row = {"answer": "It is so [b2].", **given}
         ids = [each.chunk_id for each in Sample.of(row, map={"chunks": path}).chunks]
         assert ids == ["a1", "b2"], path
+    hits = [{"_id": "a1", "_source": {"body": "t"}}, {"_id": "b2", "_source": {"body": "u"}}]
+    row = {"answer": "It is so [b2].", "hits": hits}
+    mapping = {"chunks": "hits[]._source.body", "chunk_ids": "hits[]._id"}
+    sample = Sample.of(row, map=mapping)
+    assert [(c.chunk_id, c.text) for c in sample.chunks] == [("a1", "t"), ("b2", "u")]
+    with pytest.raises(InputError, match=r"field 'hits\[0\]._id': is text, 'a1'; a list of chunk"):
+        Sample.of(row, map=mapping | {"chunk_ids": "hits[0]._id"})
+    with pytest.raises(InputError, match="has 1 ids, and there are 2 chunks"):
+        Sample.of(row, map=mapping | {"chunk_ids": "hits[_id=a1]._id"})
     plain = Sample.of({"answer": "a", "docs": ["t", "u"]}, map={"chunks": "docs[]"})
     assert [each.chunk_id for each in plain.chunks] == ["1", "2"]
 

@@ -1,4 +1,4 @@
-"""Files of an object store, which a server on loopback stands for."""
+"""The files that a name means: folders, patterns and addresses, with a loopback S3 server."""
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,10 +9,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-pytest.importorskip("ray.data")
-
-from judge.cluster.blocks import blocks, sources
 from judge.errors import InputError
+from judge.inputs.files import input_files
+from judge.inputs.samples import read_samples
 from tests.commands import line, write
 
 _OBJECT: Final = "<Contents><Key>{}</Key><Size>{}</Size></Contents>"
@@ -78,12 +77,11 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
 
 def test_files_of_an_object_store_are_read_in_large_pieces(bucket: Bucket) -> None:
     names = ["s3://bucket/a/1.jsonl", "s3://bucket/a/b c/第%20 2.jsonl"]
-    assert [str(each) for each in sources("s3://bucket/a")] == names
-    assert [str(each) for each in sources("s3://bucket/a/*.jsonl")] == names[:1]
-    (source,) = sources("s3://bucket/a/b c/第%2520 ?.jsonl")
+    assert [str(each) for each in input_files("s3://bucket/a")] == names
+    assert [str(each) for each in input_files("s3://bucket/a/*.jsonl")] == names[:1]
+    (source,) = input_files("s3://bucket/a/b c/第%2520 ?.jsonl")
     assert str(source) == names[1]
-    read = list(blocks(source, 0, max_line=1e6, skip=False, named=True))
-    assert [len(each.samples) for each in read] == [500, 200]
+    assert len(list(read_samples("s3://bucket/a/b c/第%2520 ?.jsonl"))) == 700
     assert len(bucket.ranges) <= 2, "each is a request that takes its time, and is paid for"
     for given, says in {
         "s3://bucket/none": "^s3://bucket/none: no such",
@@ -92,4 +90,28 @@ def test_files_of_an_object_store_are_read_in_large_pieces(bucket: Bucket) -> No
         "s3://key:geheim@bucket/a": "^an address with keys in it is not taken",
     }.items():
         with pytest.raises(InputError, match=says):
-            sources(given)
+            input_files(given)
+
+
+def test_an_address_names_the_same_files_as_a_path(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    for name in ("b.jsonl", "a.csv", "deep/c.jsonl", ".hidden.jsonl", "_SUCCESS.json", "notes.txt"):
+        (tmp_path / name).write_text('{"qid": "q", "answer": "a", "chunks": []}', encoding="utf-8")
+    for name, expected in {
+        "": ["a.csv", "b.jsonl", "deep/c.jsonl"],
+        "/*.csv": ["a.csv"],
+        "/b.jsonl": ["b.jsonl"],
+    }.items():
+        here = [str(each) for each in input_files(f"{tmp_path}{name}")]
+        away = [str(each) for each in input_files(f"file://{tmp_path}{name}")]
+        assert here == [f"{tmp_path}/{each}" for each in expected]
+        assert away == [f"file://{each}" for each in here]
+    (source,) = input_files(f"file://{tmp_path}/b.jsonl")
+    assert [sample.qid for sample in read_samples(source)] == ["q"]
+    (tmp_path / "b.jsonl").unlink()  # between the listing and the reading
+    with pytest.raises(InputError):
+        list(read_samples(source))
+    home = f"file://{tmp_path}"
+    for name in (f"{home}/*.parquet", f"{home}/absent", f"{home}/deep/.*", "nowhere://a"):
+        with pytest.raises(InputError):
+            input_files(name)
