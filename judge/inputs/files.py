@@ -102,10 +102,11 @@ def file_system(address: str) -> tuple["FileSystem", str]:
 
 def is_address(given: str | Path) -> bool:
     """Return whether a name is an address such as `s3://bucket/key`, and no path."""
-    return "://" in _restored(given)
+    return "://" in whole_address(given)
 
 
-def _restored(given: str | Path) -> str:
+def whole_address(given: str | Path) -> str:
+    """Return an address whose two slashes `Path` may have joined."""
     # A `file:` address has an empty host: file:///tmp/a.
     return _JOINED_SLASHES.sub(lambda m: f"{m[1]}:{'///' if m[1] == 'file' else '//'}", str(given))
 
@@ -136,7 +137,7 @@ def input_files(given: str | Path) -> list[InputFile]:
         InputError: a folder or a pattern has no such file, or an address cannot be read.
     """
     if is_address(given):
-        return _remote_files(_restored(given))
+        return _remote_files(whole_address(given))
     path = Path(given)
     if not is_many(path):
         try:

@@ -16,7 +16,7 @@ from typing import IO, Final
 from judge.config import Config
 from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
-from judge.inputs.files import is_address, is_fifo, named, would_hold
+from judge.inputs.files import is_address, is_fifo, named, whole_address, would_hold
 from judge.inputs.folder import RunFolder
 from judge.inputs.runs import REJECTED, has_bytes, misplaced
 from judge.inputs.samples import Rejected, check_samples, drawn, read_samples
@@ -166,7 +166,7 @@ class Job:
         samples = min(checked.samples, self._limit or checked.samples)
         return path, RunInput(
             # A file's name is bytes, and need not be text.
-            path=os.fsencode(path).decode(errors="backslashreplace"),
+            path=os.fsencode(whole_address(path)).decode(errors="backslashreplace"),
             sha256=checked.sha256,
             samples=samples,
             rejected=checked.rejected,
