@@ -1,9 +1,8 @@
-"""Polarity: what a near-copy of a claim denies, rules or bounds otherwise, by contrasts.toml."""
+"""Polarity: what a near-copy of a claim denies or rules otherwise, by contrasts.toml."""
 
 import re
 import tomllib
 from calendar import day_abbr, day_name, month_abbr, month_name
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
@@ -13,15 +12,15 @@ from typing import Final, NamedTuple
 from judge.checks.numbers import SPELLED
 from judge.text.fold import CJK, CJK_CHAR
 from judge.text.pieces import LONGEST, segments
-from judge.text.words import CONTENT, LATIN, grammar, stem, weight
+from judge.text.words import CONTENT, LATIN, grammar, stem, stems, weight
 
 NEAR: Final = 0.8
 """The least share of words that a claim and a sentence have in common for these to be copies."""
 _ASKED: Final = 0.4
 """The least share of words that an answer has in common with the question it speaks of."""
-_KEPT: Final = 400
-"""Sentences with a word that are looked at; a word that stands in more tells little."""
-_COMPARED: Final = 8
+SHARED: Final = 0.5
+"""The least share of stems in common (Dice) of sentences that are compared word by word."""
+_COMPARED: Final = 5
 """Sentences with most of a claim's words that are compared with it word by word."""
 _TOKEN: Final = re.compile(
     rf"\d+(?:[.,:]\d+)*|{LATIN}|[{CJK}]|[^\W\d_{CJK}](?:[^\W_{CJK}]|['’](?=[^\W\d_{CJK}]))*"
@@ -51,7 +50,6 @@ _OTHERWISE: Final = frozenset(
 _AGAINST: Final = _DENYING | {"must-not", "forbid", "need-not"}
 _BEFORE: Final = frozenset(("deny-near", "deny-all"))
 """Marks that deny only what stands behind them."""
-_BOUNDS: Final = (("at-least", "at-most"), ("at-most", "at-least"))
 
 
 class Pole(NamedTuple):
@@ -104,7 +102,6 @@ class Sentence:
         self.text = text
         self.tokens = tuple(_tokens(text))
         self.keys = [token.key for token in self.tokens]
-        self.keys_once = frozenset(self.keys)
         self.weight = sum(token.weight for token in self.tokens)
 
     def has(self, name: str) -> bool:
@@ -128,52 +125,23 @@ class Copy(NamedTuple):
 
 
 class Copies:
-    """The sentences of some texts, found by what they have in common with a claim."""
+    """The sentences of some texts, found by the words they have in common with a claim."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._sentences = [read(text[start:end]) for text in texts for start, end in segments(text)]
-        self._holders: dict[str, list[int]] = {}
-        for number, sentence in enumerate(self._sentences):
-            for key in set(sentence.keys[:-1]):
-                held = self._holders.setdefault(key, [])
-                if len(held) < _KEPT:
-                    held.append(number)
+        self._sentences = [text[start:end] for text in texts for start, end in segments(text)]
+        self._stems = [frozenset(stems(sentence)) for sentence in self._sentences]
 
     def near(self, claim: str) -> list[Copy]:
-        """The near-copies of a claim, the nearest first."""
+        """Return the near-copies of a claim, the nearest first."""
         if len(claim) > 2 * LONGEST:
             return []
-        own = read(claim)
-        shared = Counter(
-            number for key in set(own.keys[:-1]) for number in self._holders.get(key, ())
-        )
-        best = sorted(
-            shared,
-            key=lambda at: (-shared[at] / len(self._sentences[at].keys), at),
-        )[:_COMPARED]
-        found = [
-            copy
-            for sentence in (self._sentences[at] for at in best)
-            if _most_in_common(own, sentence) >= NEAR
-            and (copy := compare(own, sentence)).share >= NEAR
-        ]
-        return sorted(found, key=lambda copy: -copy.share)
-
-
-def _most_in_common(own: Sentence, other: Sentence) -> float:
-    """Return an upper bound of the share of words that `compare` finds in common.
-
-    It looks at no order and so costs a tenth: most pairs of sentences end here.
-    """
-    equal = own.keys_once & other.keys_once
-    common = sum(token.weight for token in other.tokens if token.key in equal)
-    heaviest = max(token.weight for token in other.tokens)
-    for token in own.tokens:
-        if token.poles or _is_value(token):
-            common += token.weight + heaviest
-        elif token.key in equal:
-            common += token.weight
-    return common / max(own.weight + other.weight, 1e-9)
+        mine = frozenset(stems(claim))
+        size = len(mine)
+        shares = [2 * len(mine & each) / (size + len(each) or 1) for each in self._stems]
+        likely = [at for at, share in enumerate(shares) if share >= SHARED]
+        best = sorted(likely, key=lambda at: -shares[at])[:_COMPARED]
+        found = [compare(read(claim), read(self._sentences[at])) for at in best]
+        return sorted((copy for copy in found if copy.share >= NEAR), key=lambda copy: -copy.share)
 
 
 def compare(own: Sentence, other: Sentence) -> Copy:
@@ -248,9 +216,6 @@ def contrast(own: Sentence, copy: Copy) -> Contrast | None:
             one, two = against[0]
             return Contrast(own.phrase(one, _DENYING), other.phrase(two, _DENYING))
         return _worded(own, other, pairs, _DENYING | _RULES)
-    for bound, opposite in _BOUNDS:
-        if own.has(bound) and other.has(opposite) and not (own.has(opposite) or other.has(bound)):
-            return _worded(own, other, pairs, frozenset((bound, opposite)))
     if not denials:
         if every := _only(own, other):
             return every

@@ -1,4 +1,4 @@
-"""Read by hand: what a near-copy of a claim denies, rules or bounds otherwise, and what not."""
+"""Read by hand: what a near-copy of a claim denies or rules otherwise, and what not."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,8 +25,7 @@ OTHERWISE = [
     ("Rents rose in the spring.", "Rents fell in the spring.", "rose"),
     ("The court upheld the ruling.", "The court overturned the ruling.", "upheld"),
     ("税率上调了两个百分点。", "税率下调了两个百分点。", "上调"),
-    # Bounds, and all where the other says only some or one alone.
-    ("Bring at least three copies.", "Bring at most three copies.", "at least three"),
+    # All where the other says only some or one alone.
     ("All members vote on the budget.", "Some members vote on the budget.", "All"),
     ("All managers approve overtime here.", "Only managers approve overtime here.", "All"),
 ]

@@ -1,7 +1,8 @@
 """The similarity judge: from what stands where to verdicts."""
 
-from collections.abc import AsyncIterator, Container, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from itertools import accumulate
 from typing import Final
@@ -129,8 +130,8 @@ class _Weighed:
     """Whether anything it says was found there."""
     evidence: tuple[Evidence, ...]
     """The best window."""
-    shortfall: str
-    """Why it is not supported, if it is not."""
+    shortfall: Callable[[], str]
+    """Return why it is not supported; called if it is not."""
 
 
 class SimilarityJudge:
@@ -242,7 +243,7 @@ class SimilarityJudge:
                 odds=own,
                 grounded=there,
                 evidence=_evidence(request, alignment, row),
-                shortfall=_shortfall(request.sentences[index].text, alignment, row),
+                shortfall=partial(_shortfall, request.sentences[index].text, alignment, row),
             )
             for row, (index, (own, there)) in enumerate(zip(indexes, rows, strict=True))
         ]
@@ -260,7 +261,7 @@ class SimilarityJudge:
             evidence=weighed.evidence,
             supporting=tuple(dict.fromkeys(names)),
             cited_support=cited if request.cites.get(weighed.index) else None,
-            reason="" if whole is Support.FULL else weighed.shortfall,
+            reason="" if whole is Support.FULL else weighed.shortfall(),
             score=round(expit(float(odds[0]) + self._shift), 6),
             source="similarity",
             signature=self.signature,
