@@ -9,8 +9,8 @@ import typer
 
 from judge.advice.diagnose import Reading, Use, changes, read
 from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, takes_options
+from judge.cli.render.answers import gate_line
 from judge.cli.render.comparison import print_compared
-from judge.cli.render.looks import gate_line
 from judge.cli.render.ranking import print_findings, print_measures, print_ranked, print_reading
 from judge.cli.runs import (
     Held,

@@ -8,9 +8,7 @@ from typing import Final, get_args
 import typer
 
 from judge.cli.options import RUN, chosen, takes_language
-from judge.cli.render.answer import print_answer
-from judge.cli.render.listing import Part, print_list
-from judge.cli.render.quadrants import print_grounds, unplaced
+from judge.cli.render.answers import Part, conflict, print_answer, print_list
 from judge.cli.terminal import lang_option, output
 from judge.errors import ConfigError, RunError
 from judge.inputs.runs import Origins, read_results
@@ -164,7 +162,7 @@ def _show_answers(run: Path, qids: Sequence[str], words: Collection[QuadrantWord
         raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
     for result in results:
         if words and result.cell is None:
-            why = unplaced(result) or _UNPLACED
+            why = conflict(result) or _UNPLACED
             raise RunError(f"{run}: answer {result.qid!r} is in no cell: {why}")
         if result.cell is not None and not set(words).issubset(result.cell.words):
             where = ", ".join(result.cell.words)
@@ -176,7 +174,6 @@ def _show_answers(run: Path, qids: Sequence[str], words: Collection[QuadrantWord
                 page.blank()
             sample = samples.of(result)
             print_answer(result, sample, page)
-            print_grounds(result, sample, page)
 
 
 def _show_cell(run: Path, words: Collection[QuadrantWord], count: int, skip: int) -> None:
@@ -193,7 +190,6 @@ def _show_cell(run: Path, words: Collection[QuadrantWord], count: int, skip: int
             if skip < found <= skip + count:
                 sample = samples.of(result)
                 print_answer(result, sample, page)
-                print_grounds(result, sample, page)
                 page.blank()
         if not found:
             raise RunError(f"{run}: no answer is {asked}{'' if placed else ': ' + _UNPLACED}")

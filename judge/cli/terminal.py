@@ -67,6 +67,16 @@ class Page:
             text.rstrip()
             yield text
 
+    def fields(
+        self, rows: Iterable[tuple[str, Text | str]], width: int = 0, style: str = ""
+    ) -> None:
+        """Print names in a column of at least this width, and beside it their texts."""
+        rows = list(rows)
+        width = max([width, *(cell_len(name) for name, _ in rows)])
+        for name, text in rows:
+            padding = " " * (width - cell_len(name))
+            self.say(Text.assemble((f"  {name}{padding}  ", style), text), hang=width + 4)
+
     def made_by(
         self,
         signatures: Iterable[str],

@@ -338,7 +338,7 @@ class SampleResult(Document):
             ConfigError: the sample is another's, or there is no such language.
         """
         # The printing modules import the records, so that they are imported here only when called.
-        text: str = import_module("judge.cli.render.answer").text_of(self, sample, lang)
+        text: str = import_module("judge.cli.render.answers").text_of(self, sample, lang)
         return text
 
     def _repr_html_(self) -> str:

@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.text import Text
 
-from judge.cli.render.looks import gate_line
+from judge.cli.render.answers import gate_line
 from judge.cli.terminal import Page, figures, number
 from judge.reports.gate import less_is_better
 from judge.retrieval.records import ComparedRun, MeasureDifference, Mismatch, RunsReport

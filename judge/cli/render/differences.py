@@ -5,8 +5,8 @@ from typing import Final
 
 from rich.text import Text
 
+from judge.cli.render.answers import SUPPORT_LOOKS, UNSCORED_LOOK, gate_line, mark
 from judge.cli.render.comparison import signed
-from judge.cli.render.looks import SUPPORT_LOOKS, UNSCORED_LOOK, gate_line, mark
 from judge.cli.terminal import Page, figures, number
 from judge.messages import LANGUAGE, Messages
 from judge.records import Support

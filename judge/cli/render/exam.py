@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from judge.cli.render.looks import gate_line
+from judge.cli.render.answers import gate_line
 from judge.cli.terminal import Page, between, figures, number
 from judge.exam.fitness import LEVELS
 from judge.exam.records import (

@@ -2,24 +2,33 @@
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, Literal, NamedTuple, TypeVar, get_args
 
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.render.findings import column, counted, grounds, listed, print_entry, print_findings
-from judge.cli.render.looks import gate_line, threshold
-from judge.cli.render.quadrants import print_quadrants
+from judge.cli.render.answers import (
+    BAD_CITATIONS,
+    citations,
+    gate_line,
+    grounds,
+    print_entry,
+    reasons,
+    threshold,
+)
 from judge.cli.terminal import Page, between, figures, lang_option, number
 from judge.inputs.runs import SUMMARY
 from judge.jobs.forecast import SECONDS, Forecast
-from judge.messages import Messages
+from judge.messages import LANGUAGE, Messages
 from judge.records import (
+    CitationStatus,
     CorrectnessStatus,
     CorrectnessTotals,
     FlagName,
+    QuadrantTable,
     RelevanceStatus,
     RelevanceTotals,
     RepeatTotals,
@@ -27,6 +36,8 @@ from judge.records import (
     Summary,
     UnscoredReason,
 )
+from judge.records.result import Half
+from judge.reports.cells import NOT_ASKED, CellTable
 from judge.reports.headline import (
     Headline,
     correctness_headlines,
@@ -35,7 +46,7 @@ from judge.reports.headline import (
     relevance_headlines,
     support_headlines,
 )
-from judge.reports.worst import Entry, Example, Failures, Findings, Worst
+from judge.reports.worst import Entry, Example, Failures, Finding, FindingName, Findings, Worst
 from judge.signature import Signature
 from judge.text.visible import clip, flat, plural
 
@@ -49,6 +60,13 @@ _LISTS: Final = {
     (False, False): "unsupported",
 }
 """What a list is called: whether it looks so, and whether flags stand in it."""
+_HALF_STYLES: Final[dict[Half, str]] = {
+    "neither": "green",
+    "retrieval": "red",
+    "generation": "magenta",
+    "unknown": "dim",
+}
+_NOTE_STYLES: Final = {"total": "bold", "aside": "dim", "plain": "", "caution": "yellow"}
 _SAMPLES: Final = (FlagName.NO_CHUNKS, FlagName.AMBIGUOUS_CHUNK_ID, FlagName.UNJUDGED_TEXT)
 _LONGEST_DETAIL: Final = 500
 _WORST: Final = 5
@@ -118,8 +136,8 @@ class _Totals:
         wanted = self._wanted
         page, summary, compared = self._page, self._summary, self._summary.correctness
         related = summary.answer_relevance
-        print_findings(summary, self._findings, page, examples=wanted.worst != 0)
-        self._print_counts(self._failures(summary, self._own), column())
+        _print_findings(summary, self._findings, page, examples=wanted.worst != 0)
+        page.fields(self._named(self._failures(summary, self._own)), _findings_width())
         self._print_samples()
         if not wanted.details:
             self._print_flagged()
@@ -129,7 +147,7 @@ class _Totals:
         if self._offline:
             page.say(Messages.of("totals", "finding")("blind"), hang=2, style="dim")
         if wanted.details:
-            self._print_counts(self._counts())
+            page.fields(self._named(self._counts()))
         if wanted.details and summary.citation_support:
             page.blank()
             page.table(self._score_table("support", support_headlines(summary)))
@@ -138,7 +156,7 @@ class _Totals:
         if related is not None:
             self._print_relevance(related, details=wanted.details)
         if wanted.details:
-            print_quadrants(summary, self._folder, page)
+            _print_cells(summary, self._folder, page)
         if worst := self._worst[: wanted.listed]:
             self._print_worst(worst)
         page.blank()
@@ -165,7 +183,7 @@ class _Totals:
         say = Messages.of("totals", "finding")
         for name in _SAMPLES:
             if answers := self._summary.flags.get(name):
-                said = say(name.value, answers=counted("answer", answers))
+                said = say(name.value, answers=_counted("answer", answers))
                 self._page.say(said, 2, hang=2)
 
     def _print_flagged(self) -> None:
@@ -173,7 +191,7 @@ class _Totals:
         say = Messages.of("totals", "finding")
         flags = {name.value: n for name, n in self._summary.flags.items() if name not in _SAMPLES}
         if any(flags.values()):
-            self._page.say(say("flagged", flags=listed(flags, "")), 2, hang=2)
+            self._page.say(say("flagged", flags=_listed(flags)), 2, hang=2)
 
     def _print_next(self, *, details: bool) -> None:
         page, folder = self._page, shlex.quote(str(self._folder))
@@ -216,7 +234,8 @@ class _Totals:
         if self._offline:
             page.say(self._say("short"), hang=2, style="dim")
         failures = self._failures(totals, self._others)
-        self._print_counts(self._counts_compared(totals, failures) if details else failures)
+        counts = self._counts_compared(totals, failures) if details else failures
+        page.fields(self._named(counts))
 
     def _print_relevance(self, totals: RelevanceTotals, *, details: bool) -> None:
         """How far the answers answer their questions."""
@@ -230,13 +249,13 @@ class _Totals:
         if is_apart(totals.relevance_overall, totals.relevance):
             page.say(self._say("overall_relevance"), hang=2, style="dim")
         if without:
-            said = self._say("without_query", answers=counted("answer", without))
+            said = self._say("without_query", answers=_counted("answer", without))
             page.say(said, hang=2, style="dim")
         failures = list(self._failures(totals, self._others))
         told = [("answers", self._parts(totals.statuses, "related"))] if details else []
         told += [("of_parts", self._parts(totals.supports, "answered"))] if details else []
-        flags = [("flags", self._parts(totals.flags, ""))] if any(totals.flags.values()) else []
-        self._print_counts([*told, *failures, *(flags if details else [])])
+        flags = [("flags", self._parts(totals.flags))] if any(totals.flags.values()) else []
+        page.fields(self._named([*told, *failures, *(flags if details else [])]))
 
     def _score_table(self, title: str, rows: Iterable[Headline]) -> Table:
         """A row for a score, a dash where there is none; and one where failures leave it open."""
@@ -247,27 +266,21 @@ class _Totals:
         for label, score, bounds, noun in rows:
             if score is not None:
                 interval = between(score.interval.low, score.interval.high)
-                items = counted(noun, score.items) if noun else ""
+                items = _counted(noun, score.items) if noun else ""
                 pooled = number(score.micro) if noun else ""
                 answers = str(score.answers)
                 table.add_row(named(label), number(score.macro), interval, pooled, answers, items)
             else:
-                table.add_row(named(label), number(None), "", "", "0", "")
+                table.add_row(named(label), number(None), "", "", "0")
             if bounds is not None:
                 limits = between(bounds.low, bounds.high)
                 open_by = "unknown" if title == "support" else "failures"
-                table.add_row(named(open_by), "", limits, "", str(bounds.answers), "")
+                table.add_row(named(open_by), "", limits, "", str(bounds.answers))
         return table
 
-    def _print_counts(self, counts: Iterable[tuple[str, str]], least: int = 0) -> None:
-        """Lines of counts, their names in a column at least so wide."""
+    def _named(self, counts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         say = Messages.of("totals", "count")
-        named = [(say(name), told) for name, told in counts]
-        wide = max((cell_len(name) for name, _ in named), default=0)
-        wide = max(wide, least)
-        for name, told in named:
-            line = f"  {name}{' ' * (wide - cell_len(name))}  {told}"
-            self._page.say(line, hang=wide + 4)
+        return [(say(name), text) for name, text in counts]
 
     def _counts(self) -> Iterator[tuple[str, str]]:
         summary = self._summary
@@ -277,13 +290,13 @@ class _Totals:
         yield "kinds", self._parts(kinds, "kind")
         yield "citations", self._parts(summary.citations, "citation")
         if any(summary.flags.values()):
-            yield "flags", self._parts(summary.flags, "")
+            yield "flags", self._parts(summary.flags)
         if summary.repeats is not None:
             yield "repeats", self._repeats(summary.repeats)
         if summary.calls or summary.cache_hits:
             spent = {"prompt": f"{summary.prompt_tokens:,}", "reply": f"{summary.reply_tokens:,}"}
             key = "sent_again" if summary.retries else "sent"
-            retries = counted("retry", summary.retries)
+            retries = _counted("retry", summary.retries)
             counts = {"calls": summary.calls, "cached": summary.cache_hits, "retries": retries}
             say = Messages.of("totals", "count")
             yield "calls", say(key, **counts, **spent)
@@ -310,17 +323,14 @@ class _Totals:
         yield "of_references", self._parts(totals.reference_supports, "label")
         yield from failures
         if any(totals.flags.values()):
-            yield "flags", self._parts(totals.flags, "")
+            yield "flags", self._parts(totals.flags)
 
-    def _parts(self, parts: Mapping[_Part, int], group: str, total: int | None = None) -> str:
+    def _parts(self, parts: Mapping[_Part, int], group: str = "", total: int | None = None) -> str:
         """A total, their sum unless given, and its parts but those of nothing."""
-        told = listed(parts, group)
+        text = _listed(parts, group)
         whole = sum(parts.values()) if total is None else total
-        return (
-            Messages.of("totals", "counted")("parts", whole=whole, parts=told)
-            if told
-            else f"{whole}"
-        )
+        say = Messages.of("totals", "counted")
+        return say("parts", whole=whole, parts=text) if text else f"{whole}"
 
     def _failures(
         self, totals: _Scored, examples: Mapping[UnscoredReason, Example]
@@ -372,6 +382,113 @@ class _Totals:
             return say("budget_repeats", repeats=repeats)
         share = f"{100 * unasked / (summary.claims or 1):.1f}"
         return say("budget", share=share, claims=say("claims"))
+
+
+def _counted(noun: str, count: int) -> str:
+    """Return a count with its noun, such as `2 claims`."""
+    return Messages.of("totals", "counted")(noun, count=count)
+
+
+def _listed(parts: Mapping[_Part, int], group: str = "") -> str:
+    """Return the counts that are not 0, each with its word in a group of `looks`, if it has one."""
+    names = Messages.of("looks", group) if group else Messages({})
+    say = Messages.of("totals", "counted")
+    return say("joint").join(
+        say("each", name=names(part) if part in names else part, count=count)
+        for part, count in parts.items()
+        if count
+    )
+
+
+def _print_findings(
+    summary: Summary, found: Mapping[FindingName, Finding], page: Page, *, examples: bool
+) -> None:
+    """Print how often each thing is wrong, with one example."""
+    say = Messages.of("totals", "finding")
+    counts = {
+        "claims": _counted("claim", summary.judged),
+        "answers": _counted("answer", summary.answers),
+    }
+    title = "title_similarity" if summary.by_similarity else "title"
+    page.say(say(title, **counts), style="bold")
+    if not summary.judged:
+        page.say(say("nothing_judged"), 2)
+    width = _findings_width()
+    for name, each in found.items():
+        if name == "citations":
+            is_shown = any(summary.citations.values())
+        else:
+            is_shown = bool(each.count if name == "partial" else summary.judged)
+        if not is_shown:
+            continue
+        text = _finding(name, each, summary) if each.count else Text(say("none"), style="dim")
+        page.fields([(say(name), text)], width, style="bold")
+        if not examples or each.example is None:
+            continue
+        if name == "citations":
+            dangling = citations(each.example, [CitationStatus.DANGLING])
+            lines = islice(chain(dangling, citations(each.example, BAD_CITATIONS)), 1)
+            print_entry(each.example, page, lines, indent=4)
+        else:
+            print_entry(each.example, page, reasons(each.example, page), indent=4)
+
+
+def _findings_width() -> int:
+    say = Messages.of("totals", "finding")
+    return max(cell_len(say(name)) for name in get_args(FindingName))
+
+
+def _finding(name: FindingName, found: Finding, summary: Summary) -> str:
+    say, answers = Messages.of("totals", "finding"), _counted("answer", found.answers)
+    if name == "citations":
+        parts = {status: summary.citations[status] for status in BAD_CITATIONS}
+        total = _counted("citation", sum(summary.citations.values()))
+        values = {"count": f"{found.count:,}", "total": total, "answers": answers}
+        return say("bad", parts=_listed(parts, "citation"), **values)
+    means = Messages.of("totals", "means")(name)
+    return say("where", count=_counted("claim", found.count), answers=answers, means=means)
+
+
+def _print_cells(summary: Summary, folder: Path, page: Page) -> None:
+    """Print the table of quadrants, and the command that shows the largest broken cell."""
+    found = summary.breakdown
+    if found is None:
+        return
+    page.blank()
+    table = CellTable(summary, found, LANGUAGE.get())
+    if found.counted:
+        _print_cell_table(table, found, page)
+    for note in table.left_out():
+        page.say(note.text, hang=2, style=_NOTE_STYLES[note.weight])
+    if broken := [cell for cell in found.cells if cell.half in {"retrieval", "generation"}]:
+        largest = max(broken, key=lambda cell: cell.answers)
+        command = f"judge show {shlex.quote(str(folder))} --cell {table.asked(largest.words)}"
+        page.copied(table.words("walk", command=command + lang_option()))
+
+
+def _print_cell_table(table: CellTable, found: QuadrantTable, page: Page) -> None:
+    """Print a row for each quadrant, and below it its meaning and its answers."""
+    rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in (*table.columns, "answers", "share", "half"):
+        justify: Literal["left", "right"] = "right" if name in {"answers", "share"} else "left"
+        rows.add_column(table.words(name), justify=justify)
+    dash = Messages.of("looks", "mark")(NOT_ASKED) if page.speaks_utf else "-"
+    for cell in found.cells:
+        half = Text(table.words(cell.half), style=_HALF_STYLES[cell.half])
+        signs = (
+            dash if sign == NOT_ASKED else sign and table.words(sign) for sign in table.signs(cell)
+        )
+        rows.add_row(*signs, f"{cell.answers:,}", table.share(cell), half)
+    page.say(table.title, style="bold")
+    head, *lines = page.rows(rows)
+    page.whole(head)
+    for line, cell in zip(lines, found.cells, strict=True):
+        page.whole(line)
+        page.say(table.means(cell), 4, style="dim")
+    if text := table.legend(dash):
+        page.say(text, hang=2, style="dim")
+    for note in table.notes():
+        page.say(note.text, hang=2, style=_NOTE_STYLES[note.weight])
 
 
 def _by_similarity(signature: str) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from judge.cli.render.answer import print_answer
+from judge.cli.render.answers import print_answer
 from judge.records import (
     Chunk,
     Citation,
