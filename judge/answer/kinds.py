@@ -82,6 +82,8 @@ def _refuses(text: str) -> bool:
     if len(text) > _LONGEST or MARKER.search(text):
         return False
     bare = _bare(text)
+    if not pattern("abstention.denial").search(bare.lower()):
+        return False
     alone = pattern("abstention.alone").match(bare)
     return bool(alone) and not pattern("abstention.unless").search(bare)
 
