@@ -6,10 +6,8 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, Self
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -79,6 +77,26 @@ _OURS: Final[dict[str, set[str]]] = {
 }
 """Fields of a request that judge sets from other settings or that its reading of the reply needs,
 by endpoint."""
+
+_OUR_HEADERS: Final = {"connection", "content-length", "content-type", "host", "transfer-encoding"}
+"""Headers that say where a message goes and where it ends."""
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HOST: Final = r"(\[[0-9a-f:.]+\]|[^\s\[\]/:]+)(:[1-9]\d*)?"
+_ADDRESSES: Final = {
+    "base_url": (
+        "http",
+        rf"https?://{_HOST}(/\S*)?",
+        "http://localhost:8000/v1",
+        "the key as OPENAI_API_KEY",
+    ),
+    "cache_url": (
+        "Redis",
+        rf"rediss?://{_HOST}(/\d*)?|unix:///[^\s/]\S*",
+        "redis://localhost:6379/0",
+        f"them as {REDIS_USERNAME} and {REDIS_PASSWORD}",
+    ),
+}
+"""For each setting that is an address: its kind, its pattern, an example, and where secrets go."""
 
 
 class _Fault(ValueError):
@@ -310,7 +328,7 @@ class Config(Record):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _is_no_truth_value(cls, value: object, field: ValidationInfo) -> object:
+    def _refuse_boolean(cls, value: object, field: ValidationInfo) -> object:
         # In Python, true is the number 1.
         annotation = cls.model_fields[str(field.field_name)].annotation
         if isinstance(value, bool) and annotation is not bool:
@@ -319,7 +337,7 @@ class Config(Record):
 
     @field_validator("citation_pattern")
     @classmethod
-    def _is_a_pattern(cls, pattern: str | None) -> str | None:
+    def _check_pattern(cls, pattern: str | None) -> str | None:
         if pattern is not None:
             import regex  # noqa: PLC0415  few runs have a pattern
 
@@ -331,7 +349,7 @@ class Config(Record):
 
     @field_validator("extra_body")
     @classmethod
-    def _leaves_our_fields_alone(cls, fields: _Fields | None, info: ValidationInfo) -> object:
+    def _check_fields(cls, fields: _Fields | None, info: ValidationInfo) -> object:
         ours = _OURS[info.data.get("endpoint", "chat")] | {"model", "stream"}
         if taken := sorted(ours.intersection(fields or ())):
             raise ValueError(f"judge itself sets {taken[0]!r}; leave it out")
@@ -345,13 +363,13 @@ class Config(Record):
 
     @field_validator("headers")
     @classmethod
-    def _can_be_sent(cls, headers: dict[str, SecretStr] | None) -> object:
+    def _check_headers(cls, headers: dict[str, SecretStr] | None) -> object:
         check_headers({name: text.get_secret_value() for name, text in (headers or {}).items()})
         return headers
 
     @field_validator("model", "embedding_model", "nli_model")
     @classmethod
-    def _is_a_name(cls, name: str | None) -> str | None:
+    def _check_name(cls, name: str | None) -> str | None:
         if name is not None and (BAR in name or not name.isprintable()):
             raise ValueError(f"contains {BAR!r} or a character that is not printable")
         if name == LOCAL:
@@ -360,21 +378,21 @@ class Config(Record):
 
     @field_validator("prompt")
     @classmethod
-    def _is_released(cls, version: str) -> str:
+    def _check_version(cls, version: str) -> str:
         if version not in (known := versions(FAITHFULNESS)):
             raise ValueError(f"no version of {FAITHFULNESS}; there are: {', '.join(known)}")
         return version
 
     @field_validator("cache_dir", mode="before")
     @classmethod
-    def _is_a_folder(cls, path: object) -> object:
+    def _check_folder(cls, path: object) -> object:
         if path == "" or path == Path() or not isinstance(path, str | Path | None):
             raise ValueError("is not a folder; leave it out, or name one")
         return path
 
     @field_validator("base_url", "cache_url")
     @classmethod
-    def _is_an_address(cls, url: str | None, field: ValidationInfo) -> str | None:
+    def _check_address(cls, url: str | None, field: ValidationInfo) -> str | None:
         name = str(field.field_name)
         try:
             return None if url is None else checked_url(url, name)
@@ -382,7 +400,7 @@ class Config(Record):
             raise _Fault(str(error), name) from None
 
     @model_validator(mode="after")
-    def _settings_fit_together(self) -> Self:
+    def _check_combinations(self) -> Self:
         has_model = self.model or self.nli_model or self.served_embedding
         if self.judge == "auto" and self.base_url is not None and not has_model:
             raise _Fault(
@@ -482,11 +500,12 @@ def load_config(given: Mapping[str, object], file: Path | None = None) -> Config
             unknown or out of range.
     """
     path = file or Path(SETTINGS_FILE)
-    _warn_of_unknown_variables()
-    sources: dict[str, Mapping[str, Any]] = {
-        **_read_sources(path, is_named=file is not None),
-        "": given,
-    }
+    listed = {}
+    if file is not None or os.path.lexists(path):
+        listed = _read_file(path)
+        if file is None:
+            _refuse_guarded(listed)
+    sources = {f"{path}: ": listed, "environment: ": _read_environment(), "": given}
     places = {name: place for place, settings in sources.items() for name in settings}
     merged = {name: sources[place][name] for name, place in places.items()}
     config = Config.model_validate(merged, context=places)
@@ -496,58 +515,57 @@ def load_config(given: Mapping[str, object], file: Path | None = None) -> Config
             "environment: JUDGE_MODEL is empty, so no model would judge: fill it in, name one with "
             "--model, unset it, or say --judge similarity"
         )
-    if file is None and (listed := sources[f"{path}: "]):
+    if file is None and listed:
         _LOG.info("settings from %s: %s", path, ", ".join(listed))
     return config
 
 
-def _read_sources(path: Path, *, is_named: bool) -> dict[str, dict[str, Any]]:
-    """Read the file and then the environment. The keys are the places that errors name."""
+def _read_environment() -> dict[str, object]:
+    """Return the settings of the environment, and warn of variables that are no setting."""
     from pydantic_settings import (  # noqa: PLC0415  importing it takes 50 ms
         BaseSettings,
         EnvSettingsSource,
         SettingsConfigDict,
-        TomlConfigSettingsSource,
     )
 
     class Settings(Config, BaseSettings):
-        """The settings that the two sources look for. No object of this class is made."""
+        """The settings that the source looks for. No object of this class is made."""
 
         # `Config` reads JSON and FIELD=PATH itself.
-        model_config = SettingsConfigDict(env_prefix=PREFIX, enable_decoding=False)
+        model_config = SettingsConfigDict(
+            env_prefix=PREFIX, enable_decoding=False, use_attribute_docstrings=False
+        )
 
-    class TomlFile(TomlConfigSettingsSource):
-        """Accepts a byte order mark, which some editors on Windows write."""
-
-        def _read_file(self, path: Path | Traversable) -> dict[str, Any]:
-            return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-
-    listed: dict[str, Any] = {}
-    if is_named or os.path.lexists(path):
-        _check_size(path)
-        try:
-            listed = TomlFile(Settings, path)()
-        except OSError as error:
-            raise ConfigError(f"{path}: {error.strerror}; name the file of settings") from None
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{path}: is not TOML in UTF-8 ({error})") from None
-        _refuse_secrets(path, listed)
-        if not is_named:
-            _refuse_guarded(listed)
-    named = {name: text for name, text in EnvSettingsSource(Settings)().items() if text.strip()}
+    variables = EnvSettingsSource(Settings)()
+    named = {name: text for name, text in variables.items() if text.strip()}
     if (address := os.environ.get("OPENAI_BASE_URL", "")).strip():
         named.setdefault("base_url", address)
-    return {f"{path}: ": listed, "environment: ": named}
+    known = {f"{PREFIX}{name}".upper() for name in Config.model_fields} | _SECRET_VARIABLES
+    unknown = []
+    for variable, value in sorted(os.environ.items()):
+        name = variable.upper()
+        if name.startswith(PREFIX) and name not in known and value.strip():
+            near = nearest(name.removeprefix(PREFIX).lower(), Config.model_fields)
+            hint = f" (did you mean {PREFIX}{near.upper()}?)" if near else ""
+            unknown.append(variable + hint)
+    if unknown:
+        _LOG.warning("environment: %s: no setting, ignored", clip(", ".join(unknown), _MAX_SHOWN))
+    return named
 
 
-def _check_size(path: Path) -> None:
+def _read_file(path: Path) -> dict[str, object]:
+    """Return the settings of a file, which must not hold secrets."""
     if not path.is_file():  # reading a pipe would wait for its writer
         raise ConfigError(f"{path}: is not a file; name the file of settings")
-    if path.stat().st_size > _MAX_FILE_BYTES:
-        raise ConfigError(f"{path}: is larger than a file of settings (16 KB); name another file")
-
-
-def _refuse_secrets(path: Path, listed: Mapping[str, object]) -> None:
+    try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            raise ConfigError(f"{path}: is larger than a file of settings (16 KB); name another")
+        # Some editors on Windows write a byte order mark.
+        listed = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}; name the file of settings") from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: is not TOML in UTF-8 ({error})") from None
     for name in listed:
         if "key" in name.lower() or "secret" in name.lower():
             raise ConfigError(
@@ -563,6 +581,7 @@ def _refuse_secrets(path: Path, listed: Mapping[str, object]) -> None:
             f"{path}: headers contain a secret, which must not be in a file; "
             f"set {PREFIX}HEADERS in the environment"
         )
+    return listed
 
 
 def _refuse_guarded(listed: Mapping[str, object]) -> None:
@@ -581,36 +600,16 @@ def _refuse_guarded(listed: Mapping[str, object]) -> None:
     )
 
 
-def _warn_of_unknown_variables() -> None:
-    known = {f"{PREFIX}{name}".upper() for name in Config.model_fields} | _SECRET_VARIABLES
-    unknown = []
-    for variable, value in sorted(os.environ.items()):
-        name = variable.upper()
-        if name.startswith(PREFIX) and name not in known and value.strip():
-            near = nearest(name.removeprefix(PREFIX).lower(), Config.model_fields)
-            hint = f" (did you mean {PREFIX}{near.upper()}?)" if near else ""
-            unknown.append(variable + hint)
-    if unknown:
-        _LOG.warning("environment: %s: no setting, ignored", clip(", ".join(unknown), _MAX_SHOWN))
-
-
-_FRAME: Final = frozenset(
-    ["connection", "content-length", "content-type", "host", "transfer-encoding"]
-)
-"""Headers that say where a message goes and ends."""
-_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-
-
 def check_headers(headers: Mapping[str, str]) -> None:
-    """That these can be sent beside judge's own.
+    """Check that headers can be sent in addition to those of judge itself.
 
     Raises:
-        ValueError: they cannot; what is wrong may be a secret in the wrong place, and is not told.
+        ValueError: they cannot. The message does not repeat what may be a misplaced secret.
     """
     for name, text in headers.items():
         if not _HEADER.fullmatch(name) or not (text.isascii() and text.isprintable()):
-            raise ValueError("a name or a value holds what no header can")
-        if name.lower() in _FRAME:
+            raise ValueError("a name or a value contains a character that a header cannot")
+        if name.lower() in _OUR_HEADERS:
             raise ValueError(f"judge itself sets {name.lower()}; leave it out")
 
 
@@ -632,57 +631,25 @@ def bearer(token: str, source: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"} if token else {}
 
 
-class _Address(NamedTuple):
-    """What an address of a kind is like."""
-
-    kind: str
-    schemes: tuple[str, ...]
-    path: str
-    """The pattern of what may stand behind the host."""
-    example: str
-    secret: str
-    """The variable of the environment for what it may not hold."""
-
-
-_ADDRESSES: Final = {
-    "base_url": _Address(
-        "http", ("http", "https"), ".*", "http://localhost:8000/v1", "the key as OPENAI_API_KEY"
-    ),
-    "cache_url": _Address(
-        "Redis",
-        ("redis", "rediss", "unix"),
-        r"/?|/\d+",
-        "redis://localhost:6379/0",
-        "them as JUDGE_REDIS_USERNAME and JUDGE_REDIS_PASSWORD",
-    ),
-}
-
-
 def checked_url(url: str, setting: str = "base_url") -> str:
-    """A base URL, or another setting's address, without its last slash.
+    """Return an address without its last slash.
+
+    Args:
+        url: the address.
+        setting: `base_url` for an HTTP address, or `cache_url` for a Redis address.
 
     Raises:
-        ConfigError: it is none, or holds what might be a secret, which is not repeated.
+        ConfigError: it is not an address, or may contain a secret, which is not repeated.
     """
-    like = _ADDRESSES[setting]
-    try:
-        parts = urlsplit(url.strip())
-        secret = "@" in parts.netloc or bool(parts.query or parts.fragment)
-        there = bool(parts.hostname) and parts.port != 0
-        there = there and re.fullmatch(like.path, parts.path) is not None
-        if parts.scheme == "unix":
-            there = bool(parts.path.strip("/")) and not parts.netloc
-        sound = parts.scheme in like.schemes and there
-        sound = sound and url.strip().isprintable() and len(url.split()) == 1
-    except ValueError:
-        secret, sound = "@" in url, False
-    if secret:
+    url = url.strip()
+    kind, pattern, example, variable = _ADDRESSES[setting]
+    if re.match(r"[^/]*//[^/]*@|.*[?#]", url):
         raise ConfigError(
             f"setting {setting} holds a user name, a password, or something behind ? or #; "
-            f"give the bare address, and {like.secret}"
+            f"give the bare address, and {variable}"
         )
-    if not sound:
-        # What has no scheme may be a key that was pasted in the wrong place.
-        said = f" = {url!r}" if "://" in url else ""
-        raise ConfigError(f"setting {setting}{said}: no {like.kind} address; try {like.example}")
-    return url.strip().rstrip("/")
+    if not (re.fullmatch(pattern, url, re.IGNORECASE) and url.isprintable()):
+        # A text without a scheme may be a key that was pasted in the wrong place.
+        value = f" = {url!r}" if "://" in url else ""
+        raise ConfigError(f"setting {setting}{value}: no {kind} address; try {example}")
+    return url.rstrip("/")
