@@ -1,4 +1,4 @@
-"""The one place that names concrete classes: settings in, judges and store out."""
+"""Composes the judges that the settings describe. No other module names their classes."""
 
 import logging
 import os
@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from judge.answer.sentences import EDITION
 from judge.config import Config, checked_url
 from judge.errors import ConfigError
+from judge.judges.containment import ContainmentJudge
 from judge.judges.fallback import FallbackJudge
 from judge.judges.nli import NliJudge
 from judge.judges.repeated import ReorderedJudge, RepeatedJudge
@@ -34,54 +35,53 @@ _LOG: Final = logging.getLogger("judge")
 OPENAI: Final = "https://api.openai.com/v1"
 CORRECTNESS_PROMPT: Final = ("correctness", "v1")
 RELEVANCE_PROMPT: Final = ("relevance", "v1")
-_THOUGHTS: Final = 16_384
-"""Tokens of a reply that are left for thinking."""
-_NO_KEY: Final = "none"
-"""What a server that asks for no key is sent."""
+_THINKING_TOKENS: Final = 16_384
+_PLACEHOLDER_KEY: Final = "none"
+"""Sent to a server that needs no key."""
 
 
 class Judges(NamedTuple):
     """The judges of one run."""
 
     faithfulness: Judge
-    """An answer's sentences against its chunks."""
+    """Judges an answer's sentences by its chunks."""
     correctness: Judge | None = None
-    """Against its reference, and the reference against it; None where that is not asked for."""
+    """Judges an answer by its reference, and the reference by the answer."""
     relevance: Judge | None = None
-    """Whether it answers the question; likewise."""
+    """Judges whether an answer answers its question."""
     trouble: Callable[[], str] = str
-    """What is the matter with the server that is asked; empty where it answers."""
-    again: Callable[[int, int], Judge] | None = None
-    """The language model about faithfulness, asked past the cache with the seed of one repeat and
-    the order of the chunks of another; 0 is the first asking's. None where no such model judges."""
+    """Returns what is wrong with the server now; empty where it answers."""
+    repeat_judge: Callable[[int, int], Judge] | None = None
+    """`repeat_judge(seed_of, order_of)` returns the faithfulness judge for one repeat, without the
+    cache. It uses the seed of repeat `seed_of` and the chunk order of repeat `order_of`; repeat 0
+    is the first request. None where no language model judges."""
 
 
 class Served(NamedTuple):
-    """A language model whose server was asked what it takes."""
+    """A language model whose server was probed."""
 
     model: "OpenAIModel"
     name: str
-    """What the server calls it."""
+    """The server's name for the model."""
     options: tuple[str, ...]
-    """What the server takes, as signatures say it."""
+    """The request options that the server accepts, as parts of a signature."""
     room: int
-    """Tokens of a reply to leave for thinking."""
+    """Tokens of a reply that are left for thinking."""
 
 
 @asynccontextmanager
 async def open_model(config: Config) -> AsyncGenerator[Served]:
-    """The language model that `config` names, its server asked anew; nothing is kept.
+    """Open the language model that `config` names; its server is probed now, without the cache.
 
     Raises:
-        ConfigError: no key, or an address that is none.
-        JudgeUnavailable: as of `compose`.
+        ConfigError: no key, or a malformed address.
+        JudgeUnavailable: the server cannot be reached, or refuses the key or the model.
     """
     from judge.backends.openai import OpenAIModel, settle  # noqa: PLC0415
     from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
     name = config.model or ""
     async with AsyncExitStack() as stack:
-        # Whoever asks wants to know how it is now.
         connection = await _connected(config.model_copy(update={"patience": 0.0}), stack)
         settled = await settle(connection, name, REPLY_SCHEMA, None, _wanted(config))
         model = OpenAIModel(connection, name, settled)
@@ -96,17 +96,20 @@ async def compose(
     *,
     ask: bool = True,
 ) -> AsyncGenerator[Judges]:
-    """The judges that `config` describes, ready to be asked; their connections close on leaving.
+    """Open the judges that `config` describes; leaving closes their connections.
 
-    A `connection` of the caller's is asked in the place of one to the server, to the end whatever
-    comes of it, and stays open.
+    The server of a language model is probed once, for its options are in the signature. A local
+    model is loaded on a thread of its own.
 
-    Where a language model judges, its server is probed once: what it takes is in the signature. A
-    model of this machine is loaded, once, on a thread of its own. Where nobody is to `ask`, and no
-    earlier run found it out, it counts as taking everything, which is not remembered.
+    Args:
+        config: the settings.
+        connection: used in the place of one to the server, and left open. Its replies never end a
+            run.
+        ask: whether a server that no earlier run has probed is probed; otherwise it counts as
+            accepting everything.
 
     Raises:
-        ConfigError: no key, an address that is none, a cache that cannot be opened, or a model that
+        ConfigError: no key, a malformed address, a cache that cannot be opened, or a model that
             cannot be loaded.
         JudgeUnavailable: the server cannot be reached, or refuses the key or the model.
     """
@@ -117,7 +120,7 @@ async def compose(
         if connection is None or not config.asks_model:
             yield alone(config, await _second(config, connection, stack))
             return
-        first = await _asking(config, connection, stack, ask=ask, guarded=guarded)
+        first = await _model_judges(config, connection, stack, ask=ask, guarded=guarded)
         if not config.fallback:
             yield first
             return
@@ -125,29 +128,25 @@ async def compose(
         correctness = first.correctness
         if correctness is not None and second.correctness is not None:
             correctness = FallbackJudge(correctness, second.correctness)
-        # Of the question nobody else can tell anything.
-        backed = FallbackJudge(first.faithfulness, second.faithfulness)
-        yield first._replace(faithfulness=backed, correctness=correctness)
+        faithfulness = FallbackJudge(first.faithfulness, second.faithfulness)
+        # Relevance has no fallback.
+        yield first._replace(faithfulness=faithfulness, correctness=correctness)
 
 
 def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge:
-    """The judge that asks no language model; nobody at all without an `embedder` of your own."""
+    """Return the similarity judge, by default with the built-in embedder, which uses no network."""
     return SimilarityJudge(
         embedder or LexicalEmbedder(), prior=config.prior, edition=_edition(config, windows=False)
     )
 
 
 def alone(config: Config, judge: Judge) -> Judges:
-    """A judge that asks no language model, for all that `config` asks for."""
-    if not config.correctness:
-        return Judges(judge)
-    from judge.judges.containment import ContainmentJudge  # noqa: PLC0415  for those who use it
-
-    return Judges(judge, ContainmentJudge(judge))
+    """Return the judges of a run without a language model."""
+    return Judges(judge, ContainmentJudge(judge) if config.correctness else None)
 
 
 async def _connected(config: Config, stack: AsyncExitStack) -> "Client":
-    # Half a second of imports, for those who use them.
+    # openai takes a second to import: only runs that ask a server do it.
     from judge.backends.openai import Connection, Pace  # noqa: PLC0415
 
     if (fewer := at_once(config)) < config.concurrency:
@@ -166,7 +165,7 @@ def _headers(config: Config) -> dict[str, str]:
 
 
 def _policy(config: Config) -> "Policy":
-    from judge.backends.openai import Policy  # noqa: PLC0415  likewise
+    from judge.backends.openai import Policy  # noqa: PLC0415
 
     return Policy(
         config.timeout, config.attempts, deadline=config.deadline, patience=config.patience
@@ -174,9 +173,9 @@ def _policy(config: Config) -> "Policy":
 
 
 async def _second(config: Config, connection: "Client | None", stack: AsyncExitStack) -> Judge:
-    """The judge that needs no language model: alone, or for what the language model leaves."""
+    """Open the judge that needs no language model: the only one, or the fallback."""
     if config.loads_model:
-        return await _loaded(config, stack)
+        return await _local_judge(config, stack)
     if connection is None or config.served_embedding is None:
         return offline(config)
     from judge.backends.openai import OpenAIEmbedder  # noqa: PLC0415
@@ -186,11 +185,10 @@ async def _second(config: Config, connection: "Client | None", stack: AsyncExitS
     return offline(config, embedder)
 
 
-async def _loaded(config: Config, stack: AsyncExitStack) -> Judge:
+async def _local_judge(config: Config, stack: AsyncExitStack) -> Judge:
     from judge.backends import local  # noqa: PLC0415
 
     worker = ThreadPoolExecutor(1, "judge-model")
-    # Leaving waits for nobody: the batch under way ends by itself.
     stack.callback(worker.shutdown, wait=False, cancel_futures=True)
     edition = _edition(config, windows=False)
     if config.infers and config.nli_model is not None:
@@ -198,7 +196,7 @@ async def _loaded(config: Config, stack: AsyncExitStack) -> Judge:
     return offline(config, await local.load_embedder(config.local_embedding or "", worker))
 
 
-async def _asking(
+async def _model_judges(
     config: Config, connection: "Client", stack: AsyncExitStack, *, ask: bool, guarded: bool
 ) -> Judges:
     from judge.backends.openai import Budget, OpenAIModel, settle  # noqa: PLC0415
@@ -216,24 +214,23 @@ async def _asking(
         settled = await recall(store, connection.base_url, name, wanted) or wanted
     budget = Budget(config) if config.limited else None
     model = OpenAIModel(connection, name, settled, store, budget)
-    room = _room(settled)
     how = "remembered" if settled.remembered else "asked" if ask else "not asked yet"
     _LOG.info(
         "what the server takes (%s): %s", how, ", ".join(Signature.parse(model.signature).whole)
     )
-
-    asker = _Asker(config, model, store, connection.base_url, room, guarded)
-    past = asker._replace(store=None)
+    made = _ModelJudges(config, model, store, connection.base_url, _room(settled), guarded)
+    prompt = (FAITHFULNESS, config.prompt)
+    first, *others = (made.judge(prompt, each, each) for each in range(config.repeat))
     return Judges(
-        asker.of_answers(unknown=not ask),
-        asker.judge(CORRECTNESS_PROMPT) if config.correctness else None,
-        asker.judge(RELEVANCE_PROMPT, form=PARTS) if config.relevance else None,
+        RepeatedJudge(first, *others, unknown=not ask) if others else first,
+        made.judge(CORRECTNESS_PROMPT) if config.correctness else None,
+        made.judge(RELEVANCE_PROMPT, form=PARTS) if config.relevance else None,
         lambda: connection.trouble,
-        partial(past.judge, (FAITHFULNESS, config.prompt)),
+        partial(made._replace(store=None).judge, prompt),
     )
 
 
-class _Asker(NamedTuple):
+class _ModelJudges(NamedTuple):
     """Makes the judges that ask one model."""
 
     config: Config
@@ -243,16 +240,10 @@ class _Asker(NamedTuple):
     room: int
     guarded: bool
 
-    def of_answers(self, *, unknown: bool) -> Judge:
-        """The judge of faithfulness, which asks as often as is set; `unknown` as it has it."""
-        prompt, askings = (FAITHFULNESS, self.config.prompt), range(self.config.repeat)
-        first, *others = (self.judge(prompt, each, each) for each in askings)
-        return RepeatedJudge(first, *others, unknown=unknown) if others else first
-
     def judge(
         self, prompt: tuple[str, str], seed: int = 0, order: int = 0, *, form: "Form | None" = None
     ) -> Judge:
-        """The judge that asks with this prompt, seed, order of the chunks, and form of reply."""
+        """Return a judge with this prompt, seed, order of the chunks and form of the reply."""
         from judge.backends.openai import SeededModel  # noqa: PLC0415
         from judge.judges.cached import CachedJudge  # noqa: PLC0415
         from judge.judges.prompted import Form, PromptedJudge  # noqa: PLC0415
@@ -280,26 +271,31 @@ class _Asker(NamedTuple):
 
 
 def _wanted(config: Config) -> "Capabilities":
-    """What is asked of a server before it has refused anything."""
-    from judge.backends.openai import Capabilities  # noqa: PLC0415  for those who use it
+    """Return the options of a request to a server that has refused none."""
+    from judge.backends.openai import Capabilities  # noqa: PLC0415
 
     return Capabilities.wanted(config.endpoint, config.asked_beside)
 
 
 def _room(settled: "Capabilities") -> int:
-    """Tokens to allow beside a reply, where the limit covers what a model thinks, too."""
-    # At /responses all limits do: who thinks is known by taking no temperature.
-    newer = settled.endpoint == "responses" and not settled.temperature
-    return _THOUGHTS if newer or settled.limit == "max_completion_tokens" else 0
+    """Return the tokens to allow for thinking, where the limit on a reply includes it."""
+    # At /responses the limit always does; a model that thinks accepts no temperature.
+    thinks = settled.endpoint == "responses" and not settled.temperature
+    return _THINKING_TOKENS if thinks or settled.limit == "max_completion_tokens" else 0
 
 
 async def settled(
     config: Config, known: Mapping[str, JsonValue] | None = None, *, ask: bool = True
 ) -> dict[str, JsonValue]:
-    """What the server takes, remembered from now on at the latest. Errors as of `compose`.
+    """Return the options that the server accepts, and remember them in the cache.
 
-    As an earlier run found, else as is `known`, else asked now; where nobody is to be asked, it
-    counts as taking everything. Where no run heard what the server calls its model, `known` tells.
+    They are those that an earlier run found, else `known`, else those of a probe. Errors as
+    `compose`.
+
+    Args:
+        config: the settings.
+        known: the options found elsewhere; also the server's name for the model.
+        ask: whether to probe; otherwise the server counts as accepting everything.
     """
     from judge.backends.openai import Capabilities, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall, remember  # noqa: PLC0415
@@ -310,19 +306,19 @@ async def settled(
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(config))
         takes = await recall(store, url, name, wanted)
-        told = Capabilities.model_validate(known) if known else wanted
+        given = Capabilities.model_validate(known) if known else wanted
         if takes is None and known is None and ask:
             connection = await _connected(config, stack)
             takes = await settle(connection, name, REPLY_SCHEMA, store, wanted)
-        elif takes is None or (told.served and not takes.served):
-            takes = (takes or told).model_copy(update={"served": told.served})
+        elif takes is None or (given.served and not takes.served):
+            takes = (takes or given).model_copy(update={"served": given.served})
             await remember(store, url, name, takes, wanted)
     return takes.model_dump(mode="json")
 
 
 @asynccontextmanager
 async def open_provider(config: Config) -> AsyncGenerator["Provider"]:
-    """The batches of the server that `config` names. Errors as of `compose`."""
+    """Open the provider batches of the server that `config` names. Errors as `compose`."""
     from judge.backends.openai import Server  # noqa: PLC0415
     from judge.backends.openai.batches import Provider  # noqa: PLC0415
 
@@ -333,7 +329,7 @@ async def open_provider(config: Config) -> AsyncGenerator["Provider"]:
 
 
 def address(config: Config) -> str:
-    """The server's base URL: as set, else of the environment, else OpenAI's."""
+    """Return the server's base URL: the setting, else OPENAI_BASE_URL, else OpenAI's."""
     return config.base_url or checked_url(os.environ.get("OPENAI_BASE_URL") or OPENAI)
 
 
@@ -343,7 +339,7 @@ def _key(url: str) -> str:
         raise ConfigError(
             "OPENAI_API_KEY is not set; set it, or name your own server with --base-url"
         )
-    return key or _NO_KEY
+    return key or _PLACEHOLDER_KEY
 
 
 def _edition(config: Config, *, windows: bool) -> tuple[str, ...]:

@@ -59,10 +59,10 @@ def test_no_order_is_shown_twice_while_there_are_others(texts: list[str], repeat
 async def test_a_repeat_has_its_own_seed_and_order_and_means_the_same_chunks() -> None:
     with JudgeServer(pointing) as server:
         async with compose(server.config(cache=True)) as judges:
-            assert judges.again is not None
+            assert judges.repeat_judge is not None
             for _ in range(2):  # past the cache, the second time as well
                 for seed, order in ((0, 0), (1, 0), (0, 1), (1, 1), (2, 2)):
-                    judgment = await judges.again(seed, order).judge(request())
+                    judgment = await judges.repeat_judge(seed, order).judge(request())
                     for index, name in enumerate(("doc1", "doc2")):
                         outcome = judgment.outcomes[index]
                         assert isinstance(outcome, Verdict)
