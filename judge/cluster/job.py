@@ -1,4 +1,4 @@
-"""One scoring job of many machines: what Ray Data reads into the shards of a run folder."""
+"""One scoring job of many machines: Ray Data reads blocks, actors score them into shards."""
 
 import asyncio
 import hashlib
@@ -45,39 +45,41 @@ if TYPE_CHECKING:
     from ray.data import Dataset
 
 _LOG: Final = logging.getLogger("judge")
-_READING: Final = 0.05
-"""Of a CPU, for what reads; another part than for what scores, or Ray has one process do both."""
-_FEW: Final = 1_000_000
-"""Qids that the driver compares itself; of more Ray does, which takes a while to begin."""
-_NAMED: Final = 5
-_BLOCKS: Final = 2
-"""That an actor scores at a time: so it is not idle at the end of one."""
+_CPUS_TO_READ: Final = 0.05
+"""Differs from what a scorer reserves, or Ray would run both in one process."""
+_MOST_QIDS_HERE: Final = 1_000_000
+"""The driver compares up to this many qids itself; Ray, which starts slowly, compares more."""
+_SHOWN_NAMES: Final = 5
+_BLOCKS_AT_A_TIME: Final = 2
+"""Blocks that an actor scores at a time, so that it is not idle at the end of one."""
 
 
 class _Found(NamedTuple):
-    """What the check found in a block."""
+    """A block that the check found."""
 
     name: str
     file: int
     start: int
-    """Samples before it."""
+    """The number of samples before it."""
     samples: int
 
 
 class ClusterJob:
-    """Scores files into one folder, from the start or from where it was cut off, by Ray.
+    """Scores files into one run folder with Ray, from the start or from where it was interrupted.
 
-    The whole input is checked before the first answer is judged. The folder must be one that all
-    machines see.
+    The whole input is checked before the first answer is judged. All machines must share the
+    folder.
 
     Args:
-        source: what to read: a file, a folder, a pattern, `s3://`.
-        folder: where the run goes.
-        config: settings; `concurrency` is that of each replica, the rates are divided among them.
-        address: of a Ray cluster, as `ray.init` takes it; None: one on this machine.
-        replicas: actors that score; one for each CPU where left out, one where a server judges.
-        force: as of `Job`; so are the next two.
+        source: a file, a folder, a pattern, or an address such as `s3://bucket/prefix`.
+        folder: the run folder.
+        config: settings; `concurrency` is that of each replica, rates are divided among them.
+        address: of a Ray cluster, as `ray.init` takes it; by default one is started here.
+        replicas: actors that score; by default one for each CPU, or one if a server judges.
+        force: as in `Job`; so are the next two.
     """
+
+    rejects: Final = f"{REJECTS}/"
 
     def __init__(
         self,
@@ -98,15 +100,18 @@ class ClusterJob:
         self._force, self._skip = force, skip_bad_lines
         self._gates = gates or Gates()
 
-    rejects: Final = f"{REJECTS}/"
-
     def stop(self, _: BaseException) -> bool:
-        """As of `Job`; a shard that was begun is gone on with, so nothing need be waited for."""
+        """Return False: shards are resumed, so nothing needs to be waited for."""
         return False
 
-    def run(self, watcher: Watcher) -> Summary:
-        """Do the job; result and errors as of `Job.run`."""
-        clock = time.monotonic()
+    def run(self, watcher: Watcher | None = None) -> Summary:
+        """Do the job; result and errors as in `Job.run`.
+
+        Raises:
+            WorkerLost: workers died of a block as often as Ray tried it, or Ray is gone.
+        """
+        began = time.monotonic()
+        watcher = watcher or Watcher()
         if self._source == PIPED or is_fifo(Path(self._source)):
             raise InputError("--engine ray reads files, each of them twice; save it to one")
         source = self._source
@@ -119,56 +124,44 @@ class ClusterJob:
         ):
             with ticking(watcher, "connecting to Ray"):
                 held.enter_context(connected(self._address))
-            replicas = self._replicas or self._usual()
+            replicas = self._replicas or self._default_replicas()
             plan = Plan(
                 share(portable(self._config), replicas).model_dump_json(),
                 str(self._folder),
                 skip=self._skip,
-                named=len(files) > 1,
+                needs_qid=len(files) > 1,
                 copied=not plain,
                 session=secrets.token_hex(8),
             )
             with ticking(watcher, lambda: ", ".join(filter(None, ("checking the input", free())))):
-                found, scored = self._check(files, plan)
-            record = asyncio.run(self._record(scored))
+                found, made_from = self._check(files, plan)
+            record = asyncio.run(self._record(made_from))
             folder.begin(record)
             there = self._there(found)
-            begun = sum(each.samples for each in there)
-            watcher.on_start(record, begun)
+            kept = sum(each.samples for each in there)
+            watcher.on_start(record, kept)
             tally = _Tally(self._folder, Totals(max_unscored=self._config.max_unscored), watcher)
             with ticking(watcher):
                 for row in _kept(plan, there):
                     tally.add(row)
             resumed = tally.answers
-            if resumed < begun:
+            if resumed < kept:
                 watcher.on_start(record, resumed)
             rest = [each for each in found if each.name not in tally.names]
             with ticking(watcher, lambda: "" if tally.answers > resumed else free()):
                 for row in _scored(plan, files, rest, replicas):
                     tally.add(row)
-            return self._finish(folder, record, tally, clock, resumed)
-
-    def _finish(
-        self, folder: RunFolder, record: RunRecord, tally: "_Tally", clock: float, resumed: int
-    ) -> Summary:
-        given, crashed = record.input, tally.crashed
-        if tally.answers + len(crashed) != given.samples:
-            what = f"{tally.answers:,} of {given.samples:,} answers came back"
-            raise WorkerLost(f"{what}; the same command goes on from there")
-        if crashed:
-            named = ", ".join(map(repr, crashed[:_NAMED]))
-            were = "answer was" if len(crashed) == 1 else "answers were"
-            told = "%d %s set aside, for workers died of each by itself: %s; see %s"
-            _LOG.warning(told, len(crashed), were, named, self._folder / REJECTS)
-        scored = given.model_copy(update={"samples": tally.answers, "crashed": len(crashed)})
-        summary = self._gates.hold(priced(tally.totals.summary(), self._config))
-        seconds = round(time.monotonic() - clock, 3)
-        whole = {"input": scored, "finished": now(), "seconds": seconds, "resumed": resumed}
-        folder.finish(summary, record.model_copy(update=whole))
-        return summary
+            if tally.answers != made_from.samples:
+                what = f"{tally.answers:,} of {made_from.samples:,} answers came back"
+                raise WorkerLost(f"{what}; the same command goes on from there")
+            summary = self._gates.hold(priced(tally.totals.summary(), self._config))
+            seconds = round(time.monotonic() - began, 3)
+            ended = {"finished": now(), "seconds": seconds, "resumed": resumed}
+            folder.finish(summary, record.model_copy(update=ended))
+            return summary
 
     def _refuse_within(self, files: list[InputFile]) -> None:
-        """Raise RunError where what is read would be the run's own, now or the next time."""
+        """Raise RunError if the input is or would become part of the run folder."""
         if is_address(self._source):
             return
         folder = os.path.realpath(self._folder)
@@ -179,7 +172,7 @@ class ClusterJob:
             told = "is read whole, and the run would stand in it; name an -o elsewhere"
             raise RunError(f"{self._source}: {told}")
 
-    def _usual(self) -> int:
+    def _default_replicas(self) -> int:
         return 1 if self._config.asks_server else max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def _check(self, files: list[InputFile], plan: Plan) -> tuple[list[_Found], RunInput]:
@@ -208,9 +201,9 @@ class ClusterJob:
             raise InputError(told or f"holds no sample; {FORMS}", path=self._shown)
         if twice := list(_doubled(seen, samples)):
             raise InputError(
-                f"{', '.join(map(repr, sorted(twice)[:_NAMED]))} "
+                f"{', '.join(map(repr, sorted(twice)[:_SHOWN_NAMES]))} "
                 f"{'stands' if len(twice) == 1 else 'stand'} more than once"
-                f"{', and others do' if len(twice) > _NAMED else ''}; make each qid unique",
+                f"{', and others do' if len(twice) > _SHOWN_NAMES else ''}; make each qid unique",
                 path=self._shown,
                 field="qid",
             )
@@ -230,7 +223,7 @@ class ClusterJob:
         return record
 
     def _there(self, found: list[_Found]) -> list[_Found]:
-        """Those whose shards are there; shards of other blocks are removed."""
+        """Return the blocks whose shards are there; remove the shards of other blocks."""
         names = {each.name for each in found}
         there = {path.stem: path for path in shards(self._folder / SHARDS)}
         for name in there.keys() - names:
@@ -239,27 +232,25 @@ class ClusterJob:
 
 
 class _Tally:
-    """Adds the shards up as they come."""
+    """Adds up the shards as they come."""
 
     def __init__(self, folder: Path, totals: Totals, watcher: Watcher) -> None:
         self.totals, self._folder, self._watcher = totals, folder / SHARDS, watcher
         self.names: set[str] = set()
-        self.crashed: list[str] = []
-        self._said: set[str] = set()
+        self._warned: set[str] = set()
         self.answers = 0
 
     def add(self, row: Row) -> None:
-        """Take in what an actor says of a shard; of its warnings what no other said before."""
-        for text in row["said"]:
-            if text not in self._said:
-                self._said.add(text)
+        """Add what an actor returns for a shard; log a warning that is new."""
+        for text in row["warnings"]:
+            if text not in self._warned:
+                self._warned.add(text)
                 _LOG.warning("%s", text)
         if row["error"]:
             raise _raised(row["error"])
-        if not row["totals"]:  # damaged: it is made again
+        if not row["totals"]:  # the shard is damaged, and is made again
             return
         self.names.add(row["name"])
-        self.crashed += row["crashed"]
         self.totals.merge(pickle.loads(row["totals"]))  # noqa: S301  our own actor's
         with (self._folder / f"{row['name']}.jsonl").open("rb") as file:
             for result in results_in(file):
@@ -269,15 +260,15 @@ class _Tally:
 
 
 def _raised(error: bytes) -> JudgeError:
-    """What an actor of ours met."""
-    met: JudgeError = pickle.loads(error)  # noqa: S301  likewise
+    """Return the error that an actor met."""
+    met: JudgeError = pickle.loads(error)  # noqa: S301  our own actor's
     return met
 
 
 def _doubled(seen: "Dataset", samples: int) -> Iterable[str]:
-    """The qids that stand more than once."""
+    """Return the qids that are not unique."""
     qids = seen.select_columns(["qids"])
-    if samples <= _FEW:
+    if samples <= _MOST_QIDS_HERE:
         counts = Counter(qid for row in qids.iter_rows() for qid in row["qids"])
         return [qid for qid, count in counts.items() if count > 1]
     flat = qids.flat_map(lambda row: [{"qid": qid} for qid in row["qids"]])
@@ -286,7 +277,7 @@ def _doubled(seen: "Dataset", samples: int) -> Iterable[str]:
 
 
 def _kept(plan: Plan, there: list[_Found]) -> Iterable[Row]:
-    """What stands in the shards that are there."""
+    """Return a row for each shard that an earlier session finished."""
     if not there:
         return []
     rows = ray.data.from_items([each._asdict() for each in there])
@@ -295,7 +286,7 @@ def _kept(plan: Plan, there: list[_Found]) -> Iterable[Row]:
 
 
 def _scored(plan: Plan, files: list[InputFile], rest: list[_Found], replicas: int) -> Iterable[Row]:
-    """A row for each block once its shard is written."""
+    """Return a row for each block, once its shard is written."""
     if not rest:
         return []
     rows: list[Row] = []
@@ -310,11 +301,16 @@ def _scored(plan: Plan, files: list[InputFile], rest: list[_Found], replicas: in
     given.context.target_max_block_size = 1
     pool = ray.data.ActorPoolStrategy(
         size=replicas,
-        max_tasks_in_flight_per_actor=2 * _BLOCKS,
-        max_concurrent_calls_per_actor=_BLOCKS,
+        max_tasks_in_flight_per_actor=2 * _BLOCKS_AT_A_TIME,
+        max_concurrent_calls_per_actor=_BLOCKS_AT_A_TIME,
     )
-    reading = {"num_cpus": _READING, "concurrency": replicas}
+    reading = {"num_cpus": _CPUS_TO_READ, "concurrency": replicas}
     blocks = given.map_batches(read, fn_kwargs={"plan": plan}, batch_size=1, **reading)
-    done = blocks.map(Scorer, fn_constructor_args=(plan,), compute=pool, num_cpus=cpus(plan.config))
+    done = blocks.map(
+        Scorer,
+        fn_constructor_args=(plan,),
+        compute=pool,
+        num_cpus=cpus(plan.config),
+    )
     found: Iterable[Row] = done.iter_rows()
     return found

@@ -126,6 +126,7 @@ def test_whoever_dies_nothing_is_lost_or_paid_for_twice_and_all_keep_one_pace(pl
     (place / "many").mkdir()
     for half in range(2):
         write(place / "many" / f"{half}.jsonl", rows[30 * half : 30 * half + 30])
+    (place / "pandas.py").write_text("raise ImportError('planted')")  # workers do not import it
     until_then = Until(4)
     killed: list[int] = []
     came: list[float] = []
@@ -146,7 +147,7 @@ def test_whoever_dies_nothing_is_lost_or_paid_for_twice_and_all_keep_one_pace(pl
         driver = (*words, *_ONE, "--address", ray.get_runtime_context().gcs_address)
         for done, number in ((10, signal.SIGINT), (20, signal.SIGKILL)):
             until_then.upto(done)
-            with start(*driver) as process:
+            with start(*driver, environment=dict(os.environ) | {"PYTHONSAFEPATH": "1"}) as process:
                 until(process, until_then.full.is_set)
                 second = judge(*words, *_ONE)
                 process.send_signal(number)
@@ -169,6 +170,27 @@ def test_whoever_dies_nothing_is_lost_or_paid_for_twice_and_all_keep_one_pace(pl
     there, here = read_summary(place / "run"), read_summary(place / "here")
     assert there.faithfulness == here.faithfulness
     assert (there.answers, there.judged) == (60, 60)
+
+
+def test_a_block_that_workers_die_of_is_named(place: Path) -> None:
+    write(place / "rows.jsonl", _rows(0, 9))
+    deaths: list[int] = []
+
+    def script(request: Asked) -> Answer:
+        if not request.is_probe and len(deaths) < 20:
+            for pid in _workers():
+                os.kill(pid, signal.SIGKILL)
+                deaths.append(pid)
+        return right(request)
+
+    with JudgeServer(script) as server:
+        words = ("score", "rows.jsonl", "-o", "run", *server.words, "--concurrency", 1)
+        ran = judge(*words, *_ONE)
+        assert (ran.code, len(deaths)) == (2, 4), ran.err
+        assert f"{place / 'rows.jsonl'}, answers 1 to 9: 4 workers died" in ran.err
+        deaths += range(20)  # and the same command goes on
+        assert judge(*words, *_ONE).code == 0
+    assert len(results(place / "run")) == 9
 
 
 def _workers() -> list[int]:
