@@ -9,7 +9,7 @@ import typer
 from judge.cli.ci import annotate, check_file, hiding_commands, write_markdown
 from judge.cli.options import JSON, chosen, takes_language
 from judge.cli.render.answers import gate_line
-from judge.cli.render.differences import print_differences
+from judge.cli.render.comparison import print_differences
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, RunError
 from judge.inputs.files import placed

@@ -1,27 +1,42 @@
-"""Several runs side by side, printed: means, paired differences, and what does not match."""
+"""Comparisons of runs: of the scores of answers, and of the measures of rankings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rich.text import Text
 
-from judge.cli.render.answers import gate_line
+from judge.cli.render.answers import SUPPORT_LOOKS, UNSCORED_LOOK, gate_line, mark
 from judge.cli.terminal import Page, figures, number
+from judge.messages import LANGUAGE, Messages
+from judge.records import Interval, Support
+from judge.records.comparison import (
+    Differences,
+    RunComparison,
+    ScoreDifference,
+    SentenceChange,
+    Side,
+)
+from judge.reports.compare import WITHOUT, findings, score_name, sparkline
 from judge.reports.gate import less_is_better
-from judge.retrieval.records import ComparedRun, MeasureDifference, Mismatch, RunsReport
-from judge.text.visible import clip, flat, plural
+from judge.retrieval.records import MeasureDifference, Mismatch, RunsReport
+from judge.text.visible import clip, flat, plural, short
 
-_LONGEST: Final = 20
-_NAMED: Final = 5
-_LEVEL: Final = 0.05
-_LEAST_P: Final = 0.0001
+_MAX_NAME: Final = 60
+_MAX_RUN_NAME: Final = 20
+_MAX_NAMES: Final = 5
+_MAX_SLICES: Final = 20
+_MAX_SENTENCE: Final = 300
 _BAR: Final = 40
-_HOW: Final = (
+"""Columns of a bar for the value 1."""
+_SIGNIFICANT: Final = 0.05
+_SMALLEST_P: Final = 0.0001
+_COLUMNS: Final = ("first", "value", "difference", "interval", "p", "p_holm", "pairs")
+_METHOD: Final = (
     "Each difference is a run less {first}, over the queries that both have: a paired t test and "
     "its interval. p is never under what the signs of the differences could show, and where fewer "
     "than six queries differ there is no interval. Better and worse count queries."
 )
-_MANY: Final = (
+_CHANCE: Final = (
     "Many differences stand here: of twenty that are nothing, one has p under .05 by chance. "
     "Choose beforehand which one counts."
 )
@@ -39,10 +54,27 @@ _MISMATCHES: Final[dict[Mismatch, str]] = {
 }
 
 
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _span(limits: Interval | None) -> str:
+    return "–" if limits is None else f"{_signed(limits.low)} … {_signed(limits.high)}"
+
+
+def _p(value: float) -> str:
+    return f"<{_SMALLEST_P:.4f}".replace("0.", ".") if value < _SMALLEST_P else f"{value:.4f}"
+
+
+def _run_name(name: str) -> str:
+    """Return a name, or its end, where the names of runs differ."""
+    return clip(flat(name)[::-1], _MAX_NAME)[::-1]
+
+
 def print_compared(
     report: RunsReport, measures: Sequence[str], page: Page, *, chart: bool = False
 ) -> None:
-    """Print the table of these measures, the chart if wished, and the notes."""
+    """Print the measures of rankings in each run, and how they differ from the first run."""
     headers = ("run", "mean", "diff.", "95 % interval", "p", "gain", "better\n/ worse")
     table = figures("measure", *headers)
     table.columns[1].justify, table.padding = "left", (0, 1, 0, 0)
@@ -50,9 +82,10 @@ def print_compared(
     measures = [each for each in measures if any(mean[each] is not None for mean in means)]
     for measure in measures:
         for place, run in enumerate(report.runs):
-            cells = _cells(measure, run.differences.get(measure))
+            cells = _measure_cells(measure, run.differences.get(measure))
+            name = short(run.name, _MAX_RUN_NAME)
             mean = number(run.report.mean[measure])
-            table.add_row("" if place else measure, _short(run.name), mean, *cells)
+            table.add_row("" if place else measure, name, mean, *cells)
     page.table(table)
     if chart:
         _print_chart(report, measures, page)
@@ -60,41 +93,29 @@ def print_compared(
         page.say(line, hang=2)
     for run in report.runs:
         for gate in run.report.gates:
-            name = Text(f"{_short(run.name)}: ")
-            page.say(name.append_text(gate_line(gate)), hang=2)
+            text = Text(f"{short(run.name, _MAX_RUN_NAME)}: ")
+            page.say(text.append_text(gate_line(gate)), hang=2)
     page.made_by(dict.fromkeys(run.report.signature for run in report.runs))
 
 
-def _cells(measure: str, found: MeasureDifference | None) -> tuple[str | Text, ...]:
-    """Difference, interval, p, gain, and how many queries are better and worse."""
+def _measure_cells(measure: str, found: MeasureDifference | None) -> tuple[str | Text, ...]:
+    """Return the difference, its interval, p, gain, and the numbers of better and worse queries."""
     if found is None:
-        return ("", "", "", "", "")
+        return ("",) * 5
     better, worse = found.higher, found.lower
     if less_is_better(measure):
         better, worse = worse, better
-    limits = found.interval
-    span = "–" if limits is None else f"{signed(limits.low)} … {signed(limits.high)}"
-    style = ""
-    if limits is not None and found.p < _LEVEL and not limits.low <= 0 <= limits.high:
+    limits, style = found.interval, ""
+    if limits is not None and found.p < _SIGNIFICANT and not limits.low <= 0 <= limits.high:
         style = "green" if (found.difference > 0) is not less_is_better(measure) else "red"
-    p = "<.0001" if found.p < _LEAST_P else f"{found.p:.4f}"
-    gain = "–" if found.gain is None else _minus(f"{100 * found.gain:+.1f} %")
-    shown = Text(signed(found.difference), style=style)
-    return (shown, span, p, gain, f"{better} / {worse}")
-
-
-def signed(value: float) -> str:
-    """A difference, with its sign."""
-    return _minus(f"{value:+.3f}")
-
-
-def _minus(text: str) -> str:
-    return text.replace("-", "\N{MINUS SIGN}")
+    gain = "–" if found.gain is None else f"{100 * found.gain:+.1f} %"
+    difference = Text(_signed(found.difference), style=style)
+    gain = gain.replace("-", "\N{MINUS SIGN}")
+    return (difference, _span(limits), _p(found.p), gain, f"{better} / {worse}")
 
 
 def _print_chart(report: RunsReport, measures: Sequence[str], page: Page) -> None:
-    """A bar for each run below the name of the measure; its full length is 1."""
-    mark = "█" if page.speaks_utf else "#"
+    block = "█" if page.speaks_utf else "#"
     for measure in measures:
         page.say(measure, style="bold")
         table = figures("", "", "")
@@ -102,38 +123,215 @@ def _print_chart(report: RunsReport, measures: Sequence[str], page: Page) -> Non
         table.columns[1].justify = "left"
         for run in report.runs:
             if (mean := run.report.mean[measure]) is not None:
-                bar = mark * round(_BAR * min(1.0, mean))
-                table.add_row(f"  {_short(run.name)}", bar.ljust(_BAR), number(mean))
+                bar = block * round(_BAR * min(1.0, mean))
+                name = short(run.name, _MAX_RUN_NAME)
+                table.add_row(f"  {name}", bar.ljust(_BAR), number(mean))
         page.table(table)
 
 
 def _notes(report: RunsReport) -> Iterator[str]:
-    first, *others = report.runs
+    names = [short(run.name, _MAX_RUN_NAME) for run in report.runs]
+    others = report.runs[1:]
     if others:
-        yield _HOW.format(first=_short(first.name))
+        yield _METHOD.format(first=names[0])
     if any(found is not None for run in others for found in run.differences.values()):
-        yield _MANY
-    for run in report.runs:
+        yield _CHANCE
+    for name, run in zip(names, report.runs, strict=True):
         averaged, queries = run.report.averaged, run.report.queries
         if averaged < queries:
-            of = f"{averaged} of {queries} {plural(queries, 'query')}"
-            yield f"{_short(run.name)}: {of} in the means"
-    for run in others:
+            yield f"{name}: {averaged} of {queries} {plural(queries, 'query')} in the means"
+    for name, run in zip(names[1:], others, strict=True):
         for kind, count in run.mismatches.items():
-            qids = ", ".join(map(_short, run.listed[kind][:_NAMED]))
-            qids += f" and {count - _NAMED} more" if count > _NAMED else ""
-            names = {"run": _short(run.name), "first": _short(first.name)}
-            yield _MISMATCHES[kind].format(**names, count=count, qids=qids)
-    yield from _warnings(report.runs)
+            qids = ", ".join(short(qid, _MAX_RUN_NAME) for qid in run.listed[kind][:_MAX_NAMES])
+            qids += f" and {count - _MAX_NAMES} more" if count > _MAX_NAMES else ""
+            yield _MISMATCHES[kind].format(run=name, first=names[0], count=count, qids=qids)
+    for name, run in zip(names, report.runs, strict=True):
+        for warning in run.report.warnings:
+            yield f"{name}: {warning}"
     if report.rejected:
         yield f"lines that are no samples, and so left out: {report.rejected}"
 
 
-def _warnings(runs: Sequence[ComparedRun]) -> Iterator[str]:
-    for run in runs:
-        for warning in run.report.warnings:
-            yield f"{_short(run.name)}: {warning}"
+def print_differences(report: RunComparison, page: Page, *, most: int) -> None:
+    """Print how the scores of each run differ from those of the first, then the gates.
+
+    The `most` answers that lost most are listed.
+    """
+    _Comparison(report, page, most).print()
 
 
-def _short(name: str) -> str:
-    return clip(flat(name), _LONGEST)
+class _Comparison:
+    def __init__(self, report: RunComparison, page: Page, most: int) -> None:
+        self._report, self._page, self._most = report, page, most
+        self._say = Messages.of("compare", "say")
+        self._first = _run_name(report.runs[0].name)
+        self._headline = next(iter(report.sides))
+
+    def print(self) -> None:
+        report, page, say = self._report, self._page, self._say
+        if report.across:
+            page.say(say("across", parts="; ".join(report.across)), hang=2, style="bold yellow")
+        for run in report.runs:
+            if run.untrusted:
+                page.say(say("untrusted", run=_run_name(run.name)), hang=2, style="bold red")
+        if len(report.runs) > 2:  # noqa: PLR2004
+            self._print_course()
+        self._print_run(report.differences[-1])
+        for name, why in report.left_out.items():
+            page.say(say("left_out", run=_run_name(name), why=why), hang=2)
+        for gate in report.gates:
+            page.say(gate_line(gate), hang=2)
+        page.made_by(dict.fromkeys(made for run in report.runs for made in run.signatures))
+
+    def _name(self, score: str) -> str:
+        return score_name(score, LANGUAGE.get(), offline=self._report.offline)
+
+    def _joined(self, parts: Sequence[str]) -> str:
+        return self._say("joint").join(parts)
+
+    def _print_course(self) -> None:
+        """Print each score in all runs in their order, over each run's own answers."""
+        say, runs, headline = self._say, self._report.runs, self._headline
+        table = figures(*map(say, ("score", "course", "first", "last")))
+        table.columns[1].justify = "left"
+        for name in self._report.sides:
+            means = [run.mean[name] for run in runs]
+            if len(set(means)) > 1:
+                line = sparkline(means, plain=not self._page.speaks_utf)
+                table.add_row(self._name(name), line, number(means[0]), number(means[-1]))
+        self._page.table(table)
+        heads = (*map(say, ("run", "started")), self._name(headline), *map(say, _COLUMNS[2:]))
+        table = figures(*heads)
+        for place, run in enumerate(runs):
+            cells: Sequence[str | Text] = ("",) * 5
+            if place:
+                found = self._report.differences[place - 1].scores[headline]
+                cells = self._cells(found, self._report.sides[headline])[2:]
+            started = (run.started or "–")[:16].replace("T", " ")
+            table.add_row(_run_name(run.name), started, number(run.mean[headline]), *cells)
+        self._page.table(table)
+
+    def _print_run(self, found: Differences) -> None:
+        page, say, sides = self._page, self._say, self._report.sides
+        title = say("against", run=_run_name(found.run), first=self._first, count=found.common)
+        rows = {
+            self._name(name): (score, sides[name])
+            for name, score in found.scores.items()
+            if score is not None and score.better + score.worse
+        }
+        self._print_table("score", title, rows)
+        for line in self._notes(found):
+            page.say(line, hang=2)
+        if self._report.by is not None:
+            self._print_slices(found, flat(self._report.by))
+        self._print_changes(found)
+        page.blank()
+        page.say(say("how"), hang=2, style="dim")
+
+    def _print_table(
+        self, head: str, title: str, rows: Mapping[str, tuple[ScoreDifference, Side]]
+    ) -> None:
+        self._page.say(title, hang=2, style="bold")
+        table = figures(*map(self._say, (head, *_COLUMNS)))
+        table.padding = (0, 1, 0, 0)
+        for name, (score, side) in rows.items():
+            table.add_row(name, *self._cells(score, side))
+            if score.bounds is not None:
+                span = f"{_signed(score.bounds[0])} … {_signed(score.bounds[1])}"
+                failures = self._say("failures", open=score.open)
+                table.add_row(failures, "", "", "", span, "", "", "")
+        if rows:
+            self._page.table(table)
+
+    def _cells(self, found: ScoreDifference | None, side: Side) -> tuple[str | Text, ...]:
+        """Return both means, the difference, its interval, two p, and answers won, lost, tied."""
+        if found is None:
+            return ("–",) * 7
+        style = ""
+        if found.p_holm < _SIGNIFICANT:
+            style = "green" if (found.difference > 0) is (side == "least") else "red"
+        return (
+            number(found.first),
+            number(found.value),
+            Text(_signed(found.difference), style=style),
+            _span(found.interval),
+            _p(found.p),
+            _p(found.p_holm),
+            f"{found.better} / {found.worse} / {found.tied}",
+        )
+
+    def _notes(self, found: Differences) -> Iterator[str]:
+        say = self._say
+        same = [self._name(n) for n, s in found.scores.items() if s and not s.better + s.worse]
+        if same:
+            yield say("equal", names=self._joined(same))
+        missing = [self._name(name) for name, score in found.scores.items() if score is None]
+        if missing:
+            yield say("unpaired", names=self._joined(missing))
+        for kind, qids in found.listed.items():
+            if count := getattr(found, kind):
+                some = ", ".join(map(_run_name, qids[:_MAX_NAMES]))
+                some += say("more", count=count - _MAX_NAMES) if count > _MAX_NAMES else ""
+                run = _run_name(found.run)
+                yield say(kind, run=run, first=self._first, count=count, qids=some)
+        if found.common and not any(findings(found.scores)):
+            score = found.scores[self._headline]
+            if score is None or score.to_see is None:
+                yield say("none")
+            else:
+                values = {"detect": f"{self._report.detect:g}", "count": f"{score.to_see:,}"}
+                yield say("nothing", score=self._name(self._headline), **values)
+
+    def _print_slices(self, found: Differences, by: str) -> None:
+        say, side = self._say, self._report.sides[self._headline]
+        rows = {
+            _run_name(value) if value != WITHOUT else say("without"): (score, side)
+            for value, table in found.slices.items()
+            if (score := table[self._headline]) is not None
+        }
+        self._page.blank()
+        title = say("by", score=self._name(self._headline), of=by)
+        self._print_table("slice", title, dict(list(rows.items())[:_MAX_SLICES]))
+        if len(rows) > _MAX_SLICES:
+            self._page.say(say("more_slices", count=len(rows) - _MAX_SLICES), hang=2)
+        if found.moved:
+            values = {"of": by, "run": _run_name(found.run), "first": self._first}
+            self._page.say(say("moved", **values, count=found.moved), hang=2)
+
+    def _print_changes(self, found: Differences) -> None:
+        """Print how labels changed in equal answers, and the answers that lost most."""
+        page, say, labels = self._page, self._say, Messages.of("looks", "label")
+        if found.same_text:
+            changes = [
+                say("label", first=labels(each.first), then=labels(each.then), count=each.sentences)
+                for each in found.labels
+            ]
+            text = self._joined(changes) if changes else say("no_label")
+            page.say(say("labels", count=found.same_text, changes=text), hang=2)
+        if not found.changed:
+            if found.common:
+                page.say(say("same"), hang=2)
+            return
+        lost = [each for each in found.worst if each.first != each.value or each.sentences]
+        lost = lost[: self._most]
+        if lost:
+            page.blank()
+            counts = {"shown": len(lost), "count": found.changed}
+            page.say(say("worst", score=self._name(self._headline), **counts), style="bold")
+        for each in lost:
+            values = {"first": number(each.first), "value": number(each.value)}
+            line = say("changed", **values, qid=_run_name(each.qid))
+            if each.same_text:
+                line += f"  ({say('same_text', count=each.sentences)})"
+            page.say(line, 2, hang=2)
+            for sentence in each.told[:_MAX_NAMES]:
+                self._print_sentence(sentence)
+
+    def _print_sentence(self, change: SentenceChange) -> None:
+        names = Messages.of("looks", "label")
+        is_support = change.label in {each.value for each in Support}
+        look = SUPPORT_LOOKS[Support(change.label)] if is_support else UNSCORED_LOOK
+        labels = (names(each) for each in (change.first, change.label) if each)
+        line = Text(f"{mark(look, self._page)} {' → '.join(labels)}  ")
+        line.stylize(look.style)
+        self._page.say(line.append(clip(flat(change.text), _MAX_SENTENCE)), 4, hang=2)
