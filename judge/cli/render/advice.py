@@ -1,6 +1,5 @@
 """Advice on measures, laid out for a terminal and as a Markdown page."""
 
-import re
 from collections.abc import Iterator
 from typing import Final, TypeAlias, get_args
 
@@ -8,14 +7,13 @@ from rich.text import Text
 
 from judge.advice.recommend import HELD, cutoff, figure
 from judge.advice.records import Advice, AdvisedMeasure, Profile, Role, Wishes
+from judge.cli.render.markdown import MarkdownPage
 from judge.cli.terminal import Page
 from judge.signature import release
-from judge.text.visible import flat, plural
+from judge.text.visible import plural
 
 _Item: TypeAlias = tuple[str, str]
-"""A name, which may be empty, and what is to be said of it in a sentence."""
-_MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~])")
-_MEASURE: Final = "To measure it"
+"""A name, which may be empty, and a sentence about it."""
 _FIGURES: Final = {
     "samples": "samples",
     "queries": "queries with something relevant",
@@ -29,7 +27,7 @@ _FIGURES: Final = {
         "by gold_evidence)"
     ),
 }
-"""What is said of a profile, by field; the last two where there are any."""
+"""The words for each field of a profile. The last two are left out where they are 0."""
 _SHARES: Final = {
     "query": "a query",
     "answer": "an answer",
@@ -42,55 +40,45 @@ _SHARES: Final = {
 
 
 def print_advice(advice: Advice, source: str, page: Page, written: str | None) -> None:
-    """Print the scenario, the measures, why, and the name of the page if one was written.
+    """Print the scenario, the measures, why, and the name of the file if one was written.
 
-    The source is a shell's word for the samples, here and below.
+    The source is the name of the samples as a shell takes it.
     """
-    for number, (title, items) in enumerate(_sections(advice)):
-        if number:
+    for position, (title, items) in enumerate(_sections(advice)):
+        if position:
             page.blank()
         page.say(title, style="bold")
-        for name, said in items:
-            line = Text(name, style="cyan").append("  " if name else "")
-            page.say(line.append(said, style="default"), indent=2, hang=4)
-    if to_run := command(advice, source):
+        for name, text in items:
+            between = ": " if isinstance(page, MarkdownPage) else "  "
+            line = Text(name, style="cyan").append(between if name else "")
+            page.say(line.append(text, style="default"), indent=2, hang=4)
+    if to_run := _command(advice, source):
         page.blank()
-        page.say(_MEASURE, style="bold")
+        page.say("To measure it", style="bold")
         page.copied(f"  {to_run}")
     if written is not None:
         page.copied(f"written to {written}")
 
 
 def markdown_page(advice: Advice, source: str) -> str:
-    """The whole advice as a Markdown page, to be kept beside what was decided on."""
-    made = f"for {source}, by judge {release('judge')}"
-    lines = ["# Which measures fit this data", "", _plain(made), ""]
-    for heading, items in _sections(advice):
-        lines += [f"## {_plain(heading)}", ""]
-        for name, said in items:
-            lines.append("- " + (f"**{_plain(name)}** " if name else "") + _plain(said))
-        lines.append("")
-    if line := command(advice, source):
-        lines += [f"## {_MEASURE}", "", "```bash", flat(line), "```", ""]
-    return "\n".join(lines)
+    """Return the advice as a page in Markdown, to be kept beside the decision."""
+    page = MarkdownPage()
+    page.say(f"Which measures fit {source}, by judge {release('judge')}", style="bold")
+    print_advice(advice, source, page, None)
+    return page.markdown
 
 
-def command(advice: Advice, source: str) -> str | None:
-    """What measures the advised; None where nothing is."""
+def _command(advice: Advice, source: str) -> str | None:
+    """Return the command that computes the advised measures, if there are any."""
     cuts = {cut for each in advice.measures if (cut := cutoff(each.name)) is not None}
     if not cuts:
         return None
     return f"judge retrieval {source} -k {','.join(map(str, sorted(cuts)))}"
 
 
-def _plain(text: str) -> str:
-    """Text in which Markdown sees no marks."""
-    return _MARKS.sub(r"\\\1", flat(text))
-
-
 def _sections(advice: Advice) -> Iterator[tuple[str, list[_Item]]]:
-    """Headings with their items in the order to be read; what has no items is left out."""
-    why = "so no measure of retrieval is advised; why, stands below"
+    """Yield the headings with their items; those without items are left out."""
+    why = "so no measure of retrieval is advised; the reasons are below"
     families = [
         (f"{each.family}: {'fits' if each.fits else 'does not fit'}", each.why, each.command)
         for each in advice.families
