@@ -4,7 +4,7 @@ The option of a setting has the name, type, default and help of its field in `Co
 """
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from types import UnionType
@@ -47,6 +47,9 @@ PANELS: Final[dict[str, tuple[str, ...]]] = {
 """The settings in each panel of the help."""
 _METAVARS: Final = {"map": "FIELD=PATH", "extra_body": "JSON", "headers": "JSON"}
 
+file_option = partial(typer.Option, rich_help_panel=FILES)
+gate_option = partial(typer.Option, rich_help_panel=GATES)
+engine_option = partial(typer.Option, rich_help_panel=LARGE_RUNS)
 RUN: Final = typer.Argument(metavar="RUN", help="The folder of a run.")
 SAMPLES: Final = typer.Argument(
     metavar="SAMPLES",

@@ -11,7 +11,7 @@ import typer
 
 from judge.cli.app import Interrupted, stopping
 from judge.cli.ci import Reports, hiding_commands
-from judge.cli.options import FILES, GATES, LARGE_RUNS, takes_language, takes_options
+from judge.cli.options import engine_option, file_option, gate_option, takes_language, takes_options
 from judge.cli.progress import Progress
 from judge.cli.render.totals import Highlights, Wanted, print_forecast, print_totals
 from judge.cli.terminal import output
@@ -51,92 +51,67 @@ def _check_folder(value: str | None) -> str | None:
 class _Files(NamedTuple):
     """What is read and written."""
 
-    output: str | None = typer.Option(
+    output: str | None = file_option(
         None,
         "-o",
         "--output",
         metavar="RUN",
         help="The run folder. Without it, runs/ and the name of SAMPLES.",
         callback=_check_folder,
-        rich_help_panel=FILES,
     )
-    force: bool = typer.Option(
-        False, "--force", help="Replace a finished run.", rich_help_panel=FILES
+    force: bool = file_option(False, "--force", help="Replace a finished run.")
+    skip_bad_lines: bool = file_option(
+        False, "--skip-bad-lines", help="Write bad lines to rejected.jsonl and go on."
     )
-    skip_bad_lines: bool = typer.Option(
-        False,
-        "--skip-bad-lines",
-        help="Write bad lines to rejected.jsonl and go on.",
-        rich_help_panel=FILES,
+    limit: int | None = file_option(
+        None, metavar="N", min=1, help="Score a random sample of N answers, drawn by --seed."
     )
-    limit: int | None = typer.Option(
-        None,
-        metavar="N",
-        min=1,
-        help="Score a random sample of N answers, drawn by --seed.",
-        rich_help_panel=FILES,
-    )
-    details: bool = typer.Option(
+    details: bool = file_option(
         False,
         "--details",
         help="Also print counts, flags, the table of cells, and the worst sentences.",
-        rich_help_panel=FILES,
     )
-    worst: int | None = typer.Option(
+    worst: int | None = file_option(
         None,
         metavar="N",
         min=0,
         help="Also list the N worst sentences; 5 with --details. With 0, no text of an answer is "
         "printed.",
-        rich_help_panel=FILES,
     )
-    junit: Path | None = typer.Option(
-        None,
-        metavar="FILE",
-        help="Also write a JUnit report with a test case for each answer.",
-        rich_help_panel=FILES,
+    junit: Path | None = file_option(
+        None, metavar="FILE", help="Also write a JUnit report with a test case for each answer."
     )
-    markdown: Path | None = typer.Option(
-        None,
-        metavar="FILE",
-        help="Also write a summary in Markdown, for a pull request.",
-        rich_help_panel=FILES,
+    markdown: Path | None = file_option(
+        None, metavar="FILE", help="Also write a summary in Markdown, for a pull request."
     )
-    review_hook: str | None = typer.Option(
+    review_hook: str | None = file_option(
         None,
         metavar="NAME",
         help="Pass a share of the answers to module:object, an http address or a .csv file.",
-        rich_help_panel=FILES,
     )
 
 
 class _Gates(NamedTuple):
     """The bounds that a summary is checked against."""
 
-    fail_under: list[str] | None = typer.Option(
-        None,
-        metavar="NAME=X",
-        help="Exit 1 if a score is under X; may be repeated.",
-        rich_help_panel=GATES,
+    fail_under: list[str] | None = gate_option(
+        None, metavar="NAME=X", help="Exit 1 if a score is under X; may be repeated."
     )
-    fail_over: list[str] | None = typer.Option(
+    fail_over: list[str] | None = gate_option(
         None,
         metavar="NAME=X",
         help="Exit 1 if a rate, such as hallucination_rate, is over X; may be repeated.",
-        rich_help_panel=GATES,
     )
-    strict_gate: bool = typer.Option(
+    strict_gate: bool = gate_option(
         False,
         "--strict-gate",
         help="Compare the worse limit of the 95 % interval, with failures counted against it.",
-        rich_help_panel=GATES,
     )
-    expect: str | None = typer.Option(
+    expect: str | None = gate_option(
         None,
         metavar="SIGNATURE",
         help="Exit 2 before anything is judged if the judge is another one: llm, similarity, "
         "llm:MODEL, or the beginning of a signature up to a bar.",
-        rich_help_panel=GATES,
     )
 
     def gates(self) -> Gates:
@@ -149,24 +124,20 @@ class _Gates(NamedTuple):
 class _Engine(NamedTuple):
     """The machines that score."""
 
-    engine: Literal["local", "ray"] = typer.Option(
-        "local",
-        help="Score in this process, or on a Ray cluster.",
-        rich_help_panel=LARGE_RUNS,
+    engine: Literal["local", "ray"] = engine_option(
+        "local", help="Score in this process, or on a Ray cluster."
     )
-    address: str | None = typer.Option(
+    address: str | None = engine_option(
         None,
         metavar="ADDRESS",
         help="With --engine ray: the cluster, such as auto. Without it, one is started here.",
-        rich_help_panel=LARGE_RUNS,
     )
-    replicas: int | None = typer.Option(
+    replicas: int | None = engine_option(
         None,
         metavar="N",
         min=1,
         help="With --engine ray: the number of actors that score, each with --concurrency answers "
         "at a time. Without it, one a CPU, or 1 where a server judges.",
-        rich_help_panel=LARGE_RUNS,
     )
 
     def check(self, review_hook: str | None, limit: int | None, *, dry_run: bool) -> None:
@@ -194,11 +165,10 @@ def score(
     ),
     *,
     files: _Files,
-    dry_run: bool = typer.Option(
+    dry_run: bool = file_option(
         False,
         "--dry-run",
         help="Print the number of calls and tokens, and the cost; nothing is sent.",
-        rich_help_panel=FILES,
     ),
     gates: _Gates,
     engine: _Engine,
