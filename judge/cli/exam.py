@@ -30,7 +30,7 @@ app = typer.Typer(add_completion=False, invoke_without_command=True, subcommand_
 
 _GATED: Final = ("accuracy", "binary", "macro_f1", "kappa", "quotes", "citations")
 _BARE: Final = frozenset({"macro_f1", "kappa"})
-"""Of these, what has no interval."""
+"""The figures that have no interval."""
 _AGAINST: Final = typer.Option(
     None,
     "--against",
@@ -41,7 +41,7 @@ _AGAINST: Final = typer.Option(
 
 
 class _Items(NamedTuple):
-    """Which items are sat, and how often."""
+    """The items, and how often each is judged."""
 
     items: list[str] | None = typer.Option(
         None,
@@ -68,14 +68,14 @@ class _Items(NamedTuple):
     )
 
     def read(self, max_line: float) -> Items:
-        """Those that are meant."""
+        """Return the selected items."""
         wanted = None if self.language_ is None else one_of("--language", self.language_, LANGS)
         whole = read_items(*(self.items or ()), max_line=max_line)
         return selected(whole, self.category or (), wanted, self.limit or 0)
 
 
 class _Gating(NamedTuple):
-    """What fails."""
+    """The bounds that the figures are checked against."""
 
     fail_under: list[str] | None = typer.Option(
         None,
@@ -88,7 +88,7 @@ class _Gating(NamedTuple):
     )
 
     def gates(self) -> Gates:
-        """What is held to what. Errors as of `Gates.read`."""
+        """Return the gates; raise ConfigError if one cannot be read."""
         gates = Gates.read({"least": self.fail_under or ()}, strict=self.strict_gate, names=_GATED)
         for gate in gates.bounds:
             if self.strict_gate and gate.name in _BARE:
@@ -118,10 +118,10 @@ def exam(
     as_json: bool = JSON,
     settings: Config,
 ) -> None:
-    """Have the judge sit an exam: items whose right labels are known, in two languages.
+    """Measure how good the judge is, on items in two languages whose labels are known.
 
-    Takes the settings of judge score. An exam is about the judge as it is now: no kept verdict is
-    read, none is kept, and nobody falls back. Without --model similarity sits it.
+    Takes the settings of judge score. Every item is judged anew: no verdict is read from the cache
+    or kept there, and there is no fallback. Without --model, similarity is measured.
 
     Exit codes: 0 fine; 1 a --fail-under gate failed; 3 too many sentences have no verdict (three at
     least, and over --max-unscored), or a gate found nothing to measure; 4 the budget is spent.
@@ -155,7 +155,7 @@ def show(
     against: Path | None = _AGAINST,
     as_json: bool = JSON,
 ) -> None:
-    """Show a kept report again, or hold it against another; nobody is asked.
+    """Show a kept report again, or compare it with another; no judge is called.
 
     Example: judge exam show now.json --against before.json
     """
@@ -166,7 +166,7 @@ def show(
 
 
 def _tell(report: ExamReport, out: Path | None, *, as_json: bool) -> None:
-    """Keep a report where asked to, and print it."""
+    """Write a report to a file if one is named, and print it."""
     if out is not None:
         write_whole(out, [written(report)])
     if as_json:
@@ -181,7 +181,7 @@ def _tell(report: ExamReport, out: Path | None, *, as_json: bool) -> None:
 def _measured(
     report: ExamReport,
 ) -> tuple[dict[str, float | None], dict[str, Interval | None]]:
-    """What gates are held against, and the intervals of what has one."""
+    """Return the figures that gates check, and their intervals."""
     totals = report.totals
     rates = {
         "accuracy": totals.whole.accuracy,
@@ -201,7 +201,7 @@ def _measured(
 
 @contextmanager
 def _bar() -> Iterator[Watch]:
-    """A bar on standard error where that is a terminal."""
+    """Show a progress bar on standard error, if that is a terminal."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("sitting the exam")

@@ -1,4 +1,4 @@
-"""Standard output and error: lines, tables, figures."""
+"""Standard output: lines, tables and figures on a page."""
 
 import os
 import re
@@ -30,36 +30,36 @@ _PIECE: Final = re.compile(
 
 
 class Page:
-    """What is said on a console, line by line."""
+    """A console that is written to line by line."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
         self.speaks_utf = console.encoding.lower().startswith("utf")
 
     def say(self, text: Text | str, indent: int = 0, hang: int = 0, style: str = "") -> None:
-        """Say a text in lines that fit; arguments as of `wrap`. `style` is of a plain string."""
+        """Print a text in lines, as `wrap` breaks it. `style` applies to a plain string."""
         whole = _styled(text, style) if isinstance(text, str) else text
         self.whole(wrap(whole, self.console.width, indent, hang))
 
     def copied(self, text: str, style: str = "") -> None:
-        """Say what people copy, such as a command or a signature: it is not broken into lines."""
+        """Print a text that people copy, such as a command, without breaking it into lines."""
         self.whole(_styled(visible(text), style))
 
     def whole(self, line: Text) -> None:
-        """Print a line as wide as it is: a narrow terminal breaks it, and nothing is cut."""
+        """Print a line of any width; a narrow terminal wraps it."""
         self.console.print(line, soft_wrap=True)
 
     def blank(self) -> None:
-        """Leave a line free."""
+        """Print an empty line."""
         self.console.print()
 
     def table(self, table: Table) -> None:
-        """Print a table as wide as it is."""
+        """Print a table of any width."""
         for line in self.rows(table):
             self.whole(line)
 
     def rows(self, table: Table) -> Iterator[Text]:
-        """The lines of a table, without the spaces that rich fills them up with."""
+        """Yield the lines of a table without trailing spaces."""
         wide = self.console.options.update(width=_WIDEST_TABLE)
         options = wide.update(width=self.console.measure(table, options=wide).maximum)
         for line in self.console.render_lines(table, options, pad=False):
@@ -83,7 +83,7 @@ class Page:
         correctness: Iterable[str] = (),
         relevance: Iterable[str] = (),
     ) -> None:
-        """Say which judges were asked, about faithfulness, correctness and answer relevance."""
+        """Print the signatures of the judges of faithfulness, correctness and relevance."""
         say = Messages.of("looks", "made")
         for signature in signatures:
             self.copied(say("by", signature=signature), "dim")
@@ -94,7 +94,7 @@ class Page:
 
 
 def open_console(*, stderr: bool = False) -> Console:
-    """A console on standard output or error; what its reader does not wait for is dropped."""
+    """Return a console on standard output or error that ignores a closed pipe."""
 
     class Piped(Console):
         def on_broken_pipe(self) -> None:
@@ -105,7 +105,7 @@ def open_console(*, stderr: bool = False) -> Console:
 
 @contextmanager
 def output() -> Iterator[Page]:
-    """A page on standard output."""
+    """Give a page on standard output."""
     console = open_console()
     if console.width < _LEAST_TERMINAL:  # an emulator that does not know its size says 0
         console.width = 80
@@ -113,19 +113,19 @@ def output() -> Iterator[Page]:
 
 
 def say(*lines: str) -> None:
-    """Print lines as they are, however wide."""
+    """Print lines of any width."""
     with output() as page:
         for line in lines:
             page.copied(line)
 
 
 def say_json(line: str) -> None:
-    """Print one JSON document on a line, so that a reader gets every character back."""
+    """Print one JSON document on a line, with control characters escaped."""
     say(escaped(line))
 
 
 def figures(*headers: str, title: str | None = None) -> Table:
-    """A table whose first column names the rows, and the others hold figures."""
+    """Return a table whose first column names the rows and whose other columns hold figures."""
     table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
     table.title_justify, table.title_style = "left", "bold"
     if title is not None:
@@ -142,23 +142,23 @@ def lang_option() -> str:
 
 
 def number(value: float | None) -> str:
-    """A score to three digits; a dash where there is none, for none is not zero."""
+    """Return a score with three digits, and a dash for None."""
     return "–" if value is None else f"{value:.3f}"
 
 
 def between(low: float, high: float) -> str:
-    """An interval of scores."""
+    """Return an interval of scores."""
     return f"{number(low)}–{number(high)}"
 
 
 def wrap(text: Text, width: int, indent: int = 0, hang: int = 0) -> Text:
-    """Break a text into lines; control characters in it are made visible.
+    """Break a text into lines, and make control characters in it visible.
 
     Args:
-        text: what to break; its styles are kept, its own line breaks too.
+        text: the text; its styles and its own line breaks are kept.
         width: columns of the terminal.
-        indent: columns left free before each line.
-        hang: columns left free on top of that before each line but the first.
+        indent: empty columns before each line.
+        hang: further empty columns before each line but the first.
     """
     shown = text.copy()
     shown.plain = visible(shown.plain)
@@ -179,7 +179,7 @@ def _styled(text: str, style: str = "") -> Text:
 
 
 def _lines(plain: str, width: int, hang: int) -> Iterator[tuple[int, int]]:
-    """Where each line begins and ends."""
+    """Yield the start and the end of each line."""
     hanging = max(_LEAST_LINE, width - hang)
     start = end = column = 0
     for piece in _PIECE.finditer(plain):
@@ -197,14 +197,14 @@ def _lines(plain: str, width: int, hang: int) -> Iterator[tuple[int, int]]:
         for position in _folds(word, room - column, hanging):
             yield start, piece.start() + position
             start, column = piece.start() + position, 0
-        # Of a folded word what is left is measured once: each rest of it would be a square.
+        # The rest of a folded word is measured once, not after each fold.
         column += size if start <= piece.start() else cell_len(plain[start : piece.end()])
         end = piece.end()
     yield start, end
 
 
 def _folds(word: str, room: int, then: int) -> Iterator[int]:
-    """Where a word wider than a line is cut: `room` columns are left here, `then` on the next."""
+    """Yield where a word is cut that does not fit into `room` columns, nor into `then` later."""
     if word.isspace():
         return
     column = 0

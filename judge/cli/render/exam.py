@@ -1,4 +1,4 @@
-"""What an exam found of a judge, printed."""
+"""Print the report of an exam."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -47,7 +47,7 @@ _CRITERIA: Final = {
     "unscored": "sentences without a verdict",
     "flips": "labels that changed when asked again",
 }
-"""Of `judge.exam.fitness.THRESHOLDS`."""
+"""The words for the criteria of `judge.exam.fitness.THRESHOLDS`."""
 _CATEGORIES: Final = {
     "arithmetic": "unit and arithmetic",
     "roles": "swapped roles",
@@ -62,7 +62,7 @@ _CATEGORIES: Final = {
     "injection": "hidden orders",
     "own": "one's own",
 }
-"""Those of the items that ship whose names do not say it all."""
+"""The words for categories whose names are not clear."""
 _SHARES: Final = {
     "quotes": "quotes found in their chunk",
     "citations": "citations judged right",
@@ -73,7 +73,7 @@ _SHARES: Final = {
 
 
 def print_exam(report: ExamReport, page: Page) -> None:
-    """Print what the judge is fit for and blind to, then accuracy, confusion, and the rest."""
+    """Print the fitness and the blind spots of the judge, then accuracy, confusion and the rest."""
     totals, fit = report.totals, report.fitness
     sizes = f"{counted(totals.items, 'item')}, {totals.sentences:,} labelled"
     title = f"Exam {flat(report.items)}: {sizes} {plural(totals.sentences, 'sentence')}"
@@ -111,7 +111,7 @@ def _fit(report: ExamReport) -> str:
 
 
 def _blind(fit: Fitness) -> Iterator[str]:
-    """The categories that it does not see, in a line for each way of not seeing."""
+    """Yield a line for each kind of blind spot, with its categories."""
     for why in dict.fromkeys(spot.why for spot in fit.blind):
         spots = ", ".join(
             f"{_category(spot.category)} ({spot.found.hits:,} of {spot.found.of:,})"
@@ -129,7 +129,7 @@ def _blind(fit: Fitness) -> Iterator[str]:
 
 
 def _print_thresholds(fit: Fitness, page: Page) -> None:
-    """What was held against which threshold, a criterion a row."""
+    """Print a row for each criterion: its value and its thresholds."""
     table = figures("threshold", "found", "gating", "watching", "fit for")
     for each in fit.criteria:
         side = "≥" if each.least else "≤"
@@ -141,7 +141,7 @@ def _print_thresholds(fit: Fitness, page: Page) -> None:
 
 
 def _print_groups(totals: ExamTotals, page: Page) -> None:
-    """Accuracy of all and by category, and of each in both languages."""
+    """Print the accuracy of all items and of each category, by language."""
     both = ("English", "Chinese")
     heads = ("category", "right", "95 % interval", *both, "full or rest", "traps called full")
     table = figures(*heads, "sentences")
@@ -162,7 +162,7 @@ def _print_groups(totals: ExamTotals, page: Page) -> None:
 
 
 def _print_confusion(totals: ExamTotals, page: Page) -> None:
-    """How often each label was said, a right label a row."""
+    """Print a row for each right label, with the numbers of labels that the judge gave."""
     columns = (*Support, *([UNSCORED] if totals.unscored else []))
     table = figures("gold ↓ said →", *map(_label, columns))
     for gold, said in totals.confusion.items():
@@ -171,7 +171,7 @@ def _print_confusion(totals: ExamTotals, page: Page) -> None:
 
 
 def _facts(report: ExamReport) -> Iterator[str]:
-    """All that is known beside accuracy, in a line each."""
+    """Yield the other figures, a line each."""
     totals, cost = report.totals, report.cost
     if Signature.parse(report.signature).source in NEVER_PARTIAL:
         yield "This judge never says partial: read its column “full or rest”."
@@ -196,7 +196,7 @@ def _facts(report: ExamReport) -> Iterator[str]:
 
 
 def _print_against(found: ExamComparison, page: Page) -> None:
-    """Print how a sitting stands to an earlier one: what turned, and how surely."""
+    """Print how a sitting differs from an earlier one, and how certain that is."""
     page.blank()
     sizes = counted(found.accuracy.of, "sentence"), counted(found.now.totals.items, "item")
     title = "Against an earlier sitting: {} of {} that both sat".format(*sizes)
@@ -224,7 +224,7 @@ def _print_against(found: ExamComparison, page: Page) -> None:
 
 
 def _verdict(found: ExamComparison) -> str:
-    """What becomes of accuracy, in a line."""
+    """Return the change of accuracy in a line."""
     rates = found.accuracy
     if found.verdict == "untrusted":
         few = "one of the two has too few verdicts"
@@ -239,7 +239,7 @@ def _verdict(found: ExamComparison) -> str:
 
 
 def _print_changes(found: ExamComparison, page: Page) -> None:
-    """By all labels, by full or rest, and by each category in which a sentence turned."""
+    """Print the changes of all labels, of full or rest, and of each category that changed."""
     heads = ("first", "now", "points", "95 % interval", "turned right / wrong", "p", "p, Holm")
     table = figures("category", *heads)
     turned = [each for each in found.categories if each.better + each.worse]
@@ -266,7 +266,7 @@ def _print_changes(found: ExamComparison, page: Page) -> None:
 
 
 def _beside(side: Sitting) -> Iterator[tuple[str, str]]:
-    """What else is known of a sitting, by name."""
+    """Yield the other figures of a sitting by name."""
     totals, cost = side.totals, side.cost
     yield _SHARES["quotes"], _of(totals.quotes)
     yield _SHARES["citations"], _of(totals.citations)
@@ -279,7 +279,7 @@ def _beside(side: Sitting) -> Iterator[tuple[str, str]]:
 
 
 def _print_turns(turned: Sequence[Turn], page: Page) -> None:
-    """The first of the sentences that turned wrong, then of those that turned right."""
+    """Print the first sentences that turned wrong, then those that turned right."""
     for way, right in (("wrong", False), ("right", True)):
         shown = [turn for turn in turned[:_LISTED] if turn.right is right]
         if not shown:
@@ -300,7 +300,7 @@ def _label(said: str | None) -> str:
 
 
 def _category(name: str | None) -> str:
-    """The words for a category that ships; the name itself of one's own."""
+    """Return the words for a category, or its name if it has none."""
     return "all" if name is None else _CATEGORIES.get(name, short(name))
 
 
@@ -313,7 +313,7 @@ def _chance(p: float) -> str:
 
 
 def _points(difference: float) -> str:
-    """A difference of shares in percentage points, with its sign.
+    """Return a difference of shares in percentage points, with its sign.
 
     >>> _points(-0.0123), _points(0.0004)
     ('−1.2', '0.0')

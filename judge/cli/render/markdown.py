@@ -1,4 +1,4 @@
-"""What a terminal is told, as Markdown for a pull request."""
+"""A page in Markdown, for a pull request."""
 
 import io
 import re
@@ -14,7 +14,7 @@ from judge.text.visible import clip, flat
 _LONGEST: Final = 1_000
 """Characters of a line: a comment on GitHub holds 65 536 in all."""
 _STEP: Final = 4
-"""Columns by which a terminal sets a line in under another."""
+"""Columns of indentation that make one level of a list."""
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>&|~$]")
 _LIVE: Final = re.compile(
     r"(?<=:)(?=//)|(?<=[Ww]{3})(?=\.)|(?<=GH)(?=-\d)|(?<=@)(?=\w)|(?<=#)(?=\d)"
@@ -25,7 +25,7 @@ _UNSEEN: Final = "\u200b"
 
 
 class MarkdownPage(Page):
-    """A page whose lines are kept as Markdown: what prints on a page prints on this one, too."""
+    """A page that keeps its lines as Markdown. Everything that prints on a page prints on it."""
 
     def __init__(self) -> None:
         super().__init__(Console(file=io.StringIO(), width=_LONGEST))
@@ -33,11 +33,11 @@ class MarkdownPage(Page):
 
     @property
     def markdown(self) -> str:
-        """All that was said."""
+        """The whole page."""
         return "\n".join(self._blocks) + "\n"
 
     def say(self, text: Text | str, indent: int = 0, hang: int = 0, style: str = "") -> None:  # noqa: ARG002  nothing hangs here
-        """Say a text: what is set in becomes an item of a list, what is bold a heading."""
+        """Add a text: an indented one as an item of a list, a bold one as a heading."""
         bold = text.style == "bold" if isinstance(text, Text) else style.startswith("bold")
         plain = text.plain if isinstance(text, Text) else text
         depth = indent + len(plain) - len(plain.lstrip(" "))
@@ -47,20 +47,20 @@ class MarkdownPage(Page):
             self._paragraph(f"**{literal(plain)}**" if bold else literal(plain))
 
     def copied(self, text: str, style: str = "") -> None:  # noqa: ARG002  nothing has a colour here
-        """Say what people copy."""
+        """Add a text that people copy."""
         self._paragraph(literal(text))
 
     def whole(self, line: Text) -> None:
-        """Say a line."""
+        """Add a line."""
         self.say(line)
 
     def blank(self) -> None:
-        """Leave a line free."""
+        """Add an empty line."""
         if self._blocks and self._blocks[-1]:
             self._blocks.append("")
 
     def table(self, table: Table) -> None:
-        """Say a table, its title above it."""
+        """Add a table, with its title above."""
         if table.title:
             self._paragraph(f"**{literal(str(table.title))}**")
         self.blank()
@@ -76,7 +76,7 @@ class MarkdownPage(Page):
 
 
 def literal(text: str) -> str:
-    r"""A text as one line of Markdown that shows just that: no markup, link, picture or mention.
+    r"""Return a text as one line of Markdown without markup, links, pictures or mentions.
 
     >>> literal("<b>*a*</b> | see https://x @all #1")
     '\\<b\\>\\*a\\*\\</b\\> \\| see https:\u200b//x @\u200ball #\u200b1'

@@ -1,4 +1,4 @@
-"""The totals of a run, printed: findings, scores, gates, where to look next; counts if asked."""
+"""Print the totals of a run: findings, scores, gates, counts, and commands that show more."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -59,7 +59,7 @@ _LISTS: Final = {
     (False, True): "flagged",
     (False, False): "unsupported",
 }
-"""What a list is called: whether it looks so, and whether flags stand in it."""
+"""The titles of the list of worst sentences: by similarity or not, with flags or not."""
 _HALF_STYLES: Final[dict[Half, str]] = {
     "neither": "green",
     "retrieval": "red",
@@ -73,7 +73,7 @@ _WORST: Final = 5
 
 
 class Highlights:
-    """What the answers of a run show: findings, the worst sentences, the first failures."""
+    """The findings, the worst sentences and the first failures of a run."""
 
     def __init__(self, worst: int) -> None:
         self.findings = Findings()
@@ -87,7 +87,7 @@ class Highlights:
 
 
 class Wanted(NamedTuple):
-    """How much of a run is printed."""
+    """The parts of a run that are printed."""
 
     worst: int | None = None
     """The number of worst sentences that are listed. With 0, no text of an answer is printed."""
@@ -171,7 +171,7 @@ class _Totals:
         self._print_next(details=wanted.details)
 
     def _print_gates(self) -> None:
-        """Of how many answers these were drawn, and what gates say."""
+        """Print the size of the draw, and the gates."""
         page, summary = self._page, self._summary
         if (whole := summary.drawn_from) is not None:
             page.say(self._say("drawn", answers=f"{summary.answers:,}", whole=f"{whole:,}"), hang=2)
@@ -179,7 +179,7 @@ class _Totals:
             page.say(gate_line(gate), hang=2)
 
     def _print_samples(self) -> None:
-        """In how many answers the sample itself keeps a verdict from being fair."""
+        """Print the numbers of answers whose samples cannot be judged fairly."""
         say = Messages.of("totals", "finding")
         for name in _SAMPLES:
             if answers := self._summary.flags.get(name):
@@ -187,7 +187,7 @@ class _Totals:
                 self._page.say(said, 2, hang=2)
 
     def _print_flagged(self) -> None:
-        """Flags that nothing else tells of, and how to list them."""
+        """Print the other flags, and the command that lists them."""
         say = Messages.of("totals", "finding")
         flags = {name.value: n for name, n in self._summary.flags.items() if name not in _SAMPLES}
         if any(flags.values()):
@@ -220,7 +220,7 @@ class _Totals:
             print_entry(item, page, grounds(item, page))
 
     def _print_correctness(self, totals: CorrectnessTotals, *, details: bool) -> None:
-        """How the answers agree with their references; by similarity, they only look correct."""
+        """Print how far answers agree with their references."""
         page = self._page
         page.blank()
         if sum(totals.statuses.values()) == totals.statuses[CorrectnessStatus.NO_REFERENCE]:
@@ -238,7 +238,7 @@ class _Totals:
         page.fields(self._named(counts))
 
     def _print_relevance(self, totals: RelevanceTotals, *, details: bool) -> None:
-        """How far the answers answer their questions."""
+        """Print how far answers answer their questions."""
         page = self._page
         page.blank()
         without = totals.statuses[RelevanceStatus.NO_QUERY]
@@ -258,7 +258,7 @@ class _Totals:
         page.fields(self._named([*told, *failures, *(flags if details else [])]))
 
     def _score_table(self, title: str, rows: Iterable[Headline]) -> Table:
-        """A row for a score, a dash where there is none; and one where failures leave it open."""
+        """Return a table with a row for each score, and one for bounds if there are failures."""
         named, heads = Messages.of("totals", "score"), Messages.of("totals", "column")
         columns = map(heads, ("mean", "interval", "pooled", "answers", "of"))
         table = figures("", *columns, title=Messages.of("totals", "title")(title))
@@ -306,7 +306,7 @@ class _Totals:
                 yield "models", self._parts(summary.models, "", len(summary.models))
 
     def _repeats(self, found: RepeatTotals) -> str:
-        """Of what was asked again, how much was said otherwise, and what did not come."""
+        """Return how many repeated requests had another outcome, and how many failed."""
         say = Messages.of("totals", "count")
         told = say("flips", **found.model_dump(), rate=number(found.flip_rate))
         if not found.failed:
@@ -326,7 +326,7 @@ class _Totals:
             yield "flags", self._parts(totals.flags)
 
     def _parts(self, parts: Mapping[_Part, int], group: str = "", total: int | None = None) -> str:
-        """A total, their sum unless given, and its parts but those of nothing."""
+        """Return a total, by default the sum, and the parts that are not 0."""
         text = _listed(parts, group)
         whole = sum(parts.values()) if total is None else total
         say = Messages.of("totals", "counted")
@@ -335,7 +335,7 @@ class _Totals:
     def _failures(
         self, totals: _Scored, examples: Mapping[UnscoredReason, Example]
     ) -> Iterator[tuple[str, str]]:
-        """What went wrong, by reason, with an example of each; nothing where nothing did."""
+        """Yield the number of failures by reason, and an example of each."""
         if not totals.unscored:
             return
         told = self._parts(totals.unscored, "unscored")
@@ -351,7 +351,7 @@ class _Totals:
             yield "such_as", clip(f"{named}, {detail}", _LONGEST_DETAIL)
 
     def _untrusted(self) -> Iterator[str]:
-        """What is not to be trusted, and how to mend it; nothing where all is."""
+        """Yield the scores that cannot be trusted, and how to mend that."""
         summary, compared, say = self._summary, self._summary.correctness, self._say
         related = summary.answer_relevance
         if summary.over_budget:
@@ -374,7 +374,7 @@ class _Totals:
             yield say("again", line=line) if last else line
 
     def _unasked(self) -> str:
-        """What the budget left unasked: claims, or at least repeats."""
+        """Return how many claims, or else repeats, were not judged because of the budget."""
         summary, say = self._summary, self._say
         repeats = summary.repeats.failed.get(UnscoredReason.BUDGET, 0) if summary.repeats else 0
         unasked = summary.unscored.get(UnscoredReason.BUDGET, 0)
@@ -496,7 +496,7 @@ def _by_similarity(signature: str) -> bool:
 
 
 def print_forecast(made: "Forecast", page: Page, *, repeat: int) -> None:
-    """Print what a run would ask and cost."""
+    """Print the calls, tokens and cost of a run."""
     claims = f"{made.claims:,} {plural(made.claims, 'claim')}"
     kept = f"{made.kept:,} of them {'has' if made.kept == 1 else 'have'} a verdict in the cache"
     page.say(f"answers  {made.answers:,}, with {claims}; {kept}")
