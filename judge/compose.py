@@ -25,7 +25,7 @@ from judge.protocols import Embedder, Judge
 from judge.signature import Signature, release
 
 if TYPE_CHECKING:
-    from judge.backends.openai import Capabilities, Client, OpenAIModel
+    from judge.backends.openai import Capabilities, ChatModel, Connection, OpenAIModel, Server
     from judge.backends.openai.batches import Provider
     from judge.backends.openai.client import Policy
     from judge.backends.store import BackgroundStore
@@ -89,12 +89,13 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
         yield Served(model, settled.served, options, _room(settled))
 
 
+MakeModel = Callable[["Server", str, "Capabilities", "BackgroundStore | None"], "ChatModel"]
+"""Makes a model from its server, its name, the options that it accepts, and the cache."""
+
+
 @asynccontextmanager
 async def compose(
-    config: Config,
-    connection: "Client | None" = None,
-    *,
-    ask: bool = True,
+    config: Config, make_model: MakeModel | None = None, *, unknown: bool = False
 ) -> AsyncGenerator[Judges]:
     """Open the judges that `config` describes; leaving closes their connections.
 
@@ -103,24 +104,22 @@ async def compose(
 
     Args:
         config: the settings.
-        connection: used in the place of one to the server, and left open. Its replies never end a
-            run.
-        ask: whether a server that no earlier run has probed is probed; otherwise it counts as
-            accepting everything.
+        make_model: makes the model that is asked in the place of one on the server, which then is
+            neither probed nor connected to. Its replies never end a run.
+        unknown: the one of `RepeatedJudge`.
 
     Raises:
         ConfigError: no key, a malformed address, a cache that cannot be opened, or a model that
             cannot be loaded.
         JudgeUnavailable: the server cannot be reached, or refuses the key or the model.
     """
-    guarded = connection is None
     async with AsyncExitStack() as stack:
-        if connection is None and config.asks_server:
-            connection = await _connected(config, stack)
-        if connection is None or not config.asks_model:
+        asks = make_model is None and config.asks_server
+        connection = await _connected(config, stack) if asks else None
+        if not config.asks_model:
             yield alone(config, await _second(config, connection, stack))
             return
-        first = await _model_judges(config, connection, stack, ask=ask, guarded=guarded)
+        first = await _model_judges(config, connection, make_model, stack, unknown=unknown)
         if not config.fallback:
             yield first
             return
@@ -145,7 +144,7 @@ def alone(config: Config, judge: Judge) -> Judges:
     return Judges(judge, ContainmentJudge(judge) if config.correctness else None)
 
 
-async def _connected(config: Config, stack: AsyncExitStack) -> "Client":
+async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
     # openai takes a second to import: only runs that ask a server do it.
     from judge.backends.openai import Connection, Pace  # noqa: PLC0415
 
@@ -172,7 +171,7 @@ def _policy(config: Config) -> "Policy":
     )
 
 
-async def _second(config: Config, connection: "Client | None", stack: AsyncExitStack) -> Judge:
+async def _second(config: Config, connection: "Connection | None", stack: AsyncExitStack) -> Judge:
     """Open the judge that needs no language model: the only one, or the fallback."""
     if config.loads_model:
         return await _local_judge(config, stack)
@@ -197,35 +196,43 @@ async def _local_judge(config: Config, stack: AsyncExitStack) -> Judge:
 
 
 async def _model_judges(
-    config: Config, connection: "Client", stack: AsyncExitStack, *, ask: bool, guarded: bool
+    config: Config,
+    connection: "Connection | None",
+    make_model: MakeModel | None,
+    stack: AsyncExitStack,
+    *,
+    unknown: bool,
 ) -> Judges:
-    from judge.backends.openai import Budget, OpenAIModel, settle  # noqa: PLC0415
+    from judge.backends.openai import Budget, OpenAIModel, Server, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall  # noqa: PLC0415
     from judge.backends.store.cache import open_store  # noqa: PLC0415
     from judge.judges.prompted import PARTS  # noqa: PLC0415
     from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
+    guarded = connection is not None
     opened = open_store(config, strict=not guarded) if config.cache else None
     store = await stack.enter_async_context(opened) if opened else None
     name, wanted = config.model or "", _wanted(config)
-    if ask:
+    server = connection.server if connection else Server(address(config))
+    if connection:
         settled = await settle(connection, name, REPLY_SCHEMA, store, wanted)
-    else:
-        settled = await recall(store, connection.base_url, name, wanted) or wanted
-    budget = Budget(config) if config.limited else None
-    model = OpenAIModel(connection, name, settled, store, budget)
-    how = "remembered" if settled.remembered else "asked" if ask else "not asked yet"
+        budget = Budget(config) if config.limited else None
+        model: ChatModel = OpenAIModel(connection, name, settled, store, budget)
+    elif make_model:
+        settled = await recall(store, server.base_url, name, wanted) or wanted
+        model = make_model(server, name, settled, store)
+    how = "remembered" if settled.remembered else "asked" if connection else "not asked yet"
     _LOG.info(
         "what the server takes (%s): %s", how, ", ".join(Signature.parse(model.signature).whole)
     )
-    made = _ModelJudges(config, model, store, connection.base_url, _room(settled), guarded)
+    made = _ModelJudges(config, model, store, server.base_url, _room(settled), guarded)
     prompt = (FAITHFULNESS, config.prompt)
     first, *others = (made.judge(prompt, each, each) for each in range(config.repeat))
     return Judges(
-        RepeatedJudge(first, *others, unknown=not ask) if others else first,
+        RepeatedJudge(first, *others, unknown=unknown) if others else first,
         made.judge(CORRECTNESS_PROMPT) if config.correctness else None,
         made.judge(RELEVANCE_PROMPT, form=PARTS) if config.relevance else None,
-        lambda: connection.trouble,
+        (lambda: connection.trouble) if connection else str,
         partial(made._replace(store=None).judge, prompt),
     )
 
@@ -234,7 +241,7 @@ class _ModelJudges(NamedTuple):
     """Makes the judges that ask one model."""
 
     config: Config
-    model: "OpenAIModel"
+    model: "ChatModel"
     store: "BackgroundStore | None"
     url: str
     room: int

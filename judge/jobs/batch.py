@@ -12,8 +12,8 @@ from typing import IO, Final, Self
 from pydantic import Field, JsonValue
 from pydantic_core import to_json
 
+from judge.backends.openai.batch_model import BatchReply, RequestKey
 from judge.backends.openai.chat import PATHS
-from judge.backends.openai.mailbox import Address, Letter
 from judge.config import Config
 from judge.errors import InputError, RunError
 from judge.inputs.folder import hold
@@ -158,9 +158,9 @@ class BatchFolder:
         """The settings it was written with."""
         return Config.model_validate(self.record.config)
 
-    def waiting(self) -> set[Address]:
+    def waiting(self) -> set[RequestKey]:
         """The requests that were written, and may still be answered."""
-        found = set[Address]()
+        found = set[RequestKey]()
         for file in self.record.files:
             if not file.answered:
                 found.update(_addresses(self.path / file.name))
@@ -180,7 +180,7 @@ class BatchFolder:
         return path
 
     @cached_property
-    def _known(self) -> dict[Address, str]:
+    def _known(self) -> dict[RequestKey, str]:
         """The requests that were written, and in which file last."""
         files = self.record.files
         return {each: file.name for file in files for each in _addresses(self.path / file.name)}
@@ -200,8 +200,8 @@ class BatchFolder:
         with replacing(self.path / REPLIES / name, MEND, follow=False) as part:
             with part.open("xb") as file:
                 for line in lines:
-                    letter = Letter.parse(line)
-                    of = self._known.get(letter.address) if letter else None
+                    reply = BatchReply.parse(line)
+                    of = self._known.get(reply.key) if reply else None
                     if of is None:
                         odd["a line is no reply to a request of this folder"] += bool(line.strip())
                         continue
@@ -225,41 +225,41 @@ class Replies:
         """What the server calls its model, as the first reply says; empty where none does."""
         self.troubles = Counter[str]()
         """What the provider says of requests that it did not answer."""
-        found = dict[Address, str]()
+        found = dict[RequestKey, str]()
         for path in sorted((folder.path / REPLIES).glob("*.jsonl")):
             with reading(path):
                 found |= self._index(path)
-        answered = (each for each in found if each.limit not in self._places.get(each.key, {}))
+        answered = (each for each in found if each.limit not in self._places.get(each.digest, {}))
         self.troubles.update(found[each] for each in answered)
 
     def __len__(self) -> int:
         return sum(map(len, self._places.values()))
 
-    def _index(self, path: Path) -> dict[Address, str]:
+    def _index(self, path: Path) -> dict[RequestKey, str]:
         """Note where the replies of a file are; what it says of requests without one."""
-        troubles, place = dict[Address, str](), 0
+        troubles, place = dict[RequestKey, str](), 0
         with path.open("rb") as file:
             for line in file:
-                if letter := Letter.parse(line):
-                    if trouble := letter.trouble():
-                        troubles[letter.address] = trouble
+                if reply := BatchReply.parse(line):
+                    if trouble := reply.trouble():
+                        troubles[reply.key] = trouble
                     else:
-                        self.served = self.served or letter.served()
-                        limits = self._places.setdefault(letter.address.key, {})
-                        limits[letter.address.limit] = (path, place)
+                        self.served = self.served or reply.served()
+                        limits = self._places.setdefault(reply.key.digest, {})
+                        limits[reply.key.limit] = (path, place)
                 place += len(line)
         return troubles
 
-    def find(self, address: Address) -> Letter | None:
+    def find(self, key: RequestKey) -> BatchReply | None:
         """The reply to a request; else a whole one to the same with another limit."""
-        limits = self._places.get(address.key, {})
-        for limit in sorted(limits, key=lambda each: (each != address.limit, each)):
+        limits = self._places.get(key.digest, {})
+        for limit in sorted(limits, key=lambda each: (each != key.limit, each)):
             path, place = limits[limit]
             with reading(path), path.open("rb") as file:
                 file.seek(place)
-                letter = Letter.parse(file.readline())
-            if letter and (limit == address.limit or letter.is_whole()):
-                return letter
+                reply = BatchReply.parse(file.readline())
+            if reply and (limit == key.limit or reply.is_whole()):
+                return reply
         return None
 
 
@@ -274,7 +274,7 @@ class RequestWriter:
         self._most = (requests, size)
         self._url = f"/v1{PATHS[folder.config().endpoint]}"
         # By key alone: the reply to one with another limit may well be whole.
-        self._seen = {each.key for each in folder.waiting()}
+        self._seen = {each.digest for each in folder.waiting()}
         self.written: list[RequestFile] = []
         """The new files."""
         self._open: tuple[IO[bytes], Path] | None = None
@@ -300,12 +300,12 @@ class RequestWriter:
                     part.replace(part.with_suffix(""))
             self._folder.save(*self.written)
 
-    def add(self, address: Address, body: Mapping[str, JsonValue]) -> None:
+    def add(self, key: RequestKey, body: Mapping[str, JsonValue]) -> None:
         """Write a request, unless it stands there already."""
-        if address.key in self._seen:
+        if key.digest in self._seen:
             return
-        self._seen.add(address.key)
-        row = {"custom_id": str(address), "method": "POST", "url": self._url}
+        self._seen.add(key.digest)
+        row = {"custom_id": str(key), "method": "POST", "url": self._url}
         line = to_json(row | {"body": body}) + b"\n"
         if self._count and (self._count >= self._most[0] or self._size + len(line) > self._most[1]):
             self._close()
@@ -335,12 +335,12 @@ class RequestWriter:
         self._open, self._count, self._size, self._digest = None, 0, 0, hashlib.sha256()
 
 
-def _addresses(path: Path) -> Iterator[Address]:
+def _addresses(path: Path) -> Iterator[RequestKey]:
     with reading(path), path.open("rb") as file:
         for line in file:
             found = _HEAD.match(line)
-            if found and (address := Address.parse(found[1].decode())):
-                yield address
+            if found and (key := RequestKey.parse(found[1].decode())):
+                yield key
 
 
 @contextmanager

@@ -4,14 +4,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from judge.backends.openai.mailbox import WAITS, Address, Mailbox
-from judge.compose import address as server_of
-from judge.compose import compose, settled
+from judge.backends.openai.batch_model import WAITS, BatchModel, RequestKey
+from judge.compose import MakeModel, compose, settled
 from judge.config import Config
 from judge.errors import JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
@@ -41,7 +41,7 @@ class Filled(NamedTuple):
 
 
 def fill(
-    folder: BatchFolder, hand_on: Callable[[Address, Mapping[str, JsonValue]], None]
+    folder: BatchFolder, hand_on: Callable[[RequestKey, Mapping[str, JsonValue]], None]
 ) -> Filled:
     """Judge the samples of a folder by the replies that are there, as `judge score` would.
 
@@ -62,14 +62,14 @@ def fill(
     config = folder.config().model_copy(update=unlimited | {"fallback": False, "workers": 1})
     asked = set[str]()
 
-    def note(address: Address, body: Mapping[str, JsonValue]) -> None:
-        asked.add(address.key)
-        hand_on(address, body)
+    def note(key: RequestKey, body: Mapping[str, JsonValue]) -> None:
+        asked.add(key.digest)
+        hand_on(key, body)
 
     replies = Replies(folder)
     known = {**folder.record.takes, "served": folder.record.takes["served"] or replies.served}
-    mailbox = Mailbox(server_of(config), replies.find, note)
-    counts, reasons = asyncio.run(_judged(config, known, mailbox, path))
+    make_model = partial(BatchModel, find=replies.find, hand_on=note)
+    counts, reasons = asyncio.run(_judged(config, known, make_model, path))
     if len(replies) >= BARREN and not counts["judged"]:
         message = f"{config.model}: none of {len(replies):,} replies holds a usable verdict; "
         raise JudgeUnhealthy(
@@ -88,12 +88,12 @@ def fill(
 
 
 async def _judged(
-    config: Config, known: Mapping[str, JsonValue], mailbox: Mailbox, path: Path
+    config: Config, known: Mapping[str, JsonValue], make_model: MakeModel, path: Path
 ) -> tuple[Counter[str], Counter[str]]:
     """How many answers and claims there are, and why some have no verdict."""
     counts, reasons = Counter[str](), Counter[str]()
     await settled(config, known)
-    async with compose(config, mailbox) as judges:
+    async with compose(config, make_model) as judges:
         limit, paths = config.max_line, config.map
         samples = read_samples(path, on_bad=lambda _: None, max_line=limit, mapping=paths)
         async with aclosing(Evaluator(config, judge=judges).evaluate(samples)) as results:

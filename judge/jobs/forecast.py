@@ -1,20 +1,19 @@
 """What a run would ask and cost: judged by nobody, with what is kept taken off."""
 
 import asyncio
+from collections import Counter
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from judge.compose import address, compose
+from judge.compose import compose
 from judge.config import Config
 from judge.evaluator import Evaluator
 from judge.inputs.samples import check_samples, drawn, read_samples
 from judge.pool import at_once
 from judge.records import Excluded, SampleResult, Verdict
 from judge.records.run import RunInput
-
-if TYPE_CHECKING:
-    pass
 
 SECONDS: Final = 5.0
 """A call is thought to take so long."""
@@ -65,35 +64,36 @@ def forecast(
         InputError: the samples cannot be read.
         ConfigError: the cache cannot.
     """
-    from judge.backends.openai.unsent import Unsent  # noqa: PLC0415  the SDK takes half a second
+    from judge.backends.openai import CountingModel  # noqa: PLC0415  the SDK takes half a second
 
     on_bad = (lambda _: None) if skip_bad_lines else None
     found = check_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
     many = min(found.samples, limit or found.samples)
     whole = found.samples if many < found.samples else None
     made_from = RunInput(path=str(path), sha256=found.sha256, samples=many, drawn_from=whole)
-    once = {"fallback": False, "workers": 1, "max_tokens": None, "max_cost": None, "repeat": 1}
-    asked = config.model_copy(update=once)
+    single = {"fallback": False, "workers": 1, "max_tokens": None, "max_cost": None, "repeat": 1}
+    asked = config.model_copy(update=single)
 
-    async def ask(settings: Config) -> tuple[Unsent, int, int]:
+    async def ask(settings: Config) -> tuple[Counter[str], int, int]:
         """What is sent with these settings, the claims, and how many of them have a verdict."""
-        unsent, claims, kept = Unsent(address(config)), 0, 0
+        counts, claims, kept = Counter[str](), 0, 0
+        make_model = partial(CountingModel, counts=counts)
         read = read_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
-        async with compose(settings, unsent, ask=False) as judges:
+        async with compose(settings, make_model, unknown=True) as judges:
             samples = drawn(read, made_from, config.seed)
             async with aclosing(Evaluator(settings, judge=judges).evaluate(samples)) as results:
                 async for result in results:
                     more, verdicts = _claims(result)
                     claims, kept = claims + more, kept + verdicts
-        return unsent, claims, kept
+        return counts, claims, kept
 
-    unsent, claims, kept = asyncio.run(ask(asked))
-    calls, prompt, reply = unsent.calls, unsent.prompt_tokens, unsent.reply_tokens
+    once, claims, kept = asyncio.run(ask(asked))
+    calls, prompt, reply = once["calls"], once["prompt_tokens"], once["reply_tokens"]
     again = None
     if config.repeat > 1:
         most, *_ = asyncio.run(ask(asked.model_copy(update={"repeat": config.repeat})))
-        more = (most.prompt_tokens - prompt, most.reply_tokens - reply)
-        again = More(most.calls - calls, *more, config.cost(*more))
+        more = (most["prompt_tokens"] - prompt, most["reply_tokens"] - reply)
+        again = More(most["calls"] - calls, *more, config.cost(*more))
     width = at_once(config)
     minutes = max(
         calls * SECONDS / width / _MINUTE,

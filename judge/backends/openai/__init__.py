@@ -2,17 +2,18 @@
 
 from judge.backends.openai.budget import Budget
 from judge.backends.openai.chat import Capabilities
-from judge.backends.openai.client import Client, Connection, Policy
+from judge.backends.openai.client import Connection, Policy
 from judge.backends.openai.embedder import OpenAIEmbedder
-from judge.backends.openai.model import OpenAIModel, SeededModel, settle
+from judge.backends.openai.model import ChatModel, CountingModel, OpenAIModel, SeededModel, settle
 from judge.backends.openai.pace import Pace
 from judge.backends.openai.server import Server
 
 __all__ = [
     "Budget",
     "Capabilities",
-    "Client",
+    "ChatModel",
     "Connection",
+    "CountingModel",
     "OpenAIEmbedder",
     "OpenAIModel",
     "Pace",

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Generic, Protocol, Self, TypeVar
+from typing import Final, Generic, Self, TypeVar
 
 from httpx2 import Response
 from openai import AsyncOpenAI
@@ -127,43 +127,6 @@ class Exchange(Generic[T]):
     """Attempts that failed before the last one."""
 
 
-class Client(Protocol):
-    """What a model is asked through: a `Connection`, or a stand-in that connects to nobody."""
-
-    @property
-    def host(self) -> str:
-        """The server's, with the port if one is named."""
-
-    @property
-    def base_url(self) -> str:
-        """The server's, without a slash at its end."""
-
-    @property
-    def policy(self) -> Policy:
-        """How often, how long and how soon again it is asked."""
-
-    @property
-    def again(self) -> str:
-        """What finds out anew what the server takes, where that has changed."""
-
-    @property
-    def trouble(self) -> str:
-        """What is the matter with the server; empty while it answers."""
-
-    async def ask(
-        self,
-        path: str,
-        body: Mapping[str, JsonValue],
-        read: Callable[[bytes], T],
-        *,
-        deadline: float | None = None,
-        final: Callable[[Failure], bool] | None = None,
-        spent: Callable[[T], int] = lambda _: 0,
-        option: str = "--model",
-    ) -> Exchange[T]:
-        """As of `Connection`."""
-
-
 class Connection:
     """Sends requests to one OpenAI-compatible server, as often as `policy` says.
 
@@ -174,9 +137,6 @@ class Connection:
         ConfigError: the key cannot be sent, or the address leads nowhere.
     """
 
-    again = "the same command"
-    """What finds out anew what the server takes, where that has changed."""
-
     def __init__(
         self,
         base_url: str,
@@ -186,19 +146,19 @@ class Connection:
         pace: Pace | None = None,
         headers: Mapping[str, str] = NO_HEADERS,
     ) -> None:
-        self._server: Final = Server(base_url, api_key, headers)
+        self.server: Final = Server(base_url, api_key, headers)
         self.policy: Final = policy or Policy()
         self._pace: Final = pace or Pace(SOCKETS)
         self._outage: Final = Outage(self.policy.patience, self.policy.deadline)
-        self.host: Final = self._server.host
-        self.base_url: Final = self._server.base_url
+        self.host: Final = self.server.host
+        self.base_url: Final = self.server.base_url
         self._client: AsyncOpenAI
 
     def __repr__(self) -> str:
         return f"Connection({self.base_url!r})"
 
     async def __aenter__(self) -> Self:
-        self._client = self._server.open(min(CONNECT_SECONDS, self.policy.timeout))
+        self._client = self.server.open(min(CONNECT_SECONDS, self.policy.timeout))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -241,9 +201,11 @@ class Connection:
             self._pace.spent(len(content), tokens)
         if isinstance(outcome, Failure) and outcome.step:
             step = outcome.step.format(option=option)
-            raise unavailable(self, str(body.get("model", "")), f"{outcome.detail}; {step}")
+            raise unavailable(
+                self.base_url, str(body.get("model", "")), f"{outcome.detail}; {step}"
+            )
         if isinstance(outcome, Failure) and (why := self._outage.why):
-            raise JudgeUnhealthy(str(unavailable(self, str(body.get("model", "")), why)))
+            raise JudgeUnhealthy(str(unavailable(self.base_url, str(body.get("model", "")), why)))
         return Exchange(outcome, clock() - started, retries)
 
     @property
@@ -277,9 +239,9 @@ class Connection:
                 waited = f"no whole answer within {clock() - started:.3g} s"
                 outcome: T | Failure = Failure(UnscoredReason.TIMEOUT, waited)
             else:
-                outcome = self._server.failure(error, content.decode())
+                outcome = self.server.failure(error, content.decode())
         else:
-            outcome = self._read(self._server.answer(response, content.decode()), read)
+            outcome = self._read(self.server.answer(response, content.decode()), read)
         finally:
             self._pace.release()
         if not isinstance(outcome, Failure):
@@ -297,12 +259,12 @@ class Connection:
         try:
             return read(answer.body)
         except ValueError:
-            return broken(answer, self._server.hide)
+            return broken(answer, self.server.hide)
 
 
-def unavailable(client: Client, model: str, why: str) -> JudgeUnavailable:
+def unavailable(base_url: str, model: str, why: str) -> JudgeUnavailable:
     """Return the error that ends a run; model and server are named before the reason."""
-    return JudgeUnavailable(f"model {model!r} at {client.base_url} cannot be asked: {why}")
+    return JudgeUnavailable(f"model {model!r} at {base_url} cannot be asked: {why}")
 
 
 def _fails(outcome: object) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, Field
 
-from judge.backends.openai.client import Client
+from judge.backends.openai.client import Connection
 from judge.backends.openai.failures import Failure
 from judge.backends.openai.watch import Watch
 from judge.records import Unscored, UnscoredReason
@@ -31,7 +31,7 @@ class _Body(BaseModel):
 class OpenAIEmbedder:
     """Embeds texts with one model of a server; the connection outlives it."""
 
-    def __init__(self, connection: Client, model: str) -> None:
+    def __init__(self, connection: Connection, model: str) -> None:
         self._connection = connection
         self._model = model
         self._width = 0

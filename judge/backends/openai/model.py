@@ -2,6 +2,8 @@
 
 import logging
 import re
+from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -14,9 +16,10 @@ from judge.backends.openai.chat import (
     recall,
     remember,
 )
-from judge.backends.openai.client import Client, unavailable
+from judge.backends.openai.client import Connection, Exchange, unavailable
 from judge.backends.openai.completion import Completion, read_completion
 from judge.backends.openai.failures import Failure
+from judge.backends.openai.server import Server
 from judge.backends.openai.watch import Watch
 from judge.errors import JudgeUnavailable
 from judge.protocols import Store
@@ -43,7 +46,7 @@ _USER: Final = 'Reply with the shortest JSON object of that shape, such as {"ver
 
 
 async def settle(
-    connection: Client,
+    connection: Connection,
     model: str,
     schema: Mapping[str, JsonValue],
     memory: Store | None,
@@ -83,7 +86,7 @@ async def settle(
 
 
 def _unwanted(
-    failure: Failure, connection: Client, settled: Capabilities, model: str
+    failure: Failure, connection: Connection, settled: Capabilities, model: str
 ) -> JudgeUnavailable | None:
     """The error about a field that the user added, where the refusal names one."""
     refusal = failure.refusal
@@ -91,11 +94,13 @@ def _unwanted(
     if (name := next(named, None)) is None:
         return None
     option = "--reasoning-effort" if name == "reasoning_effort" else "--extra-body"
-    return unavailable(connection, model, f"{failure.detail}; leave {name!r} out of {option}")
+    return unavailable(
+        connection.base_url, model, f"{failure.detail}; leave {name!r} out of {option}"
+    )
 
 
 async def _probe(
-    connection: Client, path: str, body: Mapping[str, JsonValue], watch: Watch
+    connection: Connection, path: str, body: Mapping[str, JsonValue], watch: Watch
 ) -> str | Failure:
     """The model that the server says has answered, or what it says instead."""
     exchange = await connection.ask(
@@ -120,67 +125,54 @@ def _refused(failure: Failure, body: Mapping[str, JsonValue]) -> str | None:
     return refusal.field(body) if refusal and asked else None
 
 
-class OpenAIModel:
-    """Asks one model with the options that `settle` found; the connection outlives it.
+class ChatModel(ABC):
+    """A model that is asked by requests in OpenAI's form; a subclass sends them.
 
     Args:
-        connection: to the server.
-        model: as the server knows it.
-        capabilities: what `settle` found.
-        memory: where that is remembered, to be corrected once it no longer holds.
-        budget: what may be spent.
+        server: where the model runs.
+        model: its name there.
+        capabilities: the options that `settle` found.
+        memory: the store that remembers them, corrected once they no longer hold.
     """
 
+    step = "the same command will find out anew what it takes"
+    """What to do where the server no longer takes an option."""
+
     def __init__(
-        self,
-        connection: Client,
-        model: str,
-        capabilities: Capabilities,
-        memory: Store | None = None,
-        budget: Budget | None = None,
+        self, server: Server, model: str, capabilities: Capabilities, memory: Store | None = None
     ) -> None:
-        self._connection = connection
-        self._budget = budget
+        self._server = server
         self._model = model
         self._capabilities = capabilities
-        self.signature = capabilities.signature(model, connection.host)
-        """`llm:MODEL@HOST|…`, then the options; it names the model that served last."""
         self._memory = memory
         self._weighed = False
-        self._told: set[tuple[str, str]] = set()
+        self._warned: set[tuple[str, str]] = set()
         self._taken = 0
 
+    @property
+    def signature(self) -> str:
+        """`llm:MODEL@HOST|…`, then the options; it names the model that served last."""
+        return self.signed(0)
+
     def signed(self, seed: int) -> str:
-        """The signature of requests with this seed."""
-        return self._capabilities.signature(self._model, self._connection.host, seed)
+        """Return the signature of requests with this seed."""
+        return self._capabilities.signature(self._model, self._server.host, seed)
+
+    @abstractmethod
+    async def send(
+        self, body: Mapping[str, JsonValue], deadline: float | None
+    ) -> Exchange[Completion]:
+        """Return what becomes of a request's body."""
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
-        """Ask once, retries included. A failure of the world is a value; a spent budget, too.
+        """Ask once, retries included. A failure of the world is a value.
 
         Raises:
             JudgeUnavailable: wrong key, unknown model, exhausted quota, or the server no longer
                 takes an option that was settled: nothing steps down in the middle of a run.
         """
-        if self._budget is None:
-            return await self._chat(request)
-        tokens = estimate_tokens(request.system) + estimate_tokens(request.user)
-        if not self._budget.begin(tokens):
-            detail = f"the budget is spent ({self._budget.over})"
-            return ChatFailure(reason=UnscoredReason.BUDGET, detail=detail, seconds=0.0)
-        prompt = reply = 0
-        try:
-            answer = await self._chat(request)
-            if isinstance(answer, ChatReply):
-                prompt, reply = answer.prompt_tokens, answer.reply_tokens
-        finally:
-            self._budget.end(tokens, prompt, reply)
-        return answer
-
-    async def _chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
         body = self._capabilities.body(self._model, request)
-        exchange = await self._connection.ask(
-            self._capabilities.path, body, read_completion, deadline=request.deadline, spent=_tokens
-        )
+        exchange = await self.send(body, request.deadline)
         outcome, seconds, retries = exchange.outcome, exchange.seconds, exchange.retries
         if isinstance(outcome, Failure):
             too_many = self._exceeds(outcome, body)
@@ -198,13 +190,11 @@ class OpenAIModel:
         await self._compare(outcome.model)
         prompt, reply = outcome.prompt_tokens, outcome.reply_tokens
         self._weigh(prompt, len(request.system) + len(request.user))
-        if prompt is None:
-            prompt = estimate_tokens(request.system) + estimate_tokens(request.user)
         return ChatReply(
             text=outcome.text,
             finish=outcome.finish,
             model=outcome.model or self._model,
-            prompt_tokens=prompt,
+            prompt_tokens=_prompt_tokens(request) if prompt is None else prompt,
             reply_tokens=estimate_tokens(outcome.text) if reply is None else reply,
             seconds=seconds,
             retries=retries,
@@ -225,17 +215,17 @@ class OpenAIModel:
             return
         if refusal.status not in _REFUSES or refusal.field(body) is None:
             return
-        url = self._connection.base_url
+        url = self._server.base_url
         await remember(self._memory, url, self._model, None, self._capabilities)
         self._memory = None  # what served since is not to bring it back
         # A message alone may quote what is judged: that is no reason to stop all the others.
         if field := refusal.named_field(body):
-            step = f"{self._connection.again} will find out anew what it takes"
+            step = self.step
             if field == self._capabilities.limit:
                 # It may be taken, and only be too high for a model: no probe finds that out.
                 step += ", or try a smaller --max-reply-tokens"
             raise unavailable(
-                self._connection,
+                self._server.base_url,
                 self._model,
                 f"the server no longer takes {field!r} ({failure.detail}); {step}",
             )
@@ -246,12 +236,11 @@ class OpenAIModel:
         if served in {"", before}:
             return
         self._capabilities = self._capabilities.model_copy(update={"served": served})
-        self.signature = self._capabilities.signature(self._model, self._connection.host)
-        url, settled = self._connection.base_url, self._capabilities
+        url, settled = self._server.base_url, self._capabilities
         await remember(self._memory, url, self._model, settled, settled)
         # A gateway may go to and fro between two: each way is told once.
-        if before and (before, served) not in self._told and len(self._told) < _WARNINGS:
-            self._told.add((before, served))
+        if before and (before, served) not in self._warned and len(self._warned) < _WARNINGS:
+            self._warned.add((before, served))
             _LOG.warning(
                 "the server now answers with model %r, and no longer with %r", served, before
             )
@@ -269,18 +258,99 @@ class OpenAIModel:
         )
 
 
-class SeededModel:
-    """The same model, with the seed of another asking; where it takes none, nothing differs."""
+class OpenAIModel(ChatModel):
+    """A model of a server that is asked over the network; the connection outlives it.
 
-    def __init__(self, model: OpenAIModel, seed: int) -> None:
+    Its `budget` says what may be spent; once it is spent, each request fails for that.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        model: str,
+        capabilities: Capabilities,
+        memory: Store | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        super().__init__(connection.server, model, capabilities, memory)
+        self._connection = connection
+        self._budget = budget
+
+    async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
+        """Ask once, within the budget. Errors as in `ChatModel`."""
+        if self._budget is None:
+            return await super().chat(request)
+        tokens = _prompt_tokens(request)
+        if not self._budget.begin(tokens):
+            detail = f"the budget is spent ({self._budget.over})"
+            return ChatFailure(reason=UnscoredReason.BUDGET, detail=detail, seconds=0.0)
+        prompt = reply = 0
+        try:
+            answer = await super().chat(request)
+            if isinstance(answer, ChatReply):
+                prompt, reply = answer.prompt_tokens, answer.reply_tokens
+        finally:
+            self._budget.end(tokens, prompt, reply)
+        return answer
+
+    async def send(
+        self, body: Mapping[str, JsonValue], deadline: float | None
+    ) -> Exchange[Completion]:
+        """Post the body to the server."""
+        path = self._capabilities.path
+        return await self._connection.ask(
+            path, body, read_completion, deadline=deadline, spent=_tokens
+        )
+
+
+class CountingModel(ChatModel):
+    """Sends nothing: adds up `calls`, `prompt_tokens` and `reply_tokens` of all requests.
+
+    A reply counts as a fifth of its limit. Each request fails for the budget's sake.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        model: str,
+        capabilities: Capabilities,
+        memory: Store | None,
+        *,
+        counts: Counter[str],
+    ) -> None:
+        super().__init__(server, model, capabilities, memory)
+        self._counts = counts
+
+    async def chat(self, request: ChatRequest) -> ChatFailure:
+        """Count a request."""
+        self._counts["calls"] += 1
+        self._counts["prompt_tokens"] += _prompt_tokens(request)
+        self._counts["reply_tokens"] += request.max_tokens // 5
+        return ChatFailure(reason=UnscoredReason.BUDGET, detail="nothing is sent", seconds=0.0)
+
+    async def send(
+        self, body: Mapping[str, JsonValue], deadline: float | None
+    ) -> Exchange[Completion]:
+        """Raise: nothing is sent."""
+        raise NotImplementedError
+
+
+def _prompt_tokens(request: ChatRequest) -> int:
+    return estimate_tokens(request.system) + estimate_tokens(request.user)
+
+
+class SeededModel:
+    """The same model with another seed; where its server takes none, nothing differs."""
+
+    def __init__(self, model: ChatModel, seed: int) -> None:
         self._model = model
         self._seed = seed
 
     @property
     def signature(self) -> str:
-        """The model's, with that seed."""
+        """The model's signature with that seed."""
         return self._model.signed(self._seed)
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
-        """Ask once. Errors as of the model."""
+        """Ask once. Errors as in `ChatModel`."""
         return await self._model.chat(request.model_copy(update={"seed": self._seed}))

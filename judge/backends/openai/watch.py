@@ -4,7 +4,7 @@ import asyncio
 import logging
 from typing import Final
 
-from judge.backends.openai.client import LAST, Client, unavailable
+from judge.backends.openai.client import LAST, Connection, unavailable
 from judge.backends.openai.failures import OWN_FAULT, Failure
 from judge.errors import JudgeUnavailable, JudgeUnhealthy
 from judge.records import UnscoredReason
@@ -21,7 +21,7 @@ class Watch:
     `option` names the model; `purpose` is what that must be able to do, in words.
     """
 
-    def __init__(self, connection: Client, model: str, option: str, purpose: str) -> None:
+    def __init__(self, connection: Connection, model: str, option: str, purpose: str) -> None:
         self._connection = connection
         self._model = model
         self._option = option
@@ -79,6 +79,6 @@ class Watch:
             step = "the server has trouble of its own; see its log, or try again later"
         else:
             step = f"is --base-url right, and can this model {self._purpose} ({self._option})?"
-        error = unavailable(self._connection, self._model, f"{failure.detail}; {step}")
+        error = unavailable(self._connection.base_url, self._model, f"{failure.detail}; {step}")
         limited = failure.reason is UnscoredReason.RATE_LIMITED
         return JudgeUnhealthy(str(error)) if limited else error

@@ -101,11 +101,15 @@ def test_a_failure_is_a_value(embed: Embed) -> None:
 
 async def test_the_deadline_is_kept(key: str, quick: Policy) -> None:
     clock = asyncio.get_running_loop().time
-    answers: dict[str, Answer] = {"timeout": Hang(), "rate_limited": too_many("9")}
-    for reason, answer in answers.items():
+    # A wait that would end behind the deadline is not begun.
+    answers: dict[str, tuple[Answer, float]] = {
+        "timeout": (Hang(), 0.05),
+        "rate_limited": (too_many("90"), 60.0),
+    }
+    for reason, (answer, seconds) in answers.items():
         with JudgeServer(embedding=always(answer)) as server:
             async with Connection(server.base_url, key, policy=quick) as connection:
-                outcome = await OpenAIEmbedder(connection, "e").embed(["a"], clock() + 0.05)
+                outcome = await OpenAIEmbedder(connection, "e").embed(["a"], clock() + seconds)
         assert isinstance(outcome, Unscored)
         assert outcome.reason == reason
 

@@ -209,7 +209,7 @@ def test_what_cannot_be_is_one_line_with_what_to_do() -> None:
             "--reasoning-effort",
         ),
         (right, ("--extra-body", '{"text": {"verbosity": "low"}}'), "judge itself sets 'text'"),
-        (right, ("--endpoint", "completions"), "'chat' or 'responses'"),
+        (right, ("--endpoint", "completions"), "'chat', 'responses'"),
     ]
     for refusal, words, said in rows:
         with JudgeServer(refusal) as server:
