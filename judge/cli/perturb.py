@@ -6,11 +6,11 @@ from typing import Final, Literal
 
 import typer
 
-from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, chosen
+from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, several
 from judge.cli.terminal import Page, figures, output
 from judge.errors import ConfigError, InputError
 from judge.inputs.samples import Source
-from judge.retrieval.perturbation import VARIANTS, Perturbation, Pool, Variant, check
+from judge.retrieval.perturbation import VARIANTS, Perturbation, Pool, check
 from judge.review.folder import check_output, write_whole
 
 _NEEDS: Final = ("query", "chunks")
@@ -58,7 +58,7 @@ def perturb(
     check_output(path, [Path(samples)], force=force)
     if not path.absolute().parent.is_dir():
         raise ConfigError(f"-o {out!r}: no such folder; make it first, or name another -o")
-    asked = _variants(variants)
+    asked = several("--variants", variants, VARIANTS) or VARIANTS
     source = Source(samples, _NEEDS, skip_bad_lines=skip_bad_lines, check=check, max_line=max_line)
     with source.again() as read:
         pool = Pool(read(), seed)
@@ -69,13 +69,6 @@ def perturb(
         write_whole(path, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     with output() as page:
         _print(perturbation, out, page)
-
-
-def _variants(text: str | None) -> tuple[Variant, ...]:
-    if text is None:
-        return VARIANTS
-    names = text.replace("，", ",").split(",")
-    return tuple(dict.fromkeys(chosen("--variants", name.strip(), VARIANTS) for name in names))
 
 
 _WHY: Final = {
