@@ -1,4 +1,4 @@
-"""The interfaces the judges are built from. A fake of each stands in `judge.backends.fake`."""
+"""The interfaces that judges are built from. `judge.backends.fake` has a fake of each."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 
 class Judge(Protocol):
-    """Turns a request into one outcome per asked sentence. Judges nest: that is the policy."""
+    """Turns a request into one outcome per asked sentence. Judges nest."""
 
     @property
     def signature(self) -> str:
-        """How its verdicts are made; known before the first one."""
+        """How the verdicts are made; known before the first one."""
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """Judge `request.ask`. The world's failures come back as `Unscored`, never as exceptions.
+        """Return an outcome for each of `request.ask`; failures of the world are `Unscored`.
 
         Raises:
-            JudgeUnavailable: the model cannot be asked at all, so that going on is pointless.
+            JudgeUnavailable: the model cannot be asked at all.
         """
 
 
@@ -48,27 +48,26 @@ class Embedder(Protocol):
     async def embed(
         self, texts: Sequence[str], deadline: float | None = None
     ) -> npt.NDArray[np.float32] | Unscored:
-        """Rows of unit length (all zero for a text without content), shape (len(texts), d).
+        """Return rows of unit length, shape (len(texts), d); zeros for a text without content.
 
-        A failure of the world is a value. `deadline`, on the event loop's clock, is when the rows
-        must be there.
+        A failure of the world is a value. `deadline` is on the event loop's clock.
 
         Raises:
-            JudgeUnavailable: as of `Model.chat`.
+            JudgeUnavailable: as `Model.chat`.
         """
 
 
 class PairScorer(Protocol):
-    """Tells of pairs of texts whether the second follows from the first."""
+    """Judges whether the second text of a pair follows from the first."""
 
     @property
     def signature(self) -> str:
-        """`NAME@HASH`: which model, and which weights of it."""
+        """`NAME@HASH`: the model and its weights."""
 
     async def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Relation | None] | Unscored:
-        """One relation per pair (premise, hypothesis), in order; None for one that is too long.
+        """Return one relation per pair (premise, hypothesis), None for a pair that is too long.
 
-        A failure of the world is a value, and concerns all pairs.
+        A failure of the world is a value for all pairs.
         """
 
 
@@ -77,10 +76,10 @@ class Model(Protocol):
 
     @property
     def signature(self) -> str:
-        """`llm:MODEL@HOST|…`: then the options that the capability probe settled."""
+        """`llm:MODEL@HOST|…`, followed by the options that the probe of the server found."""
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
-        """Ask once, retries included. A failure of the world is a value.
+        """Send a request, with retries. A failure of the world is a value.
 
         Raises:
             JudgeUnavailable: wrong key, unknown model, exhausted quota.
@@ -91,32 +90,27 @@ class Store(Protocol):
     """Keeps texts by key, across processes and crashes."""
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, str]:
-        """The texts known for these keys; a missing key is absent."""
+        """Return the texts known for these keys; a missing key is absent."""
 
     async def put(self, texts: Mapping[str, str]) -> None:
         """Keep all of these, or none."""
 
 
 class ReviewHook(Protocol):
-    """Hands a share of the answers to people, while a run goes on; a plain function serves too."""
+    """Gets a share of the results while a run goes on; a plain function will do."""
 
     def __call__(
         self, sample: Sample, result: SampleResult, probability: float, /
     ) -> Awaitable[None] | None:
-        """Called as the result is made, in no order, for the answers that were drawn.
+        """Take one result; results come as they are made, in no order.
 
-        On a thread of its own, one call after another; what it returns to be awaited, as a
-        coroutine function does, is awaited there in another event loop than the caller's, 30
-        seconds at most. So nothing it uses may be tied to the caller's loop.
-
-        Whatever it raises, the run goes on as if there were no hook; only at its end are calls that
-        are left waited for, half a minute at most. Of more than 1000 that wait, the next ones are
-        dropped. A run that ends by an error or is interrupted gives them up. Results kept from an
-        interrupted run are not handed on again, but one that was made and not yet written when it
-        was cut off is made, and handed on, once more.
+        Calls are made one after another on a thread of its own, where an awaitable is awaited for
+        30 seconds at most, in an event loop that is not the caller's. An error is logged and the
+        run goes on. Of more than 1000 waiting calls the next ones are dropped. A finished run waits
+        half a minute for the calls that are left; an interrupted run does not.
 
         Args:
-            sample: what was judged.
-            result: what came of it.
-            probability: with which this answer was drawn, over 0 to 1.
+            sample: the sample that was judged.
+            result: its result.
+            probability: the probability with which this result was drawn, over 0 to 1.
         """

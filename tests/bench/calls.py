@@ -1,6 +1,6 @@
 """Measure what a language-model judge costs: calls, tokens, wall time and processor time.
 
-    python tests/bench/calls.py [--workers N] [--profile]
+    python tests/bench/calls.py [--profile]
 
 The model is the test server in a process of its own. It finds the sentence of the chunks that a
 claim was made from, and quotes its first 12 to 15 words. There are 200 answers of 8 sentences over
@@ -14,7 +14,7 @@ without a cache, with an empty one and with a full one. Three rounds are run, an
 counts. The third is `judge score` of one answer as a process. The last line counts calls on real
 answers, where those are at hand. Read the ratios; the machine moves the rest.
 
-`--workers N` adds a row for N worker processes. `--profile` prints where the path spends its time,
+`--profile` prints where the path spends its time,
 in seconds of a slowed run.
 """
 
@@ -96,14 +96,13 @@ def stats(url: str) -> Stats:
         return Stats(json.load(page))
 
 
-def settings(url: str, cache: Path | None = None, workers: int = 1) -> Config:
+def settings(url: str, cache: Path | None = None) -> Config:
     return Config(
         model="tiny",
         base_url=url,
         concurrency=IN_FLIGHT,
         cache=cache is not None,
         cache_dir=cache,
-        workers=workers,
     )
 
 
@@ -198,7 +197,7 @@ def recorded(samples: Sequence[Sample]) -> list[dict[str, object]]:
         return [dict(each.body) for each in server.requests if not each.is_probe]
 
 
-def with_delay(read: Sequence[Sample], folder: Path, workers: int) -> None:
+def with_delay(read: Sequence[Sample], folder: Path) -> None:
     bodies = forked(recorded, read)
     floor = math.ceil(len(read) / IN_FLIGHT) * DELAY_SECONDS
     with served(DELAY_SECONDS) as url:
@@ -208,9 +207,6 @@ def with_delay(read: Sequence[Sample], folder: Path, workers: int) -> None:
             "whole path": forked(path, read, settings(url, folder / "delayed")),
             "judge score": command(read, folder, *asking(url)),
         }
-        if workers > 1:
-            many = settings(url, folder / "many", workers)
-            costs[f"whole path, {workers} workers"] = forked(path, read, many)
     print(f"{len(read)} answers, {DELAY_SECONDS * 1000:.0f} ms a call, {IN_FLIGHT} in flight")
     print_calls(costs["whole path"], len(read))
     print(f"  {'':24}{'seconds':>10}{'× floor':>8}{'CPU ms':>8}{'× bare':>8}")
@@ -231,7 +227,7 @@ def print_calls(cost: Cost, answers: int) -> None:
     )
 
 
-def without_delay(read: Sequence[Sample], folder: Path, workers: int) -> None:
+def without_delay(read: Sequence[Sample], folder: Path) -> None:
     bodies = forked(recorded, read)
     best: dict[str, tuple[float, float]] = {}
     with served(0) as url:
@@ -243,9 +239,6 @@ def without_delay(read: Sequence[Sample], folder: Path, workers: int) -> None:
                 "whole path, new cache": forked(path, read, cached),
                 "whole path, warm cache": forked(path, read, cached),
             }
-            if workers > 1:
-                many = settings(url, workers=workers)
-                costs[f"whole path, {workers} workers"] = forked(path, read, many)
             for name, cost in costs.items():
                 seconds, cpu = best.get(name, (math.inf, math.inf))
                 best[name] = min(seconds, cost.seconds), min(cpu, cost.cpu)
@@ -280,7 +273,6 @@ def real() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="calls.py")
-    parser.add_argument("--workers", type=int, default=1, help="also run the path in N processes")
     parser.add_argument("--profile", action="store_true", help="print where the path spends time")
     options = parser.parse_args()
     read = reworded(samples(easy=False, answers=ANSWERS))
@@ -292,8 +284,8 @@ def main() -> None:
             with served(0) as url:
                 profiled(lambda: path(read, settings(url)))
             return
-        with_delay(read, Path(name), options.workers)
-        without_delay(read, Path(name), options.workers)
+        with_delay(read, Path(name))
+        without_delay(read, Path(name))
         one_answer(read, Path(name))
     real()
 
