@@ -173,8 +173,8 @@ class Config(Record):
     prompt: _Name = "v2"
     """The version of the faithfulness prompt; judge prompts list shows all."""
     repeat: int = Field(default=1, ge=1, le=20)
-    """How many times the language model is asked about a sentence that is partial, contradicted or
-    unverified. The majority decides."""
+    """The number of times that a sentence is judged that is partial, contradicted or unverified.
+    The majority decides."""
     sentences_per_call: int = Field(default=16, ge=1, le=100)
     """The maximum number of sentences in one call."""
     max_evidence_tokens: int = Field(default=24_000, ge=500)
@@ -184,7 +184,7 @@ class Config(Record):
     """The token limit when a reply that was cut off is requested again. Without it, the limit is
     twice the first one, and at least 8192."""
     reasoning_effort: _Effort | None = None
-    """How much a reasoning model thinks: none, minimal, low, medium or high, by its server."""
+    """The reasoning effort of the language model: none, minimal, low, medium or high."""
     extra_body: _Fields | None = None
     """Additional fields of each request to the language model, as a JSON object. They are part of
     the signature."""
@@ -277,7 +277,7 @@ class Config(Record):
         return self.max_tokens is not None or self.max_cost is not None
 
     def cost(self, prompt_tokens: int, reply_tokens: int) -> float | None:
-        """Return the cost of these numbers of tokens, or None if the prices are not set."""
+        """Return the cost of prompt and reply tokens, or None if the prices are not set."""
         if self.input_price is None or self.output_price is None:
             return None
         return (prompt_tokens * self.input_price + reply_tokens * self.output_price) / 1e6

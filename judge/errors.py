@@ -1,17 +1,17 @@
-"""The error tree. Every error a caller can meet descends from `JudgeError`.
+"""The errors of `judge`. All of them descend from `JudgeError`.
 
 JudgeError
-├── UsageError              the caller's mistake: nothing was scored                    exit 2
+├── UsageError              a mistake of the caller; nothing was scored                 exit 2
 │   ├── ConfigError         a setting is unknown, out of range or contradicts another
 │   ├── InputError          the samples cannot be read: names file, line, field, value
 │   ├── RunError            the run folder is taken, finished, absent or not writable
-│   └── PromptMismatch      a pinned prompt does not bear its recorded hash
-├── WorkerLost              a worker process ended before its time: what was scored stays  exit 2
-└── JudgeUnavailable        the model cannot be asked at all: key, model name, quota    exit 2
-    └── JudgeUnhealthy      it is asked and nothing usable comes; another time it may   exit 3
+│   └── PromptMismatch      a pinned prompt differs from its recorded hash
+├── WorkerLost              a worker process ended early; results so far are kept       exit 2
+└── JudgeUnavailable        the model cannot be called: key, model name, quota          exit 2
+    └── JudgeUnhealthy      it is called and returns nothing usable; try again          exit 3
 
-A failure of the world that concerns one sentence (a timeout, a broken reply) is no exception:
-it is a value, `judge.records.Unscored`, and stays in the denominator.
+A failure that concerns one sentence, such as a timeout or a broken reply, is not an exception but
+a value, `judge.records.Unscored`, which stays in the denominator.
 """
 
 from contextlib import contextmanager
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 200
-"""Characters of another's message in one of ours."""
+"""The maximum number of characters that are quoted from another message."""
 
 
 class JudgeError(Exception):
-    """Anything `judge` raises on purpose; the message names the value and the next step."""
+    """The base class. A message names the wrong value and the next step."""
 
 
 class UsageError(JudgeError):
-    """The caller's mistake. Nothing was scored and nothing was half written."""
+    """A mistake of the caller. Nothing was scored or half written."""
 
 
 class ConfigError(UsageError):
@@ -39,7 +39,7 @@ class ConfigError(UsageError):
 
 @contextmanager
 def extra(name: str, what: str, instead: str = "") -> "Iterator[None]":
-    """Around imports: where a package is missing, ConfigError names the extra that brings it."""
+    """Turn a failed import within the block into a ConfigError that names the extra to install."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -55,12 +55,12 @@ def extra(name: str, what: str, instead: str = "") -> "Iterator[None]":
 
 
 def install(name: str) -> str:
-    """What to do for an extra, as the end of a message: there is no package to name it by."""
+    """Return the end of a message that says how to install an extra."""
     return f"run pip install '.[{name}]' in judge's checkout"
 
 
 class InputError(UsageError):
-    """The samples cannot be read. `path`, `line` and `field` say where, as far as known."""
+    """The samples cannot be read. `path`, `line` and `field` say where, if that is known."""
 
     def __init__(
         self, message: str, *, path: str = "", line: int | None = None, field: str = ""
@@ -74,7 +74,7 @@ class InputError(UsageError):
         super().__init__(f"{where}: {message}" if where else message)
 
     def at(self, path: str, line: int | None) -> "InputError":
-        """The same problem, with its place."""
+        """Return the same problem at a place."""
         return InputError(self.problem, path=path, line=line, field=self.field)
 
 
@@ -83,16 +83,16 @@ class RunError(UsageError):
 
 
 class PromptMismatch(UsageError):
-    """A pinned prompt, or the items of the exam, has not the hash recorded for its version."""
+    """A pinned prompt, or the items of the exam, differ from the hash of their version."""
 
 
 class WorkerLost(JudgeError):
-    """A worker process cannot be started, or ended before its time, as where memory runs out."""
+    """A worker process cannot be started, or ended early, for example for lack of memory."""
 
 
 class JudgeUnavailable(JudgeError):
-    """The model cannot be asked at all: wrong key, unknown model, exhausted quota."""
+    """The model cannot be called: wrong key, unknown model, exhausted quota."""
 
 
 class JudgeUnhealthy(JudgeUnavailable):
-    """The model was asked, and nothing usable came: the run stops, and can be gone on with."""
+    """The model returned nothing usable. The run stops, and can be resumed."""

@@ -1,4 +1,4 @@
-"""All that is said to people in two languages: one table of texts for each room."""
+"""Texts for people in two languages, in one table for each subject."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, get_args
 from judge.text.fold import CJK_CHAR
 
 Lang = Literal["en", "zh"]
-"""A language in which results are told: English or Chinese."""
+"""A language of results: English or Chinese."""
 
 LANGS: Final[tuple[Lang, ...]] = get_args(Lang)
 LANGUAGE: Final[ContextVar[Lang]] = ContextVar("judge_language", default="en")
@@ -30,12 +30,12 @@ def use_language(language: Lang) -> Iterator[None]:
 
 
 def language_of(text: str) -> Lang:
-    """The language in which something is said of a text: Chinese where it has such a character."""
+    """Return the language of a text: Chinese if it has a Chinese character."""
     return "zh" if CJK_CHAR.search(text) else "en"
 
 
 class _Sentence(Formatter):
-    """Fills in a text: what stands at `{count:answer|answers}` goes by the count."""
+    """A formatter that replaces `{count:answer|answers}` by the word that fits the count."""
 
     def format_field(self, value: object, format_spec: str) -> str:
         one, either, several = format_spec.partition("|")
@@ -48,7 +48,7 @@ _SENTENCE: Final = _Sentence()
 
 
 def filled(text: str, /, **values: object) -> str:
-    """A text with its figures filled in.
+    """Return a text with its figures filled in.
 
     >>> [filled("{n} {n:answer|answers}", n=n) for n in (1, 3)]
     ['1 answer', '3 answers']
@@ -57,11 +57,11 @@ def filled(text: str, /, **values: object) -> str:
 
 
 class Messages:
-    """The texts of one room by key, each in both languages, with figures as `{name}` in them.
+    """The texts of one subject by key, each in both languages.
 
-    Words that go by a figure follow it: `{count} {count:answer|answers}`, for one and for others.
-    `judge/data/messages/ROOM.toml` holds them. An entry is a table of `en` and `zh`; entries may
-    stand in groups, and are then called `group.name`.
+    A text has figures as `{name}`, and words that depend on a figure as `{count:answer|answers}`,
+    for one and for others. `judge/data/messages/ROOM.toml` holds the texts of a room: tables of
+    `en` and `zh`, which may be in groups. Their keys are then `group.name`.
     """
 
     def __init__(self, texts: Mapping[str, Mapping[Lang, str]]) -> None:

@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         sys.stdout.flush()
     except OSError as error:
-        # Python itself would try again at its end, and exit with a code of its own.
+        # Otherwise Python would flush again when it ends, and exit with 120.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = code or _report(error)
     sys.exit(code)
@@ -117,7 +117,7 @@ def _run(arguments: Sequence[str]) -> int:
             group.invoke(context)
     except typer.Exit as ended:
         return ended.exit_code
-    except SystemExit as ended:  # of rich, where nobody reads a help text
+    except SystemExit as ended:  # rich raises it when the pipe of a help text is closed
         return ended.code if isinstance(ended.code, int) else 1
     except typer.Abort:  # Ctrl-C or the end of the input, instead of an answer
         _print_error("interrupted; nothing was changed")
@@ -132,7 +132,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 @contextmanager
 def _handling_sigterm(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Handle SIGTERM like Ctrl-C, unless it is ignored or the program has a handler of its own."""
+    """Install a handler of SIGTERM, unless it is ignored or has another handler already."""
     if not _is_main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
         return
@@ -202,7 +202,7 @@ def _report_usage(error: typer.TyperException) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":  # rich has printed its message, the help
         typer.echo(message, err=True, nl=bool(message))
         return USAGE
-    # pydantic, with which typer reads a value, says that it is wrong before it says why.
+    # The prefix is from pydantic, with which typer reads values.
     message = flat(message.replace("Value error, ", "")).rstrip(".")
     command = context.command_path if context else "judge"
     _print_error(f"{message[:1].lower()}{message[1:]}; see {command} --help")

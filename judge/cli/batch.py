@@ -1,4 +1,4 @@
-"""`judge batch`: a provider's batches, at half the price, fill the cache."""
+"""`judge batch`: fill the cache by a provider's batches, at half the price."""
 
 import hashlib
 from asyncio import run, sleep
@@ -29,7 +29,7 @@ from judge.text.visible import clip, counted, flat
 _Found = TypeVar("_Found")
 _MEGA: Final = 1_000_000
 _LISTED: Final = 5
-"""Troubles that are told of; the rest is counted."""
+"""The maximum number of problems that are printed."""
 _WIDTH: Final = 160
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["batch"])

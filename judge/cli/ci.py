@@ -1,4 +1,4 @@
-"""What a run leaves for CI: a JUnit report, a summary in Markdown, annotations on GitHub."""
+"""Reports for CI: JUnit, a summary in Markdown, annotations on GitHub."""
 
 import os
 import secrets

@@ -41,7 +41,7 @@ def draw(
 ) -> None:
     """Choose queries, pool the first chunks of their rankings, and write a sheet to grade them.
 
-    Chunks stand in random order, and nothing tells where they were ranked.
+    Chunks are in random order, without their ranks.
 
     Example: judge gold draw samples.jsonl -n 50 --depth 10 -o gold.csv
     """
@@ -76,7 +76,7 @@ def import_(
     as_json: bool = JSON,
     force: bool = _FORCE,
 ) -> None:
-    """Read graded sheets: the gold set, how far people agree, and what nobody graded.
+    """Read graded sheets, write the gold set, and report agreement and missing grades.
 
     The gold set is the samples with `relevance`, a grade by chunk, and `gold_evidence`. Where
     people differ the median counts.

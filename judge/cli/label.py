@@ -80,7 +80,7 @@ def label(
 
 
 def _tell_end(run: Path, draws: list[Draw], reviewer: str, target: For) -> None:
-    """What is labelled, where it is kept, and what comes next."""
+    """Print the number of labels, their files, and the next commands."""
     tell = Messages.of("label", "command")
     sheets = [Worksheet(run, each, reviewer) for each in draws]
     entries = [entry for sheet in sheets for entry in sheet.entries().values()]

@@ -103,7 +103,7 @@ class Progress(Watcher):
 
     @property
     def state(self) -> str:
-        """Where the job stands, for someone who stops it."""
+        """The progress as a text, for the message of a job that stopped."""
         if not self._total:
             return "nothing was written"
         kept = max(self._done, self._kept)
@@ -111,7 +111,7 @@ class Progress(Watcher):
         return f"{kept} of {self._total} {are} kept; the same command goes on from there"
 
     def say(self, text: str) -> None:
-        """A line of its own."""
+        """Print a line."""
         self._console.print(Text(f"judge: {text}"), soft_wrap=True)
 
     def _tell(self) -> None:

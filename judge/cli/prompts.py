@@ -1,4 +1,4 @@
-"""`judge prompts`: the pinned words the judge is asked with."""
+"""`judge prompts`: list, verify and show the pinned prompts."""
 
 import re
 from typing import Final
@@ -17,7 +17,7 @@ _REFERENCE: Final = re.compile(r"(?:(?P<name>\w+)-)?(?P<version>v\d+)(?:@[0-9a-f
 
 @app.command("list")
 def list_() -> None:
-    """List the released prompts, each with the reference that signatures bear.
+    """List the released prompts by the references that signatures contain.
 
     Example: judge prompts list
     """
@@ -27,7 +27,7 @@ def list_() -> None:
 
 @app.command()
 def verify() -> None:
-    """Check that every prompt still has the bytes it was released with; exit 2 where not.
+    """Check that every prompt is unchanged since its release; exit 2 if one is not.
 
     Example: judge prompts verify
     """

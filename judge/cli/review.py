@@ -1,4 +1,4 @@
-"""`judge review`: verdicts sampled for people, their answers, and golden sets made of these."""
+"""`judge review`: draw sentences for people to label, import the labels, make golden sets."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -28,7 +28,7 @@ For = Literal["faithfulness", "correctness"]
 
 _REASONS: Final = 5
 _WIDTH: Final = 60
-"""How many characters of a sentence are printed."""
+"""The maximum number of characters of a reason that are printed."""
 
 _FOR: Final = typer.Option(
     "faithfulness", "--for", help="What to check: by the chunks, or answer and reference."
@@ -87,8 +87,8 @@ def promote(
 ) -> None:
     """Make a golden set of the sentences on which all reviewers agree.
 
-    It is a samples file, and `judge score` reads it. Each answer bears its labels under `labels`,
-    with what the judge said. Sentences on which reviewers disagree are listed and left out.
+    It is a file of samples that judge score reads. Each answer has its labels under `labels`, with
+    the verdicts of the judge. Sentences on which reviewers disagree are listed and left out.
 
     Example: judge review promote runs/today -o golden.jsonl
     """
@@ -188,7 +188,7 @@ def _told(made: Drawn, run: Path) -> Iterator[str]:
 
 
 def _drawn(draw: Draw) -> Iterator[str]:
-    """What a draw took of each stratum."""
+    """Yield the size of a draw, and of each of its strata."""
     tell = Messages.of("review", "draw")
     yield tell(
         "title",

@@ -42,14 +42,14 @@ def _check_name(value: str | None) -> str | None:
 
 
 def _check_folder(value: str | None) -> str | None:
-    """Refuse an empty name, and an option in the place of the name."""
+    """Refuse an empty name, and an option that was read as the name."""
     if value is not None and value.startswith("-"):
         raise typer.BadParameter(f"{value!r} reads like an option; for a path write ./{value}")
     return _check_name(value)
 
 
 class _Files(NamedTuple):
-    """What is read and written."""
+    """The files that are read and written."""
 
     output: str | None = file_option(
         None,

@@ -115,10 +115,10 @@ def show(
 
 
 def _answers(run: Path, qids: Sequence[str]) -> list[SampleResult]:
-    """Return the results of these answers, in this order.
+    """Return the results with these qids, in the order of the qids.
 
     Raises:
-        RunError: the run has no such answer.
+        RunError: the run lacks one of them.
     """
     found = {result.qid: result for result in read_results(run) if result.qid in set(qids)}
     for qid in qids:
@@ -148,7 +148,7 @@ def _show_answers(run: Path, qids: Sequence[str], words: Collection[QuadrantWord
 
 
 def _show_cell(run: Path, words: Collection[QuadrantWord], count: int, skip: int) -> None:
-    """Show `count` answers with all these words in input order, and the command that goes on."""
+    """Print `count` answers of a cell in input order, and the command for the next ones."""
     total, any_cell = 0, False
     samples = Origins(run)
     cell = ",".join(word for word in get_args(QuadrantWord) if word in words)

@@ -18,8 +18,7 @@ from judge.text.visible import escaped, visible
 
 _LEAST_TERMINAL: Final = 20
 _WIDEST_TABLE: Final = 500
-# Rich breaks lines at spaces only: Chinese would begin on a line of its own, and be cut before a
-# full stop.
+# Rich breaks lines at spaces only, and Chinese text has none.
 _OPENING: Final = "（《“「『【［([«"
 _CLOSING: Final = "，。、；：！？）》”」』】］)\\]»…%％"
 _TAB: Final = 4

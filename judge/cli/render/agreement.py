@@ -172,7 +172,7 @@ def _figure(value: float | None, why: str, words: Words) -> str:
 
 
 def _wide(text: str, width: int, *, right: bool = False) -> str:
-    """The text in so many columns at least: a Chinese character takes two."""
+    """Return the text padded to a width in columns; a Chinese character has two."""
     blank = " " * (width - cell_len(text))
     return blank + text if right else text + blank
 

@@ -109,7 +109,7 @@ def _label(look: Look) -> str:
 
 
 def _quoted(text: str, page: Page) -> str:
-    # Of the Chinese encodings only GB 18030 has these quotation marks.
+    # Chinese encodings other than GB 18030 lack these quotation marks.
     return f"«{text}»" if page.speaks_utf else f'"{text}"'
 
 
@@ -582,7 +582,7 @@ def print_entry(entry: Entry, page: Page, below: Iterable[Text], indent: int = 0
 def grounds(
     entry: Entry, page: Page, statuses: Collection[CitationStatus] = BAD_CITATIONS
 ) -> Iterator[Text]:
-    """Yield a line for each reason, flag, and citation of these statuses of a sentence."""
+    """Yield lines for the reasons and flags of a sentence, and its citations with `statuses`."""
     yield from reasons(entry, page)
     yield from _flag_lines(entry.flags)
     yield from citations(entry, statuses)
@@ -604,7 +604,7 @@ def reasons(entry: Entry, page: Page) -> Iterator[Text]:
 
 
 def citations(entry: Entry, statuses: Collection[CitationStatus]) -> Iterator[Text]:
-    """Yield a line for each citation of these statuses."""
+    """Yield a line for each citation that has one of `statuses`."""
     return (_citation(each) for each in entry.citations if each.status in statuses)
 
 
