@@ -1,1 +1,1 @@
-"""What stands on disk."""
+"""Samples read from files and objects, and run folders read and written."""

@@ -1,4 +1,4 @@
-"""Run folders, written: whole or resumable, never half, and by one process at a time."""
+"""A run folder as its writer sees it: finished or resumable, and held by one process."""
 
 import json
 import logging
@@ -43,7 +43,7 @@ from judge.text.visible import clip, plural
 _LEFT: Final = re.compile(
     rf"(?:{'|'.join(map(re.escape, (RECORD, SUMMARY, REJECTED, INPUT)))})\.[0-9a-f]{{16}}\.part"
 )
-"""What a kill -9 leaves half written."""
+"""Temporary files that kill -9 leaves behind."""
 _SHOWN: Final = 60
 _MOVE: Final = "move it away, or name another -o"
 _ELSEWHERE: Final = "name another -o"
@@ -51,19 +51,18 @@ _AGAIN: Final = "what is there stays: mend that and run the same command again"
 
 
 class RunFolder:
-    """A run folder held by this process; use it as a context manager.
+    """A context manager that holds a run folder for this process.
 
-    While a run goes on its results stand in `results.jsonl.part`, one whole line each. Once all
-    are there the file is renamed, the totals are written, and `run.json` says `finished`: last, and
-    once the others would outlive a power cut. A run that was cut off, by Ctrl-C or by kill -9, is
-    taken up where it stopped.
+    Results go to `results.jsonl.part`, one whole line each. When all are there, the file is
+    renamed, the totals are written, and last `run.json` with `finished`. An interrupted run is
+    resumed.
 
-    Nothing is written through a link that stands in the folder; the folder itself may be one.
+    Nothing is written through a link within the folder.
 
     Args:
-        path: the folder; made where it does not exist.
+        path: the folder, which is made if it does not exist.
         force: replace a finished run, or an unfinished one that differs.
-        sharded: others write the results, into `results/`.
+        sharded: the results are written by the workers of a cluster, into `results/`.
 
     Raises:
         RunError: on entering, if another process holds the folder, it cannot be written, or it
@@ -74,7 +73,7 @@ class RunFolder:
         self.path = Path(path)
         self.input = self.path / INPUT  # where a copied input lies once the run has begun
         self.kept = 0
-        """How many results of an earlier session are there, once the run has begun."""
+        """The number of results from an earlier session, once the run has begun."""
         self._force, self._sharded = force, sharded
         self._cached = False
         self._taken: Path | None = None
@@ -120,7 +119,7 @@ class RunFolder:
                     folder.rmdir()
 
     def owns(self, path: Path) -> bool:
-        """Whether this is one of the run's own files, which a new run would replace."""
+        """Return whether this is one of the run's own files, which a new run would replace."""
         real = Path(os.path.realpath(path))  # Path.resolve fails where links lead to each other
         return real.parent == self.path.resolve() and real.name in OWN
 
@@ -133,10 +132,10 @@ class RunFolder:
         return self._taken
 
     def begin(self, record: RunRecord) -> int:
-        """Start a run, or take up an unfinished one of the same input and signature.
+        """Start a run, or resume an unfinished one of the same input and signature.
 
         Returns:
-            How many results are already there: whole lines, not yet looked into.
+            The number of results that are there already: whole lines, not parsed yet.
 
         Raises:
             RunError: the folder holds an unfinished run that differs, and `force` is off.
@@ -175,19 +174,19 @@ class RunFolder:
         return self.kept
 
     def results(self) -> Iterator[SampleResult | str]:
-        """Those of an earlier session, as of `results_in`."""
+        """Yield the results of an earlier session, as `results_in` does."""
         with self._writing(), (self.path / PART).open("rb") as file:
             yield from results_in(islice(file, self.kept))
 
     def cut(self, lines: int, problem: str = "") -> None:
-        """Keep so many results; the rest is made again. Say what is wrong with the next, if any."""
+        """Keep the first `lines` results, and log the problem with the next one, if any."""
         self._cut(lines)
         self.kept = lines
         if problem:
             self._tell(problem)
 
     def _cut(self, lines: int) -> int:
-        """Cut the results behind so many lines; returns the bytes that are left."""
+        """Cut the file behind the first `lines` lines; return its size."""
         with self._writing():
             self._part.seek(0)
             return self._part.truncate(sum(map(len, islice(self._part, lines))))
@@ -205,7 +204,7 @@ class RunFolder:
             self._part.flush()
 
     def finish(self, summary: Summary, record: RunRecord) -> None:
-        """Make the run whole: results under their name, totals, and the record last."""
+        """Rename the results, write the totals, and the record last."""
         if not self._sharded:
             with self._writing():
                 _sync(self._part)
@@ -215,7 +214,7 @@ class RunFolder:
         self._write(RECORD, record)
 
     def discard(self) -> None:
-        """Remove every file of the run that stands here, the record last."""
+        """Remove every file of the run, the record last."""
         self._part.close()
         with self._writing():
             for name in filter(lambda each: (self.path / each).exists(), SHARDED):
@@ -259,9 +258,9 @@ class RunFolder:
 
 
 def _refuse_strays(folder: Path) -> None:
-    """Raise RunError where a folder holds files and no record: they are somebody's, not a run's.
+    """Raise RunError if a folder holds files and no record: they belong to the user.
 
-    What people said outlives a run; what is half written, and hidden files, are nobody's loss.
+    Labels, temporary files of ours and hidden files do not count.
     """
     if os.path.lexists(folder / RECORD):
         return
@@ -273,7 +272,7 @@ def _refuse_strays(folder: Path) -> None:
 
 
 def _foreign(path: Path) -> bool:
-    """Whether this is somebody else's file, and not a damaged record."""
+    """Return whether this is a file of another program, and no damaged record."""
     try:
         keys = set(json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError):
@@ -282,7 +281,7 @@ def _foreign(path: Path) -> bool:
 
 
 def difference(earlier: RunRecord, record: RunRecord) -> str | None:
-    """What keeps the earlier run from being gone on with; None where nothing does."""
+    """Return why an earlier run cannot be resumed with this record; None if it can."""
     if earlier.input.sha256 != record.input.sha256:
         return f"input ({earlier.input.path})"
     sizes = [(each.input.samples, each.input.drawn_from) for each in (earlier, record)]
@@ -291,11 +290,11 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
         return f"limit ({samples} {plural(samples, 'answer')})"
     for name in ("signature", "correctness", "answer_relevance"):
         made, wanted = getattr(earlier, name), getattr(record, name)
-        # Which of its models a server picks is no choice of the user's: the results say it.
+        # The model that a server picks is not the user's choice, and the results name it.
         first, second = (Signature.parse(each or "").requested() for each in (made, wanted))
         if apart := ", ".join(first.differs_in(second)):
             return f"{name} ({made}, which differs in {apart})"
-    # What a review hook was handed must be one draw, and a cell must mean the same in all results.
+    # A review hook gets one random draw, and a table of cells has one set of thresholds.
     for name in ("seed", "review_rate", "faithful_from", "correct_from", "gold_match", "map"):
         if earlier.config.get(name) != record.config.get(name):
             return f"{name} ({earlier.config.get(name)})"
@@ -303,13 +302,13 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
 
 
 def _refuse_link(path: Path) -> None:
-    """Raise RunError where a link stands, which may lead out of the folder."""
+    """Raise RunError if this is a link, which may lead out of the folder."""
     if path.is_symlink():
         raise RunError(f"{path}: is a link, where a run has a file of its own; move it away")
 
 
 def _sync(file: IO[bytes] | IO[str]) -> None:
-    """Have what was written outlive a power cut."""
+    """Write a file's content to the disk, so that it survives a power cut."""
     file.flush()
     os.fsync(file.fileno())
 
@@ -322,13 +321,17 @@ def hold(
     step: str = "mend that first",
     patience: float = 0.0,
 ) -> Iterator[None]:
-    """Hold a folder that is there, such as a run's, while something is added to it.
+    """Hold a folder, such as a run's, against other processes.
 
-    Another that does is waited for, `patience` seconds.
+    Args:
+        folder: the folder.
+        who: the kind of the other process, for messages.
+        wait: the next step if another process holds it.
+        step: the next step if it cannot be written.
+        patience: seconds to wait for another process.
 
     Raises:
-        RunError: another process writes there, or the folder cannot be written; the message says
-            `who` that is, how to `wait`, and which `step` to take.
+        RunError: another process holds the folder, or it cannot be written.
     """
     lock = FileLock(folder / LOCK, timeout=patience)
     _refuse_link(folder / LOCK)

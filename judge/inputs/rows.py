@@ -91,7 +91,7 @@ class Row(NamedTuple):
     text: str
     """The row as it stands in the file; a row of a table as JSON."""
     fields: Fields | InputError
-    """Its fields; an error if the row cannot be read."""
+    """The fields of the row; an error if it cannot be read."""
 
 
 def read_rows(path: str | Path, *, max_line: float = MAX_LINE) -> Iterator[Row]:
@@ -249,7 +249,7 @@ def row_of(file: InputFile, line: int, value: JsonValue) -> Row:
 def json_object(line: str) -> Fields:
     """Return the JSON object on a line; raise InputError if there is none."""
     try:
-        # With its line end, a line cut off inside a string would be blamed on a control character.
+        # The line end is a control character, which json would report in a line that is cut off.
         value = JSON.decode(line.rstrip("\r\n"))
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at")

@@ -1,4 +1,4 @@
-"""Run folders, read: the record, the results, the totals, and the samples behind the results."""
+"""A run folder as readers see it: record, results, totals, and the samples behind the results."""
 
 import errno
 from collections.abc import Collection, Iterable, Iterator
@@ -24,62 +24,58 @@ SUMMARY: Final = "summary.json"
 RECORD: Final = "run.json"
 REJECTED: Final = "rejected.jsonl"
 INPUT: Final = "input"
+"""A copy of standard input."""
 SHARDS: Final = "results"
 SAMPLES: Final = "samples"
 REJECTS: Final = "rejected"
 SHARDED: Final = (SHARDS, SAMPLES, REJECTS)
-"""Folders of a run of many machines: results, samples and bad lines, in files that sort into input
-order. The samples are there where the input is not one file of lines."""
+"""The folders of a cluster's run: results, copied samples and bad lines, in files that sort into
+input order. Samples are copied if the input is more than one file of lines."""
 LOCK: Final = ".lock"
 REVIEW: Final = "review"
+"""The folder of labels, which a new run does not remove."""
 AGREEMENT: Final = "agreement.json"
 PAGE: Final = "agreement.html"
 AGREEMENTS: Final = {
     f"correctness_{half}": (f"agreement_{half}.json", f"agreement_{half}.html")
     for half in ("precision", "recall")
 }
-"""The same of the halves of correctness."""
-_AGREEMENTS: Final = tuple(name for names in AGREEMENTS.values() for name in names)
 OWN: Final = (
-    *(RESULTS, SUMMARY, AGREEMENT, PAGE, *_AGREEMENTS, REJECTED, INPUT, PART),
-    RECORD,
+    *(RESULTS, SUMMARY, AGREEMENT, PAGE, *chain.from_iterable(AGREEMENTS.values())),
+    *(REJECTED, INPUT, PART, RECORD),
 )
-"""What a new run discards, in this order. The record goes last: without it, nobody would know whose
-the other files are. What people said, in `review/`, stays."""
+"""The files that a new run removes, in this order. The record is last, because files without a
+record are taken for the user's own."""
 
 _Record = TypeVar("_Record", bound=Record)
-_AGAIN: Final = "score again with --force"
+_STEP: Final = "score again with --force"
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that stands in a folder."""
+    """A run in a folder."""
 
     folder: Path
-    """Where."""
+    """The run folder."""
     record: RunRecord
-    """What was scored and how; `finished` says whether all of it was."""
+    """Input, settings and signature; `finished` is null while the run is unfinished."""
     summary: Summary | None
-    """Its totals; None while it is unfinished."""
+    """The totals; null while the run is unfinished."""
 
     @property
     def results(self) -> Iterator[SampleResult]:
-        """The results in input order, read anew each time; errors as of `read_results`."""
+        """The results in input order, read anew each time; errors as in `read_results`."""
         return read_results(self.folder)
 
 
 def read_run(folder: str | Path) -> Run:
-    """A run folder, as `judge score -o FOLDER` made it.
-
-    Raises:
-        RunError: there is no run, or it is damaged.
-    """
+    """Return the run in a folder; raise RunError if there is none, or it is damaged."""
     record = read_record(folder)
     return Run(Path(folder), record, read_summary(folder) if record.finished else None)
 
 
 def finished_run(folder: str | Path) -> tuple[Run, Summary]:
-    """A run and its totals; errors as of `read_run`, and a `RunError` where it is unfinished."""
+    """Return a run and its totals; raise RunError if it is unfinished, absent or damaged."""
     run = read_run(folder)
     if run.summary is None:
         raise RunError(f"{folder}: is unfinished; finish it with the same judge score")
@@ -87,20 +83,20 @@ def finished_run(folder: str | Path) -> tuple[Run, Summary]:
 
 
 def read_record(folder: str | Path) -> RunRecord:
-    """The record of a run, finished or not; `RunError` where there is none, or it is damaged."""
+    """Return the record of a run, finished or not; raise RunError if it is absent or damaged."""
     return _read(Path(folder), RECORD, RunRecord)
 
 
 def read_summary(folder: str | Path) -> Summary:
-    """The totals of a finished run; errors as of `read_record`."""
+    """Return the totals of a finished run; raise RunError if they are absent or damaged."""
     return _read(Path(folder), SUMMARY, Summary)
 
 
 def read_results(folder: str | Path) -> Iterator[SampleResult]:
-    """The results of a run in input order; those so far, where it is unfinished.
+    """Yield the results of a run in input order; of an unfinished run those so far.
 
-    `RunError` where there are none, or a line is damaged; at the end, where whole lines were lost
-    or added.
+    Raises:
+        RunError: there are none, a line is damaged, or, at the end, lines were lost or added.
     """
     folder = Path(folder)
     try:
@@ -110,21 +106,22 @@ def read_results(folder: str | Path) -> Iterator[SampleResult]:
             with part.open("rb") as file:
                 for found in results_in(file if whole else whole_lines(file)):
                     if isinstance(found, str):
-                        step = _AGAIN if whole else "the same judge score makes it again from there"
+                        step = _STEP if whole else "the same judge score makes it again from there"
                         raise RunError(f"{part}: {found}; {step}")
                     count += 1
                     yield found
         if whole and (folder / RECORD).exists():
-            many = read_record(folder).input.samples
-            if count != many:
-                what = f"holds {counted(count, 'result')}, and {many:,} were scored: lines were "
-                raise RunError(f"{path}: {what}{'lost' if count < many else 'added'}; {_AGAIN}")
+            samples = read_record(folder).input.samples
+            if count != samples:
+                change = "lost" if count < samples else "added"
+                what = f"holds {counted(count, 'result')}, and {samples:,} were scored"
+                raise RunError(f"{path}: {what}: lines were {change}; {_STEP}")
     except OSError as error:
         raise _absent(folder, error) from None
 
 
 def result_files(folder: Path) -> tuple[bool, Path, list[Path]]:
-    """Whether all results are there, what a message calls them, and the files they stand in."""
+    """Return whether all results are there, their path for messages, and their files."""
     if (folder / SHARDS).is_dir():
         done = (folder / RECORD).exists() and read_record(folder).finished is not None
         return done, folder / SHARDS, shards(folder / SHARDS)
@@ -134,33 +131,32 @@ def result_files(folder: Path) -> tuple[bool, Path, list[Path]]:
 
 
 def shards(folder: Path) -> list[Path]:
-    """The whole files of such a folder, in input order."""
+    """Return the finished files of a folder of shards, in input order."""
     return sorted(each for each in folder.iterdir() if each.name.endswith((".jsonl", ".jsonl.gz")))
 
 
 def line_of(result: SampleResult) -> bytes:
-    """A result as a line of `results.jsonl`, which `SampleResult.model_validate_json` reads."""
+    """Return a result as a line of `results.jsonl`."""
     return result.model_dump_json().encode() + b"\n"
 
 
 def results_in(lines: Iterable[bytes]) -> Iterator[SampleResult | str]:
-    """The results on these lines; for the first damaged one a text that says why, and no more."""
+    """Yield the results on lines; at the first damaged line, yield a description and stop."""
     for number, line in enumerate(lines, 1):
-        problem = "" if line.endswith(b"\n") else "is cut off"
-        if not problem:
-            try:
-                yield SampleResult.model_validate_json(line)
-                continue
-            except ValidationError as error:
-                problem = f"is {_damage(error)}"
-        yield f"line {number} {problem}"
-        return
+        if not line.endswith(b"\n"):
+            yield f"line {number} is cut off"
+            return
+        try:
+            yield SampleResult.model_validate_json(line)
+        except ValidationError as error:
+            yield f"line {number} is {_damage(error)}"
+            return
 
 
 def misplaced(number: int, result: SampleResult, sample: Sample | None) -> str | None:
-    """What is wrong with a line of results in a sample's place; None where it is the sample's."""
-    expected = "no more" if sample is None else sample.qid
+    """Return why a line of results does not belong to a sample; None if it does."""
     if sample is None or sample.qid != result.qid:
+        expected = "no more" if sample is None else sample.qid
         what = f"line {number} is of qid {result.qid}, expected {expected}"
         return f"{what}: lines were lost, doubled or swapped"
     if not is_of(result, sample):
@@ -169,12 +165,12 @@ def misplaced(number: int, result: SampleResult, sample: Sample | None) -> str |
 
 
 def whole_lines(file: IO[bytes]) -> Iterator[bytes]:
-    """The lines before the first that is cut off: one torn by kill -9 was promised to nobody."""
+    """Yield the lines before the first that is cut off, as kill -9 may leave it."""
     return takewhile(lambda line: line.endswith(b"\n"), file)
 
 
 def made_from(folder: Path) -> list[Path]:
-    """What a command that reads a run must not write over: its own files, and its input."""
+    """Return the files of a run and its input, which a command must not overwrite."""
     own = [folder / name for name in (*OWN, LOCK, REVIEW)]
     return [*own, Path(read_record(folder).input.path)]
 
@@ -187,8 +183,8 @@ def _read(folder: Path, name: str, kind: type[_Record]) -> _Record:
     return parse(data, kind, str(folder / name))
 
 
-def parse(data: bytes, kind: type[_Record], place: str, step: str = _AGAIN) -> _Record:
-    """A record of a run folder's file; RunError where it is damaged, at this place, with a step."""
+def parse(data: bytes, kind: type[_Record], place: str, step: str = _STEP) -> _Record:
+    """Return the record in JSON; raise RunError with its place and a next step if it is damaged."""
     try:
         return kind.model_validate_json(data)
     except ValidationError as error:
@@ -196,7 +192,7 @@ def parse(data: bytes, kind: type[_Record], place: str, step: str = _AGAIN) -> _
 
 
 def read_document(path: Path, kind: type[_Record], step: str) -> _Record:
-    """A record in a file of its own; RunError with a step where there is none, or it is damaged."""
+    """Return the record in a file; raise RunError with a next step if it is absent or damaged."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -221,58 +217,60 @@ def _absent(folder: Path, error: OSError) -> RunError:
     return RunError(f"{folder}: {what}; judge score FILE -o {folder} makes one")
 
 
-class Origins:
-    """The samples behind results of a run that come in input order, read in one go.
+# The samples behind the results
 
-    What has changed elsewhere in the file makes it slower, not wrong.
+
+class Origins:
+    """Finds the samples behind results that come in input order, in one reading of the input.
+
+    If the input has changed elsewhere, this takes longer and finds the same.
 
     Args:
-        folder: of the run.
+        folder: the run folder.
     """
 
     def __init__(self, folder: Path) -> None:
         self._read = partial(_samples, folder)
         self._samples = self._read()
-        self._standing: frozenset[str] | None = None
+        self._qids: frozenset[str] | None = None
 
     def of(self, result: SampleResult) -> Sample | None:
-        """The sample behind a result; None where the file is gone or has another answer now.
+        """Return the sample of a result; None if it is gone or has another answer now.
 
-        A result never bears another's text. RunError where the folder has no sound record.
+        Raises:
+            RunError: the folder has no sound record.
         """
         with suppress(InputError):
             for _ in range(2):
-                if self._standing is not None and result.qid not in self._standing:
+                if self._qids is not None and result.qid not in self._qids:
                     break
-                # Results that nobody asks for are passed over.
                 sample = next((each for each in self._samples if each.qid == result.qid), None)
                 if sample is not None:
                     return sample if is_of(result, sample) else None
-                # Not behind the last one: the file has changed; it may stand before, or nowhere.
-                if self._standing is None:
-                    self._standing = frozenset(each.qid for each in self._read())
+                # It is not behind the last one; if the input has changed it may be before it.
+                if self._qids is None:
+                    self._qids = frozenset(each.qid for each in self._read())
                 self._samples = self._read()
         return None
 
 
 def samples_of(folder: Path, qids: Collection[str]) -> dict[str, Sample]:
-    """The samples behind some answers of a run, by qid; without those that are gone or changed."""
+    """Return the samples of some answers by qid, without those that are gone or changed."""
     samples, wanted = Origins(folder), frozenset(qids)
-    named = (result for result in read_results(folder) if result.qid in wanted)
-    return {each.qid: sample for each in named if (sample := samples.of(each)) is not None}
+    results = (result for result in read_results(folder) if result.qid in wanted)
+    return {each.qid: sample for each in results if (sample := samples.of(each)) is not None}
 
 
 def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
-    """Every result of a run with its sample, in input order.
+    """Yield every result of a run with its sample, in input order.
 
     Raises:
         RunError: the folder holds no run, its results are damaged, or the samples are gone or have
-            changed since.
+            changed: a person must not be shown other chunks than the judge.
     """
     path = _input(folder)
     try:
-        # First: a person must not be shown other chunks than the judge was.
-        if not _unchanged(folder):
+        if not _is_unchanged(folder):
             raise RunError(
                 f"{path}: changed since {folder} was scored; score it again with --force"
             )
@@ -284,31 +282,31 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
         sample = next(samples, None)
         problem = misplaced(number, result, sample)
         if problem or sample is None:
-            raise RunError(f"{folder / RESULTS}: {problem}; {_AGAIN}")
+            raise RunError(f"{folder / RESULTS}: {problem}; {_STEP}")
         yield sample, result
 
 
 def pairs(folder: Path) -> Iterator[tuple[SampleResult, Sample | None]]:
-    """Every result of a run with its sample, in input order; errors as of `read_results`.
+    """Yield every result of a run with its sample, in input order; errors as in `read_results`.
 
-    None stands for all samples where the input is gone or has changed since.
+    All samples are None if the input is gone or has changed.
     """
     try:
-        same = _unchanged(folder)
+        unchanged = _is_unchanged(folder)
     except OSError:
-        same = False
-    samples = Origins(folder) if same else None
+        unchanged = False
+    samples = Origins(folder) if unchanged else None
     for result in read_results(folder):
         yield result, samples.of(result) if samples else None
 
 
 def questions(folder: Path) -> dict[str, int]:
-    """A hash of each question that a run's samples ask, by qid; none where these are gone.
+    """Return a hash of each question of a run by qid; nothing if the samples are gone.
 
-    They are equal within one process only.
+    Hashes are comparable within one process only.
     """
     try:
-        if not _unchanged(folder):
+        if not _is_unchanged(folder):
             return {}
         asked = ((each.qid, " ".join(each.query.split())) for each in _samples(folder))
         return {qid: hash(query) for qid, query in asked if query}
@@ -316,46 +314,42 @@ def questions(folder: Path) -> dict[str, int]:
         return {}
 
 
-def has_bytes(path: Path, made_from: RunInput) -> bool:
-    """Whether a file, or all of a folder or pattern, is byte for byte what a run was made from.
-
-    OSError where it cannot be read.
-    """
+def has_bytes(path: str | Path, made_from: RunInput) -> bool:
+    """Return whether an input is byte for byte that of a run; raise OSError if it is gone."""
     try:
         return hash_of(path) == made_from.sha256
     except InputError as error:
         raise OSError(errno.ENOENT, error.problem) from None
 
 
-def _unchanged(folder: Path) -> bool:
-    """Whether the samples are those that were scored; errors as of `has_bytes`."""
+def _is_unchanged(folder: Path) -> bool:
     copied = (folder / SAMPLES).is_dir() and shards(folder / SAMPLES)
     return bool(copied) or has_bytes(_input(folder), read_record(folder).input)
 
 
 def _input(folder: Path) -> Path:
-    copy = folder / INPUT  # of standard input; it moves with the folder
+    copy = folder / INPUT
     return copy if copy.exists() else Path(read_record(folder).input.path)
 
 
 def is_of(result: SampleResult, sample: Sample) -> bool:
-    """Whether the sentences are those of the sample's answer.
+    """Return whether the sentences of a result are those of a sample's answer.
 
-    They are where it has them; where nobody gave them, only blanks stand between and behind them.
+    Sentences that the sample does not give must cover the answer but for blanks.
     """
-    answer, places = sample.answer, [(each.start, each.end) for each in result.sentences]
+    answer, spans = sample.answer, [(each.start, each.end) for each in result.sentences]
     if any(answer[each.start : each.end] != each.text for each in result.sentences):
         return False
     if sample.sentences is not None:
-        return places == [(each.start, each.end) for each in sample.sentences]
-    ends = [0, *(at for place in places for at in place), len(answer)]
+        return spans == [(each.start, each.end) for each in sample.sentences]
+    ends = [0, *chain.from_iterable(spans), len(answer)]
     between = zip(ends[::2], ends[1::2], strict=True)
     return not any(answer[start:end].strip() for start, end in between)
 
 
 def _samples(folder: Path) -> Iterator[Sample]:
-    # A run made before lines had a limit has none. A bad line holds no result's sample.
     record = read_record(folder)
+    # Runs of earlier versions have no limit.
     limit = float(str(record.config.get("max_line", "inf")))
     copied = shards(folder / SAMPLES) if (folder / SAMPLES).is_dir() else []
     read = partial(read_samples, on_bad=lambda _: None, max_line=limit, unique=not copied)

@@ -79,7 +79,7 @@ class Checked(NamedTuple):
     samples: int
     rejected: int
     sha256: str
-    """Of the bytes of all files."""
+    """The hash of the bytes of all files."""
 
 
 def read_samples(
@@ -325,14 +325,14 @@ class Rows(NamedTuple):
     read: Callable[[], Iterator[object]]
     """Yields the rows, samples among them."""
     size: int | None
-    """How many there are; null if they can be read only once."""
+    """The number of rows; null if they can be read only once."""
 
 
 def rows_of(given: Any, mapping: Mapped = None) -> Rows:  # noqa: ANN401  each tool has its own
     """Return the rows in a sample, a mapping, a table, a data set, an object, or several of these.
 
     Raises:
-        InputError: it is none of them, such as the name of a file.
+        InputError: `given` is none of these, for example the name of a file.
     """
     if isinstance(given, str | bytes | PathLike):
         what = f"is a {type(given).__name__}; a file is read by judge.read_samples(path)"

@@ -1,6 +1,6 @@
-"""What a command writes beside a run: pages and tables, and tables that a spreadsheet saved.
+"""Files that commands write beside a run, pages and tables, and sheets that people saved.
 
-A table's cells are no formulas, and its CSV is as programs write and read it.
+Cells never begin a formula; CSV has the form that spreadsheets write and read.
 """
 
 import codecs
@@ -25,10 +25,10 @@ Value = str | float | None
 Write = Callable[[Mapping[str, Value]], None]
 
 BOM: Final = "\ufeff"
-"""First in a file that Excel must take for UTF-8."""
+"""The beginning of a CSV file that Excel reads as UTF-8."""
 
 LONGEST: Final = 30_000
-"""Characters of a text in a cell, the mark of a cut included."""
+"""The most characters of a cell, the mark of a cut included."""
 
 _GROUP_ROWS: Final = 10_000
 """Rows of a Parquet file that are written together."""
@@ -47,13 +47,13 @@ _ENCODINGS: Final = ("utf-8-sig", "gb18030")
 
 @contextmanager
 def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
-    """Takes rows and writes them, whole or not at all, over what is there; None without a name.
+    """Yield a function that adds a row to a file, which appears when it is complete.
 
-    CSV opens right in spreadsheets: UTF-8 with BOM, no formulas; null is an empty cell. The keys of
-    the first row are the header.
+    CSV is UTF-8 with BOM, without formulas; null is an empty cell, and the keys of the first row
+    are the header.
 
     Args:
-        name: of the file.
+        name: the file; without a name, None is yielded.
         sources: files that are read meanwhile.
 
     Raises:
@@ -83,7 +83,7 @@ def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Value]]) -> Iterator[str]:
-    """Rows as CSV, as of `row_file`, without the BOM."""
+    """Yield rows as CSV, in the form of `row_file`, without the BOM."""
     yield csv_row(columns)
     yield from map(_csv_line, rows)
 
@@ -109,7 +109,7 @@ def write_parquet(
 
 
 def json_lines(rows: Iterable[Mapping[str, Value]], *, array: bool) -> Iterator[str]:
-    """Rows as JSON, a line each: objects by themselves, or of one array."""
+    """Yield rows as lines of JSON: one object a line, or one array."""
     before = "[\n" if array else ""
     for row in rows:
         line = _json_line(row)
@@ -121,7 +121,7 @@ def json_lines(rows: Iterable[Mapping[str, Value]], *, array: bool) -> Iterator[
 
 @contextmanager
 def page_file(name: str | None, *sources: str) -> Iterator[Callable[[str], object] | None]:
-    """Takes one text and writes it, whole or not at all, over what is there; None without a name.
+    """Yield a function that writes a text to a file, whole or not at all; None without a name.
 
     Raises:
         ConfigError: the name is empty or that of a source.
@@ -143,7 +143,7 @@ def page_file(name: str | None, *sources: str) -> Iterator[Callable[[str], objec
 def replacing(
     path: Path, step: str = "mend that, or name another file", *, follow: bool = True
 ) -> Iterator[Path]:
-    """A file to write beside `path`, which takes its place on leaving; nothing where that fails.
+    """Yield a temporary path that replaces `path` on leaving, unless an error is raised.
 
     A link is followed, and what it points to is replaced, but for `follow=False`.
 
@@ -169,7 +169,7 @@ def replacing(
 
 @contextmanager
 def writing(path: Path, step: str) -> Iterator[None]:
-    """Makes a `RunError` of what keeps `path` from being written; `step` says what to do."""
+    """Turn an OSError about `path` into a RunError with a next step."""
     try:
         yield
     except OSError as error:
@@ -197,12 +197,12 @@ def _csv_line(row: Mapping[str, Value]) -> str:
 
 
 def cell(text: str, lang: Lang) -> str:
-    """The text as it stands in a cell: `legible`, `fit` and `neutralise`d."""
+    """Return a text as a cell has it: legible, cut to fit, and no formula."""
     return neutralise(fit(legible(text), lang))
 
 
 def neutralise(text: str) -> str:
-    """The text, so that no spreadsheet takes it for a formula.
+    """Return the text in a form that no spreadsheet takes for a formula.
 
     An apostrophe stands before text that begins as a formula does.
 
@@ -213,7 +213,7 @@ def neutralise(text: str) -> str:
 
 
 def restore(text: str) -> str:
-    """What `neutralise` was given, for any text.
+    """Return the text that `neutralise` was called with, for any text.
 
     A cell whose apostrophe a spreadsheet has swallowed comes back whole, too.
 
@@ -224,7 +224,7 @@ def restore(text: str) -> str:
 
 
 def legible(text: str) -> str:
-    r"""The text as a file can hold it and a person reads it, a second time the same.
+    r"""Return the text as a file can hold it and a person can read it.
 
     Line ends become `\n`, control characters their pictures, lone surrogates, C1 controls and
     bidirectional overrides U+FFFD.
@@ -236,7 +236,7 @@ def legible(text: str) -> str:
 
 
 def fit(text: str, lang: Lang) -> str:
-    """The text, or its first characters and a mark that says how many are missing.
+    """Return the text, or its beginning and a mark with the number of characters cut.
 
     What comes out has at most `LONGEST` characters.
     """
@@ -247,7 +247,7 @@ def fit(text: str, lang: Lang) -> str:
 
 
 def csv_row(cells: Sequence[str]) -> str:
-    r"""One row with its end, `\r\n` as RFC 4180 has it, every cell in quotation marks."""
+    r"""Return a row that ends in `\r\n`, as in RFC 4180, with every cell in quotation marks."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_ALL).writerow(cells)
     return out.getvalue()
@@ -256,7 +256,7 @@ def csv_row(cells: Sequence[str]) -> str:
 def csv_rows(
     data: bytes, path: Path, known: Callable[[str], bool]
 ) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV that are not blank, each with its number in the spreadsheet, from 1.
+    """Yield the rows of a CSV that are not blank, each with its number in the spreadsheet.
 
     The delimiter is the comma, semicolon or tab that parts the first row into the most known
     headers.
@@ -310,7 +310,7 @@ def _cut_mark(count: int, lang: Lang) -> str:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder outlive a power cut, where the system lets us."""
+    """Write the names in a folder to the disk, so that they survive a power cut."""
     if not hasattr(os, "O_DIRECTORY"):  # Windows
         return
     number = os.open(folder, os.O_RDONLY)

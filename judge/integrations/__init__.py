@@ -1,1 +1,1 @@
-"""Judge in other people's tools: a module a tool, which alone imports what the tool is made of."""
+"""Judge in other tools: one module a tool, the only one that imports it."""

@@ -1,10 +1,10 @@
-"""For deepeval: a metric for `assert_test`, `evaluate` and `deepeval test run`; needs no key.
+"""A metric for deepeval, for `assert_test`, `evaluate` and `deepeval test run`; needs no key.
 
     from judge.integrations.deepeval import JudgeFaithfulness
     assert_test(case, [JudgeFaithfulness(threshold=0.9)])  # an LLMTestCase
 
-A case that claims without a verdict leave open has an `error` and no score; one that abstains or
-makes no claim is skipped, which deepeval takes for a pass. Its telemetry is yours to switch off.
+A case with too few verdicts to decide has an `error` and no score. A case that abstains or makes no
+claim is skipped, which counts as passed. deepeval sends telemetry unless you switch it off.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ except ModuleNotFoundError as error:
 
 
 class JudgeFaithfulness(BaseMetric):  # type: ignore[misc] # mypy sees no optional package
-    """Succeeds where faithfulness is `threshold` or more, by default where all is supported."""
+    """Succeeds if faithfulness is at least `threshold`."""
 
     __name__ = "Faithfulness (judge)"
 
@@ -34,15 +34,15 @@ class JudgeFaithfulness(BaseMetric):  # type: ignore[misc] # mypy sees no option
         self.threshold, self.lang = threshold, lang  # all named as arguments, for copies
 
     def measure(self, test_case: LLMTestCase, **_: Any) -> float | None:  # noqa: ANN401
-        """The faithfulness of a case, and its reason; in a running loop too."""
+        """Return the faithfulness of a case, and set its reason; in a running event loop too."""
         return self._take(*evaluate([self._sample(test_case)], evaluator=self.evaluator))
 
     async def a_measure(self, test_case: LLMTestCase, **_: Any) -> float | None:  # noqa: ANN401
-        """The same, awaited."""
+        """Return the same without blocking."""
         return self._take(await self.evaluator.evaluate_one(self._sample(test_case)))
 
     def is_successful(self) -> bool | None:
-        """None where the case was skipped, or no threshold decides."""
+        """Return None if the case was skipped, or there is no threshold."""
         return None if self.threshold is None else self.success
 
     def _sample(self, case: LLMTestCase) -> Sample:

@@ -1,4 +1,4 @@
-"""For Inspect: a scorer of what a task's solver answered from its passages.
+"""A scorer for Inspect: how far its passages support a solver's answer.
 
     from inspect_ai import Task, task
     from inspect_ai.dataset import Sample
@@ -9,8 +9,8 @@
         asked = Sample("试用期多长？", metadata={"contexts": ["试用期为三个月。"]})
         return Task([asked], solver=rag(), scorer=faithfulness(model="gpt-5-mini"))
 
-Passages are what the sample's metadata, else its store, has under `contexts`, or the path given:
-texts, or documents with an id. An answer that is unscored, abstained or without a claim is
+Passages are texts, or documents with an id, under `contexts`, or another path, in the sample's
+metadata or else its store. An answer that is unscored, abstained or without a claim is
 `Score.unscored`, which metrics leave out, its `reason` being grader_failed, abstained or no_claims.
 """
 
@@ -33,17 +33,17 @@ _NUMBERS = {"claims", "judged", "unscored", "faithfulness_bounds", "citation_val
 
 @scorer(metrics=[mean(), stderr()])  # type: ignore[untyped-decorator]  # mypy sees no optional package
 def faithfulness(chunks: str = "contexts", lang: Lang = "en", **settings: Any) -> Scorer:  # noqa: ANN401
-    """Scores how far passages support the answer, 0 to 1.
+    """Return a scorer of faithfulness, 0 to 1.
 
     Args:
-        chunks: where in a sample's metadata or store its passages are, a path as of `--map`.
-        lang: of the explanation.
-        settings: of `judge score`; else those of the environment, or judge.toml.
+        chunks: the path of the passages in a sample's metadata or store, as in `--map`.
+        lang: the language of the explanation.
+        settings: settings of `judge score`, beside those of the environment and judge.toml.
     """
     judge = Evaluator(load_config(settings))
 
     async def score(state: TaskState, target: Target) -> Score:
-        del target  # whether it is right is another question than whether passages support it
+        del target  # the target tells whether an answer is right, not whether passages support it
         place = "metadata" if re.split(r"[.[]", chunks)[0] in state.metadata else "store"
         paths = {"answer": "output", "query": "input", "qid": "id", "chunks": f"{place}.{chunks}"}
         row = {"output": state.output.completion, "input": state.input_text, "id": state.sample_id}

@@ -1,4 +1,4 @@
-"""For LangChain: an evaluator for LangSmith's `evaluate`, and a step behind a retrieval chain.
+"""An evaluator for LangSmith's `evaluate`, and a step behind LangChain's retrieval chains.
 
     from langsmith import evaluate
     from judge.integrations.langchain import faithfulness_evaluator, with_faithfulness
@@ -6,8 +6,8 @@
     said = (chain | with_faithfulness()).invoke({"input": "报销标准是什么？"})
     print(said["faithfulness"], said["faithfulness_comment"])
 
-What is unscored, abstained or makes no claim has no score; value and comment say why. `paths` are
-the map of `Sample.of`, for outputs that it does not know.
+An answer that is unscored, abstained or without a claim has no score, but a value and a comment
+with the reason. `paths` are the map of `Sample.of`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -26,7 +26,7 @@ _Row = dict[str, Any]
 def faithfulness_evaluator(
     evaluator: Evaluator | None = None, paths: Mapping[str, str] | None = None, lang: Lang = "en"
 ) -> Callable[..., Awaitable[_Row]]:
-    """For LangSmith's `evaluate` and `aevaluate`: feedback on what the target put out."""
+    """Return an evaluator for LangSmith's `evaluate` and `aevaluate`."""
     judge = evaluator or Evaluator(load_config({}))
 
     async def faithfulness(inputs: _Row, outputs: _Row) -> _Row:
@@ -40,7 +40,7 @@ def faithfulness_evaluator(
 
 
 def with_faithfulness(evaluator: Evaluator | None = None, lang: Lang = "en") -> "Runnable":
-    """Adds `faithfulness`, a number or None, and `faithfulness_comment` to what a chain gives."""
+    """Return a step that adds `faithfulness` and `faithfulness_comment` to a chain's output."""
     try:
         from langchain_core.runnables import RunnableLambda  # noqa: PLC0415  LangSmith needs none
     except ModuleNotFoundError as error:

@@ -1,11 +1,11 @@
-"""For Langfuse: sends scores back to the traces and observations that were judged.
+"""Send scores to the traces and observations of Langfuse that were judged.
 
     from langfuse import get_client
     from judge import Config, evaluate, read_samples
     from judge.integrations.langfuse import send
     print(send(evaluate(read_samples("export.jsonl"), Config(model="gpt-5-mini")), get_client()))
 
-What has no number is sent as a label that says why; texts stay here but for `texts=True`.
+A result without a number is sent as a label with the reason. Texts are sent with `texts=True` only.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,9 +29,12 @@ def send(
     names: Sequence[str] = ("faithfulness",),
     texts: bool = False,
 ) -> int:
-    """Sends such scores of each result, as rows of Langfuse's exports name its trace.
+    """Send scores of results that were read from an export of Langfuse; return how many.
 
-    Past the client's queue, which only logs what fails: a JudgeError where Langfuse takes less.
+    They do not go through the client's queue, which only logs failures.
+
+    Raises:
+        JudgeError: Langfuse rejected a score.
     """
     if strays := set(names) - _NUMBERS:
         raise ConfigError(f"names: {min(strays)!r} is none of {', '.join(sorted(_NUMBERS))}")

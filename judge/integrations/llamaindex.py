@@ -1,4 +1,4 @@
-"""For LlamaIndex: an evaluator of responses, alone or in a `BatchEvalRunner`.
+"""An evaluator of LlamaIndex responses, alone or in a `BatchEvalRunner`.
 
     from judge import Config, Evaluator
     from judge.integrations.llamaindex import JudgeFaithfulness
@@ -9,8 +9,8 @@
     runner = BatchEvalRunner({"faithfulness": faithful}, workers=8)
     print(await runner.aevaluate_queries(index.as_query_engine(), queries=["…"]))
 
-Where claims without a verdict leave open whether an answer passes, and where it abstains or makes
-no claim, the result is invalid, with its reason, and `passing` is None.
+The result is invalid, with a reason, and `passing` is None, if too few claims have a verdict to
+decide, or if the answer abstains or makes no claim.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ except ModuleNotFoundError as error:
 
 
 class JudgeFaithfulness(BaseEvaluator):  # type: ignore[misc] # mypy sees no optional package
-    """Passes what has a faithfulness of `threshold` or more, by default what is fully supported."""
+    """Passes a response whose faithfulness is at least `threshold`."""
 
     def __init__(
         self, evaluator: Evaluator | None = None, *, threshold: float = 1.0, lang: Lang = "en"
@@ -49,7 +49,7 @@ class JudgeFaithfulness(BaseEvaluator):  # type: ignore[misc] # mypy sees no opt
         contexts: Sequence[str] | None = None,
         **_: Any,  # noqa: ANN401  as the base class has it
     ) -> EvaluationResult:
-        """The result of a response to a query, by the texts of its contexts."""
+        """Return the result of a response, judged by the texts of its contexts."""
         row = {"query": query, "answer": response, "contexts": contexts and list(contexts)}
         result = await self._evaluator.evaluate_one(Sample.of(row))
         case = case_of(result, self._threshold, self._lang)

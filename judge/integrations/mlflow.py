@@ -1,4 +1,4 @@
-"""For MLflow: a scorer for `mlflow.genai.evaluate`.
+"""A scorer for `mlflow.genai.evaluate`.
 
     import mlflow
     from judge import Config, Evaluator
@@ -8,8 +8,8 @@
     judged = faithfulness_scorer(Evaluator(Config(model="gpt-5-mini")))
     print(mlflow.genai.evaluate([{"inputs": {}, "outputs": said}], [judged]).metrics)
 
-The row is inputs and outputs under the names that `judge score` reads; passages may also be what
-the trace's retrievers put out. An answer that is unscored, abstained or without a claim is a
+A row is inputs and outputs under the names that `judge score` reads; passages may also be the
+outputs of the trace's retrievers. An answer that is unscored, abstained or without a claim is a
 `Feedback` without a value: its `error` has one of these as code, and MLflow's means leave it out.
 """
 
@@ -33,26 +33,26 @@ _NUMBERS = {"claims", "judged", "unscored", "faithfulness_bounds", "citation_val
 def faithfulness_scorer(
     evaluator: Evaluator | None = None, *, paths: Mapping[str, str] | None = None, lang: Lang = "en"
 ) -> Scorer:
-    """Scores how far passages support an answer, 0 to 1; `paths` are the map of `Sample.of`."""
+    """Return a scorer of faithfulness, 0 to 1; `paths` are the map of `Sample.of`."""
     judge = evaluator or Evaluator(load_config({}))
 
     def faithfulness(
         inputs: object = None, outputs: object = None, trace: Trace | None = None
     ) -> Feedback:
         spans = trace.search_spans(span_type=SpanType.RETRIEVER) if trace else []
-        own = {span.span_id for span in spans}  # one within another passes on what that found
+        own = {span.span_id for span in spans}  # a span within one of these repeats its passages
         lists = [each.outputs for each in spans if each.parent_id not in own]
         found = [each for some in lists if isinstance(some, list) for each in some]
         row: dict[str, Any] = {"documents": found} if found else {}
         for given, name in ((inputs, "query"), (outputs, "answer")):
             row |= given if isinstance(given, Mapping) else {name: given}
         (result,) = evaluate([Sample.of(row, map=paths)], evaluator=judge)
-        score, told = result.scores.faithfulness, case_of(result, lang=lang)
+        score, case = result.scores.faithfulness, case_of(result, lang=lang)
         numbers = result.scores.model_dump(include=_NUMBERS, exclude_none=True)
         return Feedback(
             value=score,
-            error=AssessmentError(result.status.name, told.message) if score is None else None,
-            rationale=told.text or None,
+            error=AssessmentError(result.status.name, case.message) if score is None else None,
+            rationale=case.text or None,
             source=AssessmentSource("LLM_JUDGE" if result.calls else "CODE", result.signature),
             metadata={name: str(value) for name, value in numbers.items()},
         )

@@ -1,4 +1,4 @@
-"""For OpenTelemetry: a judged answer as a span, and as events of the GenAI conventions.
+"""A judged answer as an OpenTelemetry span, and as events of the GenAI conventions.
 
     from judge.integrations.opentelemetry import record
 
@@ -7,10 +7,10 @@
         sample = judge.Sample.of({"answer": answer, "chunks": chunks})
         record(await evaluator.evaluate_one(sample), response_id=completion.id)
 
-A span `evaluate` stands below the current one, and in it a log event `gen_ai.evaluation.result` for
-each score that there is. An unscored answer has `error.type`, its first reason, and no
-`score.value`; one that abstained or holds no claim has that as `score.label`, which else is pass or
-fail by `at_least`. Ids, numbers and labels are sent, texts only by `texts=True`.
+A span `evaluate` is made below the current one, and in it a log event `gen_ai.evaluation.result`
+for each score. An unscored answer has no `score.value`, and its first reason as `error.type`. The
+label `score.label` is pass or fail by `at_least`, or else abstained or no_claims. Texts are sent
+with `texts=True` only.
 """
 
 from judge import SampleResult, Status, Unscored
@@ -30,7 +30,7 @@ _EVALUATION = "gen_ai.evaluation"
 def record(
     result: SampleResult, *, at_least: float = 1.0, response_id: str = "", texts: bool = False
 ) -> None:
-    """Send what is known of an answer by the process's providers of traces and of logs."""
+    """Send a result through the process's providers of traces and of logs."""
     case, scores = case_of(result, at_least), result.scores.model_dump()
     about = {"judge.qid": result.qid, "judge.signature": result.signature}
     about |= {f"judge.{name}": scores[name] for name in ("claims", "judged", "unscored")}

@@ -1,13 +1,13 @@
-"""For promptfoo: an assertion.
+"""An assertion for promptfoo.
 
     from judge.integrations.promptfoo import get_assert  # this alone is faithful.py
 
     { type: python, value: file://faithful.py, config: { at_least: 0.9, model: gpt-5-mini } }
 
-The passages are the variable `context`, else `context` of the provider's metadata; the question is
-`question` or `query`. Other settings of `judge score` may stand in `config`, and `map` has paths.
-An assertion of promptfoo's has a score in any case: what is unscored, abstained or without a claim
-does not pass, its 0 stands in no `namedScores`, and its reason begins with "no score".
+The passages are the variable `context`, or `context` in the provider's metadata; the question is
+`question` or `query`. `config` may hold other settings of `judge score`, `map` included. An output
+that is unscored, abstained or without a claim fails with a reason that begins with "no score"; it
+has no `namedScores`, and the score 0, which promptfoo requires.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _NAMED = "faithfulness", "coverage", "citation_validity", "citation_recall"
 
 
 def get_assert(output: object, context: Mapping[str, Any]) -> dict[str, Any]:
-    """The GradingResult of an output; `pass` where its faithfulness is `at_least`, by default 1."""
+    """Return the GradingResult of an output: it passes with a faithfulness of `at_least`."""
     response = context.get("providerResponse") or {}
     row = {name: context.get(name) or response.get(name) or {} for name in ("vars", "metadata")}
     given = "" if output is None else output
@@ -43,7 +43,7 @@ def _graded(row: dict[str, Any], at_least: float = 1.0, **settings: Any) -> dict
     sample = Sample.of(row, map={**paths, **(settings.pop("map", None) or {}), "answer": "output"})
     (result,) = evaluate([sample], evaluator=_evaluator(dumps(settings, sort_keys=True)))
     case, score = case_of(result, at_least), result.scores.faithfulness
-    told = "no score: " if score is None else f"faithfulness {score:.3f}, {result.signature}\n"
+    head = "no score: " if score is None else f"faithfulness {score:.3f}, {result.signature}\n"
     parts = [
         {"pass": weight == 1, "score": weight, "reason": f"{made.support}: {each.text}"}
         for each in result.sentences
@@ -52,7 +52,7 @@ def _graded(row: dict[str, Any], at_least: float = 1.0, **settings: Any) -> dict
     ]
     named = {name: value for name in _NAMED if (value := getattr(result.scores, name)) is not None}
     graded = {"pass": case.kind == "passed", "score": score or 0.0, "namedScores": named}
-    return {**graded, "reason": (told + case.text).strip(), "componentResults": parts}
+    return {**graded, "reason": (head + case.text).strip(), "componentResults": parts}
 
 
 @cache

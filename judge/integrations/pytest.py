@@ -1,4 +1,4 @@
-"""For tests of a RAG's answers with pytest: `assert_faithful`, and the fixture `judge_evaluator`.
+"""Tests of a RAG's answers with pytest: `assert_faithful` and the fixture `judge_evaluator`.
 
     from judge.integrations.pytest import assert_faithful
 
@@ -6,7 +6,7 @@
         answer, chunks = rag.ask("How long is the notice?")
         assert_faithful(answer, chunks, at_least=0.9)
 
-Pytest loads this file as it starts: what it takes is imported when it is first used.
+Pytest loads this plugin when it starts, so that heavy modules are imported within functions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def judge_evaluator() -> "Evaluator":
-    """The judge of these tests, by the settings in the environment and judge.toml.
+    """Return an evaluator with the settings of the environment and judge.toml.
 
-    Define a fixture of this name in a conftest.py to have another.
+    A fixture of this name in a conftest.py replaces it.
     """
     from judge.config import load_config  # noqa: PLC0415
-    from judge.evaluator import Evaluator  # noqa: PLC0415  heavy, and pytest starts without it
+    from judge.evaluator import Evaluator  # noqa: PLC0415  heavy
 
     return Evaluator(load_config({}))
 
@@ -39,26 +39,26 @@ def assert_faithful(
     query: str = "",
     evaluator: "Evaluator | None" = None,
 ) -> None:
-    """Assert that chunks support an answer; the message names the sentences that they do not.
+    """Assert that chunks support an answer; the message lists the unsupported sentences.
 
     Args:
-        answer: what the RAG said.
-        chunks: what it was given, as texts, or with `chunk_id` and `text` where the answer cites.
-        at_least: the least faithfulness, above 0, to 1: by default each claim is supported fully.
-        query: what it was asked.
-        evaluator: what judges, such as the fixture `judge_evaluator`; else what the environment and
-            judge.toml say, and similarity where they name no model.
+        answer: the RAG's answer.
+        chunks: its passages, as texts, or as objects of `chunk_id` and `text` if the answer cites.
+        at_least: the lowest faithfulness that passes, above 0, up to 1.
+        query: the question.
+        evaluator: for example the fixture `judge_evaluator`; by default one with the settings of
+            the environment and judge.toml.
 
     Raises:
-        AssertionError: the answer is less faithful than that, whatever unjudged claims are worth.
-        pytest.fail.Exception: nobody can tell: a claim has no verdict, or there is no claim. That
-            is no AssertionError, so that a test which expects one does not pass by it.
-        ValueError, TypeError: `at_least` or `chunks` cannot be meant.
-        ConfigError, JudgeUnavailable: as of `judge.evaluate`.
+        AssertionError: the answer is less faithful, even if each claim without a verdict counts 1.
+        pytest.fail.Exception: claims without a verdict decide, or there is no claim. This is no
+            AssertionError, so that a test that expects one does not pass by it.
+        ValueError, TypeError: `at_least` or `chunks` is wrong.
+        ConfigError, JudgeUnavailable: as in `judge.evaluate`.
     """
     __tracebackhide__ = True
     from judge.config import load_config  # noqa: PLC0415
-    from judge.evaluator import Evaluator, evaluate  # noqa: PLC0415  heavy, likewise
+    from judge.evaluator import Evaluator, evaluate  # noqa: PLC0415  heavy
     from judge.records import Chunk, Sample  # noqa: PLC0415
     from judge.reports.cases import case_of  # noqa: PLC0415
 
@@ -80,7 +80,7 @@ def assert_faithful(
     score = result.scores.faithfulness
     head = case.message if score is None else f"faithfulness {score:.3f}, {case.message}"
     bound = f"at least {at_least:g} is asked for, judged by {result.signature}"
-    told = "\n".join((head, *(f"  {line}" for line in case.lines), bound))
+    message = "\n".join((head, *(f"  {line}" for line in case.lines), bound))
     if case.kind == "failure":
-        raise AssertionError(told)
-    pytest.fail(told, pytrace=False)
+        raise AssertionError(message)
+    pytest.fail(message, pytrace=False)

@@ -1,4 +1,4 @@
-"""For ragas: a metric for its experiments, and one for `ragas.evaluate`.
+"""A metric for experiments of ragas, and one for `ragas.evaluate`.
 
     from judge import Config, Evaluator
     from judge.integrations.ragas import JudgeFaithfulness, SingleTurnJudgeFaithfulness
@@ -7,8 +7,8 @@
     print(await JudgeFaithfulness(judge).ascore(**row))
     print(ragas.evaluate(dataset, [SingleTurnJudgeFaithfulness(judge)]))
 
-What is unscored, abstained or makes no claim is NaN, which ragas' means leave out: count it, too.
-In `ragas.evaluate` a single claim without a verdict is enough: it logs why, or raises.
+An answer that is unscored, abstained or without a claim is NaN, which ragas leaves out of its
+means: count these too. In `ragas.evaluate` one claim without a verdict makes it NaN, or raises.
 """
 
 from math import nan
@@ -29,21 +29,21 @@ except ModuleNotFoundError as error:
 
 
 class JudgeFaithfulness(BaseMetric):  # type: ignore[misc] # mypy sees no optional package
-    """For experiments: a `MetricResult` with its reason."""
+    """A metric for experiments, with a reason."""
 
     def __init__(self, evaluator: Evaluator | None = None, lang: Lang = "en") -> None:
         super().__init__("judge_faithfulness")
         self._evaluator, self._lang = evaluator or Evaluator(load_config({})), lang
 
     async def ascore(self, **row: Any) -> MetricResult:  # noqa: ANN401  as the base class has it
-        """The faithfulness of `response` to `retrieved_contexts`."""
+        """Return the faithfulness of `response` to `retrieved_contexts`."""
         result = await self._evaluator.evaluate_one(Sample.of(row))
         score, reason = result.scores.faithfulness, case_of(result, lang=self._lang).text
         return MetricResult(nan if score is None else score, reason)
 
 
-class SingleTurnJudgeFaithfulness(SingleTurnMetric):  # type: ignore[misc] # likewise
-    """For `ragas.evaluate`: a column of numbers, of answers whose claims all have a verdict."""
+class SingleTurnJudgeFaithfulness(SingleTurnMetric):  # type: ignore[misc] # mypy sees no optional package
+    """A metric for `ragas.evaluate`: NaN if a claim has no verdict."""
 
     def __init__(self, evaluator: Evaluator | None = None) -> None:
         columns = {"user_input:optional", "response", "retrieved_contexts"}
@@ -51,7 +51,7 @@ class SingleTurnJudgeFaithfulness(SingleTurnMetric):  # type: ignore[misc] # lik
         self._evaluator = evaluator or Evaluator(load_config({}))
 
     def init(self, run_config: object) -> None:
-        """Nothing: the evaluator has its own settings."""
+        """Do nothing: the evaluator has its own settings."""
 
     async def _single_turn_ascore(self, sample: SingleTurnSample, **_: object) -> float:
         result = await self._evaluator.evaluate_one(Sample.of(sample))

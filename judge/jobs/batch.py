@@ -1,4 +1,4 @@
-"""A batch folder: requests for a provider, its replies, and how far each file of them has come."""
+"""A batch folder: requests for a provider, its replies, and the state of each file."""
 
 import hashlib
 import re
@@ -26,9 +26,9 @@ RECORD: Final = "batch.json"
 REPLIES: Final = "replies"
 MOST_REQUESTS: Final = 50_000
 MOST_BYTES: Final = 190_000_000
-"""Of a file: OpenAI takes 50,000 requests and 200 MB."""
+"""OpenAI takes files of 50,000 requests and 200 MB."""
 OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
-"""The states from which a batch brings no more."""
+"""The states in which a batch brings no more replies."""
 _OWN: Final = re.compile(rf"{re.escape(RECORD)}\b")
 _LEFT: Final = re.compile(r"requests-\d{3,}\.jsonl(?:\.part)?|.*\.[0-9a-f]{16}\.part")
 _HEAD: Final = re.compile(rb'\{"custom_id":"(judge-[0-9a-f]{40}-\d+)"')
@@ -36,51 +36,47 @@ MEND: Final = "mend that, and run the same command again"
 
 
 class RequestFile(Record):
-    """A file of requests, and what became of it."""
+    """A file of requests and its state."""
 
     name: str = Field(pattern=r"^requests-\d{3,}\.jsonl$")
-    """In the folder."""
+    """Its name in the folder."""
     requests: int
-    """How many it holds."""
+    """The number of requests."""
     size: int
-    """In bytes."""
+    """Its size in bytes."""
     sha256: str
-    """Of its bytes; the provider keeps it with the batch, so that none is sent twice."""
+    """The hash of its bytes. The provider keeps it with the batch, so that none is sent twice."""
     batch: str = ""
-    """What the provider calls the batch; empty before it is sent."""
+    """The provider's id of the batch; empty before it is sent."""
     state: str = "written"
-    """The provider's word for how far it is; before that, `written`."""
+    """The provider's name of its state; `written` before it is sent."""
     done: int = 0
-    """Requests the provider has answered."""
+    """The number of answered requests."""
     failed: int = 0
-    """Requests it could not answer."""
+    """The number of failed requests."""
     outputs: tuple[str, ...] = ()
     """The provider's files of replies and errors."""
     why: str = ""
-    """What the provider says of a batch that failed."""
+    """The provider's reason for the failure of the batch."""
     answered: bool = False
-    """Whether its replies are here: what has none then is to be asked again."""
+    """Whether its replies are here. A request without a reply is then sent again."""
 
 
 class BatchRecord(Document):
-    """What a batch folder was made from."""
+    """The record of a batch folder: its settings, samples and files."""
 
     config: dict[str, JsonValue]
-    """All settings, without secrets."""
+    """The settings without secrets."""
     input: RunInput
     """The samples."""
     takes: dict[str, JsonValue] = Field(default_factory=dict)
-    """What the server takes, as requests were made."""
+    """The server's capabilities with which the requests were made."""
     files: tuple[RequestFile, ...] = ()
-    """In the order they were written."""
+    """The files of requests, in the order in which they were written."""
 
 
 class BatchFolder:
-    """A batch folder; hold it with `held` while it is changed.
-
-    Raises:
-        RunError: it is none, or damaged.
-    """
+    """A batch folder; hold it with `held` while it is changed."""
 
     def __init__(self, path: Path, record: BatchRecord) -> None:
         self.path = path
@@ -88,7 +84,7 @@ class BatchFolder:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """The folder that is there."""
+        """Return a batch folder; raise RunError if it is absent or damaged."""
         try:
             data = (path / RECORD).read_bytes()
         except OSError:
@@ -105,9 +101,9 @@ class BatchFolder:
         made_from: RunInput,
         settle: Callable[[], dict[str, JsonValue]],
     ) -> Iterator[Self]:
-        """The folder for these samples and settings, as `held`; new where nothing was written.
+        """Hold the folder for these samples and settings, which is made if it does not exist.
 
-        `settle` finds out what the server takes, once it is clear that the folder is the right one.
+        `settle` probes the server's capabilities, once the folder is known to be the right one.
         """
         record = BatchRecord(config=config.model_dump(mode="json"), input=made_from)
         with writing(path, "name another -o"):
@@ -120,8 +116,8 @@ class BatchFolder:
         with hold(path, "judge batch"):
             there = cls.read(path) if (path / RECORD).exists() else cls(path, record)
             there.tidy()
-            if there.record.files and (apart := _apart(there.record, record)):
-                raise RunError(f"{path}: is of other {apart}; name another -o")
+            if there.record.files and (other := _difference(there.record, record)):
+                raise RunError(f"{path}: is of other {other}; name another -o")
             takes = settle()
             if there.record.files:
                 record, takes = there.record, there.record.takes
@@ -132,15 +128,15 @@ class BatchFolder:
     @classmethod
     @contextmanager
     def held(cls, path: Path) -> Iterator[Self]:
-        """The folder that is there; no other command changes it meanwhile."""
+        """Hold an existing folder; no other command changes it meanwhile."""
         cls.read(path)
         with hold(path, "judge batch"):
-            there = cls.read(path)  # as it is now that nobody else changes it
+            there = cls.read(path)  # again, because another command may have changed it
             there.tidy()
             yield there
 
     def tidy(self) -> None:
-        """Remove what a kill -9 left: half a file, or requests that stand in no record."""
+        """Remove what kill -9 leaves: half a file, or requests that are in no record."""
         names = {file.name for file in self.record.files}
         with writing(self.path, MEND):
             for each in (*self.path.iterdir(), *(self.path / REPLIES).glob("*.part")):
@@ -148,18 +144,18 @@ class BatchFolder:
                     each.unlink()
 
     def save(self, *changed: RequestFile) -> None:
-        """Keep the record, with these files in the place of those of the same name."""
+        """Write the record, with these files in the place of those of the same name."""
         files = {each.name: each for each in (*self.record.files, *changed)}
         self.record = self.record.model_copy(update={"files": tuple(files.values())})
         with replacing(self.path / RECORD, MEND, follow=False) as part:
             part.write_bytes(self.record.model_dump_json(by_alias=True, indent=2).encode())
 
     def config(self) -> Config:
-        """The settings it was written with."""
+        """Return the settings of the folder."""
         return Config.model_validate(self.record.config)
 
     def waiting(self) -> set[RequestKey]:
-        """The requests that were written, and may still be answered."""
+        """Return the requests that may still be answered."""
         found = set[RequestKey]()
         for file in self.record.files:
             if not file.answered:
@@ -167,11 +163,7 @@ class BatchFolder:
         return found
 
     def bytes_of(self, file: RequestFile) -> Path:
-        """Where its requests are, and are as they were written.
-
-        Raises:
-            RunError: they are not.
-        """
+        """Return the path of a file of requests; raise RunError if its bytes have changed."""
         path = self.path / file.name
         with reading(path), path.open("rb") as there:
             same = hashlib.file_digest(there, "sha256").hexdigest() == file.sha256
@@ -181,18 +173,18 @@ class BatchFolder:
 
     @cached_property
     def _known(self) -> dict[RequestKey, str]:
-        """The requests that were written, and in which file last."""
+        """The last file of each request."""
         files = self.record.files
         return {each: file.name for file in files for each in _addresses(self.path / file.name)}
 
     def take(self, name: str, lines: Iterable[bytes]) -> tuple[set[str], Counter[str]]:
-        """Keep what came for requests of this folder, as one file.
+        """Write the replies to requests of this folder into one file.
 
         Returns:
-            The files whose requests these are, and what other lines there were.
+            The names of the request files, and a count of other lines by description.
 
         Raises:
-            InputError: not one line is of use.
+            InputError: no line is a reply to a request of this folder.
         """
         odd, kept = Counter[str](), set[str]()
         with writing(self.path, MEND):
@@ -212,19 +204,19 @@ class BatchFolder:
         return kept, odd
 
     def writer(self, *, requests: int = MOST_REQUESTS, size: int = MOST_BYTES) -> "RequestWriter":
-        """Writes the next requests of this folder."""
+        """Return a writer of the next requests of this folder."""
         return RequestWriter(self, requests, size)
 
 
 class Replies:
-    """What came for the requests of a folder, looked up where it lies."""
+    """The replies to the requests of a folder, read from disk when they are needed."""
 
     def __init__(self, folder: BatchFolder) -> None:
         self._places: dict[str, dict[int, tuple[Path, int]]] = {}
         self.served = ""
-        """What the server calls its model, as the first reply says; empty where none does."""
+        """The model that the first reply names; empty if none does."""
         self.troubles = Counter[str]()
-        """What the provider says of requests that it did not answer."""
+        """The provider's reasons for requests without an answer."""
         found = dict[RequestKey, str]()
         for path in sorted((folder.path / REPLIES).glob("*.jsonl")):
             with reading(path):
@@ -236,7 +228,7 @@ class Replies:
         return sum(map(len, self._places.values()))
 
     def _index(self, path: Path) -> dict[RequestKey, str]:
-        """Note where the replies of a file are; what it says of requests without one."""
+        """Index the replies of a file; return the reasons for requests without one."""
         troubles, place = dict[RequestKey, str](), 0
         with path.open("rb") as file:
             for line in file:
@@ -251,7 +243,7 @@ class Replies:
         return troubles
 
     def find(self, key: RequestKey) -> BatchReply | None:
-        """The reply to a request; else a whole one to the same with another limit."""
+        """Return the reply to a request, or a complete one to it with another limit."""
         limits = self._places.get(key.digest, {})
         for limit in sorted(limits, key=lambda each: (each != key.limit, each)):
             path, place = limits[limit]
@@ -264,9 +256,9 @@ class Replies:
 
 
 class RequestWriter:
-    """Writes requests into files of a size that providers take, each request once.
+    """A context manager that writes each request once, into files of a size that providers take.
 
-    A context manager: the files count, and stand in the folder's record, once it is left whole.
+    The files enter the folder's record when it is left without an error.
     """
 
     def __init__(self, folder: BatchFolder, requests: int, size: int) -> None:
@@ -287,7 +279,7 @@ class RequestWriter:
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None:
             if self._open:
-                with suppress(OSError):  # on a full disk, that of what waits to be written
+                with suppress(OSError):  # the disk is full
                     self._open[0].close()
             self.written.clear()
             self._folder.tidy()
@@ -301,7 +293,7 @@ class RequestWriter:
             self._folder.save(*self.written)
 
     def add(self, key: RequestKey, body: Mapping[str, JsonValue]) -> None:
-        """Write a request, unless it stands there already."""
+        """Write a request, unless it is there already."""
         if key.digest in self._seen:
             return
         self._seen.add(key.digest)
@@ -345,15 +337,15 @@ def _addresses(path: Path) -> Iterator[RequestKey]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Makes a `RunError` of what keeps `path` from being read."""
+    """Turn an OSError about `path` into a RunError."""
     try:
         yield
     except OSError as error:
         raise RunError(f"{path}: cannot be read ({error.strerror}); {MEND}") from None
 
 
-def _apart(earlier: BatchRecord, record: BatchRecord) -> str:
-    """In what two folders differ; empty where they are the same."""
+def _difference(earlier: BatchRecord, record: BatchRecord) -> str:
+    """Return the difference between two folders; empty if they are the same."""
     if earlier.input.sha256 != record.input.sha256:
         return f"samples ({earlier.input.path})"
     names = earlier.config.keys() | record.config.keys()

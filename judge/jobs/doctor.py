@@ -1,4 +1,4 @@
-"""A check of all that a run needs, before it is begun."""
+"""A check of everything that a run needs: prompts, cache, disk, server, model, a trial."""
 
 import os
 import secrets
@@ -30,11 +30,11 @@ from judge.text.fold import estimate_tokens
 State = Literal["passed", "failed", "skipped"]
 
 _ROOM: Final = 500 * 2**20
-"""Bytes that ought to be free where verdicts and runs are kept."""
+"""Bytes that should be free for the cache and the run folder."""
 _REPLY: Final = 256
-"""Tokens that two words and the JSON around them never need."""
+"""More tokens than two words in JSON need."""
 _ATTEMPTS: Final = 2
-"""At a call of the trial: who looks is waiting."""
+"""Attempts of a call in the trial, because the user is waiting."""
 _SERVER: Final = "server and model"
 _TRIAL_NAME: Final = "a trial"
 _OFFLINE: Final = {
@@ -67,24 +67,24 @@ _TRIAL: Final = (
         chunks=(Chunk(chunk_id="1", text="游泳馆成人票每张三十元。儿童票每张十五元。"),),
     ),
 )
-"""Of each answer its chunk says the first sentence, and denies the second."""
+"""The chunk of each answer supports its first sentence, and contradicts the second."""
 
 
 class Finding(NamedTuple):
-    """What became of one check."""
+    """The result of one check."""
 
     name: str
-    """What was checked."""
+    """The name of the check."""
     state: State
     text: str
-    """What was found, and where it failed what to do."""
+    """The finding, and the next step if the check failed."""
 
 
 async def examine(config: Config, *, long: bool = True) -> AsyncGenerator[Finding]:
-    """What a run with these settings needs, checked one after another, as each is known.
+    """Check everything that a run with these settings needs; yield each result as it is known.
 
-    Where a language model judges, it is sent some five requests, one of them of
-    `max_evidence_tokens` tokens unless `long` is false. Nothing of it is kept.
+    A language model is sent about five requests, one of them of `max_evidence_tokens` tokens
+    unless `long` is false. Nothing is kept.
     """
     yield _prompts()
     kept = config.cache and config.asks_model
@@ -117,7 +117,7 @@ async def _cache(config: Config) -> Finding:
         return Finding("cache", "skipped", text)
     try:
         async with open_store(config):
-            pass  # it can be written, which is seen on entering
+            pass  # entering it shows that it can be written
     except JudgeError as error:
         return Finding("cache", "failed", str(error))
     place = config.cache_url or cache_folder(config)
@@ -126,7 +126,7 @@ async def _cache(config: Config) -> Finding:
 
 def _disk(folder: Path) -> Finding:
     place = folder.absolute()
-    while not os.path.exists(place):  # noqa: PTH110  false, too, where nobody may look
+    while not os.path.exists(place):  # noqa: PTH110  also false without permission
         place = place.parent
     free = shutil.disk_usage(place).free
     there = f"{free / 1e9:.1f} GB free at {place}"
@@ -137,7 +137,7 @@ def _disk(folder: Path) -> Finding:
 
 
 async def _model(config: Config, *, long: bool) -> AsyncGenerator[Finding]:
-    """Whether the server, its model, its options and its context length are as a run needs them."""
+    """Check the server, its model, its options and its context length."""
     try:
         async with compose.open_model(config) as served:
             said = f"{config.model} answers at {compose.address(config)} as {served.name or '?'}"
@@ -153,7 +153,7 @@ async def _model(config: Config, *, long: bool) -> AsyncGenerator[Finding]:
 
 
 async def _context(config: Config, served: compose.Served) -> tuple[State, str]:
-    """Whether a prompt as long as a run's longest is read from its first line to its last."""
+    """Check that a prompt of the greatest length is read from its first line to its last."""
     first, last = secrets.token_hex(4), secrets.token_hex(4)
     size = config.max_evidence_tokens
     request = ChatRequest(
@@ -193,7 +193,7 @@ async def _context(config: Config, served: compose.Served) -> tuple[State, str]:
 
 
 def _long_prompt(first: str, last: str, size: int) -> str:
-    """Lines of about `size` tokens between two that hold a word each, and the question for them."""
+    """Return a prompt of about `size` tokens that asks for words of its first and last lines."""
     opening = f"The first word to remember is {first}.\n"
     ending = f'The last word to remember is {last}.\nReply {{"first": …, "last": …}} with both.'
     lines, tokens = list[str](), estimate_tokens(opening + ending)
@@ -207,7 +207,7 @@ def _long_prompt(first: str, last: str, size: int) -> str:
 
 
 async def _trial(config: Config) -> Finding:
-    """Whether two answers get verdicts, and right ones: one sentence of each is denied."""
+    """Check that two answers get the right verdicts: one sentence of each is contradicted."""
     plain = {"cache": False, "workers": 1, "correctness": False, "relevance": False}
     plain |= {"attempts": min(config.attempts, _ATTEMPTS)}
     unlimited = {"max_tokens": None, "max_cost": None}

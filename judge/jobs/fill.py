@@ -1,4 +1,4 @@
-"""Judges by the replies to a batch: verdicts go into the cache, open requests to a writer."""
+"""Judge with the replies to a batch: verdicts go into the cache, open requests to a writer."""
 
 import asyncio
 from collections import Counter
@@ -24,32 +24,32 @@ from judge.records import FlagName, Outcome, SampleResult, Unscored, UnscoredRea
 
 
 class Filled(NamedTuple):
-    """How far the answers of a batch folder have come."""
+    """The state of the answers of a batch folder."""
 
     answers: int
     claims: int
     judged: int
-    """Claims with a verdict, which is in the cache now."""
+    """Claims with a verdict, which is in the cache."""
     waiting: int
-    """Claims that a reply may still bring one."""
+    """Claims that may still get a verdict by a reply."""
     unscored: Counter[str]
-    """The others, by reason."""
+    """The other claims, by reason."""
     asked: int
-    """Requests that have no reply."""
+    """Requests without a reply."""
     troubles: Counter[str]
-    """What the provider says of requests that it did not answer."""
+    """The provider's reasons for requests without an answer."""
 
 
 def fill(
     folder: BatchFolder, hand_on: Callable[[RequestKey, Mapping[str, JsonValue]], None]
 ) -> Filled:
-    """Judge the samples of a folder by the replies that are there, as `judge score` would.
+    """Judge the samples of a folder with the replies that are there, as `judge score` would.
 
-    Verdicts go into the cache; `hand_on` is given each request that has no reply, once or more.
+    Verdicts go into the cache; `hand_on` is called with each request without a reply, once or more.
 
     Raises:
         RunError: the samples have changed since.
-        JudgeUnhealthy: there are many replies, and they hold nothing of use.
+        JudgeUnhealthy: there are many replies, and none holds a usable verdict.
     """
     made_from = folder.record.input
     path = Path(made_from.path)
@@ -57,7 +57,7 @@ def fill(
         there = path.is_file() or is_many(path)
         if not there or not has_bytes(path, made_from):
             raise RunError(f"{path}: is not what {folder.path} was written from; put that back")
-    # What may be spent is spent when the files are sent, and not where replies are read.
+    # Budgets hold when the files are sent.
     unlimited = {"max_cost": None, "max_tokens": None}
     config = folder.config().model_copy(update=unlimited | {"fallback": False, "workers": 1})
     asked = set[str]()
@@ -90,7 +90,7 @@ def fill(
 async def _judged(
     config: Config, known: Mapping[str, JsonValue], make_model: MakeModel, path: Path
 ) -> tuple[Counter[str], Counter[str]]:
-    """How many answers and claims there are, and why some have no verdict."""
+    """Return the counts of answers and claims, and the reasons for claims without a verdict."""
     counts, reasons = Counter[str](), Counter[str]()
     await settled(config, known)
     async with compose(config, make_model) as judges:
@@ -111,8 +111,8 @@ async def _judged(
 
 
 def _outcomes(result: SampleResult) -> Iterator[Outcome]:
-    """All that was asked about an answer: its claims, and what the settings ask for beside."""
-    # One window of several is no verdict yet, and is not kept.
+    """Yield the outcomes of an answer's claims, of correctness and of relevance."""
+    # A verdict on some of the windows only is not final, and is not cached.
     half = {each.sentence for each in result.flags if each.name is FlagName.UNJUDGED_EVIDENCE}
     waits = Unscored(reason=UnscoredReason.CONNECTION, detail=WAITS)
     for sentence in result.sentences:

@@ -1,4 +1,4 @@
-"""What a run would ask and cost: judged by nobody, with what is kept taken off."""
+"""A forecast of a run: its calls, tokens, cost and time, without what the cache holds."""
 
 import asyncio
 from collections import Counter
@@ -15,40 +15,38 @@ from judge.pool import at_once
 from judge.records import Excluded, SampleResult, Verdict
 from judge.records.run import RunInput
 
-SECONDS: Final = 5.0
-"""A call is thought to take so long."""
+SECONDS_PER_CALL: Final = 5.0
 _MINUTE: Final = 60.0
 
 
 class Forecast(NamedTuple):
-    """What a run would ask; what replies leave open, and is asked again, is not in it."""
+    """The requests of a run. Repeated requests after unusable replies are not counted."""
 
     answers: int
     claims: int
-    """All that are judged: of answers, references and questions."""
+    """Judged claims of answers and references, and judged questions."""
     kept: int
-    """How many of these have a verdict in the cache."""
+    """The number of claims with a verdict in the cache."""
     calls: int
     prompt_tokens: int
     reply_tokens: int
     cost: float | None
-    """Null where there are no prices."""
+    """Null without prices."""
     minutes: float
-    """At `SECONDS` a call, `at_once` of them, and no faster than the limits allow."""
+    """At `SECONDS_PER_CALL`, with `at_once` calls in flight, and no faster than the rate limits."""
     at_once: int
     again: "More | None" = None
-    """What asking again (`repeat`) adds at most, as if all that has no verdict yet came out
-    doubtful; null where nothing is asked again."""
+    """The most that `repeat` adds, if every new verdict is doubtful; null without `repeat`."""
 
 
 class More(NamedTuple):
-    """What comes on top."""
+    """Additional requests."""
 
     calls: int
     prompt_tokens: int
     reply_tokens: int
     cost: float | None
-    """Null where there are no prices."""
+    """Null without prices."""
 
 
 def forecast(
@@ -58,11 +56,11 @@ def forecast(
     limit: int | None = None,
     skip_bad_lines: bool = False,
 ) -> Forecast:
-    """What `judge score` would ask about these samples; nothing is sent or written.
+    """Return the requests that `judge score` would make for these samples; send and write nothing.
 
     Raises:
         InputError: the samples cannot be read.
-        ConfigError: the cache cannot.
+        ConfigError: the cache cannot be read.
     """
     from judge.backends.openai import CountingModel  # noqa: PLC0415  the SDK takes half a second
 
@@ -75,7 +73,7 @@ def forecast(
     asked = config.model_copy(update=single)
 
     async def ask(settings: Config) -> tuple[Counter[str], int, int]:
-        """What is sent with these settings, the claims, and how many of them have a verdict."""
+        """Return the requests with these settings, the claims, and the claims with a verdict."""
         counts, claims, kept = Counter[str](), 0, 0
         make_model = partial(CountingModel, counts=counts)
         read = read_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
@@ -96,7 +94,7 @@ def forecast(
         again = More(most["calls"] - calls, *more, config.cost(*more))
     width = at_once(config)
     minutes = max(
-        calls * SECONDS / width / _MINUTE,
+        calls * SECONDS_PER_CALL / width / _MINUTE,
         calls / (config.rpm or float("inf")),
         (prompt + reply) / (config.tpm or float("inf")),
     )
@@ -105,13 +103,13 @@ def forecast(
 
 
 def _claims(result: SampleResult) -> tuple[int, int]:
-    """How many claims an answer has, compared ones too, and how many of them a verdict."""
+    """Return the number of claims of an answer and its reference, and of those with a verdict."""
     compared, related = result.correctness, result.answer_relevance
-    told = [each.outcome for each in result.sentences]
+    judged = [each.outcome for each in result.sentences]
     if compared is not None:
-        told += [each.outcome for each in compared.answer]
-        told += [each.outcome for each in compared.reference]
-    outcomes = [outcome for outcome in told if not isinstance(outcome, Excluded)]
+        judged += [each.outcome for each in compared.answer]
+        judged += [each.outcome for each in compared.reference]
+    outcomes = [outcome for outcome in judged if not isinstance(outcome, Excluded)]
     verdicts = sum(isinstance(outcome, Verdict) for outcome in outcomes)
     if related is None or not (related.parts or related.failures):
         return len(outcomes), verdicts

@@ -21,7 +21,7 @@ from judge.cli.render.answers import (
 )
 from judge.cli.terminal import Page, between, figures, lang_option, number
 from judge.inputs.runs import SUMMARY
-from judge.jobs.forecast import SECONDS, Forecast
+from judge.jobs.forecast import SECONDS_PER_CALL, Forecast
 from judge.messages import LANGUAGE, Messages
 from judge.records import (
     CitationStatus,
@@ -508,7 +508,7 @@ def print_forecast(made: "Forecast", page: Page, *, repeat: int) -> None:
         )
     else:
         page.say(f"cost     about {made.cost:,.4g}")
-    pace = f"at {SECONDS:g} seconds a call and {made.at_once:,} at once"
+    pace = f"at {SECONDS_PER_CALL:g} seconds a call and {made.at_once:,} at once"
     page.say(f"minutes  about {made.minutes:,.1f}, {pace}")
     if (more := made.again) is not None:
         calls = f"{more.calls:,} more {plural(more.calls, 'call')} at most (--repeat {repeat})"
