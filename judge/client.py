@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import os
 import secrets
 import threading
@@ -124,7 +125,7 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         fields = sample.model_dump(mode="json", exclude_none=True, exclude={"metadata"})
         body = json.dumps(sample.metadata | fields, ensure_ascii=False).encode()
         headers = {"Content-Type": "application/json"}
-        headers |= {} if seconds is None else {"Prefer": f"wait={seconds:.0f}"}
+        headers |= {} if seconds is None else {"Prefer": f"wait={max(1, math.ceil(seconds))}"}
         answer = await self._asked("POST", "/v1/evaluations", body, headers=headers)
         return _sound([answer.content])[0]
 
