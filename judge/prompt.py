@@ -1,4 +1,4 @@
-"""The pinned prompts: words that never change under one version, and a hash to prove it."""
+"""The pinned prompts: a released version never changes, and its hash proves that."""
 
 import hashlib
 import re
@@ -24,26 +24,26 @@ class Prompt:
     """One version of one prompt, its bytes checked."""
 
     name: str
-    """What it is for, such as `faithfulness`."""
+    """The measure it serves, such as `faithfulness`."""
     version: str
-    """Such as `v1`."""
+    """The version, such as `v1`."""
     sha256: str
-    """Of the file's bytes."""
+    """SHA-256 of the file's bytes."""
     system: str
     """Instructions, the same in every request."""
     user: Template
     """The material: `$code $query $chunks $sentences $ask`."""
     again: Template
-    """What is joined to it when an earlier reply could not be used: `$faults`."""
+    """The addition after an unusable reply: `$faults`."""
 
     @property
     def reference(self) -> str:
-        """As it stands in signatures: name, version, and the first digits of the hash."""
+        """The reference in signatures: name, version, and the first digits of the hash."""
         return f"{self.name}-{self.version}@{self.sha256[:_SHOWN]}"
 
     @property
     def texts(self) -> dict[str, str]:
-        """Its three texts by name."""
+        """The three texts by name."""
         user, again = self.user.template, self.again.template
         return {"system": self.system, "user": user, "again": again}
 
@@ -56,7 +56,7 @@ def prompts_folder() -> Path:
 
 
 def load_prompt(name: str, version: str, folder: Path | None = None) -> Prompt:
-    """One version of a prompt; PromptMismatch where it is not there or not as it was released."""
+    """Return one version of a prompt; raise PromptMismatch if it is absent or was changed."""
     folder = folder or prompts_folder()
     file = f"{name}/{version}.toml"
     pinned = pins(folder)
@@ -73,7 +73,7 @@ def load_prompt(name: str, version: str, folder: Path | None = None) -> Prompt:
 
 
 def versions(name: str, folder: Path | None = None) -> list[str]:
-    """The released versions of a prompt, oldest first; PromptMismatch where there is none."""
+    """Return the released versions of a prompt, oldest first, or raise PromptMismatch."""
     folder = folder or prompts_folder()
     pinned = pins(folder)
     released = re.compile(rf"{re.escape(name)}/v([1-9]\d*)\.toml")
@@ -85,7 +85,7 @@ def versions(name: str, folder: Path | None = None) -> list[str]:
 
 
 def verify_prompts(folder: Path | None = None) -> list[str]:
-    """The names of all pinned files, such as `faithfulness/v1.toml`, in order.
+    """Return the names of all pinned files, such as `faithfulness/v1.toml`, in order.
 
     Raises:
         PromptMismatch: naming the first file that is changed, absent or not pinned.
@@ -102,7 +102,7 @@ def verify_prompts(folder: Path | None = None) -> list[str]:
 
 
 def pins(folder: Path) -> Mapping[str, str]:
-    """The recorded hash of each prompt file, by its name relative to the folder."""
+    """Return the recorded hash of each prompt file, by its name relative to the folder."""
     try:
         lines = (folder / SUMS).read_text("utf-8").splitlines()
     except OSError as error:
@@ -115,7 +115,7 @@ def pins(folder: Path) -> Mapping[str, str]:
 
 
 def checked(folder: Path, file: str, digest: str) -> bytes:
-    """The bytes of a pinned file; PromptMismatch where they are not those that were released."""
+    """Return the bytes of a pinned file; raise PromptMismatch if they were changed."""
     try:
         content = (folder / file).read_bytes()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Signatures: who made a number and how, built, printed, parsed and compared in one place."""
+"""Signatures say how a number was made; numbers with equal signatures are comparable."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -6,18 +6,18 @@ from functools import cache
 from typing import Final, Self
 
 BAR: Final = "|"
-"""Stands between the parts of a printed signature, and in none of them."""
+"""Separates the parts of a printed signature; no part contains it."""
 
 OPTIONS: Final = "options"
 """Name of the parts that are a word alone, such as `json_schema`."""
 
 _SERVED: Final = "served"
-"""Names the model that answered, where it is not the one that was asked for."""
+"""Name of the part with the model that answered, if it is not the requested one."""
 
 
 @cache
 def release(package: str) -> str:
-    """The version of an installed package, whose metadata take milliseconds to read.
+    """Return the version of an installed package; reading it takes milliseconds.
 
     Raises:
         PackageNotFoundError: it is not installed.
@@ -29,7 +29,7 @@ def release(package: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """How a number was made: numbers of equal signature may be compared.
+    """A signature of a number: its maker and the settings that it depends on.
 
     Printed it reads `MAKER|PART|PART…`. A part is `NAME:VALUE` or a word alone.
 
@@ -44,9 +44,9 @@ class Signature:
     """
 
     maker: str
-    """Who made it, `KIND:NAME` or a word: `llm:gpt-5@api.openai.com`, `retrieval`."""
+    """The maker, `KIND:NAME` or a word: `llm:gpt-5@api.openai.com`, `retrieval`."""
     parts: tuple[str, ...] = ()
-    """What else the number depends on, in the order in which it is printed."""
+    """The settings that the number depends on, in the order of printing."""
 
     def __post_init__(self) -> None:
         for part in self.whole:
@@ -57,7 +57,7 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The signature that was printed so; any text is one, and prints as it stood."""
+        """Return the signature of a printed text; any text is one, and prints unchanged."""
         maker, *parts = text.split(BAR)
         return cls(maker, tuple(parts))
 
@@ -75,13 +75,13 @@ class Signature:
         return self.maker.partition(":")[0]
 
     def part(self, name: str) -> str | None:
-        """What stands behind `name:` in the first part that begins so; None where none does."""
+        """Return the value of the first part `name:VALUE`, or None."""
         named = (part.partition(":") for part in self.whole)
         return next((value for found, colon, value in named if colon and found == name), None)
 
     @property
     def threshold(self) -> float | None:
-        """The least probability that counts as `full`; None where none is stated."""
+        """The least probability that counts as `full`, or None."""
         try:
             least = float(self.part("t") or "")
         except ValueError:
@@ -89,7 +89,7 @@ class Signature:
         return least if 0 < least <= 1 else None  # a language model's t is its temperature
 
     def named(self) -> dict[str, str]:
-        """The values by name, in order; those of one name, and words alone, joined by a space.
+        """Return the values by name, in order; values of one name are joined by a space.
 
         >>> Signature.parse("llm:m@host|json_schema|t:0|max_tokens").named()
         {'llm': 'm@host', 'options': 'json_schema max_tokens', 't': '0'}
@@ -101,25 +101,25 @@ class Signature:
         return {name: " ".join(found) for name, found in values.items()}
 
     def having(self, *parts: str) -> "Signature":
-        """The same with these parts behind it; empty ones are left out."""
+        """Return the signature with these parts added; empty ones are left out."""
         return Signature(self.maker, (*self.parts, *filter(None, parts)))
 
     def without(self, *names: str) -> "Signature":
-        """The same without the parts of these names."""
+        """Return the signature without the parts of these names."""
         kept = (part for part in self.parts if part.partition(":")[0] not in names)
         return Signature(self.maker, tuple(kept))
 
     def backed_by(self, second: "Signature") -> "Signature":
-        """The same with all of another behind `fallback:`."""
+        """Return the signature with another one added as its fallback."""
         return self.having(f"fallback:{second.maker}", *second.parts)
 
     @property
     def served(self) -> str | None:
-        """The model that answered, where it is not the one that was asked for."""
+        """The model that answered, if it is not the requested one; else None."""
         return self.part(_SERVED)
 
     def answers_to(self, text: str) -> bool:
-        """Whether a text names it: by its kind, its model, its maker, or all of it up to a part.
+        """Return whether a text is its kind, its model, its maker, or its beginning up to a part.
 
         Part of a name is none of its names: `llm:gpt-5` is not `llm:gpt-5-mini`.
 
@@ -134,7 +134,7 @@ class Signature:
         return maker == self.maker and tuple(parts) == self.parts[: len(parts)]
 
     def requested(self) -> "Signature":
-        """As it was before anybody answered: without the model that the server named.
+        """Return the signature without the model that the server named.
 
         >>> str(Signature.parse("llm:m@host|served:m-1|t:0").requested())
         'llm:m@host|t:0'
@@ -142,7 +142,7 @@ class Signature:
         return self.without(_SERVED)
 
     def served_by(self, other: "Signature") -> "Signature":
-        """The same with the model that served in the other, at its place there, or without one.
+        """Return the signature with the serving model of another one, at the same place.
 
         >>> made = Signature.parse("llm:m@host|prompt:p|t:0")
         >>> str(made.served_by(Signature.parse("llm:m@host|prompt:p|served:m-1|t:0")))
@@ -155,7 +155,7 @@ class Signature:
         return Signature(self.maker, tuple(parts))
 
     def differs_in(self, other: "Signature") -> tuple[str, ...]:
-        """The names of the parts that are not the same in both, in order.
+        """Return the names of the parts that differ, in order.
 
         >>> made = Signature.parse("llm:m@host|n:16|t:0|json_schema")
         >>> made.differs_in(Signature.parse("llm:m@host|n:8|t:0"))
@@ -166,7 +166,7 @@ class Signature:
 
 
 def part(name: str, value: str) -> str:
-    """A part from a value that comes from outside: a bar in it becomes a slash.
+    """Return a part with a value from outside: a bar in the value becomes a slash.
 
     >>> part("served", "team|m-1")
     'served:team/m-1'
@@ -175,7 +175,7 @@ def part(name: str, value: str) -> str:
 
 
 def parts_apart(signatures: Iterable[str]) -> Iterator[str]:
-    """In what numbers were made differently, a part each.
+    """Yield a line for each part in which the signatures differ.
 
     >>> list(parts_apart(["nli:m|prior:0.9", "nli:m|prior:0.8"]))
     ['prior: 0.9, 0.8']

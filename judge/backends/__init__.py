@@ -1,1 +1,1 @@
-"""The outside world, and what stands in for it."""
+"""Servers, stores, local models and hooks, and fakes of them."""

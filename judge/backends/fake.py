@@ -1,6 +1,6 @@
-"""Stand-ins for the outside world, for users' tests and ours. They are passed in, never patched.
+"""Fakes for users' tests and ours, to be passed in and never patched.
 
-Each gives way to others once, as a real one does.
+Each yields to the event loop once, as a real one does.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from judge.records import (
 from judge.text.fold import estimate_tokens
 
 Scripted = ChatReply | ChatFailure | str
-"""What a scripted model says; a text stands for a finished reply that consists of it."""
+"""A scripted reply or failure; a text is short for a finished reply."""
 
 
 @dataclass(eq=False)
@@ -38,7 +38,7 @@ class FakeJudge:
     """Every request it was given, in order."""
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One scripted outcome per asked sentence."""
+        """Return one scripted outcome per asked sentence."""
         self.requests.append(request)
         await asyncio.sleep(0)
         missing = Unscored(reason=UnscoredReason.MISSING, detail="not in the script")
@@ -60,7 +60,7 @@ class FakeEmbedder:
         texts: Sequence[str],
         deadline: float | None = None,  # noqa: ARG002 (nothing is waited for)
     ) -> npt.NDArray[np.float32]:
-        """Rows of unit length, shape (len(texts), d)."""
+        """Return rows of unit length, shape (len(texts), d)."""
         width = len(next(iter(self.vectors.values()), (0.0,)))
         rows = np.array([self.vectors.get(t, [0.0] * width) for t in texts], dtype=np.float32)
         rows = rows.reshape(len(texts), width)
@@ -71,16 +71,16 @@ class FakeEmbedder:
 
 @dataclass(eq=False)
 class FakePairScorer:
-    """Says what a function says of premise and hypothesis."""
+    """Relates each pair by a function."""
 
     says: Callable[[str, str], Relation | None] | Unscored
-    """None for a pair that is too long. One failure instead fails all pairs."""
+    """The relation of premise and hypothesis, None if they are too long; or a failure."""
     signature: str = "fake"
     pairs: list[tuple[str, str]] = field(default_factory=list)
     """Every pair it was given, in order."""
 
     async def score(self, pairs: Sequence[tuple[str, str]]) -> list[Relation | None] | Unscored:
-        """What the function says of each."""
+        """Return the relation of each pair."""
         self.pairs += pairs
         await asyncio.sleep(0)
         if isinstance(self.says, Unscored):
@@ -99,7 +99,7 @@ class FakeModel:
     """Every request it was given, in order."""
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
-        """The next reply."""
+        """Return the next reply."""
         self.requests.append(request)
         await asyncio.sleep(0)
         reply = self.replies[min(len(self.requests), len(self.replies)) - 1]
@@ -122,12 +122,12 @@ class FakeStore:
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
-        """What is kept."""
+        """The stored texts by key."""
 
     async def get(self, keys: Sequence[str]) -> dict[str, str]:
-        """The texts known for these keys."""
+        """Return the stored texts of these keys."""
         return {key: self.texts[key] for key in keys if key in self.texts}
 
     async def put(self, texts: Mapping[str, str]) -> None:
-        """Keep all of these."""
+        """Store the texts."""
         self.texts.update(texts)

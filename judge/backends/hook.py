@@ -1,4 +1,4 @@
-"""Review hooks: the user's code, called on a thread of its own while a run goes on."""
+"""Call the user's review hook on a thread of its own during a run."""
 
 import asyncio
 import hashlib
@@ -26,10 +26,10 @@ _MESSAGE_CHARACTERS: Final = 200
 
 
 class Calls:
-    """The calls of one hook in one run, an asynchronous context manager.
+    """An asynchronous context manager that calls one hook during one run.
 
-    They are made one after another on a daemon thread. An awaitable that a call returns is awaited
-    on that thread, in an event loop of its own, for `timeout` seconds at most. What a call raises
+    The calls are made one after another on a daemon thread. An awaitable that a call returns is
+    awaited on that thread, in an event loop of its own, for `timeout` seconds at most. What a call raises
     is counted, and logged once per kind of error, without its message, which may hold texts.
     Leaving waits `timeout` seconds for the calls that are left; after an error it does not wait.
 

@@ -1,4 +1,4 @@
-"""How soon a server is asked again: as it says, or after waits that grow, with full jitter."""
+"""Waits between attempts: as long as the server asks, or growing with full jitter."""
 
 import math
 import random
@@ -14,11 +14,10 @@ _DOUBLED: Final = 60
 
 
 def asked_wait(retry_after: str, date: str = "") -> float | None:
-    """Seconds that a `Retry-After` header asks for, in seconds or as a date; None where it is none.
+    """Return the seconds that a `Retry-After` header asks for, or None if it is malformed.
 
-    A date is held against `date`, the header in which the server tells its own time, and against
-    the clock of this machine where that is none. Infinite where the number is too large for a
-    float; 0 where the moment is over.
+    A date is compared with the server's `Date` header, or without one with the local clock; a
+    past date gives 0. A number too large for a float is infinite.
     """
     try:
         seconds = float(retry_after)
@@ -31,7 +30,7 @@ def asked_wait(retry_after: str, date: str = "") -> float | None:
 
 
 def _moment(date: str) -> float | None:
-    """Seconds since 1970 of a date as HTTP has them; None where it is none."""
+    """Return the seconds since 1970 of an HTTP date, or None if it is malformed."""
     try:
         moment = parsedate_to_datetime(date)
         # One of the three forms names no zone, and means GMT all the same.
@@ -41,7 +40,7 @@ def _moment(date: str) -> float | None:
 
 
 def pause(attempt: int, asked: float | None, first: float, longest: float = math.inf) -> float:
-    """Seconds to wait after the attempt of this number, from 1 on.
+    """Return the seconds to wait after an attempt; the first attempt has number 1.
 
     Without an asked wait they are drawn from 0 to `first`, doubled after each attempt, and to
     `longest` at most.
@@ -49,12 +48,12 @@ def pause(attempt: int, asked: float | None, first: float, longest: float = math
     if asked is None:
         doubled = first * 2.0 ** min(attempt - 1, _DOUBLED)
         return random.uniform(0, min(doubled, longest))  # noqa: S311  hides nothing
-    # All that were told the same moment shall not come back at the same moment.
+    # Without jitter, requests refused together would return together.
     return asked + random.uniform(0, first)  # noqa: S311  hides nothing
 
 
 def last(state: RetryCallState) -> Any:  # noqa: ANN401  whatever the attempts bring
-    """What the last attempt brought."""
+    """Return the result of the last attempt."""
     if state.outcome is None:
         raise RuntimeError("asked about an attempt that was not made")
     return state.outcome.result()

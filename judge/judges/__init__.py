@@ -1,4 +1,4 @@
-"""Judges: one shape, several makers."""
+"""Judges: each turns a request into one outcome per asked sentence."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -17,7 +17,7 @@ def reason(key: str, sentence: str, words: Iterable[str] = (), **fields: str) ->
 
 
 def overruled(full: Verdict, claim: str, found: Mismatch) -> Verdict:
-    """What becomes of a `full` that no language model gave, by what was found against it."""
+    """Return a `full` verdict of an offline judge, lowered by a mismatch that was found."""
     why = (
         reason("missing", claim, [found.said])
         if found.instead is None

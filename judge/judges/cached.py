@@ -95,7 +95,7 @@ class CachedJudge:
 
     `inner` sees the chunks under their positions, "0" and up, for ids are no part of a key. `url`
     is the base URL of the server that is asked; `repeat` is 0 for the first request about a
-    sentence, and tells repeats apart.
+    sentence, and differs for each repeat.
     """
 
     def __init__(
@@ -256,7 +256,7 @@ def _joined(parts: Sequence[Judgment], ask: Sequence[int]) -> Judgment:
 
 
 def _with_ids(judgment: Judgment, request: JudgeRequest) -> Judgment:
-    """Return the judgment with the request's chunk ids in the place of positions."""
+    """Return the judgment with the request's chunk ids instead of positions."""
     names = {str(position): chunk.chunk_id for position, chunk in enumerate(request.chunks)}
     named = {index: _named(outcome, names) for index, outcome in judgment.outcomes.items()}
     return judgment.model_copy(update={"outcomes": named})
@@ -282,9 +282,9 @@ class Tally:
     replies: int = 0
     """Calls that need not be made again."""
     oldest: datetime | None = None
-    """When the first of these rows was written."""
+    """Time of the oldest row."""
     newest: datetime | None = None
-    """When the last of these rows was written."""
+    """Time of the newest row."""
 
 
 @dataclass

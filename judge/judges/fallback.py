@@ -1,4 +1,4 @@
-"""The judge that asks a second one where the first fails, and says so."""
+"""The judge that asks a second judge about sentences on which the first one fails."""
 
 from functools import lru_cache
 from typing import Final
@@ -17,10 +17,10 @@ def _backed(first: str, second: str) -> str:
 
 
 class FallbackJudge:
-    """Sentence by sentence the first judge's verdict, else the second's. It hides nothing.
+    """Gives the first judge's verdict on each sentence, or else the second's.
 
-    A verdict of the second bears the failure of the first in `fallback_from`. `refused` and
-    `budget` do not fall back. Where the second fails too, the first failure stands.
+    A verdict of the second judge has the failure of the first in `fallback_from`. `refused` and
+    `budget` do not fall back. If the second judge fails too, the outcome is the first failure.
     """
 
     def __init__(self, first: Judge, second: Judge) -> None:
@@ -33,7 +33,7 @@ class FallbackJudge:
         return _backed(self._first.signature, self._second.signature)
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One outcome per asked sentence; only what failed is asked of the second."""
+        """Return one outcome per asked sentence; only failures are passed to the second judge."""
         first = await self._first.judge(request)
         failed = {
             index: outcome

@@ -55,7 +55,7 @@ class _Passage(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What the passages make of a sentence, in reading order."""
+    """The findings on a sentence, in reading order."""
 
     findings: list[tuple[_Passage, Relation]]
     unread: set[int]
@@ -135,7 +135,7 @@ class NliJudge:
         alone = await self._scorer.score([("", text) for text in long.values()]) if long else []
         if isinstance(alone, Unscored):
             return alone
-        # What the model cannot take even alone: no passage needs to be tried.
+        # Too long for the model even alone: no passage is tried.
         lost = {i for i, relation in zip(long, alone, strict=True) if relation is None}
         everywhere = {passage.position for passage in cut}
         found = {i: _Found([], everywhere if i in lost else set()) for i in said}

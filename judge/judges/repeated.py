@@ -1,4 +1,4 @@
-"""The judge that is asked again: another seed, another order of the chunks, and the same labels."""
+"""The judge that asks again with another seed and chunk order, and takes the majority."""
 
 import hashlib
 from collections import Counter
@@ -28,7 +28,7 @@ _DOUBTFUL: Final = frozenset({Support.PARTIAL, Support.CONTRADICTED})
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
 _RULES: Final = Rules()
 _DRAWS: Final = 64
-"""Shuffles for each order wanted: two chunks come to stand the other way in all but 1 of 2^64."""
+"""Shuffles for each order: two chunks are swapped with probability 1 - 2^-64."""
 
 
 @lru_cache
@@ -39,7 +39,7 @@ def _signed(first: str, verdict: str, askings: int) -> str:
 
 
 class RepeatedJudge:
-    """Asks again about what is doubtful, all of an answer together, and lets the majority decide.
+    """Asks again about doubtful sentences of an answer, in one request, and takes the majority.
 
     Doubtful is a `partial`, a `contradicted`, and support without a quote that stands in its chunk.
     Each of `others` is asked about it once, one after the other. Each verdict is one vote; an
@@ -61,7 +61,7 @@ class RepeatedJudge:
 
     @property
     def signature(self) -> str:
-        """The first judge's, and how often it is asked at most."""
+        """The first judge's signature, and the most requests about a sentence."""
         first = self._first.signature
         return _signed(first, first, self._askings)
 
@@ -70,7 +70,7 @@ class RepeatedJudge:
         return 1 + len(self._others)
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One outcome per asked sentence, by the majority where it was asked again."""
+        """Return one outcome per asked sentence, by majority if it was asked again."""
         given = [await self._asked(self._first, request)]
         if again := tuple(sorted(self._doubted(given[0].outcomes))):
             asked = request.model_copy(update={"ask": again})
@@ -93,7 +93,7 @@ class RepeatedJudge:
         )
 
     async def _asked(self, judge: Judge, request: JudgeRequest) -> Judgment:
-        """What a judge says, its quotes looked up."""
+        """Return a judge's judgment with its quotes verified."""
         judgment = await judge.judge(request)
         heavy, outcomes, chunks = weigh(request), judgment.outcomes, request.chunks
         found = await apart(heavy, verify, outcomes, chunks, _RULES)
@@ -121,7 +121,7 @@ def _votes(askings: Sequence[JudgeOutcome]) -> Counter[Support]:
 
 
 def _decided(askings: Sequence[JudgeOutcome]) -> tuple[int, Verdict]:
-    """The verdict of the majority, told what all said, and the number of its asking."""
+    """Return the number of the request that gave the majority's verdict, and that verdict."""
     (label, most), *others = _votes(askings).most_common()
     verdicts = [(at, each) for at, each in enumerate(askings) if isinstance(each, Verdict)]
     if any(votes == most for _, votes in others):
@@ -161,7 +161,7 @@ class ReorderedJudge:
 
 
 def chunk_order(texts: Sequence[str], repeat: int) -> tuple[int, ...]:
-    """The positions of the chunks in the order in which a repeat shows them; 0 is as they stand.
+    """Return the order of the chunks in a repeat, as positions; repeat 0 keeps the given order.
 
     A shuffle drawn by the texts: never the first order where there is another, and no order twice
     while there are others.

@@ -1,4 +1,4 @@
-"""The judge of more evidence than one request holds: window after window, nothing cut."""
+"""The judge that shows evidence beyond one request in windows, without cutting any."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -56,11 +56,11 @@ class WindowedJudge:
 
     @property
     def signature(self) -> str:
-        """The inner judge's, whose edition names the size of the windows."""
+        """The inner judge's signature, which includes the size of the windows."""
         return self._inner.signature
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One outcome per asked sentence; where there are windows, merged."""
+        """Return one outcome per asked sentence, merged over the windows."""
         texts = [chunk.text for chunk in request.chunks]
         # No text has more tokens than characters, and characters are counted at once.
         if sum(map(len, texts)) <= self._limit or sum(map(estimate_tokens, texts)) <= self._limit:

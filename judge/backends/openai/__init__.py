@@ -1,4 +1,4 @@
-"""OpenAI-compatible servers: chat and embeddings over HTTP, every failure told apart."""
+"""Models and embeddings of OpenAI-compatible servers."""
 
 from judge.backends.openai.budget import Budget
 from judge.backends.openai.chat import Capabilities

@@ -28,13 +28,13 @@ class RequestKey(NamedTuple):
     """The name of a request in a batch, made from its body."""
 
     digest: str
-    """Hash of all that is sent but the limit on the reply."""
+    """Hash of the request without the limit on the reply."""
     limit: int
-    """That limit, in tokens."""
+    """Limit on the reply, in tokens."""
 
     @classmethod
     def of(cls, body: Mapping[str, JsonValue]) -> Self:
-        """The key of a request's body."""
+        """Return the key of a request's body."""
         rest = {name: value for name, value in body.items() if name not in _LIMITS}
         limit = next((body[name] for name in _LIMITS if name in body), 0)
         written = json.dumps(rest, sort_keys=True).encode()
@@ -42,7 +42,7 @@ class RequestKey(NamedTuple):
 
     @classmethod
     def parse(cls, text: object) -> Self | None:
-        """The key that was printed so; None where it is none of ours.
+        """Return the key with this text, or None if judge made no such key.
 
         >>> RequestKey.parse(str(RequestKey("ab" * 20, 512)))
         RequestKey(digest='abababababababababababababababababababab', limit=512)
@@ -59,15 +59,15 @@ class BatchReply(NamedTuple):
 
     key: RequestKey
     status: int
-    """Of HTTP; 0 where the provider never asked."""
+    """HTTP status; 0 if the provider did not send the request."""
     body: bytes
-    """The response's."""
+    """The response's body."""
     why: str = ""
-    """What kept it from being asked."""
+    """Why the provider did not send the request."""
 
     @classmethod
     def parse(cls, line: bytes) -> "BatchReply | None":
-        """The reply of a line of output; None where it is none to a request of ours."""
+        """Return the reply in a line of output, or None if it answers no request of judge."""
         try:
             read = json.loads(line)
         except (ValueError, RecursionError):
@@ -88,17 +88,17 @@ class BatchReply(NamedTuple):
         return cls(key, status if type(status) is int else 0, body)
 
     def is_whole(self) -> bool:
-        """Whether it is a reply that no limit cut."""
+        """Return whether it is a reply that was not cut."""
         outcome = self.outcome()
         return isinstance(outcome, Completion) and outcome.finish != "length"
 
     def served(self) -> str:
-        """What the server calls the model of this reply; empty where it does not say."""
+        """Return the model that the server names, or an empty text."""
         outcome = self.outcome()
         return outcome.model if isinstance(outcome, Completion) else ""
 
     def outcome(self) -> Completion | Failure:
-        """Return the completion in it, or why there is none."""
+        """Return its completion or its failure."""
         answer = Answer(self.status, {}, self.body, "batch")
         if self.status != _FINE:
             return from_refusal(answer, str)
@@ -108,7 +108,7 @@ class BatchReply(NamedTuple):
             return broken(answer, str)
 
     def trouble(self) -> str:
-        """Return why it is no reply, and the request must be sent once more; empty for a reply."""
+        """Return the failure for which the request must be sent again; empty for a reply."""
         if not self.status:
             return self.why or "no status"
         outcome = self.outcome()
@@ -145,7 +145,7 @@ class BatchModel(ChatModel):
         body: Mapping[str, JsonValue],
         deadline: float | None,  # noqa: ARG002  nothing is waited for
     ) -> Exchange[Completion]:
-        """Return what the reply to `body` says; a failure that `WAITS` where there is none."""
+        """Return the reply to `body`, or a failure with the detail `WAITS`."""
         key = RequestKey.of(body)
         reply = self._find(key)
         if reply is None:

@@ -1,4 +1,4 @@
-"""A provider's batches: files of requests sent up, watched, and what came of them brought down."""
+"""Send files of requests to a provider as batches, watch the batches, and fetch their output."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Container
@@ -19,11 +19,11 @@ from judge.records import UnscoredReason
 T = TypeVar("T")
 
 _LISTED: Final = 100
-"""Of the newest batches, in which one that was sent already is looked for."""
+"""The number of newest batches that are searched for one that was sent already."""
 _USELESS: Final = frozenset({"failed", "cancelling", "cancelled"})
-"""States of a batch whose requests somebody else must answer."""
+"""States of a batch whose requests must be sent again."""
 _MARK: Final = "judge"
-"""Of a batch's metadata: the hash of its file."""
+"""The key, in a batch's metadata, of the hash of its file."""
 _AGAIN: Final = "free some space, and run the same command again"
 _ENDPOINTS: Final[dict[Endpoint, Literal["/v1/chat/completions", "/v1/responses"]]] = {
     "chat": "/v1/chat/completions",
@@ -46,7 +46,7 @@ class _Troubles(BaseModel):
 
 
 class Batch(BaseModel):
-    """A batch as its provider tells of it."""
+    """A provider's record of a batch."""
 
     id: str
     status: str
@@ -59,18 +59,18 @@ class Batch(BaseModel):
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The files of replies and of errors, as far as there are any."""
+        """The existing files of replies and of errors."""
         return tuple(each for each in (self.output_file_id, self.error_file_id) if each)
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Requests that were answered, and that failed."""
+        """The numbers of answered and of failed requests."""
         counts = self.request_counts or _Counts()
         return counts.completed, counts.failed
 
     @property
     def why(self) -> str:
-        """What was wrong with it, as the provider says; empty where nothing was."""
+        """The provider's error messages, joined; empty without an error."""
         return "; ".join(each.message for each in (self.errors or _Troubles()).data)
 
 
@@ -103,16 +103,16 @@ class Provider:
         await self._client.close()
 
     async def find(self, digest: str, known: Container[str]) -> Batch | None:
-        """The batch of a file with this hash, of the newest; None where none was sent.
+        """Return the newest batch of a file with this hash, or None.
 
-        Those that are `known` were of an earlier file: what failed there is sent once more.
+        Batches that are `known` belong to an earlier file and do not count.
         """
         return _sent(await self._call("GET /batches", self._list), digest, known)
 
     async def send(
         self, path: Path, digest: str, known: Container[str], endpoint: Endpoint = "chat"
     ) -> Batch:
-        """Send a file up and have its requests answered there; `known` as of `find`."""
+        """Upload a file and start a batch for it; `known` is the one of `find`."""
 
         async def upload() -> _Named:
             with path.open("rb") as file:
@@ -141,7 +141,7 @@ class Provider:
         return await self._call("POST /batches", order)
 
     async def status(self, batch: str) -> Batch:
-        """How far a batch is."""
+        """Return the current record of a batch."""
 
         async def look() -> Batch:
             raw = await self._client.batches.with_raw_response.retrieve(batch)
@@ -150,11 +150,11 @@ class Provider:
         return await self._call(f"GET /batches/{batch}", look)
 
     def why(self, batch: Batch) -> str:
-        """What was wrong with a batch, on a line; empty where nothing was."""
+        """Return a batch's error messages on one line, without secrets."""
         return brief(self._server.hide(batch.why))
 
     async def fetch(self, file: str, copy: IO[bytes]) -> None:
-        """Bring a file down, in place of what the copy holds.
+        """Download a file into `copy`, replacing its content.
 
         Raises:
             RunError: the copy cannot be written.
@@ -181,9 +181,9 @@ class Provider:
     async def _call(
         self, what: str, attempt: Callable[[], Awaitable[T]], *, whole: bool = False
     ) -> T:
-        """Do something as often as the policy says.
+        """Attempt a request as often as the policy allows.
 
-        A `whole` file may take until the end, and all else no longer than `--timeout`.
+        The transfer of a `whole` file has no time limit; any other request has `--timeout`.
         """
         outcome, _ = await self._policy.persist(partial(self._once, attempt, whole), None)
         if isinstance(outcome, Failure):
@@ -215,6 +215,6 @@ class Provider:
 
 
 def _sent(listed: _List, digest: str, known: Container[str]) -> Batch | None:
-    """The batch of a file with this hash that is of use, and not known."""
+    """Return the batch of a file with this hash that is usable and not known."""
     fresh = (each for each in listed.data if each.id not in known and each.status not in _USELESS)
     return next((each for each in fresh if (each.metadata or {}).get(_MARK) == digest), None)

@@ -1,17 +1,17 @@
-"""The budget of a session: what may be spent, what is promised to questions under way, what is."""
+"""The budget of a session: tokens spent, and tokens reserved for requests in flight."""
 
 from typing import Final
 
 from judge.config import Config
 
 _REPLY: Final = 300
-"""Tokens that a reply is thought to take before one has come."""
+"""Estimated tokens of a reply before the first one has arrived."""
 
 
 class Budget:
-    """Lets questions be asked until the next one might cost more than is left, and then no more.
+    """Allows requests until the next one might exceed the budget, and none after that.
 
-    Of what is left over after that, short questions get nothing either: they are no fair sample.
+    Shorter requests that would still fit are refused too: they would be a biased sample.
 
     Args:
         config: its `max_tokens` and `max_cost`, and its prices.
@@ -20,13 +20,13 @@ class Budget:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._prompt = self._reply = 0
-        """Tokens that were spent."""
+        """Tokens spent."""
         self._promised = self._asking = self._replies = 0
         self.over = ""
-        """The option that ended it; empty while there is something left."""
+        """The option whose limit was reached; empty before that."""
 
     def begin(self, tokens: int) -> bool:
-        """Set aside what a question of so many tokens may take; false where that is not there."""
+        """Reserve a request of `tokens` and its reply; return whether the budget allows it."""
         reply = -(-self._reply // self._replies) if self._replies else _REPLY
         prompt = self._prompt + self._promised + tokens
         replies = self._reply + (self._asking + 1) * reply
@@ -43,7 +43,7 @@ class Budget:
         return True
 
     def end(self, tokens: int, prompt: int = 0, reply: int = 0) -> None:
-        """A question of so many tokens took these; none where it was not answered."""
+        """Release a reservation and count the tokens used; both are 0 if no reply came."""
         self._promised -= tokens
         self._asking -= 1
         self._prompt += prompt

@@ -1,4 +1,4 @@
-"""A chat as servers take it, at either of two endpoints: which options, and what is sent."""
+"""The body of a chat request for either endpoint, and the options that a server accepts."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from judge.signature import Signature, part
 Format = Literal["json_schema", "json_object+schema", "json_object", "text"]
 
 PATHS: Final[Mapping[Endpoint, str]] = {"chat": "/chat/completions", "responses": "/responses"}
-"""Where a model is asked, below the base URL."""
+"""The path of each endpoint below the base URL."""
 
 SEED: Final = 7
 
@@ -24,28 +24,28 @@ _HASH: Final = 8
 
 
 class Capabilities(Record):
-    """What was settled with one server about one model: part of what makes its verdicts."""
+    """The options that one server accepts for one model."""
 
     response_format: Format = "json_schema"
     """The way in which the reply's JSON shape is requested."""
     temperature: bool = True
-    """Whether temperature 0 is taken; reasoning models refuse it."""
+    """Whether temperature 0 is accepted; reasoning models refuse it."""
     seed: bool = True
-    """Whether a seed is taken."""
+    """Whether a seed is accepted."""
     limit: Literal["max_tokens", "max_completion_tokens", "max_output_tokens"] = "max_tokens"
     """Name of the field that limits the reply."""
     endpoint: Endpoint = "chat"
-    """Which of OpenAI's two endpoints is asked."""
+    """The endpoint that requests go to."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
-    """What the user has sent beside, which wins over what is named above."""
+    """Additional fields of the request, set by the user; they override the fields above."""
     served: str = ""
-    """The model the server named in its answer; empty where it named none."""
+    """The model that the server named in its reply; may be empty."""
     remembered: bool = Field(default=False, exclude=True)
-    """True where it comes from the memory of an earlier run and nobody was asked."""
+    """True if an earlier run found it out."""
 
     @classmethod
     def wanted(cls, endpoint: Endpoint, extra: Mapping[str, JsonValue]) -> Self:
-        """All that can be asked for there, and what the user has sent beside."""
+        """Return every option of the endpoint, and the user's additional fields."""
         if endpoint == "chat":
             return cls(extra=dict(extra))
         # /responses takes no seed: openai.types.responses.ResponseCreateParams names all fields.
@@ -54,18 +54,18 @@ class Capabilities(Record):
 
     @property
     def path(self) -> str:
-        """Where the model is asked."""
+        """The path of the endpoint."""
         return PATHS[self.endpoint]
 
     def sent_as(self, field: str) -> str:
-        """What the endpoint calls a field that the user added."""
+        """Return the endpoint's name of a field that the user added."""
         moved = self.endpoint == "responses" and field == "reasoning_effort"
         return "reasoning" if moved else field
 
     def signature(self, model: str, host: str, later: int = 0) -> str:
-        """`llm:MODEL@HOST|…`, then the options; the user's own, but for the known ones, by hash.
+        """Return `llm:MODEL@HOST|…` with the options; unknown fields of the user enter by hash.
 
-        The seed is that of a request whose own is `later`.
+        `later` is added to the seed.
         """
         rest = dict(self.extra)
         heat = rest.pop("temperature", 0 if self.temperature else "default")
@@ -85,7 +85,7 @@ class Capabilities(Record):
         return str(made)
 
     def body(self, model: str, request: ChatRequest) -> dict[str, JsonValue]:
-        """The request as this server takes it."""
+        """Return the body of the request for this server."""
         messages: list[JsonValue] = [
             {"role": "system", "content": request.system},
             {"role": "user", "content": request.user},
@@ -110,7 +110,7 @@ class Capabilities(Record):
         return body
 
     def _shape(self, schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        """The field that asks for a reply of this shape."""
+        """Return the field that requests a reply of this shape."""
         named: dict[str, JsonValue] = {"name": "reply", "strict": True, "schema": schema}
         chat = self.endpoint == "chat"
         match self.response_format:
@@ -127,7 +127,7 @@ class Capabilities(Record):
         return {"response_format": shape} if chat else {"text": {"format": shape}}
 
     def without(self, field: str) -> "Capabilities | None":
-        """The next best without this field of the body, as it stands; null if there is none."""
+        """Return the next best options without this field of the body, or None."""
         match field:
             case "temperature" | "seed" if getattr(self, field):
                 return self.model_copy(update={field: False})
@@ -146,7 +146,7 @@ EVERYTHING: Final = Capabilities()
 async def recall(
     memory: Store | None, base_url: str, model: str, wanted: Capabilities = EVERYTHING
 ) -> Capabilities | None:
-    """What an earlier run settled; null where none did, or none that can be read."""
+    """Return the options that an earlier run found, or None."""
     if memory is None:
         return None
     key = _memory_key(base_url, model, wanted)
@@ -164,16 +164,16 @@ async def remember(
     settled: Capabilities | None,
     wanted: Capabilities = EVERYTHING,
 ) -> None:
-    """Keep what was settled for the next run; with null, have it ask anew."""
+    """Store the options for the next run; with None the next run probes again."""
     if memory is not None:
         text = settled.model_dump_json() if settled else ""
         await memory.put({_memory_key(base_url, model, wanted): text})
 
 
 def _memory_key(base_url: str, model: str, wanted: Capabilities) -> str:
-    """Under which a store remembers what was settled with a server about a model so asked.
+    """Return the key under which a store remembers the options.
 
-    Of what is `wanted` it holds the endpoint, and what the user has sent beside.
+    It depends on the server, the model, the endpoint and the user's additional fields.
     """
     whole = f"{base_url} {model}".encode() + (_written(wanted.extra) if wanted.extra else b"")
     whole += b"" if wanted.endpoint == "chat" else f" {wanted.path}".encode()

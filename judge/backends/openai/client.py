@@ -1,4 +1,4 @@
-"""One server: every request sent to it, as often as it takes, and what came of each."""
+"""Send requests to one server, with retries, a pace and a rule for outages."""
 
 import asyncio
 import logging
@@ -28,32 +28,32 @@ T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("judge")
 CONNECT_SECONDS: Final = 15.0
-"""Seconds to reach the server: one that is there answers sooner, even while it is busy."""
+"""A running server accepts a connection sooner, even a busy one."""
 _REFUSED: Final = 4.0
-"""Seconds a wait may last after a refusal that does not say how long to wait."""
+"""The longest wait after a refusal without `Retry-After`."""
 _UNSENT: Final = 8.0
-"""Likewise where nobody was there."""
+"""The longest wait after a connection that was refused."""
 LAST: Final = 5.0
-"""Seconds that an attempt may go on after the end of patience."""
+"""How long an attempt may go on after the end of patience."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How often, how long and how soon again a server is asked."""
+    """The attempts, time limits and waits of requests to a server."""
 
     timeout: float = 120.0
     """Seconds one attempt may take."""
     attempts: int = 6
-    """How often a request is sent at most, those aside that met a rate limit before a deadline."""
+    """The most attempts of a request; refusals (429) before a deadline do not count."""
     first_wait: float = 0.5
-    """Seconds the first wait may last; the second may last twice as long, and so on."""
+    """The longest first wait, in seconds; it doubles after each attempt."""
     longest_wait: float = 30.0
-    """Seconds a wait may last that the server did not ask for."""
+    """The longest wait without `Retry-After`, in seconds."""
     deadline: float = 600.0
-    """Seconds that a server may have too many requests before the first answer."""
+    """The longest time in seconds that a server may ask to wait."""
     patience: float = 0.0
-    """Seconds for which a server may be gone: then nobody is asked any more, and until then it
-    costs no attempts that nobody is there. 0 means: as many attempts as ever, and to the end."""
+    """The longest outage in seconds; a longer one ends the run. Connections refused during an
+    outage do not count as attempts. 0 means no limit."""
 
     async def persist(
         self,
@@ -61,7 +61,7 @@ class Policy:
         deadline: float | None,
         over: Callable[[], float] = lambda: math.inf,
     ) -> tuple[T | Failure, int]:
-        """The answer or the last failure, and how many attempts failed before it.
+        """Return the answer or the last failure, and the number of failed attempts before it.
 
         Args:
             attempt: given the time by which it must end, on the event loop's clock; it lasts no
@@ -110,28 +110,27 @@ class Policy:
         return pause(attempt, asked, self.first_wait, longest)
 
     def _is_free(self, failure: Failure) -> bool:
-        """Whether the request may be at fault in no case, so that the attempt does not count."""
+        """Return whether the attempt does not count, as the request cannot be at fault."""
         limited = failure.reason is UnscoredReason.RATE_LIMITED
         return limited or (failure.unsent and self.patience > 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange(Generic[T]):
-    """What became of one request."""
+    """The outcome of one request."""
 
     outcome: T | Failure
-    """The answer, or why there is none."""
+    """The answer or the failure."""
     seconds: float
-    """From the first sending until the end, waits included."""
+    """From the first attempt to the end, waits included."""
     retries: int
     """Attempts that failed before the last one."""
 
 
 class Connection:
-    """Sends requests to one OpenAI-compatible server, as often as `policy` says.
+    """An async context manager that sends requests to one OpenAI-compatible server.
 
-    An async context manager, made and closed in the event loop it is used in. Nothing it makes,
-    says or raises shows the key, or what stands in the further `headers` of its requests.
+    Its outcomes and errors show neither the key nor the values of `headers`.
 
     Raises:
         ConfigError: the key cannot be sent, or the address leads nowhere.
@@ -175,17 +174,17 @@ class Connection:
         spent: Callable[[T], int] = lambda _: 0,
         option: str = "--model",
     ) -> Exchange[T]:
-        """Post `body` to `path` until it is answered or the policy's patience is used up.
+        """Post `body` to `path` until it is answered or the policy's limits are reached.
 
         Args:
             path: below the base URL.
             body: sent as JSON; its "model" is named where it cannot be asked.
-            read: makes the answer of a response's bytes; a `ValueError` says that they hold none.
+            read: returns the answer in a response's bytes, or raises ValueError.
             deadline: on the event loop's clock.
-            final: whether a failure that others would try again ends this request, which then
-                may be sent as often as that allows.
-            spent: the tokens that an answer took in all; 0 where nobody counted them.
-            option: which one names the model, for the hint what to do.
+            final: returns whether a failure ends this request, which then has no limit on
+                attempts.
+            spent: returns the tokens of request and answer; 0 if the server did not count them.
+            option: the option that names the model, for error messages.
 
         Raises:
             JudgeUnavailable: no request to this model can succeed before the user has acted.
@@ -210,7 +209,7 @@ class Connection:
 
     @property
     def trouble(self) -> str:
-        """What is the matter with the server; empty while it answers."""
+        """The state of an outage, or the number of recent refusals; empty without either."""
         if state := self._outage.state:
             return state
         refused = self._pace.refused_lately
@@ -268,5 +267,5 @@ def unavailable(base_url: str, model: str, why: str) -> JudgeUnavailable:
 
 
 def _fails(outcome: object) -> bool:
-    """Whether another attempt may go better."""
+    """Return whether another attempt may succeed."""
     return isinstance(outcome, Failure) and outcome.again

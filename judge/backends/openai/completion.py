@@ -1,4 +1,4 @@
-"""What a model's server says: the reply in a response's body, of either endpoint."""
+"""Read the reply in a response's body, of either endpoint."""
 
 import json
 from dataclasses import dataclass
@@ -31,14 +31,14 @@ _INCOMPLETE: Final[dict[str, Finish]] = {
     "": "length",  # what else a server that names none would mean
     "content_filter": "content_filter",
 }
-"""Of a response: why it is no whole one."""
+"""Why a reply ended, by the `reason` of an incomplete response."""
 _CHAT: Final = ("prompt", "completion")
 _RESPONSES: Final = ("input", "output")
-"""How a body's `usage` names the tokens in, and those of the reply."""
+"""The names of prompt and reply tokens in `usage`."""
 _LONGEST_WHOLE: Final = 300
 """Digits."""
 _BROKEN_OFF: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
-"""How OpenRouter, GLM and DeepSeek say that the model did not come to an end."""
+"""The finish reasons of OpenRouter, GLM and DeepSeek for a reply that broke off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,15 @@ class Completion:
     """One reply: the first choice of a chat completion, or the final answer of a response."""
 
     text: str
-    """The text of the reply; where there is none, `<think>` and the thoughts, if any are told."""
+    """The text of the reply; if it is empty, `<think>` and the thoughts."""
     finish: Finish
     """Why the reply ended."""
     model: str
-    """The model the server names; empty where it names none."""
+    """The model that the server names; may be empty."""
     prompt_tokens: int | None
-    """Tokens in, as counted by the server; null where it does not count."""
+    """The server's count of prompt tokens; may be null."""
     reply_tokens: int | None
-    """Tokens of the reply, counted likewise."""
+    """The server's count of reply tokens; may be null."""
 
 
 class _Message(BaseModel):
@@ -65,7 +65,7 @@ class _Message(BaseModel):
 
     @property
     def said(self) -> str:
-        """What it says, the thoughts alone where it says nothing."""
+        """The text, or only the thoughts if it has none."""
         text = _text(self.content) or _word(self.refusal)
         thought = _word(self.reasoning_content) or _word(self.reasoning)
         if text.strip() or not thought.strip():
@@ -93,7 +93,7 @@ class _Item(BaseModel):
     phase: JsonValue = None
 
     def parts(self, kind: str, field: str = "text") -> str:
-        """What parts of this kind say."""
+        """Return the joined texts of parts of this kind."""
         listed = [*_list(self.content), *_list(self.summary)]
         return "".join(_word(part.get(field)) for part in listed if part.get("type") == kind)
 
@@ -109,7 +109,7 @@ class _Response(BaseModel):
 
     @property
     def finish(self) -> Finish:
-        """Why it ended; a ValueError where it did not, or in a way that leaves no reply."""
+        """Why the reply ended; raises ValueError if there is no whole reply."""
         if self.status in (None, "completed"):
             return "stop"
         details = self.incomplete_details
@@ -120,7 +120,7 @@ class _Response(BaseModel):
 
     @property
     def message(self) -> _Message:
-        """The final answer, beside remarks on the way to it, and the thoughts."""
+        """The final answer without commentary, and the thoughts."""
         said = [each for each in self.output if each.type == "message"]
         said = [each for each in said if each.phase != "commentary"]
         thoughts = (
@@ -134,7 +134,7 @@ class _Response(BaseModel):
 
 
 def read_completion(body: bytes) -> Completion:
-    """The reply in a response's body: its first choice, or what a body of /responses says last.
+    """Return the reply in a response's body: the first choice, or the final message of /responses.
 
     Raises:
         ValueError: there is none.
@@ -193,7 +193,7 @@ def _list(parts: JsonValue) -> list[dict[str, JsonValue]]:
 
 
 def _spent(usage: JsonValue, counted: tuple[str, str]) -> int | None:
-    """Tokens of the reply; some servers count what a model thinks in the total alone."""
+    """Return the reply's tokens; some servers count thoughts in the total only."""
     prompt, reply, total = (_count(usage, f"{name}_tokens") for name in (*counted, "total"))
     if reply is None or prompt is None or total is None:
         return reply

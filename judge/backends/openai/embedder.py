@@ -16,7 +16,7 @@ from judge.text.tokens import broken
 
 _OPTION: Final = "--embedding-model"
 _BATCH: Final = 32
-"""As many as Hugging Face's server takes unless told otherwise."""
+"""The default limit of Hugging Face's server."""
 
 
 class _Row(BaseModel):
@@ -36,10 +36,10 @@ class OpenAIEmbedder:
         self._model = model
         self._width = 0
         self.signature: Final = f"embedding:{model}@{connection.host}"
-        """Which embedding this is."""
+        """The name of the embedding."""
 
     async def check(self) -> None:
-        """Embed one word, to learn now what would fail later; raises `JudgeUnavailable`."""
+        """Embed one word, and raise `JudgeUnavailable` if that fails."""
         watch = Watch(self._connection, self._model, _OPTION, "embed")
         outcome = await self._ask(["word"], watch.start(), watch.gives_up)
         if isinstance(outcome, Failure):
@@ -48,7 +48,7 @@ class OpenAIEmbedder:
     async def embed(
         self, texts: Sequence[str], deadline: float | None = None
     ) -> npt.NDArray[np.float32] | Unscored:
-        """Rows of unit length (all zero for a blank text), shape (len(texts), d).
+        """Return rows of unit length (all zero for a blank text), shape (len(texts), d).
 
         One failed batch fails all. `deadline`, on the event loop's clock, holds for all.
 

@@ -1,7 +1,7 @@
-"""What goes wrong between us and a server, in our words: two tables, the first row that holds.
+"""Translate error responses and exceptions of the SDK into failures, by two tables.
 
-The outermost exception tells little; the root of the cause chain tells more. A cancellation at its
-end, as where a handshake takes too long, tells nothing.
+The first row that fits counts. Of exceptions the root of the cause chain counts, as the SDK's own
+classes say too little.
 """
 
 import json
@@ -30,32 +30,32 @@ _KEPT: Final = 2_000
 _SHOWN: Final = 200
 _READ: Final = 400
 OWN_FAULT: Final = 500
-"""From this status on it is the server that failed."""
+"""The lowest status of an error of the server."""
 _NOT_FOUND: Final = 404
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _SECONDS: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 """A duration as protobuf writes it in JSON."""
 _TAGS: Final = re.compile(r"<(style|script).*?</\1>|<[^>]*>", re.DOTALL)
-"""What says nothing in a proxy's page."""
+"""Tags in the HTML page of a proxy, and their styles and scripts."""
 
 
 ERRORS: Final = (OpenAIError, httpx2.HTTPError, aiohttp.ClientError, OSError, ValueError)
-"""All that a client raises: the transport lets some of aiohttp's errors through as they are, and a
-head that holds no text is a ValueError."""
+"""The exceptions of a client: the transport passes some of aiohttp's on, and raises a ValueError
+for a malformed head."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server sent."""
+    """A response."""
 
     status: int
     """The HTTP status."""
     headers: Mapping[str, str]
-    """By names of any case."""
+    """The headers, under names of any case."""
     body: bytes
     """UTF-8."""
     url: str
-    """Where it comes from."""
+    """The address of the request."""
 
 
 _SHAPE: Final = re.compile(
@@ -72,7 +72,7 @@ _FIELDS: Final[Mapping[str, re.Pattern[str]]] = {
     "max_completion_tokens": re.compile(r"\bmax_completion_tokens\b"),
     "max_output_tokens": re.compile(r"\bmax_output_tokens\b"),
 }
-"""How the optional fields of a request are named in the error messages of servers."""
+"""The names of optional fields in error messages of servers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +82,13 @@ class Refusal:
     status: int
     """The HTTP status."""
     codes: frozenset[str] = frozenset()
-    """What the error calls itself: its `code`, `type` and the code within."""
+    """The error's `code`, `type` and inner code."""
     param: str = ""
-    """The field of the request that it names; empty where it names none."""
+    """The field of the request that it names; may be empty."""
     message: str = ""
     """The error message, on one line."""
     wait: float | None = None
-    """Seconds it asks to wait; null where it does not say."""
+    """The requested wait in seconds, or null."""
 
     @property
     def detail(self) -> str:
@@ -96,7 +96,7 @@ class Refusal:
         return brief(f"HTTP {self.status}: {self.message or 'no message'}")
 
     def field(self, sent: Mapping[str, JsonValue]) -> str | None:
-        """Which optional field of the sent body it is about, null if none.
+        """Return the optional field of the sent body that the error is about, or None.
 
         `param` decides where there is one. Else the field named first: "Unsupported parameter:
         'max_tokens'. Use 'max_completion_tokens' instead" is about the former. A guess: the
@@ -112,11 +112,11 @@ class Refusal:
         return min(found, default=(0, None))[1]
 
     def names(self, field: str) -> bool:
-        """Whether it is about this field of the request, as far as one can tell."""
+        """Return whether it seems to be about this field of the request."""
         return field in (self.param or self.message[:_READ])
 
     def named_field(self, sent: Mapping[str, JsonValue]) -> str | None:
-        """The optional field of the sent body that `param` says it is about, null if none."""
+        """Return the optional field of the sent body that `param` names, or None."""
         return self.param if self.param in sent and self.param in _FIELDS else None
 
 
@@ -131,23 +131,23 @@ class Failure:
     again: bool = True
     """Whether another attempt may go better."""
     step: str = ""
-    """What the user must do; set where no request can succeed before that. `{option}` stands for
-    the option that names the model."""
+    """The action that the user must take before any request can succeed; empty if none is needed.
+    `{option}` is replaced by the option that names the model."""
     refusal: Refusal | None = None
-    """What the server said, where it said something."""
+    """The error response, if one came."""
     unsent: bool = False
-    """Whether nobody was there to send it to."""
+    """Whether no connection was made."""
 
     @property
     def gone(self) -> bool:
-        """Whether the server is not there, or is and serves nobody."""
+        """Whether the server cannot be reached or has an error of its own."""
         lost = self.reason is UnscoredReason.CONNECTION or self.unsent
         return lost if self.refusal is None else self.refusal.status >= OWN_FAULT
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A failure with any of these codes or words; without both, with any at all."""
+    """A failure by status, and by any of the codes or words if there are any."""
 
     reason: UnscoredReason
     statuses: Container[int] = range(1000)
@@ -186,7 +186,7 @@ _STATUS: Final = (
             "ResponsibleAIPolicyViolation",
             "invalid_prompt",
             "flagged_input",
-            # What a response of status 200 that failed names: openai.types.responses.ResponseError.
+            # Named by a failed response of status 200: openai.types.responses.ResponseError.
             "bio_policy",
             "misalignment_policy_violation",
         },
@@ -213,7 +213,7 @@ _STATUS: Final = (
         {404},
         step="check {option}, and that --base-url ends as the server wants it, mostly in /v1",
     ),
-    # What may pass. An informational status is no answer; the one that follows it may be.
+    # Passing failures. After an informational status the next one may be an answer.
     _Row(UnscoredReason.RATE_LIMITED, {429}, again=True),
     _Row(UnscoredReason.TIMEOUT, {408}, again=True),
     _Row(UnscoredReason.SERVER_ERROR, {*range(200), 409, *range(500, 1000)}, again=True),
@@ -233,7 +233,7 @@ _ROOTS: Final[tuple[tuple[type[Exception], UnscoredReason, str], ...]] = (
 )
 
 _UNSENT: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-"""Nobody took the connection."""
+"""The errors of a connection that was not made."""
 _QUOTING: Final = (
     http_exceptions.HttpProcessingError,
     aiohttp.ServerDisconnectedError,
@@ -243,7 +243,7 @@ _QUOTING: Final = (
 
 
 def from_refusal(answer: Answer, hide: Hide) -> Failure:
-    """What an error response means."""
+    """Return the failure of an error response."""
     refusal = read_refusal(answer, hide)
     row = next(row for row in _STATUS if row.holds(refusal))
     detail = brief(f"{row.hint} ({refusal.detail})") if row.hint else refusal.detail
@@ -253,7 +253,7 @@ def from_refusal(answer: Answer, hide: Hide) -> Failure:
 
 
 def from_error(error: Exception, hide: Hide) -> Failure:
-    """What an exception of the client means that is no response."""
+    """Return the failure of an exception without a response."""
     root, unsent = error, isinstance(error, _UNSENT)
     while isinstance(cause := root.__cause__ or root.__context__, Exception):
         root, unsent = cause, unsent or isinstance(cause, _UNSENT)
@@ -265,7 +265,7 @@ def from_error(error: Exception, hide: Hide) -> Failure:
 
 
 def broken(answer: Answer, hide: Hide) -> Failure:
-    """What a response of status 200 means whose body is no reply; it may name an error."""
+    """Return the failure of a response of status 200 without a reply; it may name an error."""
     refusal = read_refusal(answer, hide)
     row = next((row for row in _STATUS if row.codes & refusal.codes), _BROKEN)
     said = refusal.message or "an empty body"
@@ -274,7 +274,7 @@ def broken(answer: Answer, hide: Hide) -> Failure:
 
 
 def read_refusal(answer: Answer, hide: Hide) -> Refusal:
-    """What an error response says, whatever its body is."""
+    """Read an error response with a body of any form."""
     text = answer.body.decode()
     if place := _elsewhere(answer):
         text = f"redirects to {place}, and redirects are not followed"
@@ -298,7 +298,7 @@ def read_refusal(answer: Answer, hide: Hide) -> Refusal:
 
 
 def _elsewhere(answer: Answer) -> str:
-    """Scheme, host and port where a redirect leads: what else an address says may be a secret."""
+    """Return scheme, host and port of a redirect's target; the rest may be a secret."""
     place = answer.headers.get("Location")
     if answer.status not in _REDIRECTS or place is None:
         return ""
@@ -310,7 +310,7 @@ def _elsewhere(answer: Answer) -> str:
 
 
 def brief(text: str) -> str:
-    """As much of the text as fits a line, without control characters."""
+    """Return the text cut to a line, without control characters."""
     return clip(printable(text), _SHOWN)
 
 

@@ -1,4 +1,4 @@
-"""A language model of an OpenAI-compatible server: its options are settled, then it is asked."""
+"""Find out the options that a server accepts for a model, and ask the model."""
 
 import logging
 import re
@@ -52,10 +52,10 @@ async def settle(
     memory: Store | None,
     wanted: Capabilities = EVERYTHING,
 ) -> Capabilities:
-    """What the server takes for this model: remembered from an earlier run, else asked now.
+    """Return the options that the server accepts: remembered from an earlier run, or probed now.
 
-    Starts with all that is `wanted` and steps down wherever the server refuses an option by name.
-    Each step leaves less to refuse, so that it ends after ten requests at most, retries aside.
+    Probing begins with the `wanted` options and leaves out each one that the server refuses by
+    name: ten requests at most, retries aside.
 
     Raises:
         JudgeUnavailable: the server cannot be reached, or refuses what no option explains.
@@ -88,7 +88,7 @@ async def settle(
 def _unwanted(
     failure: Failure, connection: Connection, settled: Capabilities, model: str
 ) -> JudgeUnavailable | None:
-    """The error about a field that the user added, where the refusal names one."""
+    """Return the error for a refused field that the user added, or None."""
     refusal = failure.refusal
     named = (name for name in settled.extra if refusal and refusal.names(settled.sent_as(name)))
     if (name := next(named, None)) is None:
@@ -102,7 +102,7 @@ def _unwanted(
 async def _probe(
     connection: Connection, path: str, body: Mapping[str, JsonValue], watch: Watch
 ) -> str | Failure:
-    """The model that the server says has answered, or what it says instead."""
+    """Return the model that the server names in its reply, or the failure."""
     exchange = await connection.ask(
         path,
         body,
@@ -114,12 +114,12 @@ async def _probe(
 
 
 def _tokens(completion: Completion) -> int:
-    """In and out, as the server counted; 0 where it did not."""
+    """Return the server's count of prompt and reply tokens; 0 for an absent count."""
     return (completion.prompt_tokens or 0) + (completion.reply_tokens or 0)
 
 
 def _refused(failure: Failure, body: Mapping[str, JsonValue]) -> str | None:
-    """The option that it may be about; some servers fail over a schema with status 500."""
+    """Return the refused option, or None; some servers answer a schema with status 500."""
     refusal = failure.refusal
     asked = refusal is not None and refusal.status in {*_REFUSES, 500}
     return refusal.field(body) if refusal and asked else None
@@ -201,14 +201,14 @@ class ChatModel(ABC):
         )
 
     def _exceeds(self, failure: Failure, body: Mapping[str, JsonValue]) -> bool:
-        """Whether it is about a limit on the reply that is larger than one that was taken."""
+        """Return whether the server refused a reply limit, and accepted a lower one before."""
         name, refusal = self._capabilities.limit, failure.refusal
         if refusal is None or refusal.status not in _REFUSES or refusal.field(body) != name:
             return False
         return 0 < self._taken < int(str(body[name]))
 
     async def _check(self, failure: Failure, body: Mapping[str, JsonValue]) -> None:
-        """That the failure is not one of an option: then the next request would fail, too."""
+        """Raise JudgeUnavailable if the failure is about an option: the next would fail, too."""
         refusal = failure.refusal
         # A request too long or filtered may name a field as well, and refuses none.
         if failure.reason is not UnscoredReason.SERVER_ERROR or refusal is None:
@@ -231,14 +231,14 @@ class ChatModel(ABC):
             )
 
     async def _compare(self, served: str) -> None:
-        """Say and remember that another model serves than before."""
+        """Log and remember a change of the serving model."""
         before = self._capabilities.served
         if served in {"", before}:
             return
         self._capabilities = self._capabilities.model_copy(update={"served": served})
         url, settled = self._server.base_url, self._capabilities
         await remember(self._memory, url, self._model, settled, settled)
-        # A gateway may go to and fro between two: each way is told once.
+        # A gateway may alternate between two models: each change is logged once.
         if before and (before, served) not in self._warned and len(self._warned) < _WARNINGS:
             self._warned.add((before, served))
             _LOG.warning(
@@ -246,7 +246,7 @@ class ChatModel(ABC):
             )
 
     def _weigh(self, tokens: int | None, characters: int) -> None:
-        """Warn once where a prompt may have been cut, as Ollama does beyond its context length."""
+        """Warn once if a prompt may have been cut, as Ollama does beyond its context length."""
         if not tokens or self._weighed or characters < _LONG or tokens * _SPARSE >= characters:
             return
         self._weighed = True

@@ -13,7 +13,7 @@ _LULL_SECONDS: Final = 60.0
 
 
 class Outage:
-    """The time since a server last answered, counted from its first failure on.
+    """An outage: the time since the first failure without an answer after it.
 
     A failure is a server that cannot be reached, an error of its own (5xx), or a refusal (429).
     A refusal that asks to wait counts from the end of that wait. Any other reply ends the outage.

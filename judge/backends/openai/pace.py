@@ -104,7 +104,7 @@ class Pace:
 
     @property
     def refused_lately(self) -> int:
-        """How many requests were refused in the last 10 seconds."""
+        """The number of requests refused in the last 10 seconds."""
         oldest = self._clock() - REFUSAL_WINDOW_SECONDS
         while self._refusals and self._refusals[0] < oldest:
             self._refusals.popleft()

@@ -54,10 +54,10 @@ class Server:
         self._url = _url(base_url)
         self._headers = {"User-Agent": f"judge/{release('judge')}", **headers}
         self.host: Final = self._url.netloc.decode("ascii")
-        """With the port, if one is named."""
+        """Host name, and the port if the address has one."""
         path = self._url.raw_path.decode("ascii").rstrip("/")
         self.base_url: Final = f"{self._url.scheme}://{self.host}{path}"
-        """Without a slash at its end."""
+        """The address without a slash at its end."""
         # A header may hold the name of a scheme, and a secret behind it.
         words = (word for value in headers.values() for word in (value, *value.split()))
         secrets = dict.fromkeys((self._key, *words))
@@ -69,7 +69,7 @@ class Server:
         It does not limit the time a request takes.
 
         Raises:
-            ConfigError: the proxy in the environment is none.
+            ConfigError: a proxy in the environment is malformed.
         """
         is_openai = self._url.scheme == "https" and f".{self._url.host}".endswith(_OPENAI)
         # A proxy for the outside world does not lead to this machine.
@@ -115,7 +115,7 @@ class Server:
         return Answer(response.status_code, response.headers, text.encode(), url)
 
     def failure(self, error: Exception, sent: str = "") -> Failure:
-        """Return what one of the `ERRORS` means that a client raised."""
+        """Return the failure of one of the `ERRORS`."""
         if isinstance(error, APIStatusError):
             return from_refusal(self.answer(error.response, sent), self.hide)
         return from_error(error, self.hide)

@@ -1,4 +1,4 @@
-"""The first question to a server: what is waited for, what is not, and what is said then."""
+"""The first request to a server: when it gives up, and the error that it ends with."""
 
 import asyncio
 import logging
@@ -11,14 +11,14 @@ from judge.records import UnscoredReason
 
 _LOG: Final = logging.getLogger("judge")
 _UNANSWERED: Final = 3
-"""First attempts where nobody answers at all, and there is no patience."""
+"""The most attempts of the first request without any response and without patience."""
 _ELSEWHERE: Final = range(300, 400)
 
 
 class Watch:
-    """The first question: it gives up sooner than one in a run, and says once that it tries again.
+    """The first request: it gives up sooner than others, and logs once that it is retried.
 
-    `option` names the model; `purpose` is what that must be able to do, in words.
+    `option` names the model, `purpose` is a verb for its task.
     """
 
     def __init__(self, connection: Connection, model: str, option: str, purpose: str) -> None:

@@ -74,7 +74,7 @@ class BackgroundStore:
         return await found
 
     async def put(self, texts: Mapping[str, str]) -> None:
-        """Store all of these, or none."""
+        """Store the texts in one transaction."""
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._writes.append((texts, stored))
         self._start()
@@ -85,7 +85,7 @@ class BackgroundStore:
             self._worker = asyncio.create_task(self._work())
 
     async def _work(self) -> None:
-        """Serve the calls that wait, until there are none."""
+        """Serve the waiting calls until the queues are empty."""
         loop = asyncio.get_running_loop()
         while self._reads or self._writes:
             writes, self._writes = self._writes, []

@@ -126,7 +126,7 @@ class DiskStore:
         return {key: text for key, text in found.items() if text is not None}
 
     def put(self, texts: Mapping[str, str]) -> None:
-        """Keep all of these in one transaction, or none."""
+        """Store the texts in one transaction."""
         with _translated(self.directory), self._cache.transact():
             for key, text in texts.items():
                 self._cache.set(key, text)

@@ -98,7 +98,7 @@ class RedisStore:
         return {key: text for key, text in texts.items() if text is not None}
 
     def put(self, texts: Mapping[str, str]) -> None:
-        """Keep all of these in one transaction, or none."""
+        """Store the texts in one transaction."""
         with self._translated(NotKept):
             self._set({PREFIX + key: text.encode() for key, text in texts.items()}, self._ttl)
 

@@ -1,4 +1,4 @@
-"""The rounds of asking: what is missing is asked again, what is cut with more room or in halves."""
+"""The judge that asks a language model: again for missing verdicts, in halves if cut."""
 
 import asyncio
 from collections import Counter
@@ -28,10 +28,10 @@ from judge.signature import Signature
 from judge.text.visible import clip, printable
 
 MISSES: Final = 3
-"""A sentence without a verdict in so many replies is `Unscored(missing)`."""
+"""Replies without a verdict on a sentence, after which it is `Unscored(missing)`."""
 
 FAULTS: Final = 2
-"""A sentence with so many verdicts that cannot be used is `Unscored(malformed)`."""
+"""Unusable verdicts on a sentence, after which it is `Unscored(malformed)`."""
 
 _MOST_REPLY_TOKENS: Final = 16_384
 """The highest limit on a reply where no other is set, beside the room for thinking."""
@@ -40,7 +40,7 @@ THINKING_TOKENS: Final = 8_192
 """The least limit after a cut where no other is set: some models think within it."""
 
 BARREN: Final = 20
-"""Where so many answers, and the first of all, brought no verdict, none is to be expected."""
+"""Answers without any verdict at the start of a run, after which it ends."""
 
 _SHOWN: Final = 160
 
@@ -56,10 +56,10 @@ _VERDICTS: Final = Form()
 
 
 class _Question(NamedTuple):
-    """What to ask about in one call."""
+    """The sentences of one call."""
 
     faults: dict[int, str]
-    """The sentences, and what was wrong with the last verdict on each."""
+    """The fault of the last verdict on each sentence; empty without one."""
     cut: bool = False
     """Whether a reply about them was cut, so that the next may be longer."""
 
@@ -70,17 +70,17 @@ class _Question(NamedTuple):
 
 @dataclass(slots=True)
 class _Hearing:
-    """What is known so far about one answer."""
+    """The state of one answer."""
 
     code: str
-    """Of the tags its material stands between."""
+    """The code in the tags around its texts."""
     outcomes: dict[int, JudgeOutcome] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
     misses: Counter[int] = field(default_factory=Counter)
     faults: Counter[int] = field(default_factory=Counter)
     said: str | None = None
-    """The last reply; empty where the server said no instead, null where it said nothing."""
+    """The last reply; empty if the server refused, null without a response."""
 
     def give_up(self, ids: Iterable[int], reason: UnscoredReason, detail: str) -> None:
         line = " ".join(detail.split())
@@ -131,7 +131,7 @@ class PromptedJudge:
         self._longer = max_reply_tokens
         self._most = max_reply_tokens or _MOST_REPLY_TOKENS + room
         self._room = room
-        # The answers without a verdict; None since one came, or where nobody counts.
+        # The answers without a verdict; None once a verdict came, or if unguarded.
         self._barren: set[int] | None = set() if guarded else None
         self._edition = edition
         self._form = form
@@ -171,7 +171,7 @@ class PromptedJudge:
     async def _ask(
         self, request: JudgeRequest, question: _Question, hearing: _Hearing
     ) -> list[_Question]:
-        """Make one call; returns the questions that it leaves open."""
+        """Make one call, and return the questions that are still open."""
         ids = tuple(question.faults)
         asked = request if ids == request.ask else request.model_copy(update={"ask": ids})
         usual = reply_tokens(len(ids) * self._form.entries) + self._room
@@ -246,7 +246,7 @@ class PromptedJudge:
         return again
 
     def _told(self, question: _Question) -> str:
-        """What was wrong with earlier verdicts, each fault with the sentences that had it."""
+        """Return the faults of earlier verdicts, each with its sentences."""
         names: dict[str, list[str]] = {}
         for index, fault in question.faults.items():
             if fault:

@@ -1,4 +1,4 @@
-"""From a request to the words a model is sent."""
+"""Write the messages that a model is sent."""
 
 import hashlib
 import re
@@ -22,7 +22,7 @@ _CODE_DIGITS: Final = 12
 _TOKENS_ONCE: Final = 512
 _TOKENS_EACH: Final = 200
 _CHARACTERS_A_TOKEN: Final = 4
-# Whatever stands between "<" and our word, such as a slash, a blank or a character without width.
+# Between "<" and our word may be a slash, a blank or a character without width.
 _TAG: Final = re.compile(
     r"<(?=[^\w<]*+(?:question|evidence|chunk|answer|context|s(?![^\W\d_]))|\|)",
     re.IGNORECASE,
@@ -72,7 +72,7 @@ PARTS_SCHEMA: Final = _object(
         )
     }
 )
-"""Likewise of every reply about the parts of a question."""
+"""The shape of every reply about the parts of a question."""
 
 
 def render(
@@ -84,7 +84,7 @@ def render(
     code: str | None = None,
     schema: dict[str, JsonValue] = REPLY_SCHEMA,
 ) -> ChatRequest:
-    """Write one request to a model. The same request gives the same words.
+    """Return the messages of a request. Equal requests give equal messages.
 
     Sentence `i` is `s(i+1)`, chunk `k` is number `k+1`; chunk ids are not shown. The material
     stands between tags that bear a code made of all of it, and holds nothing that looks like one,
@@ -117,12 +117,12 @@ def render(
 
 
 def reply_tokens(sentences: int) -> int:
-    """Tokens that verdicts on so many sentences take at most, without any thinking."""
+    """Return the most tokens that verdicts on this number of sentences take, without thoughts."""
     return _TOKENS_ONCE + _TOKENS_EACH * sentences
 
 
 def sentence_id(index: int) -> str:
-    """What a sentence is called before a model: `s1` for index 0."""
+    """Return the id of a sentence in prompt and reply: `s1` for index 0."""
     return f"s{index + 1}"
 
 
@@ -146,7 +146,7 @@ def _sentences(request: JudgeRequest, code: str) -> Iterator[str]:
 
 def _shown(request: JudgeRequest) -> list[int]:
     every = range(len(request.sentences))
-    # The length alone tells of most answers, and counting five million characters takes time.
+    # For most answers the length alone decides, without an estimate.
     length = len(request.answer)
     if length <= LONG_ANSWER or (
         length <= LONG_ANSWER * _CHARACTERS_A_TOKEN

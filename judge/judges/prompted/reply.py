@@ -1,6 +1,6 @@
-"""From a model's words to verdicts: a reply is believed where it says one plain thing.
+"""Read verdicts from a model's reply.
 
-Its JSON is read as JSON, and where it is broken, not at all.
+The JSON must be well formed: a broken reply gives no verdict.
 """
 
 import json
@@ -38,7 +38,7 @@ _TYPES: Final = {
     "string_type": "text",
     "model_type": "an object",
 }
-"""What a field has to be, by the type of pydantic's error."""
+"""The expected kind of value, by the type of pydantic's error."""
 
 _M = TypeVar("_M", bound=BaseModel)
 
@@ -84,7 +84,7 @@ class _Quote(BaseModel):
 
 
 class _Entry(BaseModel):
-    """What a reply says of one sentence. A field that is null counts as absent."""
+    """The entry on one sentence. A null counts as absent."""
 
     support: _Label
     evidence: Annotated[list[_Quote], BeforeValidator(_quoting)] | None = None
@@ -93,13 +93,13 @@ class _Entry(BaseModel):
 
 
 class _Cited(BaseModel):
-    """What it says of the chunks that the sentence cites, which counts only where there are any."""
+    """The support by the cited chunks; read only if the sentence cites any."""
 
     cited_support: _Label | None = None
 
 
 class _Part(BaseModel):
-    """What a reply says of one part of a question."""
+    """The entry on one part of a question."""
 
     part: _Text
     evidence: list[_Text] | None = None
@@ -113,7 +113,7 @@ class _Parts(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What became of each asked sentence, by its index: it is in exactly one of the three."""
+    """The outcomes of the asked sentences by index; each is in exactly one of the mappings."""
 
     verdicts: Mapping[int, Verdict]
     """The verdicts that could be read."""
@@ -128,7 +128,7 @@ class FaultError(Exception):
 
 
 def parse(text: str, request: JudgeRequest, signature: str) -> Parsed:
-    """Read a finished reply: `{"verdicts": […]}`, a list of verdicts, or verdicts one by one.
+    """Return the verdicts in a finished reply: `{"verdicts": […]}`, a list, or single objects.
 
     Only `s3` (or `S3`) names a sentence: a bare 3 may as well count the sentences asked. An id
     that was not asked is ignored. A label is one of the five words or it is none.
@@ -157,7 +157,7 @@ def parse(text: str, request: JudgeRequest, signature: str) -> Parsed:
 
 
 def parse_parts(text: str, request: JudgeRequest, signature: str) -> Parsed:
-    """Read a finished reply about the one question that was asked: `{"parts": […]}`, once.
+    """Return the verdict in a finished reply about one question: `{"parts": […]}`.
 
     Every part quotes the question, none words within another's, and each sentence that ends in a
     question mark has one of its own: else nothing of the reply is believed.
@@ -200,7 +200,7 @@ def _asks(sentence: str) -> bool:
 def _parts(
     values: Sequence[object], question: str
 ) -> tuple[list[QuestionPart], list[tuple[int, int]]]:
-    """The parts, and where each stands in the question."""
+    """Return the parts and their spans in the question."""
     found = [item for item in values if isinstance(item, dict)]
     if len(found) != 1 or "parts" not in found[0]:
         raise FaultError('its JSON is not one object with a list named "parts"')
@@ -274,7 +274,7 @@ def _verdict(
 
 
 def _cited(said: str | None, support: Support) -> Support:
-    """What the cited chunks give, of which all chunks give at least as much."""
+    """Return the support by the cited chunks, which cannot exceed that by all chunks."""
     if said is None and support is Support.NONE:
         return Support.NONE
     if said is None:
@@ -324,7 +324,7 @@ def _fault(error: ValidationError) -> str:
 
 
 def _said(value: object) -> str:
-    """A value as a fault may name it: short, on one line."""
+    """Return a value in a form for a fault: short, on one line."""
     if isinstance(value, str):
         return repr(clip(value, _SAID))
     if value is None or isinstance(value, bool):
@@ -333,13 +333,11 @@ def _said(value: object) -> str:
 
 
 def find_values(text: str) -> list[object]:
-    r"""Find the JSON values in a text that may hold prose, code fences and `<think>…</think>` too.
+    r"""Return the JSON objects and lists of objects in a text with prose, code fences and thoughts.
 
-    Found are the outermost objects and lists of objects, in order, even glued together. What stands
-    before the end of a thought is a draft and does not count. One broken value spoils the whole
-    text: what seems to be a value inside a broken one may be part of a string, put there by whoever
-    wrote the text that the model quotes. Broken are also a key that stands twice and a number that
-    is none; line breaks within strings are tolerated. Takes time linear in the length of the text.
+    Values before the end of a thought are drafts and do not count. One broken value makes the whole
+    text broken: a value inside it may be part of a quoted string. A repeated key and NaN are broken
+    too; line breaks within strings are accepted. Time is linear in the length of the text.
 
     Raises:
         FaultError: there are none.
@@ -393,16 +391,16 @@ _DECODER: Final = json.JSONDecoder(
 
 
 class Form(NamedTuple):
-    """What a reply has to look like, and how it is read."""
+    """The form of a reply: its schema and its parser."""
 
     schema: dict[str, JsonValue] = REPLY_SCHEMA
-    """Its JSON schema."""
+    """The JSON schema."""
     parse: Callable[[str, JudgeRequest, str], Parsed] = parse
     """From its text, the request and the signature of the judge to what it says."""
     name: Callable[[int], str] = sentence_id
-    """What is asked about is called so, by its index."""
+    """Returns the id of a sentence from its index."""
     entries: int = 1
-    """So many may come for each; the first limit of a reply is made for them."""
+    """The most entries for each sentence; the reply limit allows for them."""
 
 
 PARTS: Final = Form(PARTS_SCHEMA, parse_parts, lambda _: "question", 4)
