@@ -29,8 +29,8 @@ class Calls:
     """An asynchronous context manager that calls one hook during one run.
 
     The calls are made one after another on a daemon thread. An awaitable that a call returns is
-    awaited on that thread, in an event loop of its own, for `timeout` seconds at most. What a call raises
-    is counted, and logged once per kind of error, without its message, which may hold texts.
+    awaited on that thread, in an event loop of its own, for `timeout` seconds at most. An exception
+    is counted, and logged once per kind without its message, which may hold texts.
     Leaving waits `timeout` seconds for the calls that are left; after an error it does not wait.
 
     Args:
