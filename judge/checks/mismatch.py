@@ -8,13 +8,13 @@ from typing import Final, Literal, NamedTuple
 
 from judge.checks.dates import Calendar, Date, dates
 from judge.checks.names import Mentions, Name, names
-from judge.checks.numbers import Unit
+from judge.checks.numbers import SPELLED, Unit
 from judge.checks.polarity import Copies, Copy, contrast
 from judge.checks.polarity import read as read_sentence
 from judge.checks.quotes import repeats
 from judge.checks.values import CENTURY, FAR, Bound, Figures, Match, Quantity, counted, quantities
 from judge.records import JudgeOutcome, JudgeRequest, Support, Verdict
-from judge.text.words import blank_markup, stem
+from judge.text.words import blank_markup
 
 EDITION: Final = "7"
 """Bumped with every change that finds another mismatch, one of a word list too."""
@@ -26,9 +26,12 @@ _KEPT: Final = 4_096
 """Characters of a text at most that is kept as it was read, for other answers may have it too."""
 _HEAD: Final = 4
 """Letters that two forms of a name share."""
-_WORDS: Final = "half quarter third fifth tenth dozen euro dollar pound yuan percent"
-_SPOKEN: Final = frozenset((*map(stem, _WORDS.split()), *"半倍年月日周星世元"))
-"""Stems and Chinese characters of figures and dates that may be written otherwise."""
+_SPOKEN_VALUE: Final = re.compile(
+    rf"(?:{'|'.join(sorted(SPELLED, key=len, reverse=True))}|half|quarter|third|fifth|tenth|dozen"
+    r"|euro|dollar|pound|yuan|percent|[半倍年月日周星世元零〇一二两三四五六七八九十百千万亿])",
+    re.IGNORECASE,
+)
+"""The beginning of a value or date without digits, which may be written otherwise."""
 # Said of whatever lies beyond: `at least ten` and `up to ten` are the figure itself.
 _OPEN: Final = re.compile(
     r"(?<!no )(?<!not )(?:(?:more|greater|longer|older|larger|higher|fewer|less|lower|younger"
@@ -309,13 +312,14 @@ class Source:
             digits[0] in joined and digits[0] not in plain for joined, plain in self._plain
         )
 
-    def equivalents(self, index: int, absent: Mapping[int, str]) -> list[tuple[int, int]]:
-        """Figures, dates and names of a sentence that the chunks give in other forms.
+    def equivalents(self, index: int, absent: Sequence[int]) -> list[tuple[int, int]]:
+        """Return the spans of values and names of a sentence that the chunks give in other forms.
 
-        `absent` are the stems of its words that stand nowhere, by the places at which they begin.
+        `absent` are the places of its words that stand in no chunk.
         """
-        told = {at for at, key in absent.items() if key[0].isdigit() or key in _SPOKEN}
-        tall = {at for at in absent if self.bare(index)[at].isupper()}
+        bare = self.bare(index)
+        told = {at for at in absent if bare[at].isdigit() or _SPOKEN_VALUE.match(bare, at)}
+        tall = {at for at in absent if bare[at].isupper()}
         if not told and not tall:
             return []
         own = self.claim(index)

@@ -1,222 +1,317 @@
-"""What of a sentence stands where in the passages it is judged against: terms against windows."""
+"""Which terms of a sentence stand in which window of the chunks it is judged against."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from itertools import chain, repeat
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from judge.judges.similarity.index import RUN, Passages
 from judge.judges.similarity.model import Bools, Floats, Ints
-from judge.judges.similarity.terms import Kind, Terms
+from judge.judges.similarity.terms import GAP, Terms, tokens
+from judge.text.pieces import segments
+from judge.text.senses import Sense, senses
 
 TERM_FEATURES: Final = (
     "one", "out_weight", "gone", "gone_weight", "name_out", "name_gone", "gone_late", "denied",
 )  # fmt: skip
-"""What is measured of each item: a word or number that says something, or a word that contrasts.
+"""The features of an item: a content word, a number, or a word that excludes others.
 
-`out`: it does not stand in the best window, `gone`: in no chunk of the column; times the weight,
-or for numbers and names, and for the last third of a sentence, alone. `denied`: the window has a
-word that excludes it. `one` is 0, and so is all else, for what does not count in a column.
+`out` means that it does not stand in the best window, `gone` that it stands in no chunk of the
+column; each is multiplied by the weight, or counted only for names and numbers, or for the last
+third of a sentence. `denied` means that the window has a word that excludes it. `one` is 0, and so
+are all others, for an item that does not count in a column.
 """
+SENTENCE_FEATURES: Final = ("pairs", "cosine")
+"""The features of a sentence, each to the fourth power, so that only near-copies score high.
 
-SENTENCE_FEATURES: Final = ("pairs", "skips", "cosine")
-"""What is measured of each sentence.
-
-The shares of its pairs and skips that stand in the best window, and the cosine to the nearest
-segment, each to the fourth power: only what stands there nearly word by word is safe.
+They are the share of its pairs that stand in the best window, and the cosine to the nearest
+segment.
 """
-
+LONGEST_WINDOW: Final = 3
+"""A window is a run of one to this many segments of one chunk."""
 LATE: Final = 2 / 3
 """An item with at least this share of its sentence's items before it stands late."""
-# The rows there are to train on hold too few other words to weigh them: D43.
-_CREDIT: Final = 0.8
-# In choosing a window, beside 1 for all words as they stand in the sentence.
-_SAID_WORTH: Final = 0.9
+# The training sets hold too few synonyms to fit this: D43.
+_SYNONYM_CREDIT: Final = 0.8
+_SYNONYM_WORTH: Final = 0.9
 _PAIR_WORTH: Final = 0.5
-# Of a sentence of one telling word.
-_NO_SKIP: Final = 0.5
 _STEEP: Final = 4
-# A longer window never holds less: it has to earn its length.
-_LONGER: Final = 0.02
-_WHICH: Final = 3
-"""A row is found for its term (0), for its meaning (1), or for what excludes that (2)."""
-_OWN, _MEANING, _RIVAL = range(_WHICH)
+_COST_OF_LENGTH: Final = 0.02
+"""A longer window never holds less, so each further segment costs this share of the words."""
+_LONGEST_CACHED: Final = 4_096
+"""Characters of a chunk up to which what was read of it is cached for other answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """Features of sentences against some columns."""
+class ChunkTerms(NamedTuple):
+    """The terms of one chunk."""
 
-    terms: Floats
-    """Of the items, shape (items, columns, len(TERM_FEATURES))."""
-    owner: Ints
-    """For each item its sentence, ascending."""
-    sentences: Floats
-    """Shape (sentences, columns, len(SENTENCE_FEATURES))."""
-    grounded: Bools
-    """Whether a word that says something stands in the best window, shape (sentences, columns)."""
+    edges: Ints
+    """First character of each segment and one past its last, shape (segments, 2)."""
+    stems: Sequence[str]
+    segment: Ints
+    """The segment of each word."""
+    near: Bools
+    """Whether each word makes a pair with the next one."""
+    senses: Sequence[tuple[Sense, int]]
+    """The senses of words, each with the segment in which its first word stands."""
+
+
+def read_chunk(text: str) -> ChunkTerms:
+    """Return the terms of a chunk; those of short chunks are cached."""
+    return _cached(text) if len(text) <= _LONGEST_CACHED else _read(text)
+
+
+def _read(text: str) -> ChunkTerms:
+    edges = np.asarray(segments(text), np.int64).reshape(-1, 2)
+    said = tokens(text)
+    starts, ends = np.asarray(said.starts, np.int64), np.asarray(said.ends, np.int64)
+    meant = senses(text, said)
+    segment = np.searchsorted(edges[:, 0], starts, "right") - 1
+    first = np.asarray([places[0] for _, places in meant], np.int64)
+    within = (np.searchsorted(edges[:, 0], first, "right") - 1).tolist()
+    return ChunkTerms(
+        edges=edges,
+        stems=said.stems,
+        segment=segment,
+        near=np.append(starts[1:], np.inf)[: len(starts)] - ends <= GAP,
+        senses=[(sense, at) for (sense, _), at in zip(meant, within, strict=True)],
+    )
+
+
+_cached: Final = lru_cache(maxsize=1 << 10)(_read)
+
+
+class Passages:
+    """The segments of the chunks, end to end. Window 3s + n - 1 is the n segments from s."""
+
+    def __init__(self, chunks: Sequence[str]) -> None:
+        self.chunks = [read_chunk(text) for text in chunks]
+        self.first = np.cumsum([0, *(len(chunk.edges) for chunk in self.chunks)])
+        """The first segment of each chunk, and the number of segments: shape (chunks + 1,)."""
+        self.size = int(self.first[-1])
+        """The number of segments."""
+        self.filled = np.flatnonzero(np.diff(self.first))
+        """The chunks that have a segment."""
+        self.chunk_of = np.repeat(np.arange(len(self.chunks)), np.diff(self.first))
+        """The chunk of each segment."""
+        self.legal = np.zeros((LONGEST_WINDOW, self.size), np.bool_)
+        """Whether the window of n + 1 segments from a segment stays in its chunk."""
+        for more in range(min(LONGEST_WINDOW, self.size)):
+            head = self.chunk_of[: self.size - more]
+            self.legal[more, : len(head)] = head == self.chunk_of[more:]
+
+    def segments(self, chunks: Sequence[str]) -> list[str]:
+        """Return the texts of the segments, cut out of the chunks."""
+        read = zip(chunks, self.chunks, strict=True)
+        return [text[low:high] for text, chunk in read for low, high in chunk.edges.tolist()]
+
+    def span(self, window: int) -> tuple[int, int, int]:
+        """Return the chunk of a window, and its first character and one past its last in it."""
+        at, more = divmod(window, LONGEST_WINDOW)
+        chunk = int(self.chunk_of[at])
+        edges, low = self.chunks[chunk].edges, at - int(self.first[chunk])
+        return chunk, int(edges[low, 0]), int(edges[low + more, 1])
+
+    def standing(self, said: Terms) -> Bools:
+        """Return which term stands in which segment, shape (terms + 1, segments).
+
+        The terms are the words, the pairs, what says each meaning, and what excludes each; behind
+        them is a row that is never true.
+        """
+        many, pairs = len(said.words), len(said.pairs)
+        stand = np.zeros((many + pairs + 2 * len(said.meanings) + 1, self.size), np.bool_)
+        if not self.size:
+            return stand
+        stems = chain.from_iterable(chunk.stems for chunk in self.chunks)
+        word = np.fromiter(map(said.words.get, stems, repeat(-1)), np.int64)
+        bases = zip(self.chunks, self.first.tolist(), strict=False)
+        segment = np.concatenate([chunk.segment + base for chunk, base in bases])
+        known = np.flatnonzero(word >= 0)
+        stand[word[known], segment[known]] = True
+        near = np.concatenate([chunk.near for chunk in self.chunks])
+        both = known[near[known]]
+        both = both[word[both + 1] >= 0]
+        code = word[both] * many + word[both + 1]
+        place = np.searchsorted(said.pairs, code)
+        there = np.append(said.pairs, -1)[place] == code
+        stand[many + place[there], segment[both[there] + 1]] = True
+        if said.meanings:
+            found = {sense.concept: sense for chunk in self.chunks for sense, _ in chunk.senses}
+            evidence = _evidence_of(said.meanings, found)
+            for chunk, base in zip(self.chunks, self.first.tolist(), strict=False):
+                for sense, at in chunk.senses:
+                    for meaning in evidence[sense.concept]:
+                        stand[many + pairs + meaning, base + at] = True
+        return stand
+
+
+def _evidence_of(meanings: Mapping[str, Sense], found: Mapping[str, Sense]) -> dict[str, list[int]]:
+    """Return for each concept of a chunk the meanings that it says, and those that it excludes.
+
+    A meaning it excludes is its position in `meanings` plus their number.
+    """
+    evidence = {}
+    for concept, sense in found.items():
+        says = [at for at, own in enumerate(meanings) if own in sense.implies]
+        excludes = [
+            at
+            for at, own in enumerate(meanings.values())
+            if own.concept not in sense.implies and not own.excludes.isdisjoint(sense.implies)
+        ]
+        evidence[concept] = [*says, *(len(meanings) + at for at in excludes)]
+    return evidence
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Sentences against chunks. Columns: all chunks, the cited ones, then every chunk alone."""
+    """Sentences against columns: all chunks, the cited ones, then every chunk alone."""
 
     said: Terms
     passages: Passages
     windows: Ints
     """The best window, -1 where none shares a word, shape (sentences, columns)."""
+    terms: Floats
+    """Features of the items, shape (items, columns, len(TERM_FEATURES))."""
+    owner: Ints
+    """The sentence of each item, ascending."""
     sentences: Floats
-    """Their features, shape (sentences, columns, len(SENTENCE_FEATURES))."""
-    items: Ints
-    """Their rows."""
-    held: Ints
-    """Where something stands in the chunks of a column: (column · 3 + which) · items + item.
-
-    Which: an item's term (0), its meaning (1) or what excludes it (2). Ascending, some twice.
-    """
-    inside: Ints
-    """The same, where it stands in the best window of a column."""
+    """Features of the sentences, shape (sentences, columns, len(SENTENCE_FEATURES))."""
+    grounded: Bools
+    """Whether a content word stands in the best window, shape (sentences, columns)."""
     missing: Bools
-    """Which rows stand in no chunk, nor their meanings."""
+    """Whether each word, and its meaning, stands in no chunk."""
     scattered: Bools
-    """Which do not stand in the best window of all chunks, nor their meanings."""
-
-    def measured(self, columns: slice) -> Measured:
-        """The features against some of the columns."""
-        said, items = self.said, self.items
-        found, other, against = self._among(self.inside, columns)
-        held, meant, _ = self._among(self.held, columns)
-        other = other & ~found
-        denied = against & ~found & ~other
-        telling, borne = said.telling[items, None], said.borne[items, None]
-        out = ~(found | borne | ~telling) * (1 - _CREDIT * other)
-        gone = ~(held | borne | ~telling) * (1 - _CREDIT * meant)
-        weight, name = said.weight[items, None], said.name[items, None]
-        values = {
-            # A word of grammar counts only where it is denied.
-            "one": telling | denied,
-            "out_weight": out * weight,
-            "gone": gone,
-            "gone_weight": gone * weight,
-            "name_out": name * out,
-            "name_gone": name * gone,
-            "gone_late": _late(said.owner[items], said.start[items])[:, None] * gone,
-            "denied": denied,
-        }
-        grounded = np.zeros(self.windows[:, columns].shape, np.bool_)
-        at, column = np.nonzero(telling & (found | other))
-        grounded[said.owner[items[at]], column] = True
-        return Measured(
-            terms=np.stack([values[feature] for feature in TERM_FEATURES], axis=2),
-            owner=said.owner[items],
-            sentences=self.sentences[:, columns],
-            grounded=grounded,
-        )
-
-    def _among(self, codes: Ints, columns: slice) -> Bools:
-        """Whether something stands there, of shape (3, items, columns)."""
-        low, high, _ = columns.indices(self.windows.shape[1])
-        size = _WHICH * len(self.items)
-        part = slice(*np.searchsorted(codes, [low * size, high * size]).tolist())
-        among = np.zeros((high - low) * size, np.bool_)
-        among[codes[part] - low * size] = True
-        return among.reshape(high - low, _WHICH, len(self.items)).transpose(1, 2, 0)
+    """Whether each word, and its meaning, is absent from the best window of all chunks."""
 
 
-def _late(owner: Ints, start: Ints) -> Bools:
-    """Whether an item is one of the last of its sentence, in reading order."""
-    late = np.zeros(len(owner), np.bool_)
-    before = np.arange(len(owner)) - np.searchsorted(owner, owner)
-    late[np.lexsort((start, owner))] = before >= LATE * np.bincount(owner)[owner]
-    return late
+def align(
+    said: Terms, passages: Passages, stand: Bools, known: Bools, cosine: Floats, cited: Bools
+) -> Alignment:
+    """Measure each sentence against all chunks, the cited ones, and each chunk alone.
 
-
-def align(said: Terms, passages: Passages, cosine: Floats, cited: Bools) -> Alignment:
-    """Find what of each sentence stands where, in passages where it was looked up.
-
-    `cosine` is that of each sentence to the nearest segment of each chunk, of which there is one at
-    least, and `cited` which chunks it cites; both of shape (sentences, chunks).
+    Args:
+        said: the terms of the sentences.
+        passages: the chunks, of which there is at least one.
+        stand: which term stands in which segment, from `Passages.standing`.
+        known: the words that the chunks give in another form.
+        cosine: of each sentence to the nearest segment of each chunk, shape (sentences, chunks).
+        cited: which chunks each sentence cites, of the same shape.
     """
-    (many, chunks), rows, stride = cited.shape, len(said.owner), len(passages.legal)
-    own = np.where(said.kind == np.arange(len(Kind))[:, None], said.weight, 0.0)
-    whole = np.add.reduceat(own, np.flatnonzero(np.diff(said.owner, prepend=-1)), axis=1)
-    share = own / np.where(whole > 0, whole, 1.0)[:, said.owner]
-    gains = np.zeros((_WHICH, rows))
-    gains[_OWN] = share[Kind.WORD] + _PAIR_WORTH * share[Kind.PAIR]
-    gains[_MEANING] = _SAID_WORTH * share[Kind.WORD]
-    readings = said.readings()
-    hit, window = passages.hits(readings.ravel())
-    owner, gain = np.tile(said.owner, _WHICH)[hit], gains.ravel()[hit]
-    chunk = passages.chunk_of[window]
-    # A word that stands there itself is not counted again for its meaning.
-    meant = slice(*np.searchsorted(hit, [rows, 2 * rows]).tolist())
-    gain[meant] *= ~passages.has(said.number[hit[meant] - rows], window[meant])
-    worth = np.bincount(owner * stride + window, gain, many * stride).astype(np.float64)
-    alone, top = _best(worth.reshape(many, stride), passages)
-    top_cited = np.where(cited, top, -np.inf)
-    windows = np.column_stack([_pick(alone, top), _pick(alone, top_cited), alone])
+    none = len(stand) - 1
+    says = len(said.words) + len(said.pairs) + said.sense
+    against = np.where(said.sense < 0, none, says + len(said.meanings))
+    says = np.where(said.sense < 0, none, says)
+    pair = len(said.words) + said.pair
+    reach = _reach(stand)
+    words = _shares(said.owner, said.weight, len(cited))
+    pairs = _shares(said.pair_owner, said.pair_weight, len(cited))
+    held = np.maximum(reach[:, said.number], reach[:, says] * np.float32(_SYNONYM_WORTH))
+    worth = words @ held + _PAIR_WORTH * (pairs @ reach[:, pair].astype(np.float32))
+    windows = _best_windows(worth, passages, cited)
+
+    def inside(term: Ints, owner: Ints) -> Bools:
+        """Return whether each term stands in the best window of its sentence."""
+        window = windows[owner]
+        if not passages.size:
+            return window >= 0
+        at, more = np.divmod(window, LONGEST_WINDOW)
+        found: Bools = (window >= 0) & reach[more, term[:, None], at]
+        return found
+
+    def anywhere(term: Ints, owner: Ints) -> Bools:
+        """Return whether each term stands in the chunks of each column."""
+        alone = np.zeros((len(term), cited.shape[1]), np.bool_)
+        if len(passages.filled):
+            edges = passages.first[passages.filled]
+            alone[:, passages.filled] = np.logical_or.reduceat(stand[term], edges, axis=1)
+        whole = alone.any(1), (alone & cited[owner]).any(1)
+        return np.column_stack([*whole, alone])
+
+    own, other = inside(said.number, said.owner), inside(says, said.owner)
+    there, meant = anywhere(said.number, said.owner), anywhere(says, said.owner)
+    denied = inside(against, said.owner) & ~own & ~other
+    other &= ~own
+    telling, borne = said.telling[:, None], known[:, None]
+    out = ~(own | borne | ~telling) * (1 - _SYNONYM_CREDIT * other)
+    gone = ~(there | borne | ~telling) * (1 - _SYNONYM_CREDIT * meant)
+    weight, name = said.weight[:, None], said.name[:, None]
     items = np.flatnonzero(said.items)
-    # Which, and which item: what an item's hits are known by.
-    slot = np.full(_WHICH * rows, -1)
-    slot.reshape(_WHICH, -1)[:, items] = np.arange(_WHICH * len(items)).reshape(_WHICH, -1)
-    held = np.flatnonzero(slot[hit] >= 0)
-    held = held[np.flatnonzero(np.diff(hit[held] * chunks + chunk[held], prepend=-1))]
-    inside = np.flatnonzero(alone.ravel()[owner * chunks + chunk] == window)
-    citing = cited[owner[held], chunk[held]]
-    best = (windows[owner[inside], :2] == window[inside, None]).T
-
-    def codes(hits: Ints, column: Ints) -> Ints:
-        which = slot[hits]
-        return np.sort((column * _WHICH * len(items) + which)[which >= 0])
-
-    there, column = _columns(hit[inside], chunk[inside], *best)
-    row = there[there < rows]
-    cell = (said.kind[row] * many + said.owner[row]) * windows.shape[1] + column[there < rows]
-    # Counts of nothing are whole numbers.
-    shares = np.bincount(cell, share.sum(0)[row], len(Kind) * windows.size).astype(np.float64)
-    shares = shares.reshape(len(Kind), *windows.shape)
-    shares[Kind.SKIP][whole[Kind.SKIP] == 0] = _NO_SKIP
+    values = {
+        # A word of grammar counts only where it is denied.
+        "one": telling | denied,
+        "out_weight": out * weight,
+        "gone": gone,
+        "gone_weight": gone * weight,
+        "name_out": name * out,
+        "name_gone": name * gone,
+        "gone_late": gone,
+        "denied": denied,
+    }
+    features = np.stack([values[name][items] for name in TERM_FEATURES], axis=2, dtype=np.float64)
+    late = TERM_FEATURES.index("gone_late")
+    features[:, :, late] *= _late(said.owner[items], said.start[items])[:, None]
     cosines = np.column_stack([cosine.max(1), np.where(cited, cosine, 0.0).max(1), cosine])
-    scattered = np.ones(rows, np.bool_)
-    scattered[there[(column == 0) & (there < _RIVAL * rows)] % rows] = False
+    in_pairs = pairs @ inside(pair, said.pair_owner)
     return Alignment(
         said=said,
         passages=passages,
         windows=windows,
-        sentences=np.stack([shares[Kind.PAIR], shares[Kind.SKIP], cosines], axis=2) ** _STEEP,
-        items=items,
-        held=codes(*_columns(hit[held], chunk[held], np.ones_like(citing), citing)),
-        inside=codes(there, column),
-        missing=(passages.counts[readings[[_OWN, _MEANING]]] == 0).all(0) & ~said.borne,
-        scattered=scattered & ~said.borne,
+        terms=features,
+        owner=said.owner[items],
+        sentences=np.stack([in_pairs, cosines], axis=2) ** _STEEP,
+        grounded=(words > 0) @ (telling & (own | other)),
+        missing=~(there[:, 0] | meant[:, 0] | known),
+        scattered=~(own[:, 0] | other[:, 0] | known),
     )
 
 
-def _columns(hits: Ints, chunk: Ints, whole: Bools, cited: Bools) -> tuple[Ints, Ints]:
-    """Hits for all chunks, for the cited ones and for each alone, and the column of each."""
-    parts = hits[whole], hits[cited]
-    column = np.repeat([0, 1], list(map(len, parts)))
-    return np.concatenate([*parts, hits]), np.concatenate([column, chunk + len(parts)])
+def _reach(stand: Bools) -> Bools:
+    """Return which term stands in which window, shape (window lengths, terms, segments)."""
+    reach = np.repeat(stand[None], LONGEST_WINDOW, axis=0)
+    for more in range(1, LONGEST_WINDOW):
+        for length in range(more, LONGEST_WINDOW):
+            reach[length, :, :-more] |= stand[:, more:]
+    return reach
 
 
-def _best(worth: Floats, passages: Passages) -> tuple[Ints, Floats]:
-    """The best window of each chunk for each sentence and what it is worth, -1 and -∞ for none."""
-    many, windows = worth.shape
-    best = np.full((many, len(passages.first) - 1), -1, np.int64)
-    top = np.full(best.shape, -np.inf)
-    filled = np.flatnonzero(np.diff(passages.first))
-    if len(filled):
-        edges = passages.first[filled] * RUN
-        cost = np.tile(np.arange(RUN) * _LONGER, windows // RUN)
-        worth = worth - np.where(passages.legal, cost, np.inf)
-        top[:, filled] = np.maximum.reduceat(worth, edges, axis=1)
-        place = np.where(worth == top[:, passages.chunk_of], np.arange(windows), windows)
-        best[:, filled] = np.minimum.reduceat(place, edges, axis=1)
+def _shares(owner: Ints, weight: Floats, sentences: int) -> Floats:
+    """Return the share of its sentence's weight that each row has, shape (sentences, rows)."""
+    shares = np.zeros((sentences, len(owner)), np.float32)
+    shares[owner, np.arange(len(owner))] = weight
+    whole = shares.sum(1, keepdims=True)
+    return shares / np.where(whole > 0, whole, 1.0)
+
+
+def _best_windows(worth: Floats, passages: Passages, cited: Bools) -> Ints:
+    """Return the best window of each sentence in each column, -1 where none is worth anything.
+
+    `worth` has shape (window lengths, sentences, segments).
+    """
+    many, chunks = cited.shape
+    best, top = np.full((many, chunks), -1), np.full((many, chunks), -np.inf)
+    if len(passages.filled):
+        cost = np.arange(LONGEST_WINDOW)[:, None] * _COST_OF_LENGTH
+        worth = worth - np.where(passages.legal, cost, np.inf)[:, None]
+        worth = worth.transpose(1, 2, 0).reshape(many, -1)
+        edges = passages.first[passages.filled] * LONGEST_WINDOW
+        top[:, passages.filled] = np.maximum.reduceat(worth, edges, axis=1)
+        places = np.arange(worth.shape[1])
+        highest = top[:, passages.chunk_of.repeat(LONGEST_WINDOW)]
+        place = np.where(worth == highest, places, worth.shape[1])
+        best[:, passages.filled] = np.minimum.reduceat(place, edges, axis=1)
         best[top <= 0] = -1
-    return best, top
+    rows = np.arange(many)
+    whole = best[rows, top.argmax(1)]
+    within = np.where(cited, top, -np.inf).argmax(1)
+    citing = np.where(cited[rows, within], best[rows, within], -1)
+    return np.column_stack([whole, citing, best])
 
 
-def _pick(best: Ints, worth: Floats) -> Ints:
-    rows = np.arange(len(best))
-    chunk = worth.argmax(1)
-    return np.where(worth[rows, chunk] > 0, best[rows, chunk], -1)
+def _late(owner: Ints, start: Ints) -> Bools:
+    """Return whether each item is one of the last of its sentence, in reading order."""
+    late = np.zeros(len(owner), np.bool_)
+    before = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    late[np.lexsort((start, owner))] = before >= LATE * np.bincount(owner)[owner]
+    return late

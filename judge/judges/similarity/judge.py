@@ -1,10 +1,9 @@
 """The similarity judge: from what stands where to verdicts."""
 
-from collections.abc import AsyncIterator, Callable, Container, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import resources
-from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -12,17 +11,23 @@ import numpy as np
 from judge.checks.mismatch import EDITION, Source, mismatches
 from judge.errors import ConfigError
 from judge.judges import overruled, reason
-from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
-from judge.judges.similarity.index import RUN, Passages, locate
+from judge.judges.similarity.align import (
+    SENTENCE_FEATURES,
+    TERM_FEATURES,
+    Alignment,
+    Passages,
+    align,
+)
 from judge.judges.similarity.model import (
     Bools,
     ConjunctionModel,
     Floats,
+    Vectors,
     expit,
     logit,
     nearest,
 )
-from judge.judges.similarity.terms import Kind, Terms, terms
+from judge.judges.similarity.terms import Terms, terms
 from judge.pool import apart, weigh
 from judge.protocols import Embedder
 from judge.records import (
@@ -41,16 +46,12 @@ from judge.text.words import CONTENT, is_classifier
 
 _BLOCK: Final = 64
 """Sentences measured together, at most."""
-_TOGETHER: Final = 16_000
-"""Sentences times segments measured together, if the sentences are several."""
-_CELLS: Final = 250_000
-"""Items times columns of which the features are made together."""
-MOST: Final = 100_000_000
-"""Sentences of one answer times characters that they are held against: about a minute."""
-_PIECE: Final = 400
-"""A sentence counts once for each so many characters."""
-_CHUNK: Final = 200
-"""A chunk counts as so many characters more, and so does the answer itself."""
+_BLOCK_CELLS: Final = 4_000_000
+"""Characters of sentences times segments measured together, if the sentences are several."""
+_SENTENCE_CELLS: Final = 30_000_000
+"""Characters of one sentence times segments, at most; it needs some 500 MB."""
+MOST_CELLS: Final = 2_000_000_000
+"""Characters of all sentences of an answer times segments, at most: about a minute."""
 _UNREAD: Final = Unscored(
     reason=UnscoredReason.BUDGET,
     detail="too large to compare by similarity; give fewer chunks, or shorten answer or reference",
@@ -66,57 +67,66 @@ async def aligned(
 ) -> AsyncIterator[tuple[Sequence[int], Alignment] | Unscored]:
     """Measure sentences, given by index, against the chunks, of which there is at least one.
 
-    `source` keeps what is read of the request, for those who read it later.
+    `source` gives the values and names of the request.
 
     Yields:
-        The indexes of the next sentences, at most 64, and where what they say stands; or the
-        embedder's failure, and then nothing more. The last sentences are left out where there is
-        too much to compare.
+        The indexes of the next sentences and their alignment, or the embedder's failure and then
+        nothing more. Sentences that are too large to compare are left out.
     """
-    indexes = _comparable(request, indexes)
-    if not indexes:
+    heavy = weigh(request)
+    passages = await apart(heavy, Passages, [chunk.text for chunk in request.chunks])
+    blocks = list(_blocks(request, indexes, max(passages.size, len(request.chunks))))
+    bare = [source.bare(index) for block in blocks for index in block]
+    if not bare:
         return
-    heavy, bare = weigh(request), [source.bare(index) for index in indexes]
-    said, passages = await apart(heavy, _read, request, indexes, source)
-    places = [passages.span(window) for window in range(0, len(passages.chunk_of), RUN)]
-    segments = [request.chunks[chunk].text[start:end] for chunk, start, end in places]
-    rows = await embedder.embed([*segments, *bare], request.deadline)
+    texts = [*passages.segments([chunk.text for chunk in request.chunks]), *bare]
+    rows = await embedder.embed(texts, request.deadline)
     if isinstance(rows, Unscored):
         yield rows
         return
+    nearby, own = rows[: passages.size], rows[passages.size :]
 
-    def align_block(low: int, high: int) -> Alignment:
-        block = indexes[low:high]
+    def align_block(block: Sequence[int], vectors: Vectors) -> Alignment:
+        said = terms([source.bare(index) for index in block])
+        stand = passages.standing(said)
+        known = np.zeros(len(said.owner), np.bool_)
+        # A value or a name that stands nowhere as it is written may stand there in another form.
+        absent = said.telling & ~stand[said.number].any(1)
+        for sentence in np.unique(said.owner[absent]).tolist():
+            mine = said.owner == sentence
+            lacking = said.start[absent & mine].tolist()
+            for start, end in source.equivalents(block[sentence], lacking):
+                known |= mine & (start <= said.start) & (said.end <= end)
         cited = np.zeros((len(block), len(request.chunks)), np.bool_)
         for row, index in enumerate(block):
             cited[row, list(request.cites.get(index, ()))] = True
-        own = rows[len(segments) + low : len(segments) + high]
-        cosine = nearest(own, rows[: len(segments)], passages.first)
-        return align(said.of(low, low + len(block)), passages, cosine, cited)
+        cosine = nearest(vectors, nearby, passages.first)
+        return align(said, passages, stand, known, cosine, cited)
 
-    step = min(max(_TOGETHER // max(len(segments), 1), 1), _BLOCK)
-    for low in range(0, len(indexes), step):
-        found = await apart(heavy, align_block, low, low + step)
-        yield indexes[low : low + step], found
-
-
-def _comparable(request: JudgeRequest, indexes: Sequence[int]) -> Sequence[int]:
-    """The first sentences, as many as can be held against the chunks."""
-    against = _CHUNK + sum(_CHUNK + len(chunk.text) for chunk in request.chunks)
-    counts = accumulate(1 + len(request.sentences[at].text) // _PIECE for at in indexes)
-    return indexes[: sum(count * against <= MOST for count in counts)]
+    low = 0
+    for block in blocks:
+        yield block, await apart(heavy, align_block, block, own[low : low + len(block)])
+        low += len(block)
 
 
-def _read(request: JudgeRequest, indexes: Sequence[int], source: Source) -> tuple[Terms, Passages]:
-    """What sentences say, and where it stands in the chunks."""
-    said = terms([source.bare(index) for index in indexes])
-    passages = locate([chunk.text for chunk in request.chunks], said)
-    absent = passages.counts[said.number] == 0
-    # What stands nowhere as it is written may follow from the chunks.
-    for sentence in np.unique(said.owner[absent & said.telling]).tolist():
-        rows, lacking = said.lacking(sentence, absent)
-        said.bear(rows, source.equivalents(indexes[sentence], lacking))
-    return said, passages
+def _blocks(
+    request: JudgeRequest, indexes: Sequence[int], segments: int
+) -> Iterator[Sequence[int]]:
+    """Yield the sentences that are measured together; those that are too large are left out."""
+    block: list[int] = []
+    cells, left = 0, MOST_CELLS
+    for index in indexes:
+        size = len(request.claim(index)) * segments
+        if size > min(left, _SENTENCE_CELLS):
+            continue
+        left -= size
+        if block and (len(block) == _BLOCK or cells + size > _BLOCK_CELLS):
+            yield block
+            block, cells = [], 0
+        block.append(index)
+        cells += size
+    if block:
+        yield block
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,13 +240,8 @@ class SimilarityJudge:
         self, request: JudgeRequest, indexes: Sequence[int], alignment: Alignment
     ) -> list[_Weighed]:
         """The odds of each sentence against each column, and what is told of it."""
-        odds, grounded = [], []
-        step = max(1, _CELLS // len(alignment.said.owner))
-        for low in range(0, alignment.windows.shape[1], step):
-            found = alignment.measured(slice(low, low + step))
-            odds.append(self._model.logits(found.terms, found.owner, found.sentences))
-            grounded.append(found.grounded)
-        rows = zip(np.concatenate(odds, axis=1), np.concatenate(grounded, axis=1), strict=True)
+        odds = self._model.logits(alignment.terms, alignment.owner, alignment.sentences)
+        rows = zip(odds, alignment.grounded, strict=True)
         return [
             _Weighed(
                 index=index,
@@ -292,10 +297,9 @@ def _shortfall(sentence: str, found: Alignment, row: int) -> str:
 
 
 def _named(text: str, said: Terms, sentence: int, lost: Bools) -> list[str]:
-    """The weightiest words of the lost, in reading order; Chinese neighbours go together."""
-    rows = said.rows(sentence, sentence + 1)
-    kept = lost[rows] & (said.kind[rows] == Kind.WORD)
-    places = (own[rows][kept].tolist() for own in (said.start, said.end, said.weight))
+    """Return the weightiest of the lost words in reading order, Chinese neighbours as one."""
+    kept = lost & (said.owner == sentence)
+    places = (own[kept].tolist() for own in (said.start, said.end, said.weight))
     runs: list[tuple[int, int, float]] = []
     for first, last, own in sorted(zip(*places, strict=True)):
         start, end, weight = runs[-1] if runs else (-1, -1, 0.0)

@@ -400,10 +400,10 @@ async def test_a_character_that_folds_into_several_words_is_one(sign: str) -> No
 async def test_the_sentences_beyond_what_can_be_compared_are_unscored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # The chunk counts as 1,200 characters, the answer as 200 more; a long sentence counts twice.
-    monkeypatch.setattr("judge.judges.similarity.judge.MOST", 14_000)
-    judge, chunk = SimilarityJudge(LexicalEmbedder()), "It rained.".ljust(1_000)
-    for claims, judged in ((["It rained. "] * 30, 10), (["It rained. ".ljust(500)] * 30, 5)):
+    # A sentence of ten characters against two segments costs twenty.
+    monkeypatch.setattr("judge.judges.similarity.judge.MOST_CELLS", 200)
+    judge, chunk = SimilarityJudge(LexicalEmbedder()), "It rained. It snowed."
+    for claims, judged in ((["It rained."] * 30, 10), (["It rained, it rained"] * 30, 5)):
         found = [*(await judge.judge(request(claims, [chunk]))).outcomes.values()]
         assert all(isinstance(each, Verdict) for each in found[:judged])
         assert {each.type for each in found[judged:]} == {"unscored"}
