@@ -1,13 +1,12 @@
 """`judge batch`: fill the cache by a provider's batches, at half the price."""
 
+import asyncio
 import hashlib
-from asyncio import run, sleep
 from collections import Counter
-from collections.abc import Coroutine, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Final, TypeVar
+from typing import Final
 
 import typer
 from pydantic import JsonValue
@@ -26,11 +25,9 @@ from judge.jobs.fill import Filled, fill
 from judge.records.run import RunInput
 from judge.text.visible import clip, counted, flat
 
-_Found = TypeVar("_Found")
 _MEGA: Final = 1_000_000
-_LISTED: Final = 5
-"""The maximum number of problems that are printed."""
-_WIDTH: Final = 160
+_MAX_PROBLEMS: Final = 5
+_MAX_PROBLEM: Final = 160
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["batch"])
 
@@ -81,7 +78,7 @@ def write(
     settings = settings.model_copy(update={"base_url": address(settings), "cache_dir": cache})
 
     def settle() -> dict[str, JsonValue]:
-        takes = _awaited(settled(settings, ask=probe))
+        takes = asyncio.run(settled(settings, ask=probe))
         if settings.repeat > 1 and not takes["seed"]:
             raise ConfigError(
                 f"repeat {settings.repeat}: {settings.model} takes no seed, and a repeat would be "
@@ -95,10 +92,10 @@ def write(
     ):
         filled = fill(folder, writer.add)
     say(*_progress(filled))
-    _tell_written(writer.written, filled, output, source)
+    _print_written(writer.written, filled, output, source)
 
 
-def _tell_written(
+def _print_written(
     written: Sequence[RequestFile], filled: Filled, output: Path, source: Path
 ) -> None:
     for file in written:
@@ -142,9 +139,9 @@ def send(folder: Path = _FOLDER) -> None:
                 named = f"{flat(sent.id)} at {provider.base_url}"
                 say(f"{file.name}: {how}, {counted(file.requests, 'request')}, {named}")
 
-    with _held(folder) as there:
+    with BatchFolder.held(folder) as there:
         new = any(not file.batch and not file.answered for file in there.record.files)
-        _awaited(run(there))
+        asyncio.run(run(there))
     say(f"next: judge batch status {folder}" if new else "nothing to send")
 
 
@@ -152,12 +149,12 @@ def send(folder: Path = _FOLDER) -> None:
 def status(
     folder: Path = _FOLDER,
     *,
-    wait: bool = typer.Option(False, "--wait", help="Look again until all batches are done."),
+    wait: bool = typer.Option(False, "--wait", help="Ask again until all batches are done."),
     every: float = typer.Option(
-        60, metavar="SECONDS", min=0.01, help="Wait so long between two looks."
+        60, metavar="SECONDS", min=0.01, help="The time between two requests, in seconds."
     ),
 ) -> None:
-    """Ask the provider how far its batches are.
+    """Ask the provider for the state of its batches.
 
     Example: judge batch status night --wait
     """
@@ -177,10 +174,10 @@ def status(
                 if not wait or all(file.state in OVER for file in sent):
                     return
                 say(*map(_state, sent))
-                await sleep(every)
+                await asyncio.sleep(every)
 
-    with _held(folder) as there:
-        _awaited(run(there))
+    with BatchFolder.held(folder) as there:
+        asyncio.run(run(there))
     files = there.record.files
     say(*map(_state, files))
     if any(file.state in OVER and not file.answered for file in files):
@@ -189,7 +186,7 @@ def status(
 
 @app.command()
 def fetch(folder: Path = _FOLDER) -> None:
-    """Bring down what the batches that are done have brought.
+    """Fetch the replies of the batches that are done.
 
     Example: judge batch fetch night
     """
@@ -215,10 +212,10 @@ def fetch(folder: Path = _FOLDER) -> None:
                 over = True
         return came, over
 
-    with _held(folder) as there:
-        came, over = _awaited(run(there))
+    with BatchFolder.held(folder) as there:
+        came, over = asyncio.run(run(there))
     say(f"fetched {counted(came, 'file')}")
-    _tell(odd)
+    _print_problems(odd)
     say(f"next: judge batch {'read' if over else 'status'} {folder}")
 
 
@@ -226,15 +223,15 @@ def fetch(folder: Path = _FOLDER) -> None:
 def read(
     folder: Path = _FOLDER,
     files: list[Path] | None = typer.Argument(
-        None, metavar="[FILES]", help="Replies that came by another way, one a line."
+        None, metavar="[FILES]", help="Replies from elsewhere, one a line."
     ),
 ) -> None:
-    """Read the replies that are there into the cache, and list what the provider failed at.
+    """Read the replies into the cache, and list what the provider failed at.
 
     Example: judge batch read night output.jsonl
     """
     odd = Counter[str]()
-    with _held(folder) as there:
+    with BatchFolder.held(folder) as there:
         for path in files or ():
             try:
                 with path.open("rb") as lines:
@@ -252,7 +249,7 @@ def read(
         filled = fill(there, lambda *_: None)
         waiting = len(there.waiting())
     say(*_progress(filled))
-    _tell(filled.troubles + odd)
+    _print_problems(filled.troubles + odd)
     source = there.record.input.path
     if waiting:
         say(f"{counted(waiting, 'request')} may still be answered: judge batch status {folder}")
@@ -262,17 +259,9 @@ def read(
         say(f"nothing is left to ask: judge score {source} with the same settings")
 
 
-def _awaited(work: Coroutine[None, None, _Found]) -> _Found:
-    return run(work)
-
-
-def _held(folder: Path) -> AbstractContextManager[BatchFolder]:
-    return BatchFolder.held(folder)
-
-
-def _tell(troubles: Counter[str]) -> None:
-    for trouble, count in troubles.most_common(_LISTED):
-        say(f"  {count:,} × {clip(flat(trouble), _WIDTH)}")
+def _print_problems(problems: Counter[str]) -> None:
+    for problem, count in problems.most_common(_MAX_PROBLEMS):
+        say(f"  {count:,} × {clip(flat(problem), _MAX_PROBLEM)}")
 
 
 def _progress(filled: Filled) -> list[str]:
@@ -293,12 +282,12 @@ def _state(file: RequestFile) -> str:
 
 
 def _word(name: str) -> str:
-    """A file's name made of a provider's: nothing of it leads elsewhere."""
+    """Return a safe file name that is made of a provider's name."""
     return "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[-60:] + ".jsonl"
 
 
 def _settings(folder: BatchFolder) -> Config:
-    """The settings of a folder, with this environment's headers, which no file keeps."""
+    """Return the settings of a folder, with headers of the environment, which no file keeps."""
     here, config = load_config({"judge": "similarity"}), folder.config()
     timeout = max(config.timeout, here.timeout)
     return config.model_copy(update={"headers": here.headers, "timeout": timeout})

@@ -96,11 +96,12 @@ def setting(name: str) -> Any:  # noqa: ANN401  the type is made at run time
     return Annotated[Optional[kind], option]  # noqa: UP045  a type known at run time only
 
 
-def takes_options(command: Callable[..., None]) -> Callable[..., None]:
+def takes_options(command: Callable[..., None], *, language: bool = False) -> Callable[..., None]:
     """Expand the parameters of a command that stand for several options.
 
     A `settings: Config` takes an option for each setting that is not an option of the command
     itself, `--config` and `--debug`. A parameter whose type is a `NamedTuple` takes its fields.
+    With `language`, the command has an option `--lang`, and runs in that language.
     """
     own = signature(command).parameters
     groups = {name: each.annotation for name, each in own.items() if _is_group(each.annotation)}
@@ -113,28 +114,35 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(each)
     taken = {each.name for each in parameters}
     settings = [name for names in PANELS.values() for name in names if name not in taken]
+    kinds = {name: setting(name) for name in settings} if "settings" in own else {}
     if "settings" in own:
-        kinds = {name: setting(name) for name in settings}
         kinds |= {"config": Annotated[Path | None, CONFIG], "debug": Annotated[bool, _DEBUG]}
-        parameters += [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-            for name, kind in kinds.items()
-        ]
+    parameters += [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in kinds.items()
+    ]
+    if language:
+        lang = Annotated[Lang, _LANG]
+        parameters.append(Parameter("lang", Parameter.KEYWORD_ONLY, default="en", annotation=lang))
     parameters.sort(key=_panel_of)
 
     @wraps(command)
     def run(**options: Any) -> None:  # noqa: ANN401  typer has checked them
-        if "settings" in own:
-            given = {name: options.pop(name) for name in settings}
-            given = {name: value for name, value in given.items() if value not in (None, [])}
-            del options["debug"]
-            options["settings"] = load_config(given, options.pop("config"))
-        made = {name: kind(*map(options.pop, kind._fields)) for name, kind in groups.items()}
-        command(**options, **made)
+        with use_language(options.pop("lang", "en")):
+            if "settings" in own:
+                given = {name: options.pop(name) for name in settings}
+                given = {name: value for name, value in given.items() if value not in (None, [])}
+                del options["debug"]
+                options["settings"] = load_config(given, options.pop("config"))
+            made = {name: kind(*map(options.pop, kind._fields)) for name, kind in groups.items()}
+            command(**options, **made)
 
     vars(run)["__signature__"] = signature(command).replace(parameters=parameters)
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     return run
+
+
+takes_language = partial(takes_options, language=True)
 
 
 def _is_group(kind: object) -> bool:
@@ -147,23 +155,6 @@ def _panel_of(parameter: Parameter) -> tuple[bool, int]:
     panel = getattr(metadata[0], "rich_help_panel", None)
     order = list(PANELS).index(panel) if panel in PANELS else -1
     return parameter.kind is Parameter.KEYWORD_ONLY, order
-
-
-def takes_language(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the option `--lang` to a command, which then speaks that language."""
-    parameters = signature(command).parameters.values()
-    lang = Parameter(
-        "lang", Parameter.KEYWORD_ONLY, default="en", annotation=Annotated[Lang, _LANG]
-    )
-
-    @wraps(command)
-    def run(*, lang: Lang, **options: Any) -> None:  # noqa: ANN401  typer has checked them
-        with use_language(lang):
-            command(**options)
-
-    vars(run)["__signature__"] = signature(command).replace(parameters=[*parameters, lang])
-    run.__annotations__ = command.__annotations__ | {"lang": lang.annotation}
-    return run
 
 
 def chosen(option: str, value: str, values: tuple[_Value, ...]) -> _Value:

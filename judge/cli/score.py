@@ -11,7 +11,7 @@ import typer
 
 from judge.cli.app import Interrupted, stopping
 from judge.cli.ci import Reports, hiding_commands
-from judge.cli.options import engine_option, file_option, gate_option, takes_language, takes_options
+from judge.cli.options import engine_option, file_option, gate_option, takes_language
 from judge.cli.progress import Progress
 from judge.cli.render.totals import Highlights, Wanted, print_forecast, print_totals
 from judge.cli.terminal import output
@@ -155,7 +155,6 @@ class _Engine(NamedTuple):
 
 @app.command()
 @takes_language
-@takes_options
 def score(
     source: str = typer.Argument(
         metavar="SAMPLES",
