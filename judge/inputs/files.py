@@ -221,12 +221,12 @@ def hash_of(given: str | Path) -> str:
     """Return the SHA-256 of the bytes of all files of an input, in their order.
 
     Raises:
-        InputError: there is no such file.
+        InputError: a file cannot be opened.
         OSError: a file cannot be read.
     """
     digest = hashlib.sha256()
     for each in input_files(given):
-        with each.open() as file:
+        with open_raw(each) as file:
             while piece := file.read(_BUFFER):
                 digest.update(piece)
     return digest.hexdigest()

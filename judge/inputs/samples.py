@@ -169,6 +169,7 @@ def check_samples(
     """
     rejected = 0
     first: InputError | None = None
+    sha256 = hash_of(path)  # first, so that the caller notices any later change
 
     def count(line: Rejected) -> None:
         nonlocal rejected, first
@@ -188,7 +189,7 @@ def check_samples(
         field = f", field {first.field!r}" if first.field else ""
         message = f"{what}; the first: line {first.line}{field}: {first.problem}"
         raise InputError(message, path=str(path))
-    return Checked(samples, rejected, hash_of(path))
+    return Checked(samples, rejected, sha256)
 
 
 def drawn(samples: Iterator[Sample], made_from: RunInput, seed: int) -> Iterator[Sample]:
