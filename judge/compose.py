@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pydantic import JsonValue
 
 from judge.answer.sentences import EDITION
+from judge.backends.store.cache import BackgroundStore, open_store
 from judge.config import Config, checked_url
 from judge.errors import ConfigError
+from judge.judges.cached import CachedJudge
 from judge.judges.containment import ContainmentJudge
 from judge.judges.fallback import FallbackJudge
 from judge.judges.nli import NliJudge
+from judge.judges.prompted import PARTS, Form, PromptedJudge
+from judge.judges.prompted.render import REPLY_SCHEMA
 from judge.judges.repeated import ReorderedJudge, RepeatedJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.windowed import WindowedJudge
@@ -28,8 +32,6 @@ if TYPE_CHECKING:
     from judge.backends.openai import Capabilities, ChatModel, Connection, OpenAIModel, Server
     from judge.backends.openai.batches import Provider
     from judge.backends.openai.client import Policy
-    from judge.backends.store import BackgroundStore
-    from judge.judges.prompted import Form
 
 _LOG: Final = logging.getLogger("judge")
 OPENAI: Final = "https://api.openai.com/v1"
@@ -78,7 +80,6 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
         JudgeUnavailable: the server cannot be reached, or refuses the key or the model.
     """
     from judge.backends.openai import OpenAIModel, settle  # noqa: PLC0415
-    from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
     name = config.model or ""
     async with AsyncExitStack() as stack:
@@ -89,7 +90,7 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
         yield Served(model, settled.served, options, _room(settled))
 
 
-MakeModel = Callable[["Server", str, "Capabilities", "BackgroundStore | None"], "ChatModel"]
+MakeModel = Callable[["Server", str, "Capabilities", BackgroundStore | None], "ChatModel"]
 """Makes a model from its server, its name, the options that it accepts, and the cache."""
 
 
@@ -205,9 +206,6 @@ async def _model_judges(
 ) -> Judges:
     from judge.backends.openai import Budget, OpenAIModel, Server, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall  # noqa: PLC0415
-    from judge.backends.store.cache import open_store  # noqa: PLC0415
-    from judge.judges.prompted import PARTS  # noqa: PLC0415
-    from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
     guarded = connection is not None
     opened = open_store(config, strict=not guarded) if config.cache else None
@@ -242,18 +240,16 @@ class _ModelJudges(NamedTuple):
 
     config: Config
     model: "ChatModel"
-    store: "BackgroundStore | None"
+    store: BackgroundStore | None
     url: str
     room: int
     guarded: bool
 
     def judge(
-        self, prompt: tuple[str, str], seed: int = 0, order: int = 0, *, form: "Form | None" = None
+        self, prompt: tuple[str, str], seed: int = 0, order: int = 0, *, form: Form | None = None
     ) -> Judge:
         """Return a judge with this prompt, seed, order of the chunks and form of the reply."""
         from judge.backends.openai import SeededModel  # noqa: PLC0415
-        from judge.judges.cached import CachedJudge  # noqa: PLC0415
-        from judge.judges.prompted import Form, PromptedJudge  # noqa: PLC0415
 
         config = self.config
         size = config.sentences_per_call if form is None else 1
@@ -306,8 +302,6 @@ async def settled(
     """
     from judge.backends.openai import Capabilities, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall, remember  # noqa: PLC0415
-    from judge.backends.store.cache import open_store  # noqa: PLC0415
-    from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
     name, wanted, url = config.model or "", _wanted(config), address(config)
     async with AsyncExitStack() as stack:
