@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -276,38 +275,6 @@ def test_a_full_disk_is_named_and_keeps_what_is_there(folder: Path) -> None:
     assert int(count) > 5
     with DiskStore(folder) as store:
         assert {key for key, _ in store.rows()} == {str(number) for number in range(int(count))}
-
-
-# As diskcache 5.6.3, by which older versions kept their rows, makes a database.
-OLDER = """
-CREATE TABLE Settings (key TEXT NOT NULL UNIQUE, value);
-INSERT INTO Settings VALUES ('count', 0), ('size', 0), ('sqlite_journal_mode', 'delete'),
-    ('sqlite_synchronous', 0), ('eviction_policy', 'none');
-CREATE TABLE Cache (rowid INTEGER PRIMARY KEY, key BLOB, raw INTEGER, store_time REAL,
-    expire_time REAL, access_time REAL, access_count INTEGER DEFAULT 0, tag BLOB,
-    size INTEGER DEFAULT 0, mode INTEGER DEFAULT 0, filename TEXT, value BLOB);
-CREATE UNIQUE INDEX Cache_key_raw ON Cache(key, raw);
-CREATE INDEX Cache_expire_time ON Cache (expire_time);
-CREATE TRIGGER Settings_count_insert AFTER INSERT ON Cache FOR EACH ROW BEGIN
-    UPDATE Settings SET value = value + 1 WHERE key = "count"; END;
-CREATE TRIGGER Settings_size_update AFTER UPDATE ON Cache FOR EACH ROW BEGIN
-    UPDATE Settings SET value = value + NEW.size - OLD.size WHERE key = "size"; END;
-INSERT INTO Cache(key, raw, store_time, access_time, mode, tag, value) VALUES
-    ('k', 1, 1.7e9, 1.7e9, 1, NULL, '{"support":"none"}'),
-    ('差', 1, 1.7e9, 1.7e9, 1, 'a3b5cc0572de60f4', '旅');
-"""
-
-
-def test_a_cache_of_an_older_version_is_read_and_added_to(folder: Path) -> None:
-    folder.mkdir(mode=0o700)
-    with closing(sqlite3.connect(folder / "cache.db")) as older:
-        older.executescript(OLDER)
-    with DiskStore(folder) as store:
-        assert dict(store.rows()) == {"k": '{"support":"none"}', "差": "旅"}
-        store.put({"k": "new", "more": "x"})
-        assert store.get(["k", "差", "more"]) == {"k": "new", "差": "旅", "more": "x"}
-        assert pragma(store, "journal_mode") == "wal"
-        assert store.clear() == 3
 
 
 async def test_rows_that_are_not_read_any_more_are_named(

@@ -30,7 +30,6 @@ _THOUGHT_BEGINS: Final = "<think>"
 _THOUGHT_ENDS: Final = "</think>"
 # Only what can begin an object or a list of objects: prose has its own brackets, such as [1].
 _BEGINS: Final = re.compile(rf'\{{(?=\s*+["}}])|\[(?=\s*+\{{)|{re.escape(_THOUGHT_ENDS)}')
-_LONGEST_WHOLE: Final = 18
 _LONGEST_REASON: Final = 300
 _SAID: Final = 40
 _TYPES: Final = {
@@ -327,9 +326,9 @@ def _said(value: object) -> str:
     """Return a value in a form for a fault: short, on one line."""
     if isinstance(value, str):
         return repr(clip(value, _SAID))
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return repr(value) if isinstance(value, int | float) else f"a {type(value).__name__}"
+    if value is None or isinstance(value, bool | int | float):
+        return clip(json.dumps(value), _SAID)
+    return f"a {type(value).__name__}"
 
 
 def find_values(text: str) -> list[object]:
@@ -376,18 +375,11 @@ def _unique(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _whole(digits: str) -> int | float:
-    # Reading a whole number takes the square of its digits, and Python refuses the longest.
-    return int(digits) if len(digits) <= _LONGEST_WHOLE else float(digits)
-
-
 def _refuse(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
 
 
-_DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_int=_whole, parse_constant=_refuse, strict=False
-)
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse, strict=False)
 
 
 class Form(NamedTuple):
