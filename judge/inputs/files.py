@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
 from glob import iglob
@@ -466,12 +466,3 @@ def check_encoding(text: str, line: int, file: object) -> None:
 def presentable(text: str) -> str:
     """Return a line of `TextLines` with U+FFFD for each byte that is not UTF-8."""
     return text.encode(errors="surrogateescape").decode(errors="replace")
-
-
-def unique_header(header: Iterable[str], path: str, line: int | None = None) -> None:
-    """Raise an InputError if two columns have the same name."""
-    seen = set[str]()
-    for name in filter(None, header):
-        if name in seen:
-            raise InputError(f"column {name!r} stands twice; rename one", path=path, line=line)
-        seen.add(name)

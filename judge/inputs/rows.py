@@ -34,7 +34,6 @@ from judge.inputs.files import (
     most_bytes,
     open_raw,
     presentable,
-    unique_header,
 )
 from judge.inputs.paths import listed
 from judge.text.visible import clip, plural
@@ -89,7 +88,7 @@ class Row(NamedTuple):
     line: int
     """The number of its line, or of the row in a table, from 1."""
     text: str
-    """The row as it stands in the file; a row of a table as JSON."""
+    """The row's text in the file; JSON for a row of a table."""
     fields: Fields | InputError
     """The fields of the row; an error if it cannot be read."""
 
@@ -305,7 +304,7 @@ def csv_reader(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
     Raises:
         csv.Error: by `next`, for a record that is broken.
     """
-    csv.field_size_limit(2**31 - 1)  # records have a limit of their own
+    csv.field_size_limit(2**31 - 1)  # a record has its own limit
     return csv.reader(lines, delimiter=delimiter, strict=True)
 
 
@@ -319,7 +318,7 @@ def _csv_rows(lines: _Lines, file: InputFile, max_line: float) -> Iterator[Row]:
         header = [name.strip() for name in next(reader, [])]
     except csv.Error as error:
         raise _bad_csv(error).at(str(file), 1) from None
-    unique_header(header, str(file), 1)
+    _unique_header(header, str(file), 1)
     while True:
         record.begin()
         try:
@@ -372,6 +371,15 @@ def _json_cell(name: str, cell: str) -> JsonValue:
         message = "bad JSON: a number has too many digits; mend the cell"
         raise InputError(message, field=name) from None
     return value
+
+
+def _unique_header(header: Iterable[str], path: str, line: int | None = None) -> None:
+    """Raise an InputError if two columns have the same name."""
+    seen = set[str]()
+    for name in filter(None, header):
+        if name in seen:
+            raise InputError(f"column {name!r} stands twice; rename one", path=path, line=line)
+        seen.add(name)
 
 
 # Tables
@@ -452,7 +460,7 @@ def _column_rows(stream: IO[bytes], file: InputFile, head: bytes) -> Iterator[di
     failures = (ArrowException, ArithmeticError, LookupError, MemoryError, OSError, ValueError)
     try:
         for batch in _batches(stream, file, head):
-            unique_header(batch.schema.names, str(file))
+            _unique_header(batch.schema.names, str(file))
             batch.validate(full=True)  # offsets that lead elsewhere would be followed
             yield from batch_rows(batch)
     except failures as error:
@@ -605,7 +613,7 @@ def _sheet_header(cells: list[str], file: InputFile) -> list[str]:
         header.pop()
     if len(header) > MOST_COLUMNS:
         raise InputError(f"over {MOST_COLUMNS} columns have names; keep fewer, or save it as CSV")
-    unique_header(header, str(file), 1)
+    _unique_header(header, str(file), 1)
     return header
 
 

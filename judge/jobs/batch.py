@@ -39,11 +39,11 @@ class RequestFile(Record):
     """A file of requests and its state."""
 
     name: str = Field(pattern=r"^requests-\d{3,}\.jsonl$")
-    """Its name in the folder."""
+    """The name of the file in the folder."""
     requests: int
     """The number of requests."""
     size: int
-    """Its size in bytes."""
+    """The size of the file in bytes."""
     sha256: str
     """The hash of its bytes. The provider keeps it with the batch, so that none is sent twice."""
     batch: str = ""

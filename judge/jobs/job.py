@@ -189,7 +189,7 @@ class Job:
         return self._source
 
     def _workers(self, samples: int) -> int:
-        # With a server to wait for, one process is faster: see tests/bench/calls.py.
+        # One process is faster if a server judges: tests/bench/calls.py measures it.
         pays = samples >= _MIN_ANSWERS_FOR_WORKERS and not self._config.asks_server
         default = min(cores(), _MAX_DEFAULT_WORKERS) if pays else 1
         return min(self._config.workers or default, samples)

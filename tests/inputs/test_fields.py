@@ -45,7 +45,7 @@ def test_the_fields_of_a_sample_under_their_own_names() -> None:
     )
 
 
-# What is wrong in rows of files, too, stands in `rows.jsonl`.
+# More wrong rows are in `rows.jsonl`.
 WRONG: list[tuple[dict[str, JsonValue], str, str]] = [
     ({"chunks": []}, "answer", "is missing (also read from: response); found the keys 'chunks'"),
     ({"answer": None, "chunks": []}, "answer", "is missing"),

@@ -19,7 +19,7 @@ _SPACE: Final = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
 
 
 class Bucket(ThreadingHTTPServer):
-    """What of S3's protocol lists files and reads them."""
+    """A server with the part of S3's protocol that lists and reads files."""
 
     def __init__(self, files: dict[str, bytes]) -> None:
         super().__init__(("127.0.0.1", 0), _Door)

@@ -43,7 +43,7 @@ TAKEN: list[tuple[object, list[str]]] = [
     (frame(ROW, OTHER).convert_dtypes(), ["7", "2"]),
     (frame(ROW, OTHER | {"qid": "x"}).set_index("qid"), ["7", "x"]),
     (frame(ROW).iloc[0], ["7"]),
-    # What a tool holds its cases in.
+    # A tool's container of test cases.
     ({"data": [ROW, OTHER]}, ["7", "2"]),
     (SimpleNamespace(test_cases=[ROW, OTHER]), ["7", "2"]),
     (ROW | {"results": [{"rank": 1}]}, ["7"]),
@@ -68,7 +68,7 @@ def test_samples_are_taken_as_programs_have_them() -> None:
     config = Config(map={"answer": "result.text", "chunks": "docs[].body"})
     for one in (mapped, {"data": [mapped]}, mapped | {"data": [{"rank": 1}]}):
         assert evaluate(one, config)[0].scores.faithfulness == 1.0
-    # What is said of a path that is not there is for a program, too.
+    # The message about a missing path tells how to map it in Python.
     for given in ({"docs": []}, {"result": "x", "docs": [], "map": ""}):
         with pytest.raises(InputError, match=r"in Python map=\{'answer'"):
             Sample.of(given, map={"answer": "text.result", "chunks": "docs"})
@@ -111,7 +111,7 @@ def test_what_is_no_sample_is_one_line_before_anybody_is_asked() -> None:
 
     with pytest.raises(InputError, match="row 2"):
         asyncio.run(first([ROW, {}]))
-    # Of what can be read but once nobody knows before.
+    # An iterator cannot be checked beforehand.
     assert asyncio.run(first(iter([ROW, {}]))) == "7"
 
 

@@ -100,7 +100,7 @@ def test_all_results_with_their_samples_in_input_order(tmp_path: Path) -> None:
     for sample, result in origins(tmp_path / "run"):
         assert is_of(result, sample)
         assert sample.chunks[0].text == "It is paid."
-    # Of samples that changed, or are gone, nobody is shown what the judge was not.
+    # Samples that changed or are gone are not shown.
     write(source, LINES[:2])
     with pytest.raises(RunError, match=r"in\.jsonl: changed since"):
         pairs(tmp_path / "run")

@@ -29,7 +29,7 @@ def written(folder: Path, text: str | bytes, name: str = "samples.jsonl") -> Pat
 
 
 def refused(path: Path, max_line: float = 64.0) -> str:
-    """What is said of a file, in one line that names it."""
+    """Return the message about a file, which is one line that names it."""
     with pytest.raises(InputError) as caught:
         list(read_samples(path, max_line=max_line))
     told = str(caught.value)
@@ -286,7 +286,7 @@ def test_csv_with_line_breaks_quotes_and_delimiters_in_cells(tmp_path: Path) -> 
         ("q1", 'two\nlines, "quoted"', {"note": "x;y"}),
         ("q2", "one", {}),
     ]
-    # So it is in the header. And an empty cell is an absent field, but an empty answer an answer.
+    # The header may have blanks. An empty cell is an absent field; an empty answer is an answer.
     (one,), _ = from_csv(tmp_path, 'id,"answer\n(final)",answer,query\n1,x,,')
     assert (one.qid, one.answer, one.metadata) == ("1", "", {"answer\n(final)": "x"})
     (long,), _ = from_csv(tmp_path, "answer\n" + "长" * 1_000_000)
@@ -461,7 +461,7 @@ def test_a_source_raises_at_a_bad_line_or_tells_of_it(
     strict = Source(str(path), ("answer",), skip_bad_lines=False)
     with pytest.raises(InputError, match=r"samples\.jsonl, line 2"), strict.samples() as samples:
         list(samples)
-    # What is done with the samples is placed as well.
+    # Errors of the caller's block name the source too.
     with pytest.raises(InputError, match=r"samples\.jsonl: holds no query"), strict.samples():
         raise InputError("holds no query")
     lenient = Source(str(path), ("answer",), skip_bad_lines=True)

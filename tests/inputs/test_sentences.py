@@ -19,8 +19,8 @@ CHUNKS = [
 ]
 OFFLINE = Config(judge="similarity")
 BOTH = "The gym opens at 6:30. Lockers are emptied every Friday evening."
-# What is given beside the chunks; the answer, and where its sentences stand, counted by hand;
-# or the field that is named where they do not fit.
+# Fields of a row beside its chunks; the answer, and the places of its sentences, counted by hand;
+# or the field that the error names.
 ROWS = list(
     map(json.loads, (Path(__file__).parent / "sentences.jsonl").read_text("utf-8").splitlines())
 )

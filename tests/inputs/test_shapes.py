@@ -103,7 +103,7 @@ def test_lists_as_pandas_writes_them_and_not_as_numpy_does(tmp_path: Path) -> No
         english, chinese = read_samples(path)
         assert [chunk.text for chunk in english.chunks] == expected
         assert len(chinese.chunks) == 2
-    # Of 'a' 'b' Python makes one text; what is long or deep, or no constant, is not evaluated.
+    # Python joins 'a' 'b' to one text. Long or deep literals, and expressions, are not evaluated.
     path, long = tmp_path / "cell.csv", "['" + "x" * 1_000_000 + "']"
     broken = [long, "['a' 'b']", "[Document(page_content='c')]", "[{'page_content': x}]"]
     cells = {"contexts": [*broken, "[" * 5_000, "[1, f'{x}']"], "context": broken}

@@ -29,7 +29,7 @@ TRICKY = st.text(st.sampled_from("' =+-@＝＋－＠\t\r\na中;,\"\u200c"))
 SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 PATH = Path("review.csv")
 
-# What a cell would be, and what stands in it.
+# A text, and its cell.
 STANDS = {
     "=1+1": "'=1+1",
     "+86 10": "'+86 10",
@@ -177,7 +177,7 @@ def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
             file(str(tmp_path / name), "elsewhere", str(source)),
         ):
             pass
-    # What is no file stands in nobody's way.
+    # Sources that are no files are ignored.
     with row_file(str(tmp_path / "out.csv"), "standard input", "-", "x" * 5000, ""):
         pass
     assert source.read_text() == "x"

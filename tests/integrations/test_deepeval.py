@@ -1,4 +1,4 @@
-"""With the real deepeval, without a key and without its telemetry."""
+"""The deepeval metric in the real deepeval, without a key and without its telemetry."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""With the real langchain-core and langsmith, whose traces stay on loopback."""
+"""The LangChain evaluator in the real langchain-core and langsmith; traces stay on loopback."""
 
 import uuid
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""With the real langfuse, which posts to a server on loopback."""
+"""Scores sent by the real langfuse to a server on loopback."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ TAKEN = Reply(202, {"Content-Type": "application/json"}, b'{"accepted": 1}')
 
 
 def results(**kept: str) -> list[SampleResult]:
-    """Of the rows of an export of traces; with a `traceId`, of observations."""
+    """Return results of an export of traces, or with a `traceId` of observations."""
     rows = [
         {
             "id": name,
@@ -39,7 +39,7 @@ def client(server: PostServer) -> Any:  # noqa: ANN401  of an optional package
 
 
 def scores(server: PostServer) -> list[list[dict[str, Any]]]:
-    """What was posted, by request."""
+    """The posted scores, by request."""
     assert {each.path for each in server.posted} == {"/api/public/scores"}
     return [json.loads(each.raw) for each in server.posted]
 

@@ -1,4 +1,4 @@
-"""With the real llama-index-core."""
+"""The LlamaIndex evaluator in the real llama-index-core."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is said where a tool is missing; in one process of its own, to which they all are."""
+"""The message of each integration whose tool is missing, in one process without all of them."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""With the real ragas, which tells nobody of it."""
+"""The ragas metrics in the real ragas, without its telemetry."""
 
 import logging
 import math
