@@ -98,10 +98,9 @@ MakeModel = Callable[["Server", str, "Capabilities", BackgroundStore | None], "C
 async def compose(
     config: Config, make_model: MakeModel | None = None, *, unknown: bool = False
 ) -> AsyncGenerator[Judges]:
-    """Open the judges that `config` describes; leaving closes their connections.
+    """Open the judges that `config` describes, and close their connections on leaving.
 
-    The server of a language model is probed once, for its options are in the signature. A local
-    model is loaded on a thread of its own.
+    The server of a language model is probed once, because its options are in the signature.
 
     Args:
         config: the settings.

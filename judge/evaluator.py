@@ -38,12 +38,10 @@ class _Ready(NamedTuple):
 
 
 class Evaluator:
-    """Scores samples.
+    """Scores samples. All callers in one event loop share `config.concurrency`.
 
-    All callers of `evaluate` in one event loop share `config.concurrency`.
-
-    Entered with `async with`, it keeps its connections, its cache and its worker processes until it
-    is left. Otherwise, and in another event loop, each `evaluate` opens and closes its own.
+    Inside `async with`, the connections, the cache and the worker processes stay open. Outside of
+    it, and in another event loop, each `evaluate` opens and closes its own.
 
     Args:
         config: the settings; the defaults where left out.
@@ -114,7 +112,7 @@ class Evaluator:
 
     @property
     def trouble(self) -> str:
-        """What is wrong with the server that judges, now; empty where it answers."""
+        """The trouble with the server that judges; empty where it answers."""
         return "" if self._open is None else self._open[0].judges.trouble()
 
     @property
@@ -277,9 +275,9 @@ def evaluate(
     evaluator: Evaluator | None = None,
     progress: bool | None = None,
 ) -> list[SampleResult]:
-    """Return the results of `samples`, also inside a notebook's running loop.
+    """Score samples and return their results. Errors as `Evaluator.evaluate`.
 
-    For more samples than fit into memory use `Evaluator.evaluate`, which has the same errors.
+    This also works in a notebook, where an event loop is running.
 
     Args:
         samples: as `Evaluator.evaluate`.
@@ -307,7 +305,7 @@ def evaluate(
 
 
 def complete(work: Coroutine[None, None, object]) -> None:
-    """Run to the end; in a notebook's running loop, on a thread of its own."""
+    """Run a coroutine to its end, on another thread where this one has a running event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -339,7 +337,7 @@ def _run_beside(work: Coroutine[None, None, object]) -> None:
 
 @contextmanager
 def _progress_bar(total: int | None, *, shown: bool) -> Iterator[Callable[[], object]]:
-    """Yield a function that advances the bar; it does nothing where tqdm is missing."""
+    """Show a bar, and yield the function that advances it. Without tqdm there is no bar."""
     with suppress(ImportError), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # widgets that are not installed
         if shown:

@@ -93,21 +93,21 @@ class Store(Protocol):
         """Return the texts known for these keys; a missing key is absent."""
 
     async def put(self, texts: Mapping[str, str]) -> None:
-        """Keep all of these, or none."""
+        """Store all texts in one transaction."""
 
 
 class ReviewHook(Protocol):
-    """Gets a share of the results while a run goes on; a plain function will do."""
+    """Receives a share of the results during a run. A plain function is one."""
 
     def __call__(
         self, sample: Sample, result: SampleResult, probability: float, /
     ) -> Awaitable[None] | None:
-        """Take one result; results come as they are made, in no order.
+        """Receive one result. Results come in the order in which they are made.
 
-        Calls are made one after another on a thread of its own, where an awaitable is awaited for
-        30 seconds at most, in an event loop that is not the caller's. An error is logged and the
-        run goes on. Of more than 1000 waiting calls the next ones are dropped. A finished run waits
-        half a minute for the calls that are left; an interrupted run does not.
+        The calls run one after another on a separate thread. An awaitable result of a call is
+        awaited there, for at most 30 seconds. Errors are logged. While 1000 calls wait, further
+        ones are dropped. A finished run waits 30 seconds for the last calls, an interrupted run
+        does not.
 
         Args:
             sample: the sample that was judged.

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 TIMES: Final = 8
-"""How many times as long the longer text is."""
+"""The ratio of the lengths of the two texts."""
 
 LINEAR: Final = 24.0
-"""Under this is linear, which gives 8 and some noise; a square gives 64."""
+"""Linear growth gives 8 and some noise, quadratic growth 64."""
 
 DOUBLE: Final = 2.3
-"""Up to this is linear for twice the length, which gives 2 and some noise; a square gives 4."""
+"""For twice the length, linear growth gives 2 and some noise, quadratic growth 4."""
 
 _TRIES: Final = 3
 _ENOUGH: Final = 0.001
@@ -26,11 +26,10 @@ def growth(
     size: int,
     enough: float = LINEAR,
 ) -> float:
-    """How many times as long `action` takes for `make(8 * size)` as for `make(size)`.
+    """Return the time of `action` for `make(8 * size)`, divided by that for `make(size)`.
 
-    Only the time that this process computes is counted, and of several tries the best, so that a
-    busy machine does not matter; what is under `enough` at the first is not tried again. `size`
-    must be large enough for a square to tell.
+    It is the processor time of this process in the best of several tries. A ratio under `enough` is
+    not tried again. `size` must be large enough for quadratic growth to show.
     """
     short, long = make(size), make(TIMES * size)
     little = min(_seconds(action, short) for _ in range(_TRIES))
@@ -75,7 +74,7 @@ def slow(
 
 
 def repeated(unit: str, first: str = "") -> Callable[[int], str]:
-    """What makes texts of so many times a unit, behind what stands first."""
+    """Return a function that makes texts: `first`, then `unit` a number of times."""
     return lambda size: first + unit * size
 
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("place")
 
 
 async def sources(judge: Judge) -> list[str]:
-    """Who judged the two sentences."""
+    """Return the source of each verdict."""
     outcomes = (await judge.judge(REQUEST)).outcomes
     found = (outcomes[0], outcomes[1])
     return [each.source for each in found if isinstance(each, Verdict)]

@@ -27,7 +27,7 @@ def sample(qid: object, answer: str = "The limit is 500 yuan.") -> Sample:
 
 
 async def qids(evaluator: Evaluator, *names: str) -> list[str]:
-    """Those of the results of such samples."""
+    """Return the ids of the results of samples with these ids."""
     return [result.qid async for result in evaluator.evaluate(map(sample, names))]
 
 
@@ -165,7 +165,7 @@ async def test_closing_early_cancels_what_is_in_flight() -> None:
 
 async def test_an_unavailable_judge_stops_the_run_at_once() -> None:
     class Stuck(FakeJudge):
-        """The first answer takes for ever; the second finds that nobody can be asked."""
+        """Never answers the first request, and is unavailable for the second."""
 
         async def judge(self, request: JudgeRequest) -> Judgment:
             self.requests.append(request)
@@ -225,7 +225,7 @@ async def test_three_questions_about_one_answer_share_its_time(server: JudgeServ
     compared = sample("a").model_copy(update={"gold_answer": "500 yuan."})
     evaluator = Evaluator(Config(correctness=True, model="m", deadline=5), judge=own)
     [_ async for _ in evaluator.evaluate([compared])]
-    # A judge of one's own is nobody's server: it has its own idea of time.
+    # A judge of the caller's own has no deadline.
     assert [request.deadline for request in own.requests] == [None] * 3
     late = server.config(correctness=True, deadline=1e-9, attempts=1)
     (result,) = [r async for r in Evaluator(late).evaluate([compared])]
@@ -236,7 +236,7 @@ async def test_three_questions_about_one_answer_share_its_time(server: JudgeServ
     assert server.calls == 0
 
 
-# Without async.
+# The synchronous function.
 
 
 async def test_sync_inside_a_running_loop_lets_ctrl_c_through() -> None:
@@ -246,7 +246,7 @@ async def test_sync_inside_a_running_loop_lets_ctrl_c_through() -> None:
         async def judge(self, request: JudgeRequest) -> Judgment:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
             try:
-                await asyncio.Event().wait()  # for ever, if nobody cancels
+                await asyncio.Event().wait()  # until it is cancelled
             finally:
                 self.cancelled = True
             return await super().judge(request)

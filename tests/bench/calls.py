@@ -64,12 +64,12 @@ ROUNDS: Final = 3
 REAL: Final = FULL.parents[1] / "faithfulness" / "ragtruth_qa_dev.jsonl"
 
 Stats = Counter[str]
-"""What a server has seen: `calls`, `probes`, `prompt_tokens` and `reply_tokens`."""
+"""The counts of a server: `calls`, `probes`, `prompt_tokens` and `reply_tokens`."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one run took, from the first request to the last result."""
+    """The time and the calls of one run, from the first request to the last result."""
 
     seconds: float
     cpu: float

@@ -1,4 +1,4 @@
-"""What the benchmarks of speed read: answers full of figures, dates and names, or made-up ones."""
+"""Answers for the benchmarks of speed: full of figures, dates and names, or made up."""
 
 import cProfile
 import os
@@ -185,13 +185,13 @@ def grown(
 
 
 def forked(work: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs) -> _Result:
-    """What it returns in a process of its own, where nothing is kept of what others did."""
+    """Return the result of a call in a fresh process."""
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
         return pool.submit(work, *given, **named).result()
 
 
 def computed() -> float:
-    """Seconds that this process has computed, and those of its own, alive or ended."""
+    """Return the processor time of this process and its children, in seconds."""
     used = (getrusage(RUSAGE_SELF), getrusage(RUSAGE_CHILDREN))
     alive = [
         child
@@ -207,12 +207,12 @@ def computed() -> float:
 
 
 def profiled(work: Callable[[], object]) -> None:
-    """Where it spends its time by step, in seconds of a slowed run."""
+    """Print the time of each step, in seconds of a slowed run."""
     profile = cProfile.Profile()
     profile.runcall(work)
     pstats.Stats(profile).sort_stats("cumulative").print_stats(r"judge/\w+/", 40)
 
 
 def machine() -> str:
-    """What the numbers depend on: cores and load."""
+    """Return the number of cores and the load."""
     return f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
