@@ -29,7 +29,6 @@ from judge.inputs.files import (
     TextLines,
     check_encoding,
     decompressed,
-    file_system,
     input_files,
     most_bytes,
     open_raw,
@@ -459,7 +458,7 @@ def _column_rows(stream: IO[bytes], file: InputFile, head: bytes) -> Iterator[di
     # A damaged file may ask for anything, more memory than there is included.
     failures = (ArrowException, ArithmeticError, LookupError, MemoryError, OSError, ValueError)
     try:
-        for batch in _batches(stream, file, head):
+        for batch in _batches(stream, head):
             _unique_header(batch.schema.names, str(file))
             batch.validate(full=True)  # offsets that lead elsewhere would be followed
             yield from batch_rows(batch)
@@ -469,26 +468,19 @@ def _column_rows(stream: IO[bytes], file: InputFile, head: bytes) -> Iterator[di
         raise InputError(what, path=str(file)) from None
 
 
-def _batches(stream: IO[bytes], file: InputFile, head: bytes) -> Iterator["RecordBatch"]:
-    from pyarrow import dataset, ipc  # noqa: PLC0415
+def _batches(stream: IO[bytes], head: bytes) -> Iterator["RecordBatch"]:
+    from pyarrow import ipc  # noqa: PLC0415
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415
 
-    if head.startswith(ARROW_STREAM):  # which a dataset does not read
+    if head.startswith(PARQUET):
+        # A dataset decodes a row group at once, and a file may be one row group.
+        table = ParquetFile(stream, buffer_size=_COLUMN_BUFFER, pre_buffer=False)
+        yield from table.iter_batches(_BATCH_ROWS, use_threads=False)
+    elif head.startswith(ARROW_FILE):
+        file = ipc.open_file(stream)
+        yield from map(file.get_batch, range(file.num_record_batches))
+    else:
         yield from ipc.open_stream(stream)
-        return
-    options = None
-    form = "parquet" if head.startswith(PARQUET) else "ipc"
-    if form == "parquet":  # else all of a row group's column would be held
-        options = dataset.ParquetFragmentScanOptions(
-            use_buffered_stream=True, buffer_size=_COLUMN_BUFFER, pre_buffer=False
-        )
-    system, path = file_system(file.address) if file.is_remote else (None, file.address)
-    yield from dataset.dataset(path, format=form, filesystem=system).to_batches(
-        batch_size=_BATCH_ROWS,
-        batch_readahead=0,
-        fragment_readahead=0,
-        fragment_scan_options=options,
-        use_threads=False,
-    )
 
 
 def batch_rows(batch: "RecordBatch") -> Iterator[dict[str, Any]]:

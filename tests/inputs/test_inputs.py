@@ -164,7 +164,7 @@ def test_a_table_that_is_none_says_so_in_a_line(tmp_path: Path) -> None:
     twice = pa.table([pa.array(["a"]), pa.array(["b"])], names=["answer", "answer"])
     with ipc.new_file(path, twice.schema) as file:
         file.write_table(twice)
-    refused("duplicate field names")
+    refused("column 'answer' stands twice; rename one")
     # Nothing but its full check sees that a text is not UTF-8.
     strings = pa.StringArray.from_buffers(
         1, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")
