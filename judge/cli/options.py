@@ -15,7 +15,7 @@ import typer
 from judge.cli.app import debug
 from judge.config import Config, load_config
 from judge.errors import ConfigError
-from judge.messages import Lang, use_language
+from judge.messages import LANGUAGE, Lang, use_language
 from judge.text.visible import clip
 
 _Value = TypeVar("_Value", bound=str)
@@ -128,7 +128,7 @@ def takes_options(command: Callable[..., None], *, language: bool = False) -> Ca
 
     @wraps(command)
     def run(**options: Any) -> None:  # noqa: ANN401  typer has checked them
-        with use_language(options.pop("lang", "en")):
+        with use_language(options.pop("lang") if language else LANGUAGE.get()):
             if "settings" in own:
                 given = {name: options.pop(name) for name in settings}
                 given = {name: value for name, value in given.items() if value not in (None, [])}
