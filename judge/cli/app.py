@@ -117,8 +117,8 @@ def _run(arguments: Sequence[str]) -> int:
             group.invoke(context)
     except typer.Exit as ended:
         return ended.exit_code
-    except SystemExit as ended:  # rich raises it when the pipe of a help text is closed
-        return ended.code if isinstance(ended.code, int) else 1
+    except SystemExit:  # rich raises it when the pipe of a help text is closed
+        return 0
     except typer.Abort:  # Ctrl-C or the end of the input, instead of an answer
         _print_error("interrupted; nothing was changed")
         return SIGNALLED + received

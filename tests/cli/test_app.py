@@ -139,3 +139,7 @@ def test_a_run_is_written_whoever_reads_what_is_printed(
 def test_a_full_disk_behind_standard_output_is_one_line(words: str) -> None:
     code, err = shell(f"{words} >/dev/full")
     assert (code, err.count("\n")) == (2, 1)
+
+
+def test_a_help_text_whose_pipe_is_closed_is_no_error() -> None:
+    assert shell("score --help | true") == (0, "")
