@@ -1,5 +1,6 @@
 import io
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -133,7 +134,7 @@ class Scripted:
         outcomes = {}
         for index in request.ask:
             if "Ctrl-C" in request.sentences[index].text:
-                raise KeyboardInterrupt
+                signal.raise_signal(signal.SIGINT)
             outcomes[index] = FULL
         return Judgment(outcomes=outcomes)
 
