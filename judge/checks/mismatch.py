@@ -8,15 +8,15 @@ from typing import Final, Literal, NamedTuple
 
 from judge.checks.dates import Calendar, Date, dates
 from judge.checks.names import Mentions, Name, names
-from judge.checks.numbers import SPELLED, Unit
+from judge.checks.numbers import SPELLED
 from judge.checks.polarity import Copies, Copy, contrast
 from judge.checks.polarity import read as read_sentence
 from judge.checks.quotes import repeats
-from judge.checks.values import CENTURY, FAR, Bound, Figures, Match, Quantity, counted, quantities
+from judge.checks.values import CENTURY, Figures, Match, Quantity, counted, quantities
 from judge.records import JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.words import blank_markup
 
-EDITION: Final = "7"
+EDITION: Final = "8"
 """Bumped with every change that finds another mismatch, one of a word list too."""
 _MOST: Final = 200
 """So many figures, dates or names of one sentence are looked up: more are a table."""
@@ -32,18 +32,6 @@ _SPOKEN_VALUE: Final = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a value or date without digits, which may be written otherwise."""
-# Said of whatever lies beyond: `at least ten` and `up to ten` are the figure itself.
-_OPEN: Final = re.compile(
-    r"(?<!no )(?<!not )(?:(?:more|greater|longer|older|larger|higher|fewer|less|lower|younger"
-    r"|shorter) than|(?<![^\W_])(?:over|above|under|below|exceed(?:s|ed|ing)?)) [$€£¥]?\Z"
-    r"|(?<!不)(?:超过|超|逾|高于|多于|大于|不足|不满|低于|少于|小于)\Z",
-    re.IGNORECASE,
-)
-_REACH: Final = 16
-"""Characters before a figure in which such a bound stands."""
-_COMMA: Final = re.compile(r",(?<=\d,)(?=\d)")
-_CUT: Final = re.compile(r"(?:,(?<=\d,)[ ]?|([.])(?<=\d\.)[ ])(?=\d)")
-_DIGITS: Final = re.compile(r"\d{2,}(?:\.\d+)?|\d\.\d+")
 _LIST: Final = r"\d{1,3}(?![\d%％])(?:\s?(?:,|，|、|-|–|and|&|和)\s?\d{1,3}(?![\d%％]))*"
 # Numbers that name a source, or the place in a list. What is possessive here would
 # go back over a long run of spaces from each of them.
@@ -123,7 +111,7 @@ def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
         yield Mismatch("polarity", *first)
     for item in chain[Item](said.quantities[:_MOST], said.dates[:_MOST]):
         others = [_other(item, copy) for copy in copies if item.certain]
-        if others and all(others) and not source.cut(said.written(item)):
+        if others and all(others):
             kind: MismatchKind = "date" if isinstance(item, Date) else "number"
             yield Mismatch(kind, said.written(item), others[0])
     for lacking, value in source.lacking(said):
@@ -237,19 +225,12 @@ class Source:
     def _mentions(self) -> Mentions:
         return Mentions("\n".join(facts.text for facts in self._facts))
 
-    @cached_property
-    def _plain(self) -> list[tuple[str, str]]:
-        """Each chunk with its figures joined, and without their commas."""
-        return [(_CUT.sub(r"\1", text), _COMMA.sub("", text)) for text in self._texts]
-
     def lacking(self, said: Facts) -> Iterator[tuple[MismatchKind, Item | Name]]:
         """The figures, dates and names of a claim that stand nowhere, by kind in reading order."""
         for each in said.quantities[:_MOST]:
             if each.certain and self._tells(each, said):
                 match = self._match(each)
-                if match is not Match.FOUND and not (
-                    self.cut(said.written(each)) or self._implied(each)
-                ):
+                if match is not Match.FOUND:
                     yield "unit" if match is Match.OTHER_UNIT else "number", each
         for date in said.dates[:_MOST]:
             if date.certain and not self._dated(date):
@@ -279,37 +260,11 @@ class Source:
             return Match.FOUND if self._calendar.reaches(value) else match
         return Match.FOUND if match is Match.MISSING and self._calendar.has(value) else match
 
-    def _implied(self, quantity: Quantity) -> bool:
-        """Whether what lies beyond a bound of its unit holds for it: 15 days are over ten."""
-        value, unit = quantity.readings[0]
-        return not quantity.bound and any(
-            limit < value <= FAR * limit if lower else limit / FAR <= value < limit
-            for limit, lower in self._limits.get(unit, ())
-        )
-
-    @cached_property
-    def _limits(self) -> dict[Unit, list[tuple[float, bool]]]:
-        """By unit the bounds of which chunks say something of all beyond, and whether above."""
-        found: dict[Unit, list[tuple[float, bool]]] = {}
-        for facts in self._facts:
-            for each in facts.quantities:
-                if each.bound and _OPEN.search(facts.text, max(0, each.start - _REACH), each.start):
-                    value, unit = each.readings[0]
-                    found.setdefault(unit, []).append((value, each.bound is Bound.LOWER))
-        return found
-
     def _dated(self, date: Date) -> bool:
         """Whether a date follows from what is said; a year may be a number there."""
         year, *rest = date.readings[0]
         return self._calendar.covers(date) or (
             year is not None and not any(rest) and self._figures.has(year)
-        )
-
-    def cut(self, said: str) -> bool:
-        """Whether a chunk has a figure only in pieces: `3, 800`, where it was cut into words."""
-        digits = _DIGITS.search(_COMMA.sub("", said))
-        return digits is not None and any(
-            digits[0] in joined and digits[0] not in plain for joined, plain in self._plain
         )
 
     def equivalents(self, index: int, absent: Sequence[int]) -> list[tuple[int, int]]:

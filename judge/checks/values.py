@@ -94,13 +94,6 @@ _SPECIAL: Final = re.compile(
 _SIGNS: Final = ("centur", "世纪", "分之", "半", "third", "quarter", "fifth", "tenth", "a half")
 """One of them stands in each of these: that is soon seen."""
 _HALVES: Final = {"half_year": (6, "个月"), "half_hour": (30, "分钟"), "half_month": (15, "天")}
-# What a table says once of all its figures: `（亿元）`, `(in millions)`.
-_HEADER: Final = re.compile(
-    r"[（(]\s?(?:单位\s?[:：]\s?)?(?P<han>[万亿百千]{1,2})(?P<unit>[^\W\d_]{0,3})\s?[)）]"
-    r"|单位\s?[:：]\s?(?P<han2>[万亿百千]{1,2})(?P<unit2>[^\W\d_]{0,3})"
-    r"|\((?:in\s|[$€£]\s?)?(?P<word>thousand|million|billion)s?(?:\s[^()]{0,20})?\)",
-    re.IGNORECASE,
-)
 _SPOKEN: Final = re.compile(
     rf"(?<![a-z])(?:{'|'.join(_SAID).replace(' ', '[ -]')})(?![a-z])", re.IGNORECASE | re.ASCII
 )
@@ -243,7 +236,7 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
     for match in _SPOKEN.finditer(text) if any(map(low.__contains__, _PORTIONS)) else ():
         readings = _SAID[match[0].lower().replace("-", " ")]
         found.append(Quantity(readings, *match.span(), certain=False))
-    found = _headed(found, text) + special
+    found += special
     for time in clocks:
         read = tuple(Reading(minutes, CLOCK) for minutes in time.minutes)
         found.append(Quantity(read, time.start, time.end, certain=time.certain))
@@ -285,26 +278,6 @@ def _meant(match: re.Match[str]) -> Iterator[Reading]:
 
 def _first(written: str) -> float:
     return next((each.value for each in numbers(written)), 0.0)
-
-
-def _headed(found: Iterable[Quantity], text: str) -> list[Quantity]:
-    """Mere numbers of a text with the scale and unit that its table says once for all of them."""
-    head = _HEADER.search(text) if any(map(text.__contains__, ("(", "（", "单位"))) else None
-    if head is None:
-        return list(found)
-    if head["word"]:
-        scale, unit = _SCALES.get(head["word"].lower(), 1e3), None
-    else:
-        scale = _first("一" + (head["han"] or head["han2"]))
-        unit = unit_behind(head["unit"] or head["unit2"] or "", 0)
-    units = unit.units if unit else (MERE,)
-
-    def read(each: Quantity) -> Quantity:
-        (value, own), *_ = each.readings
-        more = (Reading(value * scale * unit.factor, unit) for unit in units if own == MERE)
-        return each._replace(readings=(*each.readings, *more))
-
-    return list(map(read, found))
 
 
 def counted(quantity: Quantity, text: str) -> str | None:

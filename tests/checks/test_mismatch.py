@@ -68,8 +68,6 @@ SAME = [
     ("The limit defaults to 1000.", "The limit is 1,000 by default."),
     ("It ran in 2007 -- 11.", "It ran from 2007 to 2011."),
     ("It ran in 2007-11.", "It ran from 2007 to 2011."),
-    ("营收为12.5亿元。", "年度 | 营收（亿元）\n2021 | 12.5"),
-    ("Sales came to 12.5 million.", "Year | Sales (in millions)\n2021 | 12.5"),
     ("三分之一的人同意。", "33.3%的人同意。"),
     ("试用期为半年。", "试用期为6个月。"),
     ("It dates from the 12th century.", "It dates from 1150."),
@@ -117,7 +115,6 @@ OTHER = [
         "Membership went from 120 to 150.",
         ("number", "35 percent"),
     ),
-    ("营收为12.7亿元。", "年度 | 营收（亿元）\n2021 | 12.5", ("number", "12.7亿元")),
     ("Mary Smith won.", "John Smith won.", ("name", "Mary Smith")),
     ("It is in Paris.", "There is no comparison.", ("name", "Paris")),
     ("It is in Austria.", "Sold in Australia.", ("name", "Austria")),
@@ -158,10 +155,6 @@ IN_PLACE = [
 
 def test_another_value_in_the_place_of_one_is_told() -> None:
     assert [(claim, told(claim, SHOP)) for claim, _ in IN_PLACE] == IN_PLACE
-    # What is said of all beyond a bound holds for it.
-    assert (
-        told("A request for fifteen days needs a form.", "Requests for over ten days do.") is None
-    )
 
 
 def test_support_is_by_what_stands_in_its_place() -> None:

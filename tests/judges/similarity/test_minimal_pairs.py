@@ -11,7 +11,7 @@ HALVES = ("learn", "held")
 
 # Of 172 wrong and 250 right sentences in either language; what improves a figure moves it here.
 CAUGHT = {"en": 74, "zh": 80}
-APART = {"en": 72, "zh": 77}
+APART = {"en": 71, "zh": 77}
 ALARMS = {"en": 17, "zh": 19}
 
 
