@@ -18,6 +18,14 @@ from judge.text.visible import flat
 _SHOWN: Final = 3
 _STRATA: Final = 4
 _CHUNKS: Final = 2
+_SCORES: Final = {
+    ("macro", False): "terminal.macro_halves",
+    ("macro", True): "terminal.macro_strict",
+    ("micro", False): "terminal.micro_halves",
+    ("micro", True): "terminal.micro_strict",
+}
+"""The names of scores, by their average and whether only full support counts."""
+_BIASES: Final = {"generous": "terminal.generous", "strict": "terminal.strict"}
 _LONGEST: Final = 500
 """Characters of a chunk, of which a line holds what it can."""
 _LEAST: Final = 20
@@ -60,8 +68,7 @@ def _scores(agreement: Agreement, findings: Findings, words: Words) -> Iterator[
         mean = _wide(words("terminal.mean"), 30)
         yield _heading(mean + words("terminal.pair") + words("terminal.interval"))
     for score in agreement.corrected:
-        strict = "strict" if score.name.endswith("_strict") else "halves"
-        name = words(f"terminal.{score.average}_{strict}")
+        name = words(_SCORES[score.average, score.name.endswith("_strict")])
         whole = words("terminal.whole")
         span = whole if findings.whole else between(score.low, score.high)
         same = words("terminal.same")
@@ -74,7 +81,7 @@ def _off(way: Bias | None, difference: float, same: str, words: Words) -> str:
     if way is None:
         return words("unmeasured.plain")
     points = f"{100 * abs(difference):.1f}"
-    return same if way == "same" else words(f"terminal.{way}", points=points)
+    return same if way == "same" else words(_BIASES[way], points=points)
 
 
 def _quality(agreement: Agreement, findings: Findings, words: Words) -> Iterator[str]:
