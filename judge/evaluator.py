@@ -4,10 +4,11 @@ import asyncio
 import sys
 import warnings
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager, suppress
 from functools import cache
 from math import inf
+from threading import Thread
 from typing import Final, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
@@ -27,6 +28,7 @@ _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
 
 _AHEAD: Final = 2
 """Answers under way for each place: while some are judged, the next ones are prepared."""
+_SIGNAL_SECONDS: Final = 0.2
 
 
 class _Ready(NamedTuple):
@@ -317,22 +319,35 @@ def complete(work: Coroutine[None, None, object]) -> None:
 
 def _run_beside(work: Coroutine[None, None, object]) -> None:
     begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[object]]] = Future()
+    done: Future[None] = Future()
 
-    async def run() -> None:
+    async def announced() -> None:
         task = asyncio.ensure_future(work)
         begun.set_result((asyncio.get_running_loop(), task))
         await task
 
-    with ThreadPoolExecutor(1) as thread:
-        done = thread.submit(asyncio.run, run())
+    def run() -> None:
         try:
-            done.result()
-        except BaseException:
-            # Ctrl-C reaches this thread, and not the one that works.
-            loop, task = begun.result()
-            with suppress(RuntimeError):  # the loop has closed
-                loop.call_soon_threadsafe(task.cancel)
-            raise
+            done.set_result(asyncio.run(announced()))
+        except BaseException as error:  # noqa: BLE001  raised where the result is awaited
+            done.set_exception(error)
+
+    thread = Thread(target=run)
+    try:
+        thread.start()
+        # A signal right before a wait is handled only after it: so no wait is long.
+        while not wait([done], timeout=_SIGNAL_SECONDS).done:
+            pass
+        done.result()
+    except BaseException:
+        # Ctrl-C reaches this thread and not the other, possibly while that is being started.
+        with suppress(RuntimeError, TimeoutError):  # its loop has closed; it never began
+            loop, task = begun.result(timeout=1)
+            loop.call_soon_threadsafe(task.cancel)
+        raise
+    finally:
+        if thread.ident is not None:
+            thread.join()
 
 
 @contextmanager
