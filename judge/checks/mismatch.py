@@ -8,15 +8,15 @@ from typing import Final, Literal, NamedTuple
 
 from judge.checks.dates import Calendar, Date, dates
 from judge.checks.names import Mentions, Name, names
-from judge.checks.numbers import SPELLED
+from judge.checks.numbers import SPELLED, Unit
 from judge.checks.polarity import Copies, Copy, contrast
 from judge.checks.polarity import read as read_sentence
 from judge.checks.quotes import repeats
-from judge.checks.values import CENTURY, Figures, Match, Quantity, counted, quantities
+from judge.checks.values import CENTURY, FAR, Bound, Figures, Match, Quantity, counted, quantities
 from judge.records import JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.words import blank_markup
 
-EDITION: Final = "8"
+EDITION: Final = "9"
 """Bumped with every change that finds another mismatch, one of a word list too."""
 _MOST: Final = 200
 """So many figures, dates or names of one sentence are looked up: more are a table."""
@@ -32,6 +32,15 @@ _SPOKEN_VALUE: Final = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a value or date without digits, which may be written otherwise."""
+# Said of whatever lies beyond: `at least ten` and `up to ten` are the figure itself.
+_OPEN: Final = re.compile(
+    r"(?<!no )(?<!not )(?:(?:more|greater|longer|older|larger|higher|fewer|less|lower|younger"
+    r"|shorter) than|(?<![^\W_])(?:over|above|under|below|exceed(?:s|ed|ing)?)) [$€£¥]?\Z"
+    r"|(?<!不)(?:超过|超|逾|高于|多于|大于|不足|不满|低于|少于|小于)\Z",
+    re.IGNORECASE,
+)
+_REACH: Final = 16
+"""Characters before a figure in which such a bound stands."""
 _LIST: Final = r"\d{1,3}(?![\d%％])(?:\s?(?:,|，|、|-|–|and|&|和)\s?\d{1,3}(?![\d%％]))*"
 # Numbers that name a source, or the place in a list. What is possessive here would
 # go back over a long run of spaces from each of them.
@@ -230,7 +239,7 @@ class Source:
         for each in said.quantities[:_MOST]:
             if each.certain and self._tells(each, said):
                 match = self._match(each)
-                if match is not Match.FOUND:
+                if match is not Match.FOUND and not self._implied(each):
                     yield "unit" if match is Match.OTHER_UNIT else "number", each
         for date in said.dates[:_MOST]:
             if date.certain and not self._dated(date):
@@ -259,6 +268,25 @@ class Source:
         if match is not Match.FOUND and unit == CENTURY:
             return Match.FOUND if self._calendar.reaches(value) else match
         return Match.FOUND if match is Match.MISSING and self._calendar.has(value) else match
+
+    def _implied(self, quantity: Quantity) -> bool:
+        """Whether what lies beyond a bound of its unit holds for it: 15 days are over ten."""
+        value, unit = quantity.readings[0]
+        return not quantity.bound and any(
+            limit < value <= FAR * limit if lower else limit / FAR <= value < limit
+            for limit, lower in self._limits.get(unit, ())
+        )
+
+    @cached_property
+    def _limits(self) -> dict[Unit, list[tuple[float, bool]]]:
+        """By unit the bounds of which chunks say something of all beyond, and whether above."""
+        found: dict[Unit, list[tuple[float, bool]]] = {}
+        for facts in self._facts:
+            for each in facts.quantities:
+                if each.bound and _OPEN.search(facts.text, max(0, each.start - _REACH), each.start):
+                    value, unit = each.readings[0]
+                    found.setdefault(unit, []).append((value, each.bound is Bound.LOWER))
+        return found
 
     def _dated(self, date: Date) -> bool:
         """Whether a date follows from what is said; a year may be a number there."""

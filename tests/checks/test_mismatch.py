@@ -157,6 +157,12 @@ def test_another_value_in_the_place_of_one_is_told() -> None:
     assert [(claim, told(claim, SHOP)) for claim, _ in IN_PLACE] == IN_PLACE
 
 
+def test_what_lies_beyond_an_open_bound_is_implied() -> None:
+    assert (
+        told("A request for fifteen days needs a form.", "Requests for over ten days do.") is None
+    )
+
+
 def test_support_is_by_what_stands_in_its_place() -> None:
     kinds = {
         "Faults are reported in 90 hours.": Support.CONTRADICTED,
