@@ -17,10 +17,11 @@ from typing import Any, Self
 import httpx
 
 from judge.config import Config
-from judge.service.access import Tokens
-from judge.service.batches import Asked, write_asked
-from judge.service.live import Limits, Service
-from judge.service.server import Address, Server, drained, listen, opened
+from judge.service.access import Tokens, host_names
+from judge.service.app import Service, application
+from judge.service.batches import BatchRecord, write_record
+from judge.service.requests import Limits
+from judge.service.server import LOOPBACK, listen, server_of
 from tests.commands import judge, start
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,7 +33,8 @@ def judged(data: Path, name: str, samples: Path = QUICKSTART) -> None:
     assert judge("score", samples, "-o", data / name).code == 0
     body = samples.read_bytes()
     digest = hashlib.sha256(body).hexdigest()
-    write_asked(data / name, Asked(arrived="2026-01-01T00:00:00", sha256=digest, size=len(body)))
+    record = BatchRecord(arrived="2026-01-01T00:00:00", sha256=digest, size=len(body))
+    write_record(data / name, record)
 
 
 class Serving:
@@ -44,31 +46,25 @@ class Serving:
         config: Config | None = None,
         limits: Limits | None = None,
         tokens: str = "",
+        unread_seconds: float = 60.0,
     ) -> None:
         self.data = data
-        self._given = config or Config(), data, limits or Limits()
-        self._address = Address(tokens=Tokens.read(tokens))
+        self.service = Service(config or Config(), data, limits or Limits())
+        self._app = application(self.service, Tokens.read(tokens), host_names(LOOPBACK))
+        self.server = server_of(self._app)
+        self._unread_seconds = unread_seconds
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
         self._ready = threading.Event()
         self._error: BaseException | None = None
-        self.loop: asyncio.AbstractEventLoop
-        self._stop: asyncio.Event
-        self.service: Service
-        self.server: Server
         self.url = ""
 
     async def _serve(self) -> None:
-        self.loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         try:
-            with listen("127.0.0.1", 0) as line:
-                async with opened(*self._given, self._address) as (self.service, self.server):
+            with listen(LOOPBACK, 0, self._unread_seconds) as line:
+                async with self._app.router.lifespan_context(self._app):
                     self.url = f"http://127.0.0.1:{line.getsockname()[1]}"
-                    serving = asyncio.create_task(self.server.serve([line]))
                     self._ready.set()
-                    await self._stop.wait()
-                    await drained(self.service)
-                    self.server.should_exit = True
-                    await serving
+                    await self.server.serve([line])
         except BaseException as error:  # noqa: BLE001  raised where the block is entered, or left
             self._error = error
             self._ready.set()
@@ -90,8 +86,7 @@ class Serving:
 
     def stop(self) -> None:
         """Drain and end, once or again."""
-        if self._thread.is_alive():
-            self.loop.call_soon_threadsafe(self._stop.set)
+        self.server.should_exit = True
         self._thread.join()
         if self._error is not None:
             raise self._error

@@ -51,7 +51,7 @@ def label(
     Example: judge label runs/today --reviewer Ann
     """
     with extra("service", "the page"):
-        from judge.service.label import made_ready  # noqa: PLC0415  heavy, and an extra
+        from judge.service.label import load_questions  # noqa: PLC0415  heavy, and an extra
         from judge.service.server import serve_labels  # noqa: PLC0415
     reviewer = " ".join(reviewer.split())
     if len(reviewer) > _LONGEST or not reviewer.isprintable():
@@ -62,7 +62,7 @@ def label(
     if fresh:
         names = ", ".join(each.draw for each in draws)
         say(tell("drawn", run=run, count=count, names=names))
-    made_ready(run, draws)
+    load_questions(run, draws)
     asked = {"reviewer": reviewer, "target": target, "draw": draw, "lang": LANGUAGE.get()}
     query = urlencode({name: value for name, value in asked.items() if value is not None})
     logging.getLogger("judge.service").setLevel(logging.WARNING)  # no line a request

@@ -56,8 +56,8 @@ def serve(
     """
     with extra("service", "the service"):
         from judge.service.access import Tokens  # noqa: PLC0415
-        from judge.service.live import Limits  # noqa: PLC0415
         from judge.service.monitoring import LOG, log_json  # noqa: PLC0415
+        from judge.service.requests import Limits  # noqa: PLC0415
         from judge.service.server import Address  # noqa: PLC0415
         from judge.service.server import serve as served  # noqa: PLC0415
     tokens = Tokens.read(os.environ.get(SERVICE_TOKENS, ""))
@@ -66,7 +66,7 @@ def serve(
     log_json()
 
     def started(url: str) -> None:
-        LOG.info("serving", extra={"told": {"url": url, "data": str(data)}})
+        LOG.info("serving", extra={"entry": {"url": url, "data": str(data)}})
 
     limits = Limits(queue, running, max_body, max_batch)
     ended = asyncio.run(served(settings, data, limits, address, started))

@@ -1,45 +1,198 @@
-"""The application: every call over HTTP, and what it asks of the evaluator and of the batches."""
+"""The application: live answers, the operator's routes, errors, and all other routes."""
 
 import asyncio
+import math
 import re
-from collections.abc import Coroutine
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
+from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, Body, Depends, FastAPI, Header, Request, Security
 from fastapi.exceptions import RequestValidationError
-from pydantic import JsonValue
+from fastapi.openapi.docs import get_swagger_ui_html
+from pydantic import JsonValue, RootModel, model_validator
 from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
-from starlette.responses import (
-    JSONResponse,
-    Response,
-)
+from starlette.responses import FileResponse, JSONResponse, Response
 
-from judge.errors import InputError, JudgeError, JudgeUnavailable
+from judge.compose import address
+from judge.config import Config
+from judge.errors import InputError, JudgeError, JudgeUnavailable, WorkerLost
+from judge.evaluator import Evaluator
 from judge.inputs.fields import SCORE_NEEDS, sample_from
 from judge.inputs.rows import json_object
 from judge.inputs.runs import line_of
-from judge.records import SampleResult
-from judge.service.access import GONE, Access, Names, Tokens
-from judge.service.collection import Found
-from judge.service.collection import router as collection
-from judge.service.docs import EVALUATION, problems
-from judge.service.label import router as label
-from judge.service.live import Service, body_of, service_of
+from judge.records import Sample, SampleResult
+from judge.service import collection, label
+from judge.service.access import OwnOrigin, Tokens, authorize
+from judge.service.batches import Batches
 from judge.service.monitoring import LOG, MEDIA, Metrics
-from judge.service.problems import Problem, problem_of, told, unquoted
-from judge.service.site import NO_RUN, views
-from judge.service.site import router as site
+from judge.service.problems import (
+    Problem,
+    for_log,
+    problem_of,
+    problem_of_http,
+    responses,
+    without_texts,
+)
+from judge.service.requests import CLIENT_GONE, Limits, Requests
+from judge.service.wire import SAMPLE
 from judge.text.visible import clip
 
 _Result = TypeVar("_Result")
 _WAIT: Final = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?([0-9]{1,6})\"?", re.IGNORECASE)
-_SHOWN: Final = 80
+_GRACE_SECONDS: Final = 5.0
+"""Time to make a result once the judge is asked no more."""
+_PROBE_SECONDS: Final = 2.0
+_PROBE_VALID_SECONDS: Final = 5.0
+_MAX_RETRY_SECONDS: Final = 300
+_LATENCY_WEIGHT: Final = 0.1
+_MAX_SHOWN: Final = 80
+_DOCS_POLICY: Final = (
+    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
+)
+
+
+def batch_config(config: Config, running: int) -> Config:
+    """Return the settings of one batch.
+
+    All batches together have as many requests in flight as live answers have, and half of the
+    requests and tokens a minute.
+    """
+    return _shared(config, config.concurrency // running, 2 * running)
+
+
+def _shared(config: Config, concurrency: int, parts: int) -> Config:
+    rates = {name: getattr(config, name) for name in ("rpm", "tpm")}
+    share: dict[str, object] = {
+        name: max(1, rate // parts) for name, rate in rates.items() if rate is not None
+    }
+    share["concurrency"] = max(1, concurrency)
+    given = {name: getattr(config, name) for name in config.model_fields_set}
+    return Config.model_validate(given | share)
+
+
+class Service:
+    """What the routes share: one open evaluator for live answers, and the batches.
+
+    Args:
+        config: the settings.
+        data: the folder of the batches.
+        limits: what is accepted.
+    """
+
+    def __init__(self, config: Config, data: Path, limits: Limits) -> None:
+        self.config = config
+        self.limits = limits
+        self.metrics = Metrics()
+        self.batches = Batches(
+            data, batch_config(config, limits.running), limits.running, self.metrics
+        )
+        # A live client gets the failure at once; a patient evaluator would wait for the server.
+        live = _shared(config, config.concurrency, 2).model_copy(update={"patience": 0.0})
+        self.evaluator = Evaluator(live)
+        self.lost: WorkerLost | None = None
+        """Set when a process of the evaluator has died: the service must be restarted."""
+        self.stop: Callable[[], None] = lambda: None
+        """Stops the server."""
+        self._live = 0
+        self._latency = 1.0
+        self._probe = (-math.inf, "")
+        self.metrics.gauge("judge_live", "Live requests.", lambda: self._live)
+        self.metrics.gauge("judge_in_flight", "Live answers in flight.", lambda: self._in_flight)
+        self.metrics.gauge(
+            "judge_queue", "Live requests that wait.", lambda: self._live - self._in_flight
+        )
+
+    @property
+    def _in_flight(self) -> int:
+        return min(self._live, self.config.concurrency)
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Hold the evaluator and the batches open.
+
+        Raises:
+            ConfigError: a setting is wrong.
+            JudgeUnavailable: the judge cannot be reached.
+            RunError: another service holds the folder.
+        """
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self.evaluator)
+            await stack.enter_async_context(self.batches)
+            yield
+
+    async def score(self, sample: Sample, seconds: float) -> SampleResult:
+        """Return the result of one answer within `seconds`, the wait in the queue included.
+
+        Raises:
+            Problem: the queue is full, or there is no result in time.
+            JudgeUnavailable: the judge cannot be reached.
+        """
+        if self._live - self.config.concurrency >= self.limits.queue:
+            retry = min(_MAX_RETRY_SECONDS, max(1, math.ceil(self._latency)))
+            raise Problem(
+                "queue-full",
+                f"{self.limits.queue} answers are waiting; send it again after Retry-After seconds",
+                headers={"Retry-After": str(retry)},
+            )
+        # A slow server makes claims unscored by itself; for other judges this time-out is the end.
+        grace = _GRACE_SECONDS if self.config.asks_server else 0.0
+        self._live += 1
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(seconds + grace):
+                result = await self.evaluator.evaluate_one(sample, seconds=seconds)
+        except WorkerLost as error:
+            self.lost = error
+            self.stop()
+            raise
+        except TimeoutError:
+            detail = f"there was no result within {seconds:g} seconds; allow more time"
+            raise Problem("too-late", detail) from None
+        finally:
+            self._live -= 1
+        self._latency += _LATENCY_WEIGHT * (time.monotonic() - began - self._latency)
+        self.metrics.judged(result)
+        return result
+
+    async def trouble(self) -> str:
+        """Return why the service should get no requests; empty if it should."""
+        try:
+            self.batches.new_folder().rmdir()
+        except OSError:
+            return "the data folder cannot be written"
+        if not self.config.asks_server:
+            return ""
+        when, why = self._probe
+        if time.monotonic() - when > _PROBE_VALID_SECONDS:
+            why = await _probe(address(self.config))
+            self._probe = time.monotonic(), why
+        return why
+
+
+async def _probe(url: str) -> str:
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        async with asyncio.timeout(_PROBE_SECONDS):
+            _, writer = await asyncio.open_connection(parts.hostname, port)
+    except (OSError, TimeoutError):
+        return "the judge's server cannot be reached"
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
+    return ""
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, _Result]) -> _Result:
-    """What the work returns; cancelled where the client hangs up, which is a `ClientDisconnect`."""
+    """Return the result of `work`; cancel it if the client hangs up."""
 
     async def gone() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -57,173 +210,209 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, _Result]) -> _
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def json_of(body: bytes) -> dict[str, JsonValue]:
-    """The JSON object that a body is; `Problem` where it is none."""
+def _sample(body: Any) -> Sample:  # noqa: ANN401  JSON, or bytes where the client did not say so
     try:
-        return json_object(body.decode("utf-8-sig"))
+        row: dict[str, JsonValue] = (
+            json_object(body.decode("utf-8-sig")) if isinstance(body, bytes) else body
+        )
+        if not isinstance(row, dict):
+            raise Problem("bad-request", "the body is no object; send one JSON object")
     except UnicodeDecodeError as error:
         raise Problem("bad-request", f"the body is not UTF-8 (at byte {error.start})") from None
     except InputError as error:
-        raise Problem(
-            "bad-request", told(error).replace("mend the line", "mend the body")
-        ) from None
+        detail = without_texts(error).replace("mend the line", "mend the body")
+        raise Problem("bad-request", detail) from None
+    return sample_from(row, line=1, needs=SCORE_NEEDS)
 
 
-api: Final = APIRouter(prefix="/v1", responses=problems(400, 401, 403))
+class SampleBody(RootModel[Sample]):
+    """One answer with its question and its chunks."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, body: object) -> Sample:
+        return _sample(body)
+
+
+api: Final = APIRouter(prefix="/v1", responses=responses(400, 401, 403))
 
 
 @api.post(
-    "/evaluations",
-    summary="Judge one answer",
-    response_model=SampleResult,
-    responses=problems(408, 413, 415, 422, 429, 503, 504),
-    openapi_extra=EVALUATION,
+    "/evaluations", response_model=SampleResult, responses=responses(408, 413, 422, 429, 503, 504)
 )
-async def evaluate(request: Request) -> Response:
-    """The result of one answer: the very line that `results.jsonl` would hold.
+async def evaluate(
+    request: Request,
+    sample: Annotated[SampleBody, Body(examples=[SAMPLE])],
+    prefer: Annotated[
+        str, Header(description="`wait=SECONDS` allows less time than --deadline.")
+    ] = "",
+) -> Response:
+    """Judge one answer. The response equals the line of `results.jsonl` for it.
 
-    `Prefer: wait=SECONDS` gives it less time than the service would. What a language model has not
-    judged by then is `unscored` for a `timeout`. Whoever hangs up cancels its calls.
+    What a language model has not judged in time is `unscored` for a `timeout`. Hanging up cancels
+    the calls to the model. Other names for the fields of a sample are read as by `judge score`.
     """
-    service = service_of(request)
-    if service.draining:
-        raise Problem("draining", "ask another one", headers={"Retry-After": "5"})
-    fields = json_of(await body_of(request))
-    sample = sample_from(fields, line=1, needs=SCORE_NEEDS)
-    asked = _WAIT.search(request.headers.get("prefer", ""))
-    seconds = min(float(asked[1]) if asked else service.config.deadline, service.config.deadline)
-    result = await unless_gone(request, service.score(sample, seconds))
-    headers = {"Preference-Applied": f"wait={asked[1]}"} if asked else None
+    service: Service = request.app.state.service
+    wait, seconds = _WAIT.search(prefer), service.config.deadline
+    if wait:
+        seconds = min(float(wait[1]), seconds)
+    result = await unless_gone(request, service.score(sample.root, seconds))
+    headers = {"Preference-Applied": f"wait={wait[1]}"} if wait else None
     return Response(line_of(result), headers=headers, media_type="application/json")
 
 
-plain: Final = APIRouter(responses=problems(403))
+operations: Final = APIRouter()
 
 
-@plain.get("/healthz", summary="Whether the service lives", response_model=dict[str, str])
-async def health() -> Response:
+@operations.get("/healthz")
+async def health() -> dict[str, str]:
     """Report that the process is up."""
-    return JSONResponse({"status": "ok"})
+    return {"status": "ok"}
 
 
-@plain.get(
+@operations.get(
     "/readyz",
-    summary="Whether to send work here",
     response_model=dict[str, str],
-    responses={503: {"model": dict[str, str], "description": "Not now; `status` says why"}},
+    responses={503: {"model": dict[str, str], "description": "Not ready; `status` says why"}},
 )
 async def ready(request: Request) -> Response:
-    """The judge can be reached, the data folder be written, and the service is not draining."""
-    why = await service_of(request).unready()
-    return JSONResponse({"status": why or "ok"}, 503 if why else 200)
+    """Report whether the judge can be reached and the data folder written."""
+    trouble = await request.app.state.service.trouble()
+    return JSONResponse({"status": trouble or "ok"}, 503 if trouble else 200)
 
 
-@plain.get(
+@operations.get(
     "/metrics",
-    summary="Figures for Prometheus",
-    responses=problems(401) | {200: {"content": {"text/plain": {}}}},
     response_class=Response,
+    responses=responses(401, 403) | {200: {"content": {"text/plain": {}}}},
+    dependencies=[Security(authorize)],
 )
 async def metrics(request: Request) -> Response:
-    """Requests, latency, queue, what the model cost, failures, batches by state."""
-    return Response(service_of(request).metrics.page(), media_type=MEDIA)
+    """Return the metrics for Prometheus."""
+    return Response(request.app.state.service.metrics.page(), media_type=MEDIA)
 
 
-@plain.get("/openapi.json", include_in_schema=False)
-async def openapi(request: Request) -> Response:
-    """What every call takes and answers, for programs."""
-    return JSONResponse(await asyncio.to_thread(request.app.openapi))
+@operations.get("/docs", include_in_schema=False)
+async def docs(request: Request) -> Response:
+    """Return a page to call each request by hand."""
+    response = get_swagger_ui_html(
+        openapi_url="/openapi.json",
+        title=request.app.title,
+        swagger_js_url="/docs/swagger-ui-bundle.js",
+        swagger_css_url="/docs/swagger-ui.css",
+        swagger_favicon_url="/docs/favicon-32x32.png",
+    )
+    response.headers["content-security-policy"] = _DOCS_POLICY
+    return response
 
 
-def _invalid(errors: Any, skip: int) -> Problem:  # noqa: ANN401  pydantic's own
-    first = errors[0]
-    place, given = ".".join(map(str, first["loc"][skip:])), first.get("input")
-    shown = f" = {clip(repr(given), _SHOWN)}" if isinstance(given, str | int | float) else ""
-    return Problem("wrong-field", f"{place}{shown}: {first['msg']}", field=place)
+@operations.get("/docs/{name}", include_in_schema=False)
+async def docs_file(
+    name: Literal["swagger-ui-bundle.js", "swagger-ui.css", "favicon-32x32.png"],
+) -> Response:
+    """Return a file of Swagger UI."""
+    return FileResponse(Path(str(files("fastapi_swagger"))) / "resources" / name)
 
 
-_STATUSES: Final[dict[int, str]] = {404: "not-found", 405: "wrong-method"}
-
-
-async def _troubled(request: Request, error: Exception) -> Response:
-    """Every error as a problem."""
+async def _on_error(request: Request, error: Exception) -> Response:
+    """Return every error as a problem."""
     name: str = request.scope.get("judge.request", "")
+    if isinstance(error, HTTPException) and isinstance(error.__cause__, JudgeError):
+        error = error.__cause__  # raised while FastAPI read the body
     match error:
-        case RequestValidationError():
-            problem = _invalid(error.errors(), 1)
-        case HTTPException():
-            kind = _STATUSES.get(error.status_code, "bad-request")
-            problem = Problem(
-                kind,
-                f"{request.method} is not to be had there; see /openapi.json",
-                headers=error.headers,
-            )
         case ClientDisconnect():
-            return Response(status_code=GONE)
-        case JudgeUnavailable():
-            LOG.error("judge unavailable: %s", unquoted(error), extra={"told": {"request": name}})
-            problem = problem_of(error)
+            return Response(status_code=CLIENT_GONE)
+        case RequestValidationError():
+            problem = _invalid(error)
+        case HTTPException():
+            problem = problem_of_http(error)
         case JudgeError():
+            if isinstance(error, JudgeUnavailable | WorkerLost):
+                LOG.error(
+                    "judge unavailable: %s", for_log(error), extra={"entry": {"request": name}}
+                )
             problem = problem_of(error, **_places(request))
         case _:
-            problem = Problem("bug", "its log tells more; say which request it was")
+            problem = Problem("bug", "report it with the lines of the log for this request")
     return problem.response(name)
 
 
-_TROUBLES: Final = (
-    JudgeError,
-    RequestValidationError,
-    HTTPException,
-    ClientDisconnect,
-    Exception,
-)
+def _invalid(error: RequestValidationError) -> Problem:
+    first = error.errors()[0]
+    place, value = ".".join(map(str, first["loc"][1:])), first.get("input")
+    if first["type"] == "json_invalid":
+        return Problem("bad-request", f"bad JSON: {first['ctx']['error']} at column {place}")
+    is_text_of_sample = first["loc"][0] == "body" and not isinstance(value, int | float)
+    shown = isinstance(value, str | int | float) and not is_text_of_sample
+    given = f" = {clip(repr(value), _MAX_SHOWN)}" if shown else ""
+    return Problem("wrong-field", f"{place}{given}: {first['msg']}", field=place)
 
 
 def _places(request: Request) -> dict[str, Path]:
-    """What folders of this machine are called in a message; of one's own run as they are."""
-    if (service := getattr(request.app.state, "service", None)) is None:
+    """Return the folders of this machine that a problem must not name, by what it calls them."""
+    service: Service | None = getattr(request.app.state, "service", None)
+    if service is None:
         return {}
-    data: Path = service.batches.data
-    batch = request.path_params.get("id")
+    data, batch = service.batches.data, request.path_params.get("id")
     return ({batch: data / batch} if batch else {}) | {"data": data}
 
 
-def application(service: Service, tokens: Tokens, names: Names) -> Access:
-    """The whole application, its access in front."""
-    app = _empty()
+def application(service: Service, tokens: Tokens, hosts: list[str]) -> FastAPI:
+    """Return the application of `judge serve`; its lifespan opens the service."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with service.opened():
+            yield
+
+    app = _empty(tokens, hosts, service.limits, service.metrics, lifespan)
     app.state.service = service
-    for router in (api, collection, views, plain, site):
-        app.include_router(router)
-    app.include_router(label, prefix="/v1/batches/{id}", dependencies=[Depends(_labelled)])
-    return Access(app, tokens, names, service.metrics)
+    secured = [Security(authorize)]
+    for router in (api, collection.router, collection.pages):
+        app.include_router(router, dependencies=secured)
+    app.include_router(
+        label.router,
+        prefix="/v1/batches/{id}",
+        dependencies=[*secured, Depends(collection.labelled_run)],
+    )
+    app.include_router(operations)
+    return app
 
 
-def labelling(run: Path, host: str) -> Access:
-    """The application to label one run with; it is for this machine alone."""
+def label_application(run: Path, hosts: list[str]) -> FastAPI:
+    """Return the application of `judge label`, for this machine alone."""
 
     async def of_run(request: Request) -> None:
         request.state.run, request.state.name = run, str(run)
 
-    app = _empty()
-    app.include_router(label, dependencies=[Depends(of_run)])
-    return Access(app, Tokens({}), Names(host), Metrics())
+    app = _empty(Tokens(), hosts, Limits(), Metrics())
+    app.include_router(label.router, dependencies=[Depends(of_run)])
+    return app
 
 
-async def _labelled(request: Request, batch: Found) -> None:
-    if batch.state != "finished":
-        raise Problem("conflict", NO_RUN.format(state=batch.state))
-    request.state.run, request.state.name = batch.folder, ""
-
-
-def _empty() -> FastAPI:
-    return FastAPI(
+def _empty(
+    tokens: Tokens,
+    hosts: list[str],
+    limits: Limits,
+    metrics: Metrics,
+    lifespan: Callable[[FastAPI], Any] | None = None,
+) -> FastAPI:
+    app = FastAPI(
         title="judge",
         description="Which sentences of RAG answers their chunks support.",
         docs_url=None,
         redoc_url=None,
-        openapi_url=None,
+        lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,
-        # What the package promises: nothing of what is judged goes anywhere else.
+        # Nothing of what is judged goes anywhere else.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
-        exception_handlers=dict.fromkeys(_TROUBLES, _troubled),
+        exception_handlers=dict.fromkeys(
+            (JudgeError, RequestValidationError, HTTPException, ClientDisconnect, Exception),
+            _on_error,
+        ),
     )
+    app.state.tokens = tokens
+    app.add_middleware(OwnOrigin)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
+    app.add_middleware(Requests, limits=limits, metrics=metrics)
+    return app

@@ -1,7 +1,8 @@
-"""Batches: run folders under one folder, each judged by a worker; what stands there is the state.
+"""Batches: run folders under one folder, each judged by a worker process.
 
-Beside the files of its run a batch has `.batch.json`, which says what was asked, when, and whether
-it was cancelled or failed; and until the run has begun `.upload`, the samples as they came.
+The folders are the whole state. Beside the files of its run, a batch has `.batch.json` with its
+options and whether it was cancelled or failed; and `.upload`, its samples as they arrived, until
+the run has begun.
 """
 
 import asyncio
@@ -9,6 +10,8 @@ import os
 import re
 import secrets
 import shutil
+import signal
+import sys
 import time
 from collections import Counter, deque
 from contextlib import ExitStack, suppress
@@ -16,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Final, Literal, NamedTuple, Self
 
 from judge.config import Config
 from judge.errors import RunError
@@ -27,109 +30,119 @@ from judge.records import Record
 from judge.records.run import RunRecord
 from judge.reports.gate import exit_code
 from judge.review.folder import as_json, fingerprint
-from judge.service.admission import Slots
-from judge.service.body import Kept
 from judge.service.monitoring import LOG, Metrics
 from judge.service.problems import Problem
-from judge.service.process import WorkerProcess
 from judge.service.wire import OPEN, STATES, BatchStatus, Options, ProblemDetails, State
 from judge.service.worker import Report, Task
 
-ASKED: Final = ".batch.json"
-ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+BATCH_FILE: Final = ".batch.json"
+ID_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _NEW: Final = ".new-"
+"""How the name of a folder begins whose batch is not complete."""
+_WORKER: Final = (sys.executable, "-P", "-m", "judge.service.worker")
+_STOP_SECONDS: Final = 15.0
 Ended = Literal["failed", "cancelled"]
 
 
-class Asked(Record):
-    """What `.batch.json` holds."""
+class Upload(NamedTuple):
+    """The bytes of a batch as they arrived."""
+
+    sha256: str
+    size: int
+
+
+class BatchRecord(Record):
+    """The content of `.batch.json`."""
 
     schema_: Literal[1] = 1
     """Version of this layout."""
     name: str = ""
-    """What whoever sent it calls it."""
+    """What the sender calls the batch."""
+    owner: str = ""
+    """The name of the token that sent it; empty where the service had no tokens."""
     options: Options = Options()
-    """What it is to be judged with."""
+    """How to judge it."""
     arrived: str
     """ISO 8601, UTC."""
     sha256: str
-    """Hash of the bytes that came."""
+    """Hash of the bytes that arrived."""
     size: int
-    """How many they were."""
+    """Number of bytes that arrived."""
     ended: Ended | None = None
-    """Whether it goes on no more, though the run is not finished."""
+    """Set where judging stops although the run is not finished."""
     problem: ProblemDetails | None = None
-    """Why it failed."""
+    """Why the batch failed."""
 
 
 @dataclass(eq=False)
 class Batch:
-    """One batch, as this process knows it."""
+    """One batch."""
 
     id: str
     folder: Path
-    asked: Asked
-    finished: bool = False
+    record: BatchRecord
+    is_finished: bool = False
     report: Report = field(default_factory=Report)
     failures: Counter[str] = field(default_factory=Counter)
     began: float = 0.0
     task: asyncio.Task[None] | None = None
-    process: WorkerProcess | None = None
+    """Runs the worker; null while the batch is not being judged."""
+    worker: "Worker | None" = None
     _totals: dict[str, object] = field(default_factory=dict)
 
     @property
     def state(self) -> State:
-        """Where it stands."""
-        return self._state(self.asked)
-
-    def _state(self, asked: Asked) -> State:
-        if asked.ended is not None:
-            return asked.ended
-        if self.finished:
+        """The state that the batch is in."""
+        if self.record.ended is not None:
+            return self.record.ended
+        if self.is_finished:
             return "finished"
         if self.task is None:
             return "queued"
         return "running" if self.report.begun else "checking"
 
     @property
-    def open(self) -> bool:
-        """Whether something is still to come."""
+    def is_open(self) -> bool:
+        """Whether the batch is still to be judged."""
         return self.state in OPEN
 
     def status(self, *, whole: bool = True) -> BatchStatus:
-        """How it stands; reads the folder. `whole`: with its totals."""
-        # Once, for this is a thread of its own: state and problem must be of one moment.
-        asked, told, running = self.asked, self.report, self.task is not None
-        state = self._state(asked)
+        """Return the status; reads the folder.
+
+        Args:
+            whole: include the totals and the record of the run.
+        """
+        # Read once: this runs on a thread, and all parts must be of the same moment.
+        record, report, state, is_running = self.record, self.report, self.state, bool(self.task)
         known: dict[str, object] = {"failures": dict(self.failures)}
-        if running and told.begun:
-            fresh, seconds = told.done - told.kept, time.monotonic() - self.began
+        if is_running and report.begun:
+            fresh, seconds = report.done - report.kept, time.monotonic() - self.began
             rate = fresh / seconds if fresh > 0 and seconds > 0 else None
-            left = (told.samples - told.done) / rate if rate else None
+            left = (report.samples - report.done) / rate if rate else None
             known |= {"rate": rate and round(rate, 3), "seconds_left": left and round(left, 1)}
         known["labelled"] = (self.folder / AGREEMENT).is_file()
         with suppress(RunError):
-            record = read_record(self.folder)
-            known |= {"signature": record.signature, "finished": record.finished}
-            known["run"] = _public(record) if whole else None
-            known |= {"total": record.input.samples, "rejected": record.input.rejected}
-            known["done"] = told.done if running else self._counted()
-            if record.finished and whole:
-                self._totals = self._totals or self._summed()
+            run = read_record(self.folder)
+            known |= {"signature": run.signature, "finished": run.finished}
+            known["run"] = _public(run) if whole else None
+            known |= {"total": run.input.samples, "rejected": run.input.rejected}
+            known["done"] = report.done if is_running else self._count_lines()
+            if run.finished and whole:
+                self._totals = self._totals or self._read_totals()
                 known |= self._totals
-            elif record.finished:
-                known["done"] = record.input.samples
+            elif run.finished:
+                known["done"] = run.input.samples
         return BatchStatus(
             id=self.id,
-            name=asked.name,
+            name=record.name,
             state=state,
-            arrived=asked.arrived,
-            options=asked.options,
-            problem=asked.problem,
+            arrived=record.arrived,
+            options=record.options,
+            problem=record.problem,
             **known,
         )
 
-    def _summed(self) -> dict[str, object]:
+    def _read_totals(self) -> dict[str, object]:
         summary = read_summary(self.folder)
         return {
             "done": summary.answers,
@@ -139,59 +152,105 @@ class Batch:
             "results_sha256": fingerprint(self.folder),
         }
 
-    def _counted(self) -> int:
+    def _count_lines(self) -> int:
         try:
             with (self.folder / PART).open("rb") as file:
-                return sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b""))
+                return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
         except FileNotFoundError:
             return 0
 
-    def write(self, ended: Ended | None, problem: ProblemDetails | None = None) -> None:
-        """Keep whether it goes on no more, and why, so that it outlives a power cut."""
-        self.asked = self.asked.model_copy(update={"ended": ended, "problem": problem})
-        write_asked(self.folder, self.asked)
+    def end(self, ended: Ended | None, problem: ProblemDetails | None = None) -> None:
+        """Write whether and why judging has ended; null takes the batch up again."""
+        self.record = self.record.model_copy(update={"ended": ended, "problem": problem})
+        write_record(self.folder, self.record)
 
 
 def _public(record: RunRecord) -> RunRecord:
+    """Return the record of a run without paths of this machine."""
     config = {n: value for n, value in record.config.items() if n not in {"cache_dir", "cache_url"}}
     place = record.input.model_copy(update={"path": INPUT})
     return record.model_copy(update={"config": config, "input": place})
 
 
-def write_asked(folder: Path, asked: Asked) -> None:
-    """Write `.batch.json`, whole or not at all."""
+def write_record(folder: Path, record: BatchRecord) -> None:
+    """Write `.batch.json` whole or not at all, also in a power cut."""
     with (
-        replacing(folder / ASKED, "mend that first", follow=False) as part,
+        replacing(folder / BATCH_FILE, "mend that first", follow=False) as part,
         part.open("x", encoding="utf-8") as file,
     ):
-        file.write(as_json(asked))
+        file.write(as_json(record))
         file.flush()
         os.fsync(file.fileno())
 
 
-class Batches:
-    """All batches under a folder, held by this process while it is entered.
+class Worker:
+    """The process that judges one batch.
 
     Args:
-        data: the folder; made where it does not exist.
-        config: the settings of the service.
-        slots: the places for answers in flight.
-        running: batches judged at once.
-        metrics: are told what the workers report.
+        task: what it does.
+        on_report: called with each of its reports.
     """
 
-    def __init__(
-        self, data: Path, config: Config, slots: Slots, running: int, metrics: Metrics
-    ) -> None:
+    def __init__(self, task: Task, on_report: "partial[None]") -> None:
+        self._task = task
+        self._on_report = on_report
+        self._is_stopping = False
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def run(self) -> int:
+        """Start the process and wait until it ends; return its exit code."""
+        pipe = asyncio.subprocess.PIPE
+        # A process group of its own keeps Ctrl-C away. A session of its own would do so too, but
+        # Linux shares processors equally among sessions, whatever the `nice` of their processes.
+        self._process = process = await asyncio.create_subprocess_exec(
+            *_WORKER, stdin=pipe, stdout=pipe, process_group=0
+        )
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("the worker has no pipes")
+        process.stdin.write(f"{self._task.model_dump_json()}\n".encode())
+        if self._is_stopping:
+            self.stop()
+        try:
+            while line := await process.stdout.readline():
+                if line.startswith(b"{"):
+                    self._on_report(Report.model_validate_json(line))
+        finally:
+            self.stop()
+            code = await process.wait()
+        return code
+
+    def stop(self) -> None:
+        """Stop the process in order, and kill it where that takes long."""
+        if not self._is_stopping:
+            asyncio.get_running_loop().call_later(_STOP_SECONDS, self._kill)
+        self._is_stopping = True
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+
+    def _kill(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+
+
+class Batches:
+    """All batches under a folder, which this process holds between `__aenter__` and `__aexit__`.
+
+    Args:
+        data: the folder; made if it does not exist.
+        config: the settings of a batch, before its own options.
+        running: batches that are judged at a time.
+        metrics: counts what the workers report.
+    """
+
+    def __init__(self, data: Path, config: Config, running: int, metrics: Metrics) -> None:
         self.data = data
         self._config = config
-        self._slots = slots
         self._running = running
         self._metrics = metrics
-        self._known: dict[str, Batch] = {}
+        self._batches: dict[str, Batch] = {}
         self._queue: deque[Batch] = deque()
-        self._draining = False
-        self._held = ExitStack()
+        self._is_closing = False
+        self._lock = ExitStack()
 
     async def __aenter__(self) -> Self:
         try:
@@ -199,182 +258,165 @@ class Batches:
         except OSError as error:
             raise RunError(f"{self.data}: {error.strerror}; name another --data") from None
         step = "stop that one, or name another --data"
-        self._held.enter_context(hold(self.data, "service", step))
-        metrics = self._metrics
-        metrics.states(lambda state: sum(each.state == state for each in self.all()), STATES)
-        for batch in sorted(self._found(), key=_order):
-            self._known[batch.id] = batch
-            if batch.open:
+        self._lock.enter_context(hold(self.data, "service", step))
+        self._metrics.states(lambda state: sum(each.state == state for each in self.all()), STATES)
+        for batch in sorted(self._found(), key=lambda each: (each.record.arrived, each.id)):
+            self._batches[batch.id] = batch
+            if batch.is_open:
                 self._queue.append(batch)
         self._fill()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.drain()
-        self._held.close()
+        self._is_closing = True
+        await asyncio.gather(*(self._stop(each) for each in self.all()))
+        self._lock.close()
 
     def _found(self) -> list[Batch]:
         found = []
         for folder in self.data.iterdir():
-            if folder.name.startswith(_NEW):  # cut off while it came in: promised to nobody
+            if folder.name.startswith(_NEW):
                 shutil.rmtree(folder, ignore_errors=True)
-            elif ID.fullmatch(folder.name) and (folder / ASKED).is_file():
+            elif re.fullmatch(ID_PATTERN, folder.name) and (folder / BATCH_FILE).is_file():
+                place = folder / BATCH_FILE
                 try:
-                    asked = parse((folder / ASKED).read_bytes(), Asked, str(folder / ASKED))
+                    record = parse(place.read_bytes(), BatchRecord, str(place))
                 except RunError as error:
                     LOG.warning("%s", error)
                     continue
-                finished = False
+                is_finished = False
                 if (folder / RECORD).exists():
                     with suppress(RunError):
-                        finished = read_record(folder).finished is not None
-                found.append(Batch(folder.name, folder, asked, finished))
+                        is_finished = read_record(folder).finished is not None
+                found.append(Batch(folder.name, folder, record, is_finished))
         return found
 
     def all(self) -> list[Batch]:
-        """Every batch, oldest first."""
-        return list(self._known.values())
+        """Return every batch, oldest first."""
+        return list(self._batches.values())
 
-    def get(self, name: str) -> Batch:
-        """The batch of this id; `Problem` where there is none."""
-        if (batch := self._known.get(name)) is None:
-            raise Problem("not-found", f"there is no batch {name[:64]!r}; see GET /v1/batches")
+    def get(self, id_: str) -> Batch:
+        """Return the batch with this id; `Problem` if there is none."""
+        if (batch := self._batches.get(id_)) is None:
+            raise Problem("not-found", f"there is no batch {id_[:64]!r}; see GET /v1/batches")
         return batch
 
-    def fresh(self) -> Path:
-        """A new folder to receive a batch in."""
+    def new_folder(self) -> Path:
+        """Make a folder to receive a batch in."""
         folder = self.data / f"{_NEW}{secrets.token_hex(8)}"
         folder.mkdir()
         return folder
 
-    async def add(
-        self, folder: Path, kept: Kept, name: str | None, label: str, options: Options
-    ) -> tuple[Batch, bool]:
-        """Take in a batch that lies in a folder of `fresh`; returns it, and whether it is new.
+    async def add(self, folder: Path, id_: str | None, record: BatchRecord) -> tuple[Batch, bool]:
+        """Add a batch that arrived in a folder of `new_folder`; return it and whether it is new.
 
-        Of an id that is known the same bytes and options are the same batch, which is taken up
-        again where it had failed or was cancelled.
+        The same id, bytes and options are the same batch. It is taken up again if it had failed or
+        was cancelled.
 
         Raises:
-            Problem: other bytes or options stand there under this id.
+            Problem: there is a batch with this id and other bytes or options.
         """
-        arrived = datetime.now(UTC).isoformat(timespec="microseconds")
-        asked = Asked(
-            name=label, options=options, arrived=arrived, sha256=kept.sha256, size=kept.size
-        )
-        name = name or f"b{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
-        if name not in self._known:
-            await asyncio.to_thread(write_asked, folder, asked)
-        if (known := self._known.get(name)) is not None:  # by now, too
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-            return await self._again(known, asked), False
-        batch = Batch(name, self.data / name, asked)
+        id_ = id_ or f"b{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+        if id_ not in self._batches:
+            await asyncio.to_thread(write_record, folder, record)
+        if (known := self._batches.get(id_)) is not None:  # it may have arrived meanwhile
+            return await self._again(known, record), False
+        batch = Batch(id_, self.data / id_, record)
         try:
-            folder.rename(batch.folder)  # noqa: ASYNC240  at once, before anybody else's turn
+            folder.rename(batch.folder)  # noqa: ASYNC240  at once, before another request's turn
         except OSError:
-            raise Problem(
-                "conflict", f"{name!r} is taken by something else; name another"
-            ) from None
-        self._known[name] = batch
+            detail = f"{id_!r} is the name of something else; choose another"
+            raise Problem("conflict", detail) from None
+        self._batches[id_] = batch
         for each in (batch.folder, self.data):
             await asyncio.to_thread(sync_folder, each)
         self._queue.append(batch)
         self._fill()
         return batch, True
 
-    async def _again(self, batch: Batch, asked: Asked) -> Batch:
+    async def _again(self, batch: Batch, record: BatchRecord) -> Batch:
         for what, name in (("bytes", "sha256"), ("options", "options")):
-            if getattr(batch.asked, name) != getattr(asked, name):
-                raise Problem("conflict", f"batch {batch.id!r} is there with other {what}")
-        if batch.asked.ended is not None and not self._draining:
-            await self._stopped(batch)
-            batch.write(None)
+            if getattr(batch.record, name) != getattr(record, name):
+                raise Problem("conflict", f"there is a batch {batch.id!r} with other {what}")
+        if batch.record.ended is not None:
+            await self._stop(batch)
+            batch.end(None)
             self._queue.append(batch)
             self._fill()
         return batch
 
     async def cancel(self, batch: Batch, *, purge: bool) -> None:
-        """Judge no more of a batch; `purge` removes its folder, too."""
-        if batch.open:
-            batch.write("cancelled")
+        """Stop judging a batch, and with `purge` remove its folder."""
+        if batch.is_open:
+            batch.end("cancelled")
             with suppress(ValueError):
                 self._queue.remove(batch)
-        await self._stopped(batch)
-        if purge and self._known.pop(batch.id, None) is not None:
-            # Under another name first: half a folder must not be found again.
-            gone = self.data / f"{_NEW}{secrets.token_hex(8)}"
-            with suppress(FileNotFoundError):  # somebody else has removed it
-                batch.folder.rename(gone)
-            await asyncio.to_thread(shutil.rmtree, gone, ignore_errors=True)
+        await self._stop(batch)
+        if purge and self._batches.pop(batch.id, None) is not None:
+            # It gets another name first: half a folder must not be found again.
+            doomed = self.data / f"{_NEW}{secrets.token_hex(8)}"
+            with suppress(FileNotFoundError):  # something else has removed it
+                batch.folder.rename(doomed)
+            await asyncio.to_thread(shutil.rmtree, doomed, ignore_errors=True)
 
-    async def drain(self) -> None:
-        """Stop all workers in order; what they had not done is done after the next start."""
-        self._draining = True
-        await asyncio.gather(*(self._stopped(each) for each in self.all()))
-
-    async def _stopped(self, batch: Batch) -> None:
-        if batch.process is not None and batch.task is not None:
-            batch.process.stop()
+    async def _stop(self, batch: Batch) -> None:
+        if batch.worker is not None and batch.task is not None:
+            batch.worker.stop()
             await asyncio.wait({batch.task})
 
     def _fill(self) -> None:
-        """Begin batches that wait, as far as there is room."""
-        busy = sum(each.task is not None for each in self.all())
-        while self._queue and busy < self._running and not self._draining:
+        """Begin the next batches, up to `running`."""
+        running = sum(each.task is not None for each in self.all())
+        while self._queue and running < self._running and not self._is_closing:
             batch = self._queue.popleft()
             batch.report, batch.began = Report(), time.monotonic()
             batch.failures.clear()
-            batch.process = self._process(batch)
-            batch.task = asyncio.create_task(self._judge(batch, batch.process))
-            batch.task.add_done_callback(partial(self._ended, batch))
-            busy += 1
+            batch.worker = Worker(self._task(batch), partial(self._on_report, batch))
+            batch.task = asyncio.create_task(self._judge(batch, batch.worker))
+            batch.task.add_done_callback(partial(self._on_end, batch))
+            running += 1
 
-    def _ended(self, batch: Batch, done: asyncio.Task[None]) -> None:
-        batch.task = batch.process = None
+    async def _judge(self, batch: Batch, worker: Worker) -> None:
+        """Run the worker of a batch, and note how it ended."""
+        code, report = await worker.run(), batch.report
+        stopped = report.ended == "stopped" or code == -signal.SIGTERM or self._is_closing
+        if report.ended == "finished":
+            batch.is_finished = True
+        elif batch.record.ended is not None or stopped:
+            return
+        elif report.ended == "failed":
+            batch.end("failed", report.problem)
+        else:
+            detail = f"its worker ended with code {code}; the log has more; PUT it again to go on"
+            batch.end("failed", Problem("bug", detail).details())
+
+    def _on_end(self, batch: Batch, done: asyncio.Task[None]) -> None:
+        batch.task = batch.worker = None
         if not done.cancelled() and (error := done.exception()) is not None:
-            LOG.error("batch broke", exc_info=error, extra={"told": {"batch": batch.id}})
+            LOG.error("batch broke", exc_info=error, extra={"entry": {"batch": batch.id}})
+            detail = "judging it broke off; the log has more; PUT it again to go on"
             with suppress(OSError, RunError):  # its folder may be gone
-                batch.write(
-                    "failed",
-                    Problem(
-                        "bug", "judging it broke off; the log tells more; PUT it again to go on"
-                    ).details(),
-                )
-        LOG.info("batch %s", batch.state, extra={"told": {"batch": batch.id}})
+                batch.end("failed", Problem("bug", detail).details())
+        LOG.info("batch %s", batch.state, extra={"entry": {"batch": batch.id}})
         self._fill()
 
-    async def _judge(self, batch: Batch, process: WorkerProcess) -> None:
-        """Run the worker of a batch until it ends."""
-        code, last = await process.run(), batch.report
-        if last.ended == "finished":
-            batch.finished = True
-        elif batch.asked.ended is not None or last.ended == "stopped" or self._draining:
-            return
-        elif last.ended == "failed":
-            batch.write("failed", last.problem)
-        else:
-            said = f"its worker ended with code {code}; the log tells more; PUT it again to go on"
-            batch.write("failed", Problem("bug", said).details())
-
-    def _process(self, batch: Batch) -> WorkerProcess:
+    def _task(self, batch: Batch) -> Task:
         config = self._config
         settings = config.model_dump(mode="json", include=set(config.model_fields_set))
         if config.headers:
-            secrets_ = {name: each.get_secret_value() for name, each in config.headers.items()}
-            settings["headers"] = secrets_
-        task = Task(
-            batch=batch.id, folder=str(batch.folder), config=settings, options=batch.asked.options
+            secret = {name: each.get_secret_value() for name, each in config.headers.items()}
+            settings["headers"] = secret
+        return Task(
+            batch=batch.id,
+            folder=str(batch.folder),
+            config=settings,
+            options=batch.record.options,
         )
-        return WorkerProcess(task, self._slots, lambda report: self._told(batch, report))
 
-    def _told(self, batch: Batch, report: Report) -> None:
+    def _on_report(self, batch: Batch, report: Report) -> None:
         if report.begun and not batch.report.begun:
             batch.began = time.monotonic()
         batch.report = report
         batch.failures.update(report.failed)
         self._metrics.spent("batch", report.spent)
         self._metrics.failed("batch", report.failed)
-
-
-def _order(batch: Batch) -> tuple[str, str]:
-    return batch.asked.arrived, batch.id

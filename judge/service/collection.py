@@ -1,157 +1,250 @@
-"""The collection of batches over HTTP: sent, listed, looked at, read, cancelled."""
+"""The routes of batches: send, list, look at, read and cancel them, and their pages."""
 
 import asyncio
+import hashlib
+import os
 import shutil
+import zlib
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from datetime import UTC, datetime
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Path as InPath
 from pydantic import Field
-from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
 
-from judge.inputs.runs import PART, REJECTED, RESULTS
-from judge.service.batches import ID, Batch
-from judge.service.body import keep
-from judge.service.docs import BATCH, NDJSON, problems
-from judge.service.live import service_of
-from judge.service.problems import Problem
-from judge.service.wire import BatchList, BatchStatus, Options, Told
+from judge import review
+from judge.inputs.runs import PAGE, PART, REJECTED, RESULTS
+from judge.messages import Lang
+from judge.pages.agreement import page as agreement_page
+from judge.pages.batches import page as batches_page
+from judge.pages.report import report as report_pieces
+from judge.records import Summary
+from judge.review.records import Agreement
+from judge.review.targets import samples_of
+from judge.service.access import Authorized
+from judge.service.batches import ID_PATTERN, Batch, Batches, BatchRecord, Upload
+from judge.service.label import PAGE_HEADERS, Language
+from judge.service.problems import Problem, responses
+from judge.service.requests import MEGABYTE, too_large
+from judge.service.wire import SAMPLES, BatchList, BatchStatus, Findings, Message, Options
 from judge.service.worker import UPLOAD
 
 _BLOCK: Final = 1 << 18
-"""Bytes of results that are read and sent at a time."""
+_GZIP: Final = b"\x1f\x8b"
+_NDJSON: Final = "application/x-ndjson"
+_LINES: Final[dict[int | str, dict[str, Any]]] = {
+    200: {
+        "description": "One JSON object a line",
+        "content": {_NDJSON: {"schema": {"type": "string"}}},
+    }
+}
+_HTML: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"content": {"text/html": {"schema": {"type": "string"}}}}
+}
+_BODY: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            _NDJSON: {"schema": {"type": "string"}, "example": SAMPLES},
+            "text/csv": {"schema": {"type": "string"}},
+            "application/gzip": {"schema": {"type": "string", "format": "binary"}},
+        },
+    }
+}
 
-router: Final = APIRouter(prefix="/v1", responses=problems(400, 401, 403))
-BatchId = Annotated[str, Field(description="The batch.", pattern=f"^{ID.pattern}$")]
+router: Final = APIRouter(prefix="/v1", responses=responses(400, 401, 403))
 
 
-async def _found(request: Request, id: BatchId) -> Batch:  # noqa: A002  as it is called in paths
-    return service_of(request).batches.get(id)
+async def _batches(request: Request) -> Batches:
+    found: Batches = request.app.state.service.batches
+    return found
 
 
-Found = Annotated[Batch, Depends(_found)]
-"""The batch that a path names; `Problem` where there is none."""
+AllBatches = Annotated[Batches, Depends(_batches)]
+BatchId = Annotated[str, InPath(description="The id of the batch.", pattern=f"^{ID_PATTERN}$")]
 
 
-class Sent(Options):
-    """How a batch is to be judged, as query parameters."""
+async def _batch(batches: AllBatches, id: BatchId) -> Batch:  # noqa: A002  its name in paths
+    return batches.get(id)
+
+
+OneBatch = Annotated[Batch, Depends(_batch)]
+
+
+async def _finished(batch: OneBatch) -> Batch:
+    if batch.state != "finished":
+        detail = f"it is {batch.state}; only a finished batch has a report and can be labelled"
+        raise Problem("conflict", detail)
+    return batch
+
+
+FinishedBatch = Annotated[Batch, Depends(_finished)]
+
+
+class Sending(Options):
+    """How to judge a batch, as query parameters."""
 
     name: Annotated[str, Field(max_length=200)] = ""
-    """What you call it; shown, and nothing else."""
+    """What you call the batch; only shown."""
 
 
-async def _taken(request: Request, sent: Sent, name: str | None) -> Response:
-    service = service_of(request)
-    if service.draining:
-        raise Problem("draining", "send it again later", headers={"Retry-After": "5"})
-    options = Options.model_validate(sent.model_dump(exclude={"name"}))
-    options.gates(options.config(service.config))
-    folder = service.batches.fresh()
-    try:
-        limits = service.limits
-        kept = await keep(request, folder / UPLOAD, limits.max_batch, limits.body_timeout)
-        batch, new = await service.batches.add(folder, kept, name, sent.name, options)
-    finally:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-    headers = {"Location": f"/v1/batches/{batch.id}"}
-    return _json(await asyncio.to_thread(batch.status), 201 if new else 200, headers)
-
-
-def _json(record: Told, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(record.model_dump_json(), status, headers, "application/json")
-
-
-_SENT: Final = problems(408, 409, 413, 415, 422, 503)
+_SENDING: Final = responses(408, 409, 413, 415, 422, 503)
 
 
 @router.post(
     "/batches",
-    summary="Send many answers",
     status_code=201,
     response_model=BatchStatus,
-    responses=_SENT,
-    openapi_extra=BATCH,
+    responses=_SENDING,
+    openapi_extra=_BODY,
 )
-async def submit(request: Request, sent: Annotated[Sent, Query()]) -> Response:
-    """JSON lines or CSV, also gzip, are kept on disk and judged in their turn; see `Location`."""
-    return await _taken(request, sent, None)
+async def send_batch(
+    request: Request, client: Authorized, sending: Annotated[Sending, Query()]
+) -> Response:
+    """Send many answers as JSON lines or CSV, also as gzip; they are judged in the background."""
+    return await _receive(request, client.name, sending, None)
 
 
 @router.put(
     "/batches/{id}",
-    summary="Send many answers under an id",
     status_code=201,
+    responses=_SENDING | {200: {"model": BatchStatus, "description": "It was there already"}},
     response_model=BatchStatus,
-    responses=_SENT | {200: {"model": BatchStatus, "description": "It is there already"}},
-    openapi_extra=BATCH,
+    openapi_extra=_BODY,
 )
-async def submit_as(request: Request, id: BatchId, sent: Annotated[Sent, Query()]) -> Response:  # noqa: A002
-    """As above, and safe to send again: the same id, bytes and options are the same batch.
+async def put_batch(
+    request: Request,
+    client: Authorized,
+    id: BatchId,  # noqa: A002  its name in paths
+    sending: Annotated[Sending, Query()],
+) -> Response:
+    """Send many answers under an id. The same request may be sent again.
 
-    One that had failed or was cancelled is taken up again. Other bytes or options are a conflict.
+    The same id, bytes and options are the same batch, and others a conflict. A batch that failed or
+    was cancelled is taken up again.
     """
-    return await _taken(request, sent, id)
+    return await _receive(request, client.name, sending, id)
 
 
-class Paging(Told):
-    """Which page."""
+async def _receive(request: Request, owner: str, sending: Sending, id_: str | None) -> Response:
+    service = request.app.state.service
+    if request.headers.get("content-encoding", "identity").lower() not in {"identity", "gzip"}:
+        raise Problem("wrong-form", "Content-Encoding may only be gzip")
+    options = Options.model_validate(sending.model_dump(exclude={"name"}))
+    options.gates(options.config(service.config))
+    batches: Batches = service.batches
+    folder = batches.new_folder()
+    try:
+        upload = await _keep(request, folder / UPLOAD, service.limits.max_batch)
+        record = BatchRecord(
+            name=sending.name,
+            owner=owner,
+            options=options,
+            arrived=datetime.now(UTC).isoformat(timespec="microseconds"),
+            sha256=upload.sha256,
+            size=upload.size,
+        )
+        batch, is_new = await batches.add(folder, id_, record)
+    finally:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    headers = {"Location": f"/v1/batches/{batch.id}"}
+    return _json(await asyncio.to_thread(batch.status), 201 if is_new else 200, headers)
+
+
+async def _keep(request: Request, place: Path, megabytes: float) -> Upload:
+    """Write the body to a new file that survives a power cut.
+
+    A gzip file stays one. It is unpacked here only to see that it is not over the limit.
+    """
+    digest, size, unpacked = hashlib.sha256(), 0, None
+    with place.open("xb") as file:
+        async for piece in request.stream():
+            if not size and piece[:2] == _GZIP:
+                unpacked = _Unpacked(megabytes)
+            if unpacked is not None:
+                await asyncio.to_thread(unpacked.add, piece)
+            digest.update(piece)
+            size += len(piece)
+            file.write(piece)
+        file.flush()
+        await asyncio.to_thread(os.fsync, file.fileno())
+    return Upload(digest.hexdigest(), size)
+
+
+class _Unpacked:
+    """The size of a gzip file after unpacking."""
+
+    def __init__(self, megabytes: float) -> None:
+        self._megabytes = megabytes
+        self._size = 0
+        self._stream = zlib.decompressobj(wbits=31)
+
+    def add(self, piece: bytes) -> None:
+        """Unpack the next piece; `Problem` over the limit. The job reports a damaged file."""
+        try:
+            while piece:
+                self._size += len(self._stream.decompress(piece, MEGABYTE))
+                if self._size > self._megabytes * MEGABYTE:
+                    raise too_large(self._megabytes)
+                piece = self._stream.unconsumed_tail
+                if self._stream.eof:
+                    piece = self._stream.unused_data
+                    self._stream = zlib.decompressobj(wbits=31)
+        except zlib.error:
+            return
+
+
+class Paging(Message):
+    """A part of the list of batches."""
 
     after: str | None = None
-    """The id behind which it begins."""
+    """The id behind which the part begins."""
     limit: int = Field(default=50, ge=1, le=500)
-    """How many at most."""
+    """The most batches in it."""
 
 
-@router.get(
-    "/batches", summary="List batches", response_model=BatchList, responses=problems(404, 422)
-)
-async def listed(request: Request, paging: Annotated[Paging, Query()]) -> Response:
-    """A page of batches, oldest first."""
-    batches = service_of(request).batches
+@router.get("/batches", response_model=BatchList, responses=responses(404, 422))
+async def list_batches(batches: AllBatches, paging: Annotated[Paging, Query()]) -> Response:
+    """List batches, oldest first."""
     every = batches.all()
     start = 0 if paging.after is None else every.index(batches.get(paging.after)) + 1
-    found = every[start : start + paging.limit]
-    more = start + paging.limit < len(every)
-    shown = await asyncio.to_thread(lambda: [each.status(whole=False) for each in found])
-    return _json(BatchList(batches=tuple(shown), next=found[-1].id if more else None))
+    part = every[start : start + paging.limit]
+    is_last = start + paging.limit >= len(every)
+    statuses = await asyncio.to_thread(lambda: [each.status(whole=False) for each in part])
+    return _json(BatchList(batches=tuple(statuses), next=None if is_last else part[-1].id))
 
 
-@router.get(
-    "/batches/{id}",
-    summary="How a batch stands",
-    response_model=BatchStatus,
-    responses=problems(404, 422),
-)
-async def status(batch: Found) -> Response:
-    """Its state, what is done of all, failures by reason, and the totals once it is finished."""
+@router.get("/batches/{id}", response_model=BatchStatus, responses=responses(404, 422))
+async def get_batch(batch: OneBatch) -> Response:
+    """Return the state, the progress, failures by reason, and the totals of a finished batch."""
     return _json(await asyncio.to_thread(batch.status))
 
 
-class Wanted(Told):
-    """Which results."""
+class Lines(Message):
+    """A part of the results."""
 
     after: int = Field(default=0, ge=0, le=10**12)
-    """Lines to pass over: those that you have."""
+    """The number of lines to skip."""
     limit: int | None = Field(default=None, ge=1, le=10**12)
-    """How many lines at most."""
+    """The most lines to return."""
 
 
 @router.get(
-    "/batches/{id}/results",
-    summary="The results of a batch",
-    response_class=StreamingResponse,
-    responses=problems(404, 422) | {200: NDJSON},
+    "/batches/{id}/results", response_class=Response, responses=responses(404, 422) | _LINES
 )
-async def lines(batch: Found, wanted: Annotated[Wanted, Query()]) -> Response:
-    """A `SampleResult` a line, in input order, while the batch runs and after."""
-    blocks = _whole_lines(batch.folder, wanted.after, wanted.limit)
-    return StreamingResponse(blocks, media_type="application/x-ndjson")
+async def get_results(batch: OneBatch, lines: Annotated[Lines, Query()]) -> Response:
+    """Return a `SampleResult` a line, in input order, also while the batch is running."""
+    blocks = _whole_lines(batch.folder, lines.after, lines.limit)
+    return StreamingResponse(blocks, media_type=_NDJSON)
 
 
 def _whole_lines(folder: Path, after: int, limit: int | None) -> Iterator[bytes]:
-    """The lines of a batch's results behind `after`, in blocks; a line half written is left out."""
+    """Yield blocks of whole lines of the results; a line that is half written is left out."""
     for name in (RESULTS, PART, RESULTS):  # it may be renamed meanwhile
         try:
             file = (folder / name).open("rb")
@@ -170,33 +263,101 @@ def _whole_lines(folder: Path, after: int, limit: int | None) -> Iterator[bytes]
 
 
 @router.get(
-    "/batches/{id}/rejected",
-    summary="The bad lines of a batch",
-    response_class=FileResponse,
-    responses=problems(404, 422) | {200: NDJSON},
+    "/batches/{id}/rejected", response_class=Response, responses=responses(404, 422) | _LINES
 )
-async def rejected(batch: Found) -> Response:
-    """The lines that were set aside, as they came, and what is wrong with each."""
+async def get_rejected(batch: OneBatch) -> Response:
+    """Return the bad lines that were set aside, and what is wrong with each."""
     path = batch.folder / REJECTED
     if not path.is_file():
-        return Response(b"", media_type="application/x-ndjson")
-    return FileResponse(path, media_type="application/x-ndjson")
+        return Response(b"", media_type=_NDJSON)
+    return FileResponse(path, media_type=_NDJSON)
 
 
-class Removal(Told):
-    """How a batch goes."""
+class Removal(Message):
+    """How to end a batch."""
 
     purge: bool = False
-    """Remove its folder, too: results, labels and all."""
+    """Also remove its folder with all results and labels."""
 
 
 @router.delete(
     "/batches/{id}",
-    summary="Cancel a batch",
     response_model=BatchStatus,
-    responses=problems(404, 422) | {204: {"description": "It is gone"}},
+    responses=responses(404, 422) | {204: {"description": "It was removed"}},
 )
-async def delete(request: Request, batch: Found, removal: Annotated[Removal, Query()]) -> Response:
-    """No more of it is judged; what was judged stays, unless it is purged."""
-    await service_of(request).batches.cancel(batch, purge=removal.purge)
-    return Response(status_code=204) if removal.purge else await status(batch)
+async def cancel_batch(
+    batch: OneBatch, batches: AllBatches, client: Authorized, removal: Annotated[Removal, Query()]
+) -> Response:
+    """Stop judging a batch. What was judged stays, unless the batch is purged."""
+    is_foreign = batch.record.owner not in {"", client.name}
+    if removal.purge and is_foreign and client.role != "admin":
+        detail = f"{batch.record.owner!r} sent this batch; only an admin may purge it"
+        raise Problem("not-allowed", detail)
+    await batches.cancel(batch, purge=removal.purge)
+    return Response(status_code=204) if removal.purge else await get_batch(batch)
+
+
+def _json(record: Message, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(record.model_dump_json(), status, headers, "application/json")
+
+
+pages: Final = APIRouter()
+
+
+@pages.get("/", include_in_schema=False)
+async def get_page(language: Language) -> Response:
+    """The page of batches."""
+    return HTMLResponse(await asyncio.to_thread(batches_page, language), headers=PAGE_HEADERS)
+
+
+@router.get(
+    "/batches/{id}/report", response_class=Response, responses=responses(404, 409, 422) | _HTML
+)
+async def get_report(batch: FinishedBatch, language: Language) -> Response:
+    """Return the report of a batch as a page, as `judge report` writes it."""
+
+    def begin() -> Iterator[str]:
+        pieces = report_pieces(batch.folder, language)
+        return chain([next(pieces)], pieces)  # an error here can still become a status
+
+    pieces = await asyncio.to_thread(begin)
+    return StreamingResponse(pieces, headers=PAGE_HEADERS, media_type="text/html; charset=utf-8")
+
+
+@router.post("/batches/{id}/labels", response_model=Findings, responses=responses(404, 409, 422))
+async def import_labels(batch: OneBatch, language: Language) -> Response:
+    """Import the labels that people gave on the page of the batch; there is no body.
+
+    The response has the agreement with people and the corrected score.
+    """
+    return _json(await asyncio.to_thread(_import, batch.folder, language))
+
+
+def _import(run: Path, language: Lang) -> Findings:
+    def page_of(agreement: Agreement, summary: Summary) -> str:
+        samples = partial(samples_of, run, agreement.target)
+        return agreement_page(agreement, summary, language, samples)
+
+    if not (sheets := review.worksheets(run)):
+        raise Problem("conflict", "there are no labels; label sentences on the page first")
+    imported = review.import_labels(run, sheets, page=page_of)
+    others = tuple(each.agreement for each in imported.others)
+    return Findings(agreement=imported.agreement, others=others, noted=imported.noted)
+
+
+@router.get(
+    "/batches/{id}/agreement", response_class=Response, responses=responses(404, 422) | _HTML
+)
+async def get_agreement(batch: OneBatch) -> Response:
+    """Return the page that the last import of labels wrote."""
+    path = batch.folder / PAGE
+    if not path.is_file():
+        raise Problem(
+            "not-found", "no labels were imported; label on the page, then POST to labels"
+        )
+    return FileResponse(path, headers=PAGE_HEADERS, media_type="text/html; charset=utf-8")
+
+
+async def labelled_run(request: Request, batch: FinishedBatch) -> None:
+    """Give the routes of the label page the folder of a batch."""
+    request.state.run, request.state.name = batch.folder, ""

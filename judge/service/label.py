@@ -1,61 +1,81 @@
-"""Labelling over HTTP: a page for one reviewer, and what it asks for and keeps.
+"""The routes of the label page. `judge label` serves them alone, `judge serve` for each batch.
 
-The routes are one set: `judge label` mounts them alone, `judge serve` for each of its batches. Who
-mounts them puts the folder of the run into `request.state.run`.
+Whoever includes them puts the run folder into `request.state.run`, and into `request.state.name`
+the folder that `judge review import` is to be given, if a person has to run that command.
 """
 
 import asyncio
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Query, Request
-from pydantic import Field, ValidationError, field_validator
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Path as InPath
+from pydantic import Field, field_validator
 from starlette.responses import HTMLResponse, Response
 
 from judge.errors import RunError
 from judge.inputs.runs import RESULTS
-from judge.messages import Lang
+from judge.messages import LANGS, Lang
 from judge.pages.label import page
 from judge.review.records import Draw
 from judge.review.sheet import read_label
 from judge.review.targets import For
 from judge.review.worksheet import Entry, Question, Questions, Skip, Worksheet, draws_for
-from judge.service.body import read
-from judge.service.docs import problems
-from judge.service.problems import Problem
-from judge.service.wire import Told
+from judge.service.problems import Problem, responses
+from judge.service.wire import Message
 
-HEADERS: Final = {"content-security-policy": "frame-ancestors 'none'; form-action 'none'"}
-"""Of a page: what it must say in a header; its own policy, in the page, says the rest."""
-_MOST: Final = 1.0
-"""MB of a label with its comment."""
-_REVIEWER: Final = r"^[^\x00-\x1f\x7f]{0,100}$"
+PAGE_HEADERS: Final = {"content-security-policy": "frame-ancestors 'none'; form-action 'none'"}
+"""The policy that only a header can set; the page itself contains the rest."""
+_DRAW: Final = "r[0-9a-f]{8}"
 
-router: Final = APIRouter(responses=problems(400, 401, 403))
+router: Final = APIRouter(responses=responses(400, 401, 403))
 
 
-class Who(Told):
-    """Who labels what."""
+def preferred(accepted: str) -> Lang:
+    """Return the first language of ours in an `Accept-Language` header, else English.
 
-    reviewer: str = Field(default="", pattern=_REVIEWER)
-    """The name; may be empty."""
+    >>> preferred("fr, zh-CN;q=0.9, en;q=0.8"), preferred("*")
+    ('zh', 'en')
+    """
+    tags = [re.split("[-;]", each.strip())[0] for each in accepted.lower().split(",")]
+    return next((lang for tag in tags for lang in LANGS if tag == lang), "en")
+
+
+async def _language(
+    request: Request,
+    lang: Annotated[
+        Lang | None, Query(description="Language of the page; by default the browser's.")
+    ] = None,
+) -> Lang:
+    return lang or preferred(request.headers.get("accept-language", ""))
+
+
+Language = Annotated[Lang, Depends(_language)]
+
+
+class Reviewing(Message):
+    """Who labels what, as query parameters."""
+
+    reviewer: str = Field(default="", pattern=r"^[^\x00-\x1f\x7f]{0,100}$")
+    """The reviewer's name; may be empty."""
     target: For = "faithfulness"
     """What is checked."""
-    draw: str | None = Field(default=None, pattern=r"^r[0-9a-f]{8}$")
-    """Which draw; without, the last that was made for the target."""
+    draw: str | None = Field(default=None, pattern=f"^{_DRAW}$")
+    """The draw; by default the last one of the target."""
     lang: Lang | None = None
-    """Language of the page; without, as the browser prefers."""
+    """Language of the page; by default the browser's."""
 
 
-class Said(Told):
-    """What a reviewer says of a sentence."""
+class Labelling(Message):
+    """What a reviewer says about a sentence."""
 
     label: str = Field(default="", max_length=40)
-    """As `human_support` of a sheet; empty where there is none."""
+    """A label as in `human_support` of a sheet; empty where there is none."""
     skip: Skip | Literal[""] = ""
-    """Why there is none."""
+    """Why there is no label."""
     note: str = Field(default="", max_length=10_000)
     """A comment."""
 
@@ -66,102 +86,78 @@ class Said(Told):
         return label
 
 
-class LabelRow(Said):
-    """A drawn sentence, and what is said of it so far."""
+class LabelRow(Labelling):
+    """A drawn sentence with the reviewer's label."""
 
     review_id: str
     """The id of its row."""
 
 
-class Labels(Told):
-    """What one reviewer has to label."""
+class LabelRows(Message):
+    """The sentences that one reviewer labels."""
 
     rows: tuple[LabelRow, ...]
-    """In the order of the sheet."""
+    """The sentences in the order of the sheet."""
     fresh: bool
-    """Whether the sample was drawn only now."""
+    """Whether the sample was drawn by this request."""
 
 
 RowId = Annotated[
-    str, Field(description="The row of the sheet.", pattern=r"^r[0-9a-f]{8}-[0-9a-f]{12}$")
+    str, InPath(description="The id of the row.", pattern=rf"^{_DRAW}-[0-9a-f]{{12}}$")
 ]
-_Who = Annotated[Who, Query()]
+Review = Annotated[Reviewing, Query()]
 
 
 @router.get("/label", include_in_schema=False)
-async def label_page(request: Request, who: _Who) -> Response:
-    """The page."""
-    made = await asyncio.to_thread(page, _lang(request, who), request.state.name)
-    return HTMLResponse(made, headers=HEADERS)
+async def get_label_page(request: Request, language: Language) -> Response:
+    """Return the page."""
+    made = await asyncio.to_thread(page, language, request.state.name)
+    return HTMLResponse(made, headers=PAGE_HEADERS)
 
 
-@router.get(
-    "/label/rows",
-    summary="What is to be labelled",
-    response_model=Labels,
-    responses=problems(404, 409, 422),
-)
-async def to_label(request: Request, who: _Who) -> Response:
-    """The rows of the sheet by id, with the reviewer's own labels; draws them where nobody did."""
-    found = await asyncio.to_thread(_rows, request.state.run, who)
-    return _json(found)
+@router.get("/label/rows", response_model=LabelRows, responses=responses(404, 409, 422))
+async def list_rows(request: Request, review: Review) -> Response:
+    """List the drawn sentences with the reviewer's labels; draw a sample if there is none."""
+    return _json(await asyncio.to_thread(_rows, request.state.run, review))
 
 
-@router.get(
-    "/label/rows/{row}",
-    summary="A sentence to label",
-    response_model=Question,
-    responses=problems(404, 409, 422),
-)
-async def question(request: Request, row: RowId, who: _Who) -> Response:
-    """What the sheet shows of it: nothing that the judge said."""
-    _, questions = await asyncio.to_thread(_drawn, request.state.run, row)
-    return _json(await asyncio.to_thread(questions.of, row, _lang(request, who)))
+@router.get("/label/rows/{row}", response_model=Question, responses=responses(404, 409, 422))
+async def get_row(request: Request, row: RowId, _: Review, language: Language) -> Response:
+    """Return what the sheet shows of a sentence, without the judge's verdict."""
+    _draw, questions = await asyncio.to_thread(_drawn, request.state.run, row)
+    return _json(await asyncio.to_thread(questions.of, row, language))
 
 
 @router.put(
-    "/label/rows/{row}",
-    summary="Label a sentence",
-    response_model=Said,
-    responses=problems(404, 408, 409, 413, 415, 422),
+    "/label/rows/{row}", response_model=Labelling, responses=responses(404, 408, 409, 413, 422)
 )
-async def set_label(request: Request, row: RowId, who: _Who) -> Response:
-    """Keeps it, on disk before this answers; an empty label without a reason takes it back."""
-    try:
-        said = Said.model_validate_json(await read(request, _MOST))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise Problem("wrong-field", f"{place}: {first['msg']}", field=place) from None
+async def put_row(request: Request, row: RowId, review: Review, labelling: Labelling) -> Response:
+    """Keep a label; it is on disk before the response. An empty label removes the last one."""
     draw, _ = await asyncio.to_thread(_drawn, request.state.run, row)
-    sheet = Worksheet(request.state.run, draw, who.reviewer)
-    entry = Entry(label=said.label, skip=said.skip, note=said.note)
+    sheet = Worksheet(request.state.run, draw, review.reviewer)
+    entry = Entry(label=labelling.label, skip=labelling.skip, note=labelling.note)
     await asyncio.to_thread(sheet.put, row, entry)
-    return _json(said)
+    return _json(labelling)
 
 
-def _lang(request: Request, who: Who) -> Lang:
-    preferred: Lang = request.scope["judge.lang"]
-    return who.lang or preferred
-
-
-def _json(record: Told | Question) -> Response:
+def _json(record: Message | Question) -> Response:
     return Response(record.model_dump_json(), media_type="application/json")
 
 
-def _rows(run: Path, who: Who) -> Labels:
-    draws, fresh = draws_for(run, who.target, who.draw)
-    found = []
+def _rows(run: Path, review: Reviewing) -> LabelRows:
+    draws, fresh = draws_for(run, review.target, review.draw)
+    rows = []
     for draw in draws:
-        entries = Worksheet(run, draw, who.reviewer).entries()
+        entries = Worksheet(run, draw, review.reviewer).entries()
         for each in draw.sentences:
             entry = entries.get(each.review_id, Entry())
-            found.append(LabelRow.model_construct(review_id=each.review_id, **entry.model_dump()))
-    return Labels.model_construct(rows=tuple(found), fresh=fresh)
+            # A sheet may have been edited by hand, so its labels are not validated.
+            rows.append(LabelRow.model_construct(review_id=each.review_id, **entry.model_dump()))
+    return LabelRows.model_construct(rows=tuple(rows), fresh=fresh)
 
 
 def _drawn(run: Path, row: str) -> tuple[Draw, Questions]:
-    """The draw of a row and its questions; `Problem` where it has no such row."""
+    """Return the draw of a row and its questions; `Problem` if there is no such row."""
     try:
         stamp = (run / RESULTS).stat()
     except OSError as error:
@@ -172,14 +168,14 @@ def _drawn(run: Path, row: str) -> tuple[Draw, Questions]:
     return draw, questions
 
 
-def made_ready(run: Path, draws: Iterable[Draw]) -> None:
-    """Read what is to be asked before anybody asks; RunError where the samples are gone."""
-    for each in draws:
-        if each.sentences:
-            _drawn(run, each.sentences[0].review_id)
-
-
 @lru_cache(maxsize=8)
 def _read(run: Path, name: str, _stamp: tuple[int, int]) -> tuple[Draw, Questions]:
     (draw,), _ = draws_for(run, "faithfulness", name)
     return draw, Questions(run, draw)
+
+
+def load_questions(run: Path, draws: Iterable[Draw]) -> None:
+    """Read the questions of these draws ahead; RunError if the samples are gone."""
+    for each in draws:
+        if each.sentences:
+            _drawn(run, each.sentences[0].review_id)

@@ -1,6 +1,6 @@
-"""What is told of the service: logs, a JSON object a line, and figures for Prometheus.
+"""The log of the service, one JSON object a line, and its metrics for Prometheus.
 
-Both have ids and never a text.
+Both contain ids and no texts.
 """
 
 import json
@@ -26,7 +26,7 @@ COSTS: Final = ("answers", "calls", "prompt_tokens", "reply_tokens", "cache_hits
 
 
 class JsonLines(logging.Formatter):
-    """Writes a record as JSON: time, level, message, and what was given as `extra["told"]`.
+    """Writes a record as JSON: time, level, message, and what was given as `extra["entry"]`.
 
     Of an exception its kind and where it arose: its message may hold a text of a sample.
     """
@@ -39,7 +39,7 @@ class JsonLines(logging.Formatter):
         """One line."""
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         entry: dict[str, object] = {"time": when, "level": record.levelname.lower()}
-        entry |= {"message": record.getMessage()} | self._always | getattr(record, "told", {})
+        entry |= {"message": record.getMessage()} | self._always | getattr(record, "entry", {})
         if record.exc_info and record.exc_info[1]:
             entry["error"] = type(record.exc_info[1]).__name__
             entry["at"] = places(record.exc_info[1])

@@ -1,158 +1,118 @@
-"""The server: it listens, drains when it is told to stop, and cuts off who keeps it waiting."""
+"""The server: uvicorn with a time-out for request heads, until a signal."""
 
 import asyncio
-import contextlib
 import gc
 import signal
 import socket
-import sys
-import time
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from judge.config import SERVICE_TOKENS, Config
-from judge.errors import ConfigError, WorkerLost
-from judge.pool import at_once
-from judge.service.access import Access, Names, Tokens, is_loopback
-from judge.service.admission import Slots
-from judge.service.app import application, labelling
-from judge.service.batches import Batches
-from judge.service.live import Limits, Service
-from judge.service.monitoring import LOG, Metrics
+from judge.errors import ConfigError
+from judge.service.access import Tokens, host_names, is_loopback
+from judge.service.app import Service, application, label_application
+from judge.service.requests import Limits
 
-_IDLE: Final = 20.0
-"""Seconds for a request's head to come."""
-_STUCK: Final = 60.0
-"""Seconds for a client to read any of what waits for it."""
-_LOOK: Final = 20
-"""Ticks of a tenth of a second between two looks."""
+LOOPBACK: Final = "127.0.0.1"
 _BACKLOG: Final = 2048
-"""Clients that may wait to be let in."""
-_LOOPBACK: Final = "127.0.0.1"
-_DRAIN: Final = 30.0
-"""Seconds that live requests have to end, once it is to stop."""
+_MAX_CONNECTIONS: Final = 1000
+_HEAD_SECONDS: Final = 20.0
+_UNREAD_SECONDS: Final = 60.0
+_KEEPALIVE_SECONDS: Final = 20
+_SHUTDOWN_SECONDS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the service is reached, and by whom."""
+    """Where the service listens, and who may use it."""
 
-    host: str = "127.0.0.1"
+    host: str = LOOPBACK
     port: int = 8080
-    tokens: Tokens = field(default_factory=lambda: Tokens({}))
+    tokens: Tokens = field(default_factory=Tokens)
     names: tuple[str, ...] = ()
+    """Other names that clients may use, such as a proxy's."""
 
     def check(self) -> None:
-        """Raise `ConfigError` where it could be reached by anybody."""
+        """Raise `ConfigError` if other machines could use the service without a token."""
         if not self.tokens and not is_loopback(self.host):
             raise ConfigError(
-                f"--host {self.host!r} is reached from elsewhere, and no token is asked for: set "
+                f"other machines can reach --host {self.host!r}, and there are no tokens: set "
                 f"{SERVICE_TOKENS} to NAME:TOKEN, or listen at 127.0.0.1"
             )
 
 
-class Server(uvicorn.Server):
-    """Leaves signals to us, and looks after its connections."""
+class Connection(H11Protocol):
+    """A connection that is closed when the head of a request takes too long (`# D121`).
 
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self._still: WeakKeyDictionary[Any, tuple[object, float]] = WeakKeyDictionary()
-        """The bytes that a client has yet to read, its last request, and since when."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave them to `serve`."""
-        yield
-
-    async def on_tick(self, counter: int) -> bool:
-        """Ten times a second."""
-        if counter % _LOOK == 0:
-            self.sweep(time.monotonic())
-        return await super().on_tick(counter)
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn does, which leaves lines open that are not read, or come in meanwhile."""
-        # asyncio drops, and leaves open, whom it is letting in as it stops to listen.
-        for listening in sockets or ():
-            asyncio.get_running_loop().remove_reader(listening)
-        for _ in range(3):
-            await asyncio.sleep(0)
-        await super().shutdown(sockets)
-        for each in list(self.server_state.connections):
-            each.transport.abort()
-        await asyncio.gather(*self.server_state.tasks, return_exceptions=True)
-        while self.server_state.connections:  # noqa: ASYNC110  no line tells of its end
-            await asyncio.sleep(0)
-
-    def sweep(self, now: float) -> None:
-        """Close connections whose request does not come, or whose client reads nothing."""
-        for each in list(self.server_state.connections):
-            cycle, line = getattr(each, "cycle", None), getattr(each, "transport", None)
-            if line is None:
-                continue
-            unread = line.get_write_buffer_size()
-            idle = not unread and (cycle is None or cycle.response_complete)
-            # Whoever reads slowly, or asks now and then, is found otherwise at each look.
-            found = unread, cycle
-            before, since = self._still.get(each, (None, now))
-            if not (idle or unread) or found != before:
-                self._still[each] = found, now
-            elif now - since > (_IDLE if idle else _STUCK):
-                line.abort()
-
-
-@contextlib.asynccontextmanager
-async def opened(
-    config: Config, data: Path, limits: Limits, address: Address
-) -> AsyncGenerator[tuple[Service, Server]]:
-    """A service with its evaluator and its batches open, and what is to serve it.
-
-    Raises:
-        ConfigError: anybody could reach it, or a setting is wrong.
-        JudgeUnavailable: the judge cannot be asked.
-        RunError: another service holds the folder.
+    uvicorn limits only the time between two requests, until the first byte of the second.
     """
-    address.check()
-    metrics = Metrics()
-    slots = Slots(at_once(config))
-    batches = Batches(data, config, slots, limits.running, metrics)
-    service = Service(config, limits, slots, batches, metrics)
-    app = application(service, address.tokens, Names(address.host, address.names))
-    async with service.evaluator, batches:
-        yield service, server_of(app)
+
+    head_seconds = _HEAD_SECONDS
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._await_head()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._await_head()
+
+    def _await_head(self) -> None:
+        last = self.cycle
+
+        def close() -> None:
+            if self.cycle is last:
+                self.transport.abort()
+
+        self.loop.call_later(self.head_seconds, close)
 
 
-def server_of(app: Access) -> Server:
-    """What is to serve an application."""
-    return Server(
+def server_of(app: FastAPI) -> uvicorn.Server:
+    """Return the server of an application."""
+    return uvicorn.Server(
         uvicorn.Config(
             app,
-            http="h11",
+            http=Connection,
             ws="none",
             loop="asyncio",
-            lifespan="off",
+            lifespan="off",  # `serve` enters it, so that its errors are the command's
             log_config=None,
             access_log=False,
             server_header=False,
             proxy_headers=False,
             backlog=_BACKLOG,
-            timeout_graceful_shutdown=5,
+            limit_concurrency=_MAX_CONNECTIONS,
+            timeout_keep_alive=_KEEPALIVE_SECONDS,
+            timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         )
     )
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there; ConfigError where none can."""
+def listen(host: str, port: int, unread_seconds: float = _UNREAD_SECONDS) -> socket.socket:
+    """Return a socket that listens; ConfigError if it cannot.
+
+    Args:
+        host: the address.
+        port: the port; 0 for a free one.
+        unread_seconds: after this time the system closes a connection whose client reads nothing of
+            what was sent.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named, for only then does asyncio send what is small at once, and not 40 ms later.
+    # Only for a socket that names TCP does asyncio send small responses at once.
     made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * unread_seconds))
         made.bind((host.strip("[]"), port))
         made.listen(_BACKLOG)
     except OSError as error:
@@ -166,74 +126,79 @@ async def serve(
     data: Path,
     limits: Limits,
     address: Address,
-    started: Callable[[str], None] = lambda _: None,
+    on_start: Callable[[str], None] = lambda _: None,
 ) -> int:
-    """Serve until a signal says to stop; returns which. Errors as of `opened`."""
-    stopping: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    with listen(address.host, address.port) as line:
-        async with opened(config, data, limits, address) as (service, server):
-            with _signals(stopping):
-                gc.freeze()  # what is there stays: no collection need walk through it again
-                serving = asyncio.create_task(server.serve([line]))
-                shown = f"[{address.host}]" if ":" in address.host else address.host
-                started(f"http://{shown}:{line.getsockname()[1]}")
-                lost = asyncio.create_task(service.lost.wait())
-                ends = (serving, stopping, lost)
-                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-                lost.cancel()
-                await drained(service)
-                server.should_exit = True
-                await serving
-    if service.lost.is_set():
-        raise WorkerLost("a process that computes has ended; start the service anew")
-    return stopping.result() if stopping.done() else 0
+    """Serve until a signal, and return its number; 0 if there was none.
+
+    Args:
+        config: the settings.
+        data: the folder of the batches.
+        limits: what is accepted.
+        address: where to listen.
+        on_start: called with the URL.
+
+    Raises:
+        ConfigError: the address cannot be used, or a setting is wrong.
+        JudgeUnavailable: the judge cannot be reached.
+        RunError: another service holds the folder.
+        WorkerLost: a process of the evaluator has died.
+    """
+    address.check()
+    service = Service(config, data, limits)
+    app = application(service, address.tokens, host_names(address.host, address.names))
+    number = await _run(app, address.host, address.port, on_start)
+    if service.lost is not None:
+        raise service.lost
+    return number
 
 
-async def serve_labels(run: Path, port: int, started: Callable[[str], None]) -> int:
-    """Serve the page to label a run on, to this machine alone, until a signal; returns which."""
-    stopping: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    with listen(_LOOPBACK, port) as line, _signals(stopping):
-        server = server_of(labelling(run, _LOOPBACK))
-        serving = asyncio.create_task(server.serve([line]))
-        started(f"http://{_LOOPBACK}:{line.getsockname()[1]}")
-        await stopping
-        server.should_exit = True
-        await serving
-    return stopping.result()
+async def serve_labels(run: Path, port: int, on_start: Callable[[str], None]) -> int:
+    """Serve the label page of a run to this machine until a signal; return its number."""
+    return await _run(label_application(run, host_names(LOOPBACK)), LOOPBACK, port, on_start)
 
 
-async def drained(service: Service) -> None:
-    """Take no more work, and see to the end of what is live; batches stop where they are."""
-    service.draining = True
-    LOG.info("draining")
-    stopping = asyncio.create_task(service.batches.drain())
-    until = time.monotonic() + _DRAIN
-    while service.live and time.monotonic() < until:  # noqa: ASYNC110  no request tells of its end
-        await asyncio.sleep(0.02)
-    await stopping
+async def _run(app: FastAPI, host: str, port: int, on_start: Callable[[str], None]) -> int:
+    server = server_of(app)
+    with listen(host, port) as listening, _signals(server) as numbers:
+        try:
+            async with app.router.lifespan_context(app):
+                if service := getattr(app.state, "service", None):
+                    service.stop = lambda: setattr(server, "should_exit", True)
+                gc.freeze()  # the garbage collector need not look at what was loaded
+                shown = f"[{host}]" if ":" in host else host
+                on_start(f"http://{shown}:{listening.getsockname()[1]}")
+                await server.serve([listening])
+        except asyncio.CancelledError:
+            if not numbers:
+                raise
+    return numbers[0] if numbers else 0
 
 
-@contextlib.contextmanager
-def _signals(stopping: "asyncio.Future[int]") -> Iterator[None]:
-    """The first signal is kept in the future; a second ends the process at once."""
-    loop = asyncio.get_running_loop()
+@contextmanager
+def _signals(server: uvicorn.Server) -> Iterator[list[int]]:
+    """Let SIGTERM and SIGINT stop the server in order, also before it listens.
+
+    Yields:
+        The numbers of the signals so far.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    numbers: list[int] = []
     before: dict[signal.Signals, Any] = {}
 
     def stop(number: int) -> None:
-        if stopping.done():
-            sys.stderr.flush()
-            signal.signal(number, signal.SIG_DFL)
-            signal.raise_signal(number)
-        stopping.set_result(number)
+        numbers.append(number)
+        server.should_exit = True
+        if not server.started and task is not None:
+            task.cancel()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):  # no main thread
+        with suppress(ValueError, RuntimeError, NotImplementedError):  # not in the main thread
             before[number] = signal.getsignal(number)
             loop.add_signal_handler(number, stop, number)
     try:
-        yield
+        yield numbers
     finally:
         for number, handler in before.items():
-            with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
+            with suppress(ValueError, RuntimeError, NotImplementedError):
                 loop.remove_signal_handler(number)
                 signal.signal(number, handler)

@@ -1,5 +1,6 @@
-"""What goes over the wire: the records that the service gives and takes, for both its ends."""
+"""The records that the service and its client exchange."""
 
+import json
 from typing import Final, Literal, get_args
 
 from pydantic import ConfigDict, Field
@@ -21,19 +22,27 @@ from judge.review.records import Agreement
 PROBLEM: Final = "application/problem+json"
 TYPE: Final = "urn:judge:problem:"
 """Before the name of a problem, in its type."""
+SAMPLE: Final = {
+    "qid": "q1",
+    "query": "When does the canteen open?",
+    "answer": "It opens at seven [1].",
+    "chunks": [{"chunk_id": "a", "text": "The canteen opens at seven."}],
+}
+"""The example of a request."""
+SAMPLES: Final = "".join(json.dumps(SAMPLE | {"qid": each}) + "\n" for each in ("q1", "q2"))
 State = Literal["queued", "checking", "running", "finished", "failed", "cancelled"]
 STATES: Final[tuple[State, ...]] = get_args(State)
 OPEN: Final = frozenset({"queued", "checking", "running"})
 """The states in which something is still to come."""
 
 
-class Told(Record):
-    """A record that FastAPI reads, and tells of with the docstrings of its fields."""
+class Message(Record):
+    """A record whose field docstrings stand in the OpenAPI document."""
 
     model_config = ConfigDict(defer_build=False, use_attribute_docstrings=True)
 
 
-class ProblemDetails(Told):
+class ProblemDetails(Message):
     """What went wrong, as `application/problem+json`."""
 
     type: str
@@ -69,7 +78,6 @@ _ERRORS: Final[dict[str, type[JudgeError]]] = {
     "judge-unavailable": JudgeUnavailable,
     "judge-unhealthy": JudgeUnhealthy,
     "queue-full": JudgeUnavailable,
-    "draining": JudgeUnavailable,
     "too-late": JudgeUnavailable,
     "too-slow": JudgeUnavailable,
     "bug": JudgeError,
@@ -77,7 +85,7 @@ _ERRORS: Final[dict[str, type[JudgeError]]] = {
 """By the name of a problem; of others it is the caller's settings that are wrong."""
 
 
-class Options(Told):
+class Options(Message):
     """What a batch was asked to be judged with, beside the settings of the service."""
 
     skip_bad_lines: bool = False
@@ -115,7 +123,7 @@ class Options(Told):
         return gates
 
 
-class BatchStatus(Told):
+class BatchStatus(Message):
     """How a batch stands."""
 
     id: str
@@ -158,7 +166,7 @@ class BatchStatus(Told):
     """Why it has failed."""
 
 
-class BatchList(Told):
+class BatchList(Message):
     """A page of batches, oldest first."""
 
     batches: tuple[BatchStatus, ...]
@@ -167,7 +175,7 @@ class BatchList(Told):
     """What to give as `after` for the next page; null on the last."""
 
 
-class Findings(Told):
+class Findings(Message):
     """What an import of labels found."""
 
     agreement: Agreement

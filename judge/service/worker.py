@@ -1,16 +1,15 @@
-"""The worker: a process of its own that judges one batch by the same `Job` as the command line.
+"""The worker process of one batch. It runs the same `Job` as the command line.
 
-It is told what to do on standard input, asks on standard output for a place for each answer, and
-ends with its parent: the line between them breaks, whoever dies.
+It reads its task from standard input and reports on standard output. It stops when standard input
+ends: the service closes it to stop the batch, and the system does when the service is killed.
 """
 
-import asyncio
 import os
 import signal
+import sys
 import threading
 import time
-from collections import Counter, deque
-from contextlib import suppress
+from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +17,6 @@ from pydantic import Field
 
 from judge.config import Config
 from judge.errors import JudgeError
-from judge.evaluator import Evaluator
 from judge.inputs.folder import hold
 from judge.inputs.runs import INPUT
 from judge.jobs.job import Job, Watcher
@@ -26,212 +24,169 @@ from judge.records import Record, SampleResult
 from judge.records.run import RunRecord
 from judge.reports.worst import failures
 from judge.service.monitoring import LOG, costs, log_json
-from judge.service.problems import Problem, problem_of, unquoted
+from judge.service.problems import Problem, for_log, problem_of
 from judge.service.wire import Options, ProblemDetails
 
 UPLOAD: Final = ".upload"
-"""The samples of a batch, until its run folder has them as its input."""
-ASK: Final = "+"
-LEAVE: Final = "-"
-_EVERY: Final = 0.2
-"""Seconds between two reports."""
-_PATIENCE: Final = 60.0
-"""Seconds for an earlier worker, whose parent was killed, to end."""
+"""The samples of a batch until its run folder has them as its input."""
+_REPORT_SECONDS: Final = 0.2
+_LOCK_SECONDS: Final = 60.0
+"""Time for the worker of a service that was killed to leave the folder."""
 _NICE: Final = 10
-"""So much live requests go before it where there is not processor enough for both."""
-_LAST: Final = 10.0
-"""Seconds to stop in order."""
+"""Live requests come before a batch where there are too few processors for both."""
+_STOP_SECONDS: Final = 10.0
 
 
 class Task(Record):
-    """What a worker is told, as one line of JSON."""
+    """What a worker does. The service sends it as one line of JSON."""
 
     batch: str
-    """Its id."""
+    """The id of the batch."""
     folder: str
     """Its run folder."""
     config: dict[str, object]
-    """The settings, with what is secret: a pipe carries it."""
+    """The settings, secrets included."""
     options: Options
-    """What it was asked with."""
+    """The options that the batch was sent with."""
 
 
 class Report(Record):
-    """What a worker says beside asking for places, as one line of JSON."""
+    """The state of a batch. The worker sends it as one line of JSON."""
 
     begun: bool = False
-    """Whether the input is sound and the folder its own."""
+    """Whether the input was checked and the folder taken."""
     samples: int = 0
-    """Answers in it."""
-    rejected: int = 0
-    """Bad lines set aside."""
+    """Answers in the batch."""
     kept: int = 0
-    """Answers judged in earlier sessions."""
+    """Answers that earlier sessions judged."""
     done: int = 0
-    """Answers judged, those included."""
+    """Answers with a result, the kept ones included."""
     spent: dict[str, int] = Field(default_factory=dict)
-    """Since the last report, by the names of `metrics.COSTS`."""
+    """Costs since the last report, by the names of `monitoring.COSTS`."""
     failed: dict[str, int] = Field(default_factory=dict)
-    """Claims without a verdict since then, by reason."""
+    """Claims without a verdict since the last report, by reason."""
     ended: str | None = None
-    """`finished`, `failed` or `stopped`, where this is the last report."""
+    """`finished`, `failed` or `stopped` in the last report."""
     problem: ProblemDetails | None = None
-    """Why it has failed."""
+    """Why the batch failed."""
 
 
-class Line:
-    """The line to the parent: places come in, reports go out. They are `judge.pool.Places`."""
-
-    def __init__(self, given: int = 0, said: int = 1) -> None:
-        self._given, self._out = given, said
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._said: list[str] = []
-
-    def listen(self) -> None:
-        """Hear the parent, on this thread, until it says no more."""
-        while given := os.read(self._given, 4096):
-            with suppress(RuntimeError):  # the loop has closed
-                if self._loop is not None:
-                    self._loop.call_soon_threadsafe(self._wake, len(given))
-
-    def say(self, text: str) -> None:
-        """Tell the parent in a line."""
-        data = f"{text}\n".encode()
-        with suppress(OSError):  # it is gone, and `listen` sees to it
-            while data:
-                data = data[os.write(self._out, data) :]
-
-    def _wake(self, places: int) -> None:
-        for _ in range(places):
-            while self._waiting:
-                turn = self._waiting.popleft()
-                if not turn.done():
-                    turn.set_result(None)
-                    break
-            else:
-                self._say(LEAVE)  # who asked for it has been cancelled
-
-    def _say(self, sign: str) -> None:
-        if not self._said and self._loop is not None:
-            self._loop.call_soon(self._flush)
-        self._said.append(sign)
-
-    def _flush(self) -> None:
-        signs, self._said = "".join(self._said), []
-        self.say(signs)
-
-    async def __aenter__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        turn: asyncio.Future[None] = self._loop.create_future()
-        self._waiting.append(turn)
-        self._say(ASK)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if not turn.cancelled():
-                self._say(LEAVE)
-            raise
-
-    async def __aexit__(self, *_: object) -> None:
-        self._say(LEAVE)
+class _Stop(Exception):
+    """The service has closed standard input."""
 
 
-class Reporter(Watcher):
-    """A watcher that reports to the parent process."""
+class _Reporter(Watcher):
+    """Sends a report when the job begins and ends, and every `_REPORT_SECONDS` between."""
 
-    def __init__(self, upload: Path, line: Line) -> None:
+    def __init__(self, upload: Path) -> None:
         self._upload = upload
-        self._line = line
-        self._known = Report()
+        self._report = Report()
         self._done = 0
         self._spent: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
-        self._spoke = 0.0
+        self._reported = 0.0
 
-    def on_start(self, record: RunRecord, kept: int) -> None:
-        """The run folder has the samples now."""
+    def on_start(self, record: RunRecord, kept: int, /) -> None:
+        """The run folder has a copy of the samples now."""
         self._upload.unlink(missing_ok=True)
-        counts = {"samples": record.input.samples, "rejected": record.input.rejected}
-        self._known = Report.model_validate({"begun": True, "kept": kept} | counts)
+        self._report = Report(begun=True, samples=record.input.samples, kept=kept)
         self._done = min(self._done, kept)
-        self.tell()
+        self.send()
 
-    def on_result(self, result: SampleResult) -> None:
-        """One more answer."""
+    def on_result(self, result: SampleResult, /) -> None:
+        """Count the result."""
         self._done += 1
-        if self._done > self._known.kept:
+        if self._done > self._report.kept:
             self._spent.update(costs(result))
             self._failed.update(each.reason.value for each in failures(result))
-        if time.monotonic() - self._spoke > _EVERY:
-            self.tell()
+        if time.monotonic() - self._reported > _REPORT_SECONDS:
+            self.send()
 
     def on_tick(self, _trouble: str, /) -> None:
-        """Report what is new."""
-        self.tell()
+        """Report progress while no result arrives."""
+        self.send()
 
-    def tell(self, ended: str | None = None, problem: ProblemDetails | None = None) -> None:
-        """Report what is new."""
+    def send(self, ended: str | None = None, problem: ProblemDetails | None = None) -> None:
+        """Send a report to the service."""
         new: dict[str, object] = {"done": self._done, "spent": dict(self._spent)}
         new |= {"failed": dict(self._failed), "ended": ended, "problem": problem}
-        self._spoke = time.monotonic()
+        self._reported = time.monotonic()
         self._spent.clear()
         self._failed.clear()
-        self._line.say(self._known.model_copy(update=new).model_dump_json())
+        try:
+            sys.stdout.write(self._report.model_copy(update=new).model_dump_json() + "\n")
+            sys.stdout.flush()
+        except OSError:
+            return  # the service is gone, and standard input has ended too
 
 
-def work(task: Task, line: Line) -> None:
-    """Judge the batch, and report how that ended."""
+def judge(task: Task, input_ended: threading.Event) -> None:
+    """Judge the batch, and report how that ended.
+
+    Args:
+        task: the task.
+        input_ended: set when standard input ends; stops the job.
+    """
     folder = Path(task.folder)
     upload = folder / UPLOAD
-    reporter = Reporter(upload, line)
-    config = task.options.config(Config.model_validate(task.config))
+    reporter = _Reporter(upload)
     try:
-        with hold(folder, patience=_PATIENCE):
+        config = task.options.config(Config.model_validate(task.config))
+        with hold(folder, patience=_LOCK_SECONDS):
             pass
-        # Opened, and not named: the run copies it, and so holds all that it needs.
+        # An open file is copied into the run folder, which then has all that it needs.
         with (upload if upload.exists() else folder / INPUT).open("rb") as source:
-            Job(
+            job = Job(
                 source,
                 folder,
                 config,
-                evaluator=Evaluator(config, places=line),
                 skip_bad_lines=task.options.skip_bad_lines,
                 gates=task.options.gates(config),
-            ).run(reporter)
-    except KeyboardInterrupt:
-        reporter.tell("stopped")
+            )
+            threading.Thread(target=_stop, args=(job, input_ended), daemon=True).start()
+            job.run(reporter)
+    except _Stop:
+        reporter.send("stopped")
     except JudgeError as error:
-        LOG.error("batch failed: %s", unquoted(error))
-        found = problem_of(error, **{task.batch: folder, "the_samples": upload})
-        reporter.tell("failed", found.details())
+        LOG.error("batch failed: %s", for_log(error))
+        problem = problem_of(error, **{task.batch: folder, "the_samples": upload})
+        reporter.send("failed", problem.details())
     except Exception as error:  # noqa: BLE001  the last line of defence
         LOG.error("a bug, or a full disk", exc_info=error)
-        said = f"{type(error).__name__}; the log tells more; PUT it again to go on"
-        problem = Problem("bug", said)
-        reporter.tell("failed", problem.details())
+        detail = f"{type(error).__name__}; the log has more; PUT the batch again to go on"
+        reporter.send("failed", Problem("bug", detail).details())
     else:
-        reporter.tell("finished")
+        reporter.send("finished")
+
+
+def _stop(job: Job, input_ended: threading.Event) -> None:
+    input_ended.wait()
+    if job.stop(_Stop()):
+        time.sleep(_STOP_SECONDS)
+    # Nothing is being judged, or the job does not stop. The folder survives this as a kill -9.
+    os._exit(1)
 
 
 def main() -> None:
-    """Do what standard input says."""
-    with open(0, "rb", buffering=0, closefd=False) as told_:
-        task = Task.model_validate_json(told_.readline())
+    """Do the task on standard input."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # A signal to all processes at once is for the service, which then closes standard input.
+        signal.signal(number, signal.SIG_IGN)
+    os.nice(_NICE)
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b"\n"):  # the service stopped meanwhile
+        return
+    task = Task.model_validate_json(line)
     log_json(batch=task.batch)
-    if hasattr(os, "nice"):
-        os.nice(_NICE)
-    line = Line()
+    input_ended = threading.Event()
 
-    def hear() -> None:
-        """Where the parent has gone, end in order, or at once where that takes long."""
-        line.listen()
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(_LAST)
-        os._exit(1)
+    def wait_for_end() -> None:
+        while os.read(0, 4096):
+            continue
+        input_ended.set()
 
-    threading.Thread(target=hear, name="judge-line", daemon=True).start()
-    work(task, line)
+    threading.Thread(target=wait_for_end, daemon=True).start()
+    judge(task, input_ended)
 
 
 if __name__ == "__main__":

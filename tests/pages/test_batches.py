@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from judge.service.live import Limits
+from judge.service.requests import Limits
 from tests.browser import DESK, PHONE, barriers, browser, opened, overflow
 from tests.commands import line, write
 from tests.serving import Serving, judged

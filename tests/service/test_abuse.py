@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from judge.service.live import Limits
+from judge.service.requests import Limits
 from tests.commands import write
 from tests.serving import QUICKSTART, Serving, judged
 

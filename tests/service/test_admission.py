@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 
-from judge.service.live import Limits
+from judge.service.requests import Limits
 from tests.asked import Asked
 from tests.commands import line
 from tests.replies import Answer, Slow, right

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from judge.service.live import Limits
+from judge.service.requests import Limits
 from judge.service.monitoring import JsonLines
 from tests.serving import QUICKSTART, Serving
 

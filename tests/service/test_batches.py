@@ -13,7 +13,7 @@ import pytest
 
 from judge import RunError, read_run
 from judge.inputs.runs import read_results
-from judge.service.live import Limits
+from judge.service.requests import Limits
 from tests.commands import judge, line, results, write
 from tests.replies import Slow, right
 from tests.server import JudgeServer

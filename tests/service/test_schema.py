@@ -11,7 +11,7 @@ from schemathesis import checks
 from schemathesis.config import SchemathesisConfig
 from schemathesis.core.result import Ok
 
-from judge.service.live import Limits
+from judge.service.requests import Limits
 from tests.serving import Serving, judged
 
 TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's

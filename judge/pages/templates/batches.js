@@ -1,6 +1,5 @@
 // The page of batches.
 (() => {
-  const asked = new URLSearchParams(location.search);
   const lang = document.documentElement.lang === "en" ? "en" : "zh";
   const waiting = new Set(["queued", "checking", "running"]);
   const rows = new Map();
@@ -16,13 +15,6 @@
       say("trouble", error.message);
     }
   };
-
-  // Back to where somebody came from, on this site alone.
-  function back() {
-    const to = asked.get("to") ?? "/";
-    const found = URL.canParse(to, location.origin) ? new URL(to, location.origin) : location;
-    return found.origin === location.origin && found.pathname !== "/" ? found.href : `/?lang=${lang}`;
-  }
 
   async function load() {
     const found = [];
@@ -149,14 +141,6 @@
     setTimeout(watch, 1000);
   }
 
-  $("login").addEventListener("submit", attempt(async () => {
-    await ask("/session", { method: "POST", body: JSON.stringify({ token: $("token").value }) });
-    location.replace(back());
-  }));
-  $("logout").addEventListener("click", attempt(async () => {
-    await ask("/session", { method: "DELETE" });
-    location.replace(`/?lang=${lang}`);
-  }));
   $("upload").addEventListener("submit", attempt(async () => {
     const file = $("file").files[0];
     const query = new URLSearchParams({ name: $("name").value.trim() || file.name, skip_bad_lines: $("skip").checked });
@@ -176,12 +160,5 @@
     draw();
   }));
 
-  if ($("login").hidden) attempt(load)().then(watch);
-  else {
-    $("token").focus();
-    // A link from another site brought no cookie along; this page itself does.
-    attempt(async () => {
-      if ((await ask("/session")).login === "done") location.replace(back());
-    })();
-  }
+  attempt(load)().then(watch);
 })();

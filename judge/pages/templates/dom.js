@@ -37,10 +37,6 @@ async function ask(path, options) {
     throw new Error(words.away);
   }
   const found = await answer.json().catch(() => ({}));
-  if (answer.status === 401 && path !== "/session") {
-    const here = location.pathname + location.search;
-    location.assign(location.pathname === "/" ? here : `/?to=${encodeURIComponent(here)}`);
-  }
   if (!answer.ok) throw new Error(found.detail ?? `${answer.status}`);
   return found;
 }

@@ -1,0 +1,168 @@
+"""What every request passes: its id, the limits of its body, the log and the metrics."""
+
+import asyncio
+import re
+import secrets
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from starlette.datastructures import Headers, MutableHeaders
+
+from judge.service.monitoring import LOG
+from judge.service.problems import Problem
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from judge.service.monitoring import Metrics
+
+MEGABYTE: Final = 1_000_000
+CLIENT_GONE: Final = 499
+"""The status in the log where the client hung up before the response."""
+_REQUEST_ID: Final = "x-request-id"
+_REQUEST_IDS: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_PROBES: Final = frozenset({"/healthz", "/readyz"})
+_UPLOAD: Final = re.compile(r"/v1/batches(/[^/]*)?")
+_ERROR_STATUS: Final = 400
+_MAX_DISCARDED_BYTES: Final = 32 * MEGABYTE
+_DISCARD_SECONDS: Final = 5.0
+_HEADERS: Final = {
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the service accepts."""
+
+    queue: int = 256
+    """Live requests that may wait."""
+    running: int = 2
+    """Batches that are judged at a time."""
+    max_body: float = 16.0
+    """Megabytes of a body, except for batches."""
+    max_batch: float = 4096.0
+    """Megabytes of a batch, also after unpacking."""
+    body_seconds: float = 30.0
+    """Time for a whole body to arrive, except for batches."""
+    batch_seconds: float = 3600.0
+    """Time for a whole batch to arrive."""
+
+
+def too_large(megabytes: float) -> Problem:
+    """Return the problem of a body over this limit."""
+    return Problem(
+        "too-large", f"over {megabytes:g} MB; send less, or see --max-body and --max-batch"
+    )
+
+
+class Requests:
+    """A middleware that identifies, limits, logs and counts requests."""
+
+    def __init__(self, app: "ASGIApp", limits: Limits, metrics: "Metrics") -> None:
+        self._app = app
+        self._limits = limits
+        self._metrics = metrics
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers, began, status = Headers(scope=scope), time.monotonic(), CLIENT_GONE
+        given = headers.get(_REQUEST_ID, "")
+        scope["judge.request"] = given if _REQUEST_IDS.fullmatch(given) else secrets.token_hex(8)
+        body = _Body(scope, headers, receive, self._limits)
+
+        async def send_headers(message: "Message") -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                await body.discard()
+                response = MutableHeaders(scope=message)
+                response[_REQUEST_ID] = scope["judge.request"]
+                for name, value in _HEADERS.items():
+                    response.setdefault(name, value)
+            await send(message)
+
+        try:
+            await self._app(scope, body.receive, send_headers)
+        except Exception:
+            status = 500
+            raise
+        finally:
+            self._note(scope, status, time.monotonic() - began)
+
+    def _note(self, scope: "Scope", status: int, seconds: float) -> None:
+        # Made-up paths must not make as many metrics.
+        route = getattr(scope.get("route"), "path", "other")
+        client = scope.get("state", {}).get("client") or "-"
+        self._metrics.request(scope["method"], route, status, client, seconds)
+        if scope["path"] in _PROBES and status < _ERROR_STATUS:
+            return
+        entry = {"request": scope["judge.request"], "client": client, "method": scope["method"]}
+        entry |= {"route": route, "status": status, "ms": round(1000 * seconds, 1)}
+        entry |= {key: str(value)[:64] for key, value in scope.get("path_params", {}).items()}
+        LOG.info("request", extra={"entry": entry})
+
+
+class _Body:
+    """The body of one request, within its limits."""
+
+    def __init__(
+        self, scope: "Scope", headers: Headers, receive: "Receive", limits: Limits
+    ) -> None:
+        is_upload = scope["method"] in {"POST", "PUT"} and _UPLOAD.fullmatch(scope["path"])
+        self._receive = receive
+        self._megabytes = limits.max_batch if is_upload else limits.max_body
+        self._seconds = limits.batch_seconds if is_upload else limits.body_seconds
+        self._deadline = asyncio.get_running_loop().time() + self._seconds
+        length = headers.get("content-length", "0")
+        self._length = int(length) if length.isdecimal() else 0
+        self._expected = "expect" in headers
+        self._size = 0
+        self._is_complete = not (self._length or "transfer-encoding" in headers)
+
+    async def receive(self) -> "Message":
+        """Return the next message of the client."""
+        if self._is_complete:
+            return await self._receive()
+        if self._length > self._megabytes * MEGABYTE:
+            raise too_large(self._megabytes)
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._next()
+        except TimeoutError:
+            raise Problem(
+                "too-slow",
+                f"the body did not arrive within {self._seconds:g} seconds; send it faster",
+                headers={"Connection": "close"},
+            ) from None
+        if self._size > self._megabytes * MEGABYTE:
+            raise too_large(self._megabytes)
+        return message
+
+    async def _next(self) -> "Message":
+        message = await self._receive()
+        self._expected = False
+        self._size += len(message.get("body", b""))
+        self._is_complete = not message.get("more_body", False)
+        return message
+
+    async def discard(self) -> None:
+        """Read the rest of a body that nothing needs.
+
+        Otherwise closing the connection resets it before the client has read the response.
+        """
+        most = self._megabytes * MEGABYTE + _MAX_DISCARDED_BYTES
+        if self._expected or self._length > most:
+            return
+        try:
+            async with asyncio.timeout(_DISCARD_SECONDS):
+                while not self._is_complete and self._size < most:
+                    await self._next()
+        except TimeoutError:
+            return
