@@ -52,6 +52,7 @@ def opened(
     width: int = DESK,
     theme: Literal["light", "dark"] = "light",
     scripts: bool = True,
+    password: str | None = None,
 ) -> Iterator[Page]:
     """A page in a new context, at `address`, an URL of `file:` or of loopback.
 
@@ -63,6 +64,7 @@ def opened(
         color_scheme=theme,
         viewport={"width": width, "height": 900},
         java_script_enabled=scripts,
+        http_credentials=password and {"username": "judge", "password": password},
     )
     try:
         page = context.new_page()

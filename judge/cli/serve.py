@@ -41,9 +41,10 @@ def serve(
 ) -> None:
     """Serve HTTP: judge answers as they come, and whole files as batches.
 
-    JUDGE_SERVICE_TOKENS lists the accepted tokens, as NAME:TOKEN with commas between. Without it,
-    the service listens only at a loopback address. TLS is left to a proxy. On SIGTERM /readyz says
-    503, live requests end, batches stop and are resumed at the next start; exit code 0.
+    JUDGE_SERVICE_TOKENS lists the accepted tokens, as NAME:TOKEN or NAME:ROLE:TOKEN with
+    commas between; the roles are read, write and admin. Without it, the service listens only at a
+    loopback address. TLS is left to a proxy. On SIGTERM the service accepts no more connections,
+    live requests end, batches stop and are resumed at the next start; exit code 0.
 
     A browser gets the list of batches at /, and from there their reports and a page to label on.
 

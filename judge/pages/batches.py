@@ -1,6 +1,7 @@
 """The service's page of batches: those there are, one more, and where each is looked at."""
 
 from functools import partial
+
 from judge.messages import Lang, Messages
 from judge.pages.html import render
 

@@ -162,6 +162,10 @@ class Service:
         self.metrics.judged(result)
         return result
 
+    def forget_probe(self) -> None:
+        """Have the next `trouble` look again whether the judge's server can be reached."""
+        self._probe = (-math.inf, "")
+
     async def trouble(self) -> str:
         """Return why the service should get no requests; empty if it should."""
         try:

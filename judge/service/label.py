@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, Response
 
 from judge.errors import RunError
 from judge.inputs.runs import RESULTS
-from judge.messages import LANGS, Lang
+from judge.messages import LANGS, LANGUAGE, Lang
 from judge.pages.label import page
 from judge.review.records import Draw
 from judge.review.sheet import read_label
@@ -50,7 +50,9 @@ async def _language(
         Lang | None, Query(description="Language of the page; by default the browser's.")
     ] = None,
 ) -> Lang:
-    return lang or preferred(request.headers.get("accept-language", ""))
+    language = lang or preferred(request.headers.get("accept-language", ""))
+    LANGUAGE.set(language)
+    return language
 
 
 Language = Annotated[Lang, Depends(_language)]

@@ -136,6 +136,7 @@ class _Body:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._next()
         except TimeoutError:
+            self._is_complete = True  # nothing more is read
             raise Problem(
                 "too-slow",
                 f"the body did not arrive within {self._seconds:g} seconds; send it faster",

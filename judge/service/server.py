@@ -18,6 +18,7 @@ from judge.config import SERVICE_TOKENS, Config
 from judge.errors import ConfigError
 from judge.service.access import Tokens, host_names, is_loopback
 from judge.service.app import Service, application, label_application
+from judge.service.monitoring import LOG
 from judge.service.requests import Limits
 
 LOOPBACK: Final = "127.0.0.1"
@@ -186,6 +187,8 @@ def _signals(server: uvicorn.Server) -> Iterator[list[int]]:
     before: dict[signal.Signals, Any] = {}
 
     def stop(number: int) -> None:
+        if not numbers:  # uvicorn raises the signal again at its end
+            LOG.info("draining")
         numbers.append(number)
         server.should_exit = True
         if not server.started and task is not None:

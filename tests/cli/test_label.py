@@ -35,7 +35,7 @@ def test_it_opens_the_page_and_says_at_the_end_what_is_labelled(place: Path) -> 
     run = score(place, [("supported", "unsupported")])
     webbrowser.register("opened", None, Opened(), preferred=True)
     ran = judge("label", run, "--reviewer", "Ann", "--lang", "zh")
-    assert Opened.codes == [200, 403, 403]
+    assert Opened.codes == [200, 400, 403]
     assert ran.code == 130
     (sheet,) = run.rglob("*.ann.csv")
     assert str(sheet) in ran.out.replace("\n", "")

@@ -34,14 +34,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 def test_a_file_is_sent_judged_reported_and_labelled(
     place: Path, serving: Serving, browser: Browser
 ) -> None:
-    with opened(browser, f"{serving.url}/v1/batches?limit=5", width=DESK) as page:
-        assert barriers(page) == []
-        expect(page.locator("#all")).to_be_hidden()
-        expect(page.locator("#token")).to_be_focused()
-        page.keyboard.type(KEY)
-        page.keyboard.press("Enter")
-        page.wait_for_url("**/v1/batches?limit=5")
-        page.goto(serving.url)
+    with opened(browser, serving.url, width=DESK, password=KEY) as page:
         expect(page.locator("#none")).to_be_visible()
         said = "The canteen opens at seven. It closes at three. Dogs are welcome."
         page.set_input_files("#file", write(place / "samples.jsonl", [line("q", said)]))
@@ -84,8 +77,19 @@ def test_a_file_is_sent_judged_reported_and_labelled(
         page.go_back()
         page.get_by_role("link", name=re.compile("批次")).click()
         expect(page.get_by_role("link", name="人工一致性")).to_be_visible()
-        page.get_by_role("button", name="退出").click()
-        expect(page.locator("#token")).to_be_focused()
+
+
+@pytest.mark.no_cover
+def test_requests_are_sent_by_hand_from_the_page_of_swagger(
+    serving: Serving, browser: Browser
+) -> None:
+    with opened(browser, f"{serving.url}/docs", width=DESK, password=KEY) as page:
+        page.get_by_text("/v1/evaluations", exact=True).click()
+        page.get_by_role("button", name="Try it out").click()
+        page.get_by_role("button", name="Execute", exact=True).click()
+        expect(page.locator(".live-responses-table .response .response-col_status")).to_have_text(
+            re.compile("200")
+        )
 
 
 def test_what_goes_wrong_stays_to_be_read_and_focus_stays_where_it_is(
@@ -103,12 +107,10 @@ def test_what_goes_wrong_stays_to_be_read_and_focus_stays_where_it_is(
 
     large = write(place / "large.jsonl", [line("q", "w" * 600_000)])
     with Serving(data, limits=Limits(max_batch=0.5), tokens=f"web:{KEY}") as serving:
-        page = browser.new_page()
+        page = browser.new_page(http_credentials={"username": "judge", "password": KEY})
         page.route("**/v1/batches?limit=500", running)
         page.route("**/v1/batches/a", running)
-        page.goto(f"{serving.url}/?to=http://[")  # a link that leads nowhere
-        page.fill("#token", KEY)
-        page.keyboard.press("Enter")
+        page.goto(serving.url)
         stop = page.get_by_role("button", name="Cancel of a")
         stop.focus()
         row = page.locator("#rows tr")
@@ -120,8 +122,4 @@ def test_what_goes_wrong_stays_to_be_read_and_focus_stays_where_it_is(
         seen = re.findall("[0-9]+ / 100", row.inner_text())[0]
         expect(row).not_to_contain_text(seen)
         expect(page.locator("#trouble")).to_contain_text("over 0.5 MB")
-        page.unroute_all()
-        page.context.clear_cookies()  # as once a login has ended, or the service was started again
-        page.click("#upload button")
-        expect(page.locator("#token")).to_be_focused()
         page.close()

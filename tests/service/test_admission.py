@@ -70,7 +70,7 @@ def test_whoever_hangs_up_cancels_its_calls(tmp_path: Path) -> None:
         # Its place is free again: the next one does not wait for it.
         answer = serving.http.post("/v1/evaluations", content=body("q2"))
         assert (answer.status_code, answer.json()["status"]) == (200, "scored")
-        assert serving.service.slots.free == 1
+        assert "judge_in_flight 0.0" in serving.http.get("/metrics").text
 
 
 def test_a_deadline_of_ones_own_leaves_claims_unscored_in_time(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_judge_that_cannot_be_asked_is_no_bug_and_not_ready(tmp_path: Path) ->
         with serving:
             assert serving.http.get("/readyz").status_code == 200
             judge.close()
-            serving.service._reached = (float("-inf"), "")  # noqa: SLF001  five seconds ago
+            serving.service.forget_probe()
             answer = serving.http.get("/readyz")
             assert (answer.status_code, "cannot be reached" in answer.text) == (503, True)
             outcome = serving.http.post("/v1/evaluations", content=body("q")).json()["sentences"][0]
