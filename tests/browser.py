@@ -11,7 +11,15 @@ from typing import Final, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Dialog, Page, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    Dialog,
+    HttpCredentials,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
 
 CHROMIUM: Final = shutil.which("chromium")
 PHONE: Final = 400
@@ -60,11 +68,12 @@ def opened(
     for anything beyond `file:`, `data:`, `blob:` and loopback.
     """
     wrong: list[str] = []
+    known = None if password is None else HttpCredentials(username="judge", password=password)
     context = browser.new_context(
         color_scheme=theme,
         viewport={"width": width, "height": 900},
         java_script_enabled=scripts,
-        http_credentials=password and {"username": "judge", "password": password},
+        http_credentials=known,
     )
     try:
         page = context.new_page()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, HttpCredentials, Route, expect
 
 from judge.service.requests import Limits
 from tests.browser import DESK, PHONE, barriers, browser, opened, overflow
@@ -107,7 +107,8 @@ def test_what_goes_wrong_stays_to_be_read_and_focus_stays_where_it_is(
 
     large = write(place / "large.jsonl", [line("q", "w" * 600_000)])
     with Serving(data, limits=Limits(max_batch=0.5), tokens=f"web:{KEY}") as serving:
-        page = browser.new_page(http_credentials={"username": "judge", "password": KEY})
+        known = HttpCredentials(username="judge", password=KEY, send="always")
+        page = browser.new_page(http_credentials=known)
         page.route("**/v1/batches?limit=500", running)
         page.route("**/v1/batches/a", running)
         page.goto(serving.url)
