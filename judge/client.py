@@ -8,13 +8,13 @@ import secrets
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
-from itertools import count
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import httpx
 from pydantic import ValidationError
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_exponential
 
 from judge.config import CLIENT_TOKEN, bearer, checked_url
 from judge.errors import (
@@ -26,6 +26,7 @@ from judge.errors import (
     UsageError,
 )
 from judge.inputs.runs import results_in
+from judge.inputs.samples import each
 from judge.records import Sample, SampleResult
 from judge.service.wire import OPEN, BatchStatus, Options, ProblemDetails
 
@@ -34,10 +35,29 @@ _Result = TypeVar("_Result")
 _BUSY: Final = frozenset({429, 502, 503})
 _PAGE: Final = 500
 """Results asked for at a time."""
-_FIRST: Final = 0.2
-_LONGEST: Final = 10.0
-"""Seconds between two attempts, doubled from the first."""
+_AWAY_SECONDS: Final = 10.0
+"""A service that accepts no connection for so long is not there."""
 _PIECE: Final = 1 << 20
+
+
+class _Retry(Exception):
+    """A failure that another attempt may not have."""
+
+    def __init__(self, trouble: JudgeError, seconds: float = 0.0, *, is_away: bool = False) -> None:
+        super().__init__()
+        self.trouble = trouble
+        self.seconds = seconds
+        """The time that the service asks to wait."""
+        self.is_away = is_away
+        """Whether there was no connection."""
+
+
+_backoff: Final = wait_exponential(multiplier=0.2, max=10.0)
+
+
+def _wait(state: RetryCallState) -> float:
+    error = state.outcome.exception() if state.outcome else None
+    return max(_backoff(state), error.seconds if isinstance(error, _Retry) else 0.0)
 
 
 class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
@@ -81,41 +101,58 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         """Close the connections."""
         await self._http.aclose()
 
-    async def _asked(
+    async def _send(
         self,
         method: str,
         path: str,
         body: bytes | Path = b"",
         **rest: Any,  # noqa: ANN401  as of httpx
     ) -> httpx.Response:
-        """The response to a request; a server that is busy, or breaks off, is asked again.
+        """Return the response. A busy service or a broken connection is tried again.
 
-        Whatever is asked may be asked twice: a batch is sent under an id.
+        Every request may be sent twice: a batch is sent under an id of its own.
         """
-        until = time.monotonic() + self._patience
-        for attempt in count():
-            wait = min(_LONGEST, _FIRST * 2**attempt)
-            trouble: JudgeError
-            content = body if isinstance(body, bytes) else _pieces(body)
-            try:
-                answer = await self._http.request(method, path, content=content, **rest)
-            except httpx.TransportError as error:
-                trouble = JudgeUnavailable(
-                    f"the service cannot be reached ({type(error).__name__}); "
-                    "see that judge serve runs there, and name its address"
-                )
-            else:
-                if answer.is_success:
-                    return answer
-                trouble = _error_of(answer)
-                if answer.status_code not in _BUSY:
-                    raise trouble
-                with suppress(ValueError):
-                    wait = max(wait, float(answer.headers.get("Retry-After", "0")))
-            if time.monotonic() + wait > until:
-                raise trouble
-            await asyncio.sleep(wait)
+        began = time.monotonic()
+
+        def is_over(state: RetryCallState) -> bool:
+            error = state.outcome.exception() if state.outcome else None
+            is_away = isinstance(error, _Retry) and error.is_away
+            patience = min(self._patience, _AWAY_SECONDS) if is_away else self._patience
+            return time.monotonic() - began + (state.upcoming_sleep or 0.0) > patience
+
+        try:
+            async for attempt in AsyncRetrying(
+                retry=retry_if_exception_type(_Retry), wait=_wait, stop=is_over, reraise=True
+            ):
+                with attempt:
+                    return await self._send_once(method, path, body, **rest)
+        except _Retry as error:
+            raise error.trouble from None
         raise AssertionError("there is always another attempt")
+
+    async def _send_once(
+        self,
+        method: str,
+        path: str,
+        body: bytes | Path,
+        **rest: Any,  # noqa: ANN401  as of httpx
+    ) -> httpx.Response:
+        content = body if isinstance(body, bytes) else _pieces(body)
+        try:
+            response = await self._http.request(method, path, content=content, **rest)
+        except httpx.TransportError as error:
+            trouble = JudgeUnavailable(
+                f"the service cannot be reached ({type(error).__name__}); check that judge serve "
+                "runs there, and the address"
+            )
+            is_away = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+            raise _Retry(trouble, is_away=is_away) from None
+        if response.is_success:
+            return response
+        if response.status_code not in _BUSY:
+            raise _error_of(response)
+        seconds = response.headers.get("Retry-After", "0")
+        raise _Retry(_error_of(response), float(seconds) if seconds.isdecimal() else 0.0)
 
     async def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
         """The result of one answer, within so many seconds; errors as of `judge.evaluate`.
@@ -126,16 +163,19 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         body = json.dumps(sample.metadata | fields, ensure_ascii=False).encode()
         headers = {"Content-Type": "application/json"}
         headers |= {} if seconds is None else {"Prefer": f"wait={max(1, math.ceil(seconds))}"}
-        answer = await self._asked("POST", "/v1/evaluations", body, headers=headers)
+        answer = await self._send("POST", "/v1/evaluations", body, headers=headers)
         return _sound([answer.content])[0]
 
-    async def evaluate(
-        self, samples: Iterable[Sample], *, at_once: int = 16
-    ) -> AsyncGenerator[SampleResult]:
-        """Results one at a time, in the order of `samples`, so many of which are in flight."""
+    async def evaluate(self, samples: object, *, at_once: int = 16) -> AsyncGenerator[SampleResult]:
+        """Yield the results in the order of `samples`.
+
+        Args:
+            samples: what `judge.evaluate` takes: samples, rows as dicts, tables, and others.
+            at_once: the number of requests in flight.
+        """
         under_way: list[asyncio.Task[SampleResult]] = []
         try:
-            for sample in samples:
+            async for sample in each(samples):
                 under_way.append(asyncio.create_task(self.evaluate_one(sample)))
                 if len(under_way) >= at_once:
                     yield await under_way.pop(0)
@@ -171,12 +211,12 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
             Path(source).open("rb").close()  # noqa: ASYNC230  says at once that it is not there
         except OSError as error:
             raise InputError(f"{error.strerror}; check the path", path=str(source)) from None
-        answer = await self._asked("PUT", path, Path(source), params=params)
+        answer = await self._send("PUT", path, Path(source), params=params)
         return BatchStatus.model_validate_json(answer.content)
 
     async def status(self, batch: str) -> BatchStatus:
         """How a batch stands."""
-        answer = await self._asked("GET", f"/v1/batches/{batch}")
+        answer = await self._send("GET", f"/v1/batches/{batch}")
         return BatchStatus.model_validate_json(answer.content)
 
     async def wait(
@@ -209,7 +249,7 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         path, wanted = f"/v1/batches/{batch}/results", {"after": after, "limit": _PAGE}
         while True:
             before = await self.status(batch)
-            answer = await self._asked("GET", path, params=wanted)
+            answer = await self._send("GET", path, params=wanted)
             if answer.content or before.state not in OPEN:
                 return _sound(answer.content.splitlines(keepends=True))
             await asyncio.sleep(self._every)
@@ -249,11 +289,11 @@ class JudgeClient(AbstractContextManager["JudgeClient"]):
         """The result of one answer, within so many seconds; errors as of `judge.evaluate`."""
         return self._run(self._client.evaluate_one(sample, seconds=seconds))
 
-    def evaluate(self, samples: Iterable[Sample], *, at_once: int = 16) -> list[SampleResult]:
-        """Score `samples`, so many at once, and wait for all results."""
+    def evaluate(self, samples: object, *, at_once: int = 16) -> list[SampleResult]:
+        """Score what `judge.evaluate` takes, and return all results."""
 
         async def collect() -> list[SampleResult]:
-            return [each async for each in self._client.evaluate(samples, at_once=at_once)]
+            return [result async for result in self._client.evaluate(samples, at_once=at_once)]
 
         return self._run(collect())
 
@@ -291,10 +331,10 @@ def _error_of(answer: httpx.Response) -> JudgeError:
 
 def _sound(lines: Iterable[bytes]) -> list[SampleResult]:
     found = list[SampleResult]()
-    for each in results_in(lines):
-        if isinstance(each, str):
-            raise RunError(f"the results of the service: {each}; ask for them again")
-        found.append(each)
+    for result in results_in(lines):
+        if isinstance(result, str):
+            raise RunError(f"the results of the service: {result}; ask for them again")
+        found.append(result)
     return found
 
 
