@@ -202,7 +202,7 @@ def _stored(texts: list[str]) -> set[Name]:
     with DiskStore(Path(os.environ["XDG_CACHE_HOME"]) / "judge") as store:
         rows = dict(store.rows())
     found = [row for text in rows.values() if (row := Row.read(text))]
-    return {(numbers[row.answer], index) for row in found for index in row.verdicts}
+    return {(numbers[row.answer], index) for row in found for index in row.signatures}
 
 
 if __name__ == "__main__":

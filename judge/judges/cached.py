@@ -51,8 +51,8 @@ class Row(Record):
     """Hash of the answer's text."""
     stored: AwareDatetime
     """When the row was written."""
-    verdicts: Mapping[int, PartsVerdict | Verdict]
-    """By sentence index; a language model's own."""
+    verdicts: Mapping[str, PartsVerdict | Verdict]
+    """A language model's own verdicts, by sentence index and cited chunks: `3` or `3:0,2`."""
     replies: tuple[Reply, ...]
     """The replies that the verdicts were read from."""
     flags: tuple[Flag, ...] = ()
@@ -75,13 +75,16 @@ class Row(Record):
             text = json.dumps(fields, ensure_ascii=False)
             return text.encode("utf-8", "replace").decode("utf-8")
 
-    def fits(self, group: Sequence[int], chunks: int) -> bool:
-        """Return whether all its verdicts are on these sentences and on that many chunks."""
-        positions = set(map(str, range(chunks)))
-        return all(
-            index in group and _is_storable(verdict, positions)
-            for index, verdict in self.verdicts.items()
-        )
+    @property
+    def signatures(self) -> dict[int, str]:
+        """The signature of a verdict on each sentence."""
+        return {int(n.partition(":")[0]): each.signature for n, each in self.verdicts.items()}
+
+    def known(self, request: JudgeRequest, group: Sequence[int]) -> dict[int, Verdict]:
+        """Return the verdicts on sentences of this group as the request cites them."""
+        positions = set(map(str, range(len(request.chunks))))
+        found = {index: self.verdicts.get(_name(request, index)) for index in group}
+        return {i: each for i, each in found.items() if each and _is_storable(each, positions)}
 
 
 class CachedJudge:
@@ -136,12 +139,12 @@ class CachedJudge:
         parts: list[Judgment] = []
         for name, group in keys.items():
             row = Row.read(texts[name]) if name in texts else None
-            if row and not row.fits(group, len(request.chunks)):
-                row = None
-            if row:
+            known = row.known(request, group) if row else {}
+            if row and known:
                 calls = tuple(_stored(row.replies))
-                parts.append(Judgment(outcomes=row.verdicts, calls=calls, flags=row.flags))
-            if rest := tuple(index for index in group if not row or index not in row.verdicts):
+                flags = tuple(flag for flag in row.flags if flag.sentence in known)
+                parts.append(Judgment(outcomes=known, calls=calls, flags=flags))
+            if rest := tuple(index for index in group if index not in known):
                 asked = {"chunks": tuple(positional), "ask": rest}
                 judgment = await self._inner.judge(request.model_copy(update=asked))
                 if fresh := _row(request, judgment, row):
@@ -169,10 +172,15 @@ def row_keys(
         group = request.ask[low : low + size]
         key = shared.copy()
         for index in group:
-            cites = ",".join(map(str, request.cites.get(index, ())))
-            key.update(_framed((str(index), broken(request.sentences[index].text), cites)))
+            key.update(_framed((str(index), broken(request.sentences[index].text))))
         keys[key.hexdigest()] = group
     return keys
+
+
+def _name(request: JudgeRequest, index: int) -> str:
+    """Return the name of a sentence in its row, which holds the positions that it cites."""
+    cites = ",".join(map(str, request.cites.get(index, ())))
+    return f"{index}:{cites}" if cites else f"{index}"
 
 
 def _framed(fields: Iterable[str]) -> bytes:
@@ -203,16 +211,17 @@ def _row(request: JudgeRequest, judgment: Judgment, before: Row | None) -> Row |
         return None
     replies = [each for each in judgment.replies if not verdicts.keys().isdisjoint(each.sentences)]
     flags = [flag for flag in judgment.flags if flag.sentence in verdicts]
+    named = {_name(request, index): verdict for index, verdict in verdicts.items()}
     if before:
-        verdicts = {**before.verdicts, **verdicts}
+        named = {**before.verdicts, **named}
         replies, flags = [*before.replies, *replies], [*before.flags, *flags]
     # Unchecked, as all of it has been checked where it was made.
     return Row.model_construct(
         answer=hashlib.sha256(_bytes(request.answer)).hexdigest()[:16],
         stored=datetime.now(UTC).replace(microsecond=0),
-        verdicts=verdicts,
+        verdicts=named,
         replies=tuple(replies),
-        flags=tuple(flags),
+        flags=tuple(dict.fromkeys(flags)),
     )
 
 
@@ -302,7 +311,7 @@ def contents(rows: Iterable[tuple[str, str]]) -> Contents:
     found = Contents()
     for row in filter(None, (Row.read(text) for _, text in rows)):
         found.answers.add(row.answer)
-        made = {index: verdict.signature for index, verdict in row.verdicts.items()}
+        made = row.signatures
         for signature in made.values():
             tally = found.signatures.setdefault(signature, Tally())
             tally.verdicts += 1

@@ -55,7 +55,7 @@ def stored(samples: Path) -> set[Name]:
     with DiskStore(samples.with_name("caches") / "judge") as store:
         rows = dict(store.rows())
     found = [row for text in rows.values() if (row := Row.read(text))]
-    return {(hashes[row.answer], index) for row in found for index in row.verdicts}
+    return {(hashes[row.answer], index) for row in found for index in row.signatures}
 
 
 def asked_since(server: JudgeServer, first: int) -> set[Name]:
