@@ -130,7 +130,7 @@ def test_sentences_do_not_mix() -> None:
 # Caught of those that do not hold, and false alarms among those that do. Of the held half only
 # these totals are looked at: `tests/bench/citations.py`.
 TALLIES: Final = {
-    ("learn", "similarity"): Tally(11, 15, 5, 36),
+    ("learn", "similarity"): Tally(12, 15, 7, 36),
     ("learn", "llm"): Tally(15, 17, 2, 22),
     ("held", "similarity"): Tally(11, 16, 6, 33),
     ("held", "llm"): Tally(15, 17, 2, 20),
