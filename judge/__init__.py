@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from judge.evaluator import evaluate as evaluate
     from judge.inputs.samples import read_samples as read_samples
     from judge.overlap import measure_overlap as measure_overlap
-    from judge.pages.run import Run as Run
-    from judge.pages.run import read_run as read_run
+    from judge.pages.notebook import Run as Run
+    from judge.pages.notebook import read_run as read_run
     from judge.protocols import Embedder as Embedder
     from judge.protocols import Judge as Judge
     from judge.protocols import ReviewHook as ReviewHook
@@ -74,7 +74,7 @@ _MODULES = {
     "judge.reports.rows": "to_rows",
     "judge.retrieval": "measure_retrieval measure_run",
     "judge.retrieval.records": "RankRules",
-    "judge.pages.run": "Run read_run",
+    "judge.pages.notebook": "Run read_run",
     "judge.scores.totals": "summarize",
 }
 _ROOMS = ("exam", "review")

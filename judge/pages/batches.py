@@ -1,13 +1,12 @@
-"""The service's page of batches: those there are, one more, and where each is looked at."""
+"""The page of the service's batches: the list of them, and a form that sends another."""
 
-from functools import partial
-
-from judge.messages import Lang, Messages
+from judge.messages import Messages
 from judge.pages.html import render
+from judge.pages.words import Words
 
 
-def page(lang: Lang) -> str:
-    """The page. It holds nothing of any batch; its script asks the service for them."""
+def page() -> str:
+    """Return the page. It holds no data of a batch; its script asks the service for them."""
     words = Messages.of("batches")
-    texts = {key: words.template(key, lang) for key in words}
-    return render("batches.html", lang, words=partial(words, lang=lang), texts=texts)
+    texts = {key: words.template(key) for key in words}
+    return render("batches.html", words=Words("batches"), texts=texts)

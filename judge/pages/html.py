@@ -1,37 +1,43 @@
-"""HTML pages from templates: one file each, that needs no other and runs no script but its own."""
+"""HTML pages from templates: one file each, which needs no other and runs only its own script."""
 
 import gzip
 import hashlib
 from base64 import b64encode
 from collections.abc import Iterator
+from contextvars import copy_context
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from judge.messages import Lang
+from judge.messages import LANGUAGE
 from judge.text.visible import clip, flat, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_LONGEST: Final = 600
-"""Characters of a text from outside that a page shows."""
+_SHOWN_CHARACTERS: Final = 600
 
 
-def render(template: str, lang: Lang, **values: object) -> str:
-    """A page of `judge/pages/templates` as text, to be written as UTF-8.
+def render(template: str, **values: object) -> str:
+    """Return a page made from `judge/pages/templates`, as text to be written as UTF-8.
 
-    All that a template is given is escaped where it is shown: text becomes no markup. The filter
-    `shown` puts text from outside on one line, fit to be read, and cuts it where it runs on;
-    `whole` cuts nothing and keeps lines; `place` makes a share, 0 to 1, a place along a scale.
-    jinja2.UndefinedError where the template shows a name that is not given.
+    All values are escaped where they are shown: text becomes no markup. The filter `shown` puts
+    text from outside on one line, makes it legible and shortens it; `whole` makes it legible only;
+    `place` turns a share, 0 to 1, into a place along a scale.
+
+    Raises:
+        jinja2.UndefinedError: the template shows a name that is not among `values`.
     """
-    return "".join(pieces(template, lang, **values))
+    return "".join(pieces(template, **values))
 
 
-def pieces(template: str, lang: Lang, **values: object) -> Iterator[str]:
-    """The same page piece by piece: what a template loops over need not be in memory at once."""
-    return _environment().get_template(template).generate(values, lang=lang)
+def pieces(template: str, **values: object) -> Iterator[str]:
+    """Yield the same page in pieces, so that lists in it need not be in memory as a whole."""
+    made = _environment().get_template(template).generate(values, lang=LANGUAGE.get())
+    # Another thread, which knows no language, may ask for the next piece.
+    context = copy_context()
+    while (piece := context.run(next, made, None)) is not None:
+        yield piece
 
 
 @cache
@@ -48,24 +54,24 @@ def _environment() -> "Environment":
     )
     made.globals["source"] = _source
     made.filters["digest"] = _digest
-    made.filters["shown"] = lambda text: clip(flat(text), _LONGEST)
+    made.filters["shown"] = lambda text: clip(flat(text), _SHOWN_CHARACTERS)
     made.filters["whole"] = visible
     made.filters["place"] = lambda share: f"{100 * share:.2f}%"
     return made
 
 
 def packed(data: bytes) -> str:
-    """What a page carries much of: gzip, base64. A script unpacks it by `DecompressionStream`."""
+    """Return data as base64 of gzip, which a script unpacks with `DecompressionStream`."""
     return b64encode(gzip.compress(data, compresslevel=6, mtime=0)).decode()
 
 
 @cache
 def _source(*names: str) -> str:
-    """Style sheets or scripts of ours, one behind the other, as they stand."""
+    """Return the text of style sheets or scripts, one after another."""
     folder = files("judge.pages") / "templates"
     return "".join((folder / name).read_text("utf-8") for name in names)
 
 
 def _digest(text: str) -> str:
-    """What a Content-Security-Policy calls a style sheet or a script by."""
+    """Return the hash by which a Content-Security-Policy names a style sheet or a script."""
     return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,38 +1,37 @@
-"""The page on which people label, a sentence at a time."""
+"""The page on which people label, one sentence at a time."""
 
-from functools import partial
 from shlex import quote
 from typing import Final
 
-from judge.messages import Lang, Messages
+from judge.messages import LANGUAGE, Messages
 from judge.pages.html import render
+from judge.pages.words import Words
 from judge.records import Support
 from judge.review.worksheet import SKIPS
 
-_SCRIPT: Final = ("page.", "label.", "skip.")
-"""What the script of the page says by itself."""
+_SCRIPT_KEYS: Final = ("page.", "label.", "skip.")
 
 
-def page(lang: Lang, run: str = "") -> str:
-    """The page. It holds no text of the run; its script asks for these beside its own address.
+def page(run: str = "") -> str:
+    """Return the page. It holds no text of the run; its script asks the service for them.
 
     Args:
-        lang: of the page.
-        run: what `judge review import` is to be given; without, the service imports.
+        run: the run folder in the command `judge review import` that the page shows at the end.
+            Without it the page has a button, and the service imports the labels.
     """
     words = Messages.of("label")
     texts = {
-        key.removeprefix("page."): words.template(key, lang)
+        key.removeprefix("page."): words.template(key)
         for key in words
-        if key.startswith(_SCRIPT)
+        if key.startswith(_SCRIPT_KEYS)
     }
+    chinese = LANGUAGE.get() == "zh"
     return render(
         "label.html",
-        lang,
-        words=partial(words, lang=lang),
+        words=Words("label"),
         texts=texts,
         labels=[each.value for each in Support],
         skips=SKIPS,
         home=not run,
-        command=f"judge review import {quote(run)}" + " --lang zh" * (lang == "zh"),
+        command=f"judge review import {quote(run)}" + " --lang zh" * chinese,
     )

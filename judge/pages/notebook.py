@@ -1,75 +1,153 @@
-"""What a notebook shows of an answer or of a run: a piece of a page, with all that it needs."""
+"""A run folder in Python, and what a notebook shows of an answer or of a run."""
 
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
 
-from judge.messages import Lang, language_of
+from judge.errors import ConfigError, RunError
+from judge.inputs import runs
+from judge.messages import language_of, use_language
 from judge.pages.answers import scores_of
 from judge.pages.html import render
-from judge.pages.report import Words, tables
-from judge.records import SampleResult, Summary
+from judge.pages.report import ReportWords, tables
+from judge.records import Sample, SampleResult, Summary
+from judge.reports.rows import COLUMNS, Level, to_rows
 from judge.reports.worst import entries
 from judge.scores.answer import by_similarity, support_of
+from judge.text.visible import clip
 
-_MOST: Final = 200
-"""Sentences of an answer that are shown: a notebook keeps what it showed."""
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+
+_MAX_SENTENCES: Final = 200
+_QID_CHARACTERS: Final = 80
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Run(runs.Run):
+    """A run in a folder. Iterating reads its results anew from disk, in input order."""
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Self:
+        """Open the run that `judge score -o FOLDER` wrote, finished or not.
+
+        Raises:
+            RunError: there is no run, or it is damaged.
+        """
+        found = runs.read_run(folder)
+        return cls(found.folder, found.record, found.summary)
+
+    def __iter__(self) -> Iterator[SampleResult]:
+        return self.results
+
+    def __len__(self) -> int:
+        """Return the number of results; of an unfinished run, the number so far."""
+        finished = self.record.finished is not None
+        return self.record.input.samples if finished else sum(1 for _ in self)
+
+    def __contains__(self, qid: object) -> bool:
+        return any(result.qid == qid for result in self)
+
+    def __getitem__(self, qid: str) -> SampleResult:
+        """Return the result of one answer; all results before it are read.
+
+        Raises:
+            RunError: there is no such answer.
+        """
+        for result in self:
+            if result.qid == qid:
+                return result
+        raise RunError(f"{self.folder}: no answer {clip(repr(qid), _QID_CHARACTERS)}")
+
+    def __repr__(self) -> str:
+        return f"Run.open({str(self.folder)!r})"
+
+    def _repr_html_(self) -> str:
+        """Return the scores as in the report, in the language of the first answer."""
+        texts = (each.text for result in islice(self, 1) for each in result.sentences)
+        name = self.folder.resolve().name
+        with use_language(language_of("".join(texts))):
+            if self.summary is not None:
+                return totals(self.summary, name)
+            words = ReportWords()
+            line = words("notebook.unfinished", done=len(self), all=self.record.input.samples)
+            return _run(words("title.page", run=name), None, line)
+
+    def sample(self, qid: str) -> Sample | None:
+        """Return the sample of an answer, or None where the input is gone or has changed.
+
+        Raises:
+            RunError: there is no such answer.
+        """
+        return runs.Origins(self.folder).of(self[qid])
+
+    def to_pandas(self, level: Level = "sentences") -> "pd.DataFrame":
+        """Return the rows of `to_rows` as a DataFrame.
+
+        Raises:
+            ConfigError: pandas is not installed, or there is no such level.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415  no dependency of ours
+        except ImportError:
+            raise ConfigError("to_pandas: pandas is not installed: pip install pandas") from None
+        rows, columns = to_rows(self, level), COLUMNS[level]
+        # A column without any value has no type in pandas unless it is given one.
+        numbers = {name: "float64" for name, kind in columns.items() if kind is float}
+        return pd.DataFrame(rows, columns=list(columns)).astype(numbers)
+
+
+read_run = Run.open
 
 
 def answer(result: SampleResult) -> str:
-    """An answer in its own language: its scores, and each sentence with what it rests on."""
-    shown = result.sentences[:_MOST]
-    lang = language_of("".join(each.text for each in shown))
-    words = Words(lang)
-    names = [flag.name.value for flag in result.flags if flag.sentence is None]
-    general = [f"{name}{words('script.colon')}{words.looks(f'flag.{name}')}" for name in names]
-    lines = [" · ".join(_scores(result, words)), *general]
-    return render(
-        "notebook.html",
-        lang,
-        words=words,
-        title=result.qid,
-        lines=lines if shown else [*lines, words("script.empty")],
-        summary=None,
-        sentences=[
-            (each, support_of(each.sentence) or "excluded") for each in entries(result)[:_MOST]
-        ],
-        more=len(result.sentences) - len(shown),
-        signature=result.signature,
-    )
+    """Return HTML of an answer in its own language: its scores, and each sentence's grounds."""
+    shown = result.sentences[:_MAX_SENTENCES]
+    with use_language(language_of("".join(each.text for each in shown))):
+        words = ReportWords()
+        names = [flag.name.value for flag in result.flags if flag.sentence is None]
+        flags = [f"{name}{words('script.colon')}{words.looks('flag', name)}" for name in names]
+        lines = [" · ".join(_scores(result, words)), *flags]
+        return render(
+            "notebook.html",
+            words=words,
+            title=result.qid,
+            lines=lines if shown else [*lines, words("script.empty")],
+            summary=None,
+            sentences=[
+                (each, support_of(each.sentence) or "excluded")
+                for each in entries(result)[:_MAX_SENTENCES]
+            ],
+            more=len(result.sentences) - len(shown),
+            signature=result.signature,
+        )
 
 
-def _scores(result: SampleResult, words: Words) -> Iterator[str]:
+def _scores(result: SampleResult, words: ReportWords) -> Iterator[str]:
     scores, offline = result.scores, by_similarity(each.outcome for each in result.sentences)
-    per = words.figures.percent
-    yield words.looks(f"status.{result.status.value}")
+    yield words.looks("status", result.status.value)
     if scores.unscored and scores.faithfulness_bounds:
-        low, high = map(per, scores.faithfulness_bounds)
+        low, high = map(words.percent, scores.faithfulness_bounds)
         yield words("script.open", low=low, high=high, unscored=scores.unscored)
     for name, value in scores_of(result).items():
         if value is not None:
-            called = "looks_supported" if offline and name == "faithfulness" else name
-            yield words(f"script.{called}", value=per(value))
+            shown = "looks_supported" if offline and name == "faithfulness" else name
+            yield words.of("script", shown, value=words.percent(value))
 
 
-def totals(summary: Summary, lang: Lang = "en", name: str | None = None) -> str:
-    """The scores of a run, of this name where it has one."""
-    words = Words(lang)
+def totals(summary: Summary, name: str | None = None) -> str:
+    """Return HTML of a run's scores, under the name of the run if it has one."""
+    words = ReportWords()
     title = words("title.scores") if name is None else words("title.page", run=name)
-    return _run(title, words, lang, summary)
+    return _run(title, summary)
 
 
-def unfinished(name: str, done: int, every: int, lang: Lang) -> str:
-    """A run that has no scores yet."""
-    words = Words(lang)
-    said = words("notebook.unfinished", done=done, all=every)
-    return _run(words("title.page", run=name), words, lang, None, said)
-
-
-def _run(title: str, words: Words, lang: Lang, summary: Summary | None, *lines: str) -> str:
+def _run(title: str, summary: Summary | None, *lines: str) -> str:
     return render(
         "notebook.html",
-        lang,
-        words=words,
+        words=ReportWords(),
         title=title,
         lines=lines,
         summary=summary,

@@ -7,7 +7,7 @@ from html import escape
 from tempfile import TemporaryFile
 from typing import IO, Final, Literal, NamedTuple
 
-from judge.messages import Lang, Messages
+from judge.messages import Messages
 from judge.records import SampleResult, SentenceResult, Support, Verdict, failure_of
 from judge.text.visible import clip, flat
 
@@ -40,54 +40,54 @@ class Case(NamedTuple):
         return "\n".join((self.message, *self.lines))
 
 
-def case_of(result: SampleResult, least: float = 1.0, lang: Lang = "en") -> Case:
+def case_of(result: SampleResult, least: float = 1.0) -> Case:
     """The case of an answer whose faithfulness is to be `least` or more.
 
     A failure whatever the claims without a verdict are worth; else an error where there is one, for
     what was not judged did not pass; skipped where nothing was to be judged.
     """
-    scores, say = result.scores, Messages.of("cases")
+    scores, say = result.scores, Messages.of("cases", "case")
     wrong = [s for s in result.sentences if _is_wrong(s)]
     open_ = [s for s in result.sentences if failure_of(s.outcome)]
     bounds = scores.faithfulness_bounds
     kind: Kind = "passed"
     if bounds is None:
-        status = Messages.of("looks")(f"status.{result.status.value}", lang)
-        return Case("skipped", say("case.skipped", lang, status=status))
+        status = Messages.of("looks", "status")(result.status.value)
+        return Case("skipped", say("skipped", status=status))
     if bounds[1] < least - _ROUNDING:
         kind, named = "failure", wrong
     elif scores.unscored:
         kind, named = "error", open_
     else:
         return Case("passed")
-    key = f"case.{'failed' if kind == 'failure' else kind}"
-    told = say(key, lang, count=len(named), claims=scores.claims)
+    key = "failed" if kind == "failure" else "error"
+    told = say(key, count=len(named), claims=scores.claims)
     if named:
-        told = say("case.first", lang, told=told, text=clip(flat(named[0].text), _TITLE))
+        told = say("first", told=told, text=clip(flat(named[0].text), _TITLE))
     listed = [*wrong, *open_] if kind == "failure" else [*open_, *wrong]
-    lines = [line for each in listed[:_MOST] for line in sentence_lines(each, lang)]
+    lines = [line for each in listed[:_MOST] for line in sentence_lines(each)]
     if len(listed) > _MOST:
-        lines.append(say("case.more", lang, count=len(listed) - _MOST))
+        lines.append(say("more", count=len(listed) - _MOST))
     return Case(kind, told, tuple(lines))
 
 
-def sentence_lines(sentence: SentenceResult, lang: Lang) -> Iterator[str]:
+def sentence_lines(sentence: SentenceResult) -> Iterator[str]:
     """A sentence with its label; below it why, and the quote that says otherwise."""
-    say, outcome, failure = Messages.of("cases"), sentence.outcome, failure_of(sentence.outcome)
-    looks = Messages.of("looks")
+    say, outcome = Messages.of("cases", "case"), sentence.outcome
+    failure = failure_of(outcome)
     verdict = outcome if isinstance(outcome, Verdict) and failure is None else None
-    label = looks(f"label.{verdict.support.value if verdict else 'unscored'}", lang)
+    label = Messages.of("looks", "label")(verdict.support.value if verdict else "unscored")
     text = clip(flat(sentence.text), _LONGEST)
-    yield say("case.sentence", lang, label=label, number=sentence.index + 1, text=text)
+    yield say("sentence", label=label, number=sentence.index + 1, text=text)
     reasons: list[str] = []
     if failure is not None:
-        reason = looks(f"unscored.{failure.reason.value}", lang)
-        reasons = [say("case.quote", lang, chunk=reason, quote=failure.detail)]
+        reason = Messages.of("looks", "unscored")(failure.reason.value)
+        reasons = [say("quote", chunk=reason, quote=failure.detail)]
     elif verdict:
         reasons = [verdict.reason]
         if verdict.support in _QUOTED:
             reasons += [
-                say("case.quote", lang, chunk=each.chunk_id, quote=each.quote)
+                say("quote", chunk=each.chunk_id, quote=each.quote)
                 for each in verdict.evidence[:1]
             ]
     yield from (f"    {clip(flat(reason), _LONGEST)}" for reason in reasons if reason)
@@ -96,8 +96,8 @@ def sentence_lines(sentence: SentenceResult, lang: Lang) -> Iterator[str]:
 class Junit:
     """A JUnit report, an answer a case; memory does not grow with them. To be closed."""
 
-    def __init__(self, name: str, lang: Lang = "en") -> None:
-        self._name, self._lang = name, lang
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._file: IO[bytes] = TemporaryFile()  # noqa: SIM115  it is read when all are there
         self._kinds: Counter[Kind] = Counter()
         self._seconds = 0.0
@@ -109,7 +109,7 @@ class Junit:
 
     def add(self, result: SampleResult) -> None:
         """Take in one answer."""
-        case = case_of(result, lang=self._lang)
+        case = case_of(result)
         self._kinds[case.kind] += 1
         self._signature = self._signature or result.signature
         seconds = sum(call.seconds for call in result.calls if not call.cached)

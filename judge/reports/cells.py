@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-from judge.messages import Lang, Messages
+from judge.messages import LANGUAGE, Messages
 from judge.records import QuadrantCount, QuadrantTable, Summary
 from judge.records.result import QuadrantWord
 from judge.scores.correctness import BY, row_of
@@ -48,10 +48,10 @@ class Note(NamedTuple):
 
 
 class CellTable:
-    """The quadrants of a run in words of one language."""
+    """The quadrants of a run in words."""
 
-    def __init__(self, summary: Summary, found: QuadrantTable, lang: Lang) -> None:
-        self._found, self._lang, self._offline = found, lang, summary.by_similarity
+    def __init__(self, summary: Summary, found: QuadrantTable) -> None:
+        self._found, self._offline = found, summary.by_similarity
         there = {word for cell in found.cells for word in cell.words}
         told = not there.isdisjoint({"correct", "wrong"})
         self._compared = told or summary.correctness is not None
@@ -62,13 +62,13 @@ class CellTable:
 
     def words(self, key: str, **values: object) -> str:
         """The words under a key of `say`."""
-        return Messages.of("quadrants")(f"say.{key}", self._lang, **values)
+        return Messages.of("quadrants", "say")(key, **values)
 
     @property
     def title(self) -> str:
         """The title of the table."""
         found = self._found
-        answers = counted(found.counted, "answer") if self._lang == "en" else f"{found.counted:,}"
+        answers = counted(found.counted, "answer") if LANGUAGE.get() == "en" else f"{found.counted:,}"
         return self.words("title", counted=answers)
 
     def signs(self, cell: QuadrantCount) -> list[str]:
@@ -85,7 +85,7 @@ class CellTable:
     def means(self, cell: QuadrantCount) -> str:
         """Return the meaning of a quadrant, with the first qids in it."""
         qids = _named(cell.qids, cell.answers)
-        means = self.words("means", reading=reading(cell.words, self._lang), qids=qids)
+        means = self.words("means", reading=reading(cell.words), qids=qids)
         if cell.partly and cell.half in IN_PART:
             means = self.words("partly", means=means, partly=f"{cell.partly:,}")
         return means
@@ -138,10 +138,10 @@ class CellTable:
             yield Note(self.words("differing", answers=f"{differing:,}"), "caution")
 
 
-def reading(words: Collection[QuadrantWord], lang: Lang) -> str:
-    """Return the meaning of a quadrant in one language."""
+def reading(words: Collection[QuadrantWord]) -> str:
+    """Return the meaning of a quadrant."""
     row = row_of(words)
-    return row.zh if lang == "zh" else row.en
+    return row.zh if LANGUAGE.get() == "zh" else row.en
 
 
 def _named(qids: Sequence[str], answers: int) -> str:

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.messages import Lang, Messages
+from judge.messages import Messages
 from judge.records import Interval, SampleResult, Summary, Support
 from judge.records.comparison import (
     AnswerChange,
@@ -100,14 +100,14 @@ def slice_name(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def score_name(name: str, lang: Lang, *, offline: bool) -> str:
+def score_name(name: str, *, offline: bool) -> str:
     """Return the name of a score for people, complete where a run's table shortens it."""
     field = FIELDS.get(name, name)
-    own, totals = Messages.of("compare"), Messages.of("totals")
-    if f"score.{name}" in own:
-        return own(f"score.{name}", lang)
-    key = f"score.{OFFLINE.get(field, field) if offline else field}"
-    return totals(key, lang).strip() if key in totals else name
+    own, totals = Messages.of("compare", "score"), Messages.of("totals", "score")
+    if name in own:
+        return own(name)
+    key = OFFLINE.get(field, field) if offline else field
+    return totals(key).strip() if key in totals else name
 
 
 def findings(scores: Mapping[str, ScoreDifference | None]) -> Iterator[str]:

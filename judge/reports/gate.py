@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
 from judge.errors import ConfigError
-from judge.messages import Lang, Messages
+from judge.messages import Messages
 from judge.records import (
     CorpusBounds,
     CorpusScore,
@@ -339,21 +339,20 @@ def exit_code(summary: Summary) -> int:
     return OVER_BUDGET if summary.over_budget and code != UNTRUSTED else code
 
 
-def told(result: GateResult, lang: Lang) -> str:
+def told(result: GateResult) -> str:
     """A gate in words, what was held against it, and whether it passed."""
-    texts = Messages.of("looks")
+    texts = Messages.of("looks", "gate")
     verdict = "passed" if result.passed else "failed" if result.value is not None else "unmeasured"
-    keys = {part: f"gate.{part.replace(' ', '_')}" for part in result.what.split(", ")}
+    keys = {part: part.replace(" ", "_") for part in result.what.split(", ")}
     # An older run may say something else.
-    what = [texts(key, lang) if key in texts else part for part, key in keys.items()]
+    what = [texts(key) if key in texts else part for part, key in keys.items()]
     return texts(
-        "gate.line",
-        lang,
+        "line",
         name=result.name,
         bound=f"{'>=' if result.side == 'least' else '<='} {result.bound:g}",
         value="–" if result.value is None else f"{result.value:.3f}",
-        what=texts("gate.joint", lang).join(what),
-        verdict=texts(f"gate.{verdict}", lang),
+        what=texts("joint").join(what),
+        verdict=texts(verdict),
     )
 
 

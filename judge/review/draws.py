@@ -10,7 +10,7 @@ from judge.backends.hook import uniform
 from judge.errors import ConfigError, RunError
 from judge.inputs.folder import hold
 from judge.inputs.runs import made_from
-from judge.messages import Lang, Messages
+from judge.messages import Messages
 from judge.records import SampleResult
 from judge.review.folder import check_output, fingerprint, labelled_draws, write_draw
 from judge.review.records import Draw, DrawnSentence, Label, Stratum, Target
@@ -62,7 +62,6 @@ def draw(
     reviewers: Sequence[str] = ("",),
     overlap: int = 0,
     verdicts: bool = False,
-    lang: Lang = "en",
     force: bool = False,
 ) -> Drawn:
     """Draw claims of a finished run for people to label, and write them into sheets.
@@ -80,7 +79,6 @@ def draw(
         reviewers: their names, which stand in their sheets; an empty one is filled in by them.
         overlap: how many of the sentences all reviewers get; the rest is dealt out.
         verdicts: whether the sheet shows what the judge said.
-        lang: of the headers.
         force: whether files that are there are replaced.
 
     Raises:
@@ -102,16 +100,16 @@ def draw(
     hands: list[list[dict[str, str]]] = [[] for _ in sheets]
     made = []
     for place, drawing in enumerate(drawings):
-        rows = carried(run, drawing, lang) if len(sheets) == 1 else drawing.rows
+        rows = carried(run, drawing) if len(sheets) == 1 else drawing.rows
         filled = sum("human_support" in row for row in rows)
         if target != "faithfulness":
-            asked = Messages.of("sheet")(f"asked.{drawing.draw.target}", lang)
+            asked = Messages.of("sheet", "asked")(drawing.draw.target)
             rows = [{**row, "asked": asked} for row in rows]
         several = deal(rows, len(sheets), _part(overlap, place, halves))
         hands = [hand + more for hand, more in zip(hands, several, strict=True)]
         made.append(Drawn(drawing.draw, kept[place], sheets, filled))
     columns = (BLIND, OPEN) if target == "faithfulness" else (COMPARED, COMPARED_OPEN)
-    hand_out(sheets, reviewers, hands, columns[verdicts], lang)
+    hand_out(sheets, reviewers, hands, columns[verdicts])
     return made[0]._replace(others=tuple(made[1:]))
 
 
@@ -134,12 +132,11 @@ def hand_out(
     reviewers: Sequence[str],
     hands: Sequence[Sequence[dict[str, str]]],
     columns: Sequence[str],
-    lang: Lang,
 ) -> None:
     """Write each reviewer's rows, under the reviewer's name where a row has none."""
     for path, name, hand in zip(sheets, reviewers, hands, strict=True):
         named = ({**row, "reviewer": row.get("reviewer") or name} for row in hand)
-        write_sheet(path, named, columns, lang)
+        write_sheet(path, named, columns)
 
 
 def take(
@@ -240,7 +237,7 @@ def deal(rows: Sequence[_Row], hands: int, overlap: int) -> list[list[_Row]]:
     ]
 
 
-def carried(run: Path, drawing: Drawing, lang: Lang) -> list[dict[str, str]]:
+def carried(run: Path, drawing: Drawing) -> list[dict[str, str]]:
     """The rows of a draw, filled in where earlier draws have the same label of a sentence only."""
     known: defaultdict[tuple[str, int], list[Label]] = defaultdict(list)
     for _, earlier in labelled_draws(run, drawing.draw.target)[0]:
@@ -251,7 +248,7 @@ def carried(run: Path, drawing: Drawing, lang: Lang) -> list[dict[str, str]]:
         labels = known[sentence.qid, sentence.sentence]
         said = {}
         if len({(label.support, label.supported) for label in labels}) == 1:
-            first, word = labels[0], word_for(labels[0].support, lang)
+            first, word = labels[0], word_for(labels[0].support)
             said = {"human_support": word, "human_note": first.note, "reviewer": first.reviewer}
         filled.append(row | said)
     return filled

@@ -15,7 +15,6 @@ from judge.errors import InputError
 from judge.inputs.files import MAX_LINE, spoken
 from judge.inputs.runs import read_document
 from judge.inputs.samples import Source
-from judge.messages import Lang
 from judge.records import Document, Record, Sample
 from judge.review.agreement import krippendorff_alpha
 from judge.review.draws import deal, digest, hand_out, sheets_of
@@ -152,7 +151,6 @@ def draw_gold(
     seed: int = 0,
     reviewers: Sequence[str] = ("",),
     overlap: int = 0,
-    lang: Lang = "en",
     force: bool = False,
     skip_bad_lines: bool = False,
     max_line: float = MAX_LINE,
@@ -170,7 +168,6 @@ def draw_gold(
         seed: of the draw.
         reviewers: their names, which stand in their sheets.
         overlap: how many of the queries all reviewers get; the rest is dealt out.
-        lang: of the headers.
         force: whether files that are there are replaced.
         skip_bad_lines: tell of bad lines of samples, and go on.
         max_line: MB that a line may have.
@@ -197,7 +194,7 @@ def draw_gold(
     with source.samples() as read:
         chosen = heapq.nsmallest(size, read, key=place)
     pool = _pooled(chosen, samples, seed, depth)
-    hand_out(sheets, reviewers, _hands(pool, len(sheets), overlap), GRADED, lang)
+    hand_out(sheets, reviewers, _hands(pool, len(sheets), overlap), GRADED)
     write_whole(kept, [as_json(pool)])
     return DrawnPool(pool, queries, kept, sheets)
 

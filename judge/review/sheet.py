@@ -25,7 +25,7 @@ from judge.inputs.tables import (
     replacing,
     restore,
 )
-from judge.messages import LANGS, Lang, Messages
+from judge.messages import LANGS, LANGUAGE, Lang, Messages
 from judge.records import Sample, SentenceResult, Support, Verdict
 from judge.review.records import Target
 from judge.text.visible import clip
@@ -57,7 +57,6 @@ _GRADES: Final = ("0", "1", "2", "3")
 _CUT: Final = "…"
 _ROOM: Final = LONGEST - 100
 """Characters of an answer around its sentence; the rest of a cell is for the marks."""
-_COLUMN: Final = "columns."
 # No question mark: `yes?` is a doubt, and no answer.
 _QUOTES: Final = " '\"‘’“”「」『』`´"
 _AROUND: Final = _QUOTES + ".。．｡,，、;；:：!！·"
@@ -100,9 +99,9 @@ class Row(NamedTuple):
         return self.cells.get(column, "").strip()
 
 
-def header(column: str, lang: Lang) -> str:
-    """The header of a column, given its canonical name."""
-    return Messages.of("sheet")(_COLUMN + column, lang)
+def header(column: str) -> str:
+    """Return the header of a column, given its canonical name."""
+    return Messages.of("sheet", "columns")(column)
 
 
 def column_of(text: str) -> str | None:
@@ -114,14 +113,14 @@ def column_of(text: str) -> str | None:
     return _columns().get(_bare(text))
 
 
-def word_for(support: Support | None, lang: Lang) -> str:
-    """The word offered for a label; for None, a bare no."""
-    return _labels()[0][support, lang]
+def word_for(support: Support | None) -> str:
+    """Return the word for a label; for None the word no."""
+    return _labels()[0][support, LANGUAGE.get()]
 
 
-def choices(lang: Lang) -> tuple[str, ...]:
-    """The word for each label of the judge's scale, best first."""
-    return tuple(word_for(support, lang) for support in Support)
+def choices() -> tuple[str, ...]:
+    """Return the word for each label of the judge's scale, the best label first."""
+    return tuple(map(word_for, Support))
 
 
 def read_label(text: str) -> Reading | None:
@@ -135,7 +134,8 @@ def read_label(text: str) -> Reading | None:
         return None
     found = _labels()[1].get(word.strip(_AROUND))
     if found is None:
-        offered = " or ".join(", ".join(choices(lang)) for lang in LANGS)
+        words = _labels()[0]
+        offered = " or ".join(", ".join(words[s, lang] for s in Support) for lang in LANGS)
         shown = clip(text.strip(), _LONGEST_SHOWN)
         said = f"human_support {shown!r} is no label"
         raise ValueError(f"{said}; write {offered}, yes or no, 是 or 否")
@@ -238,7 +238,7 @@ def parts_of(text: str) -> Mapping[str, float]:
     return single | pairs
 
 
-def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lang) -> None:
+def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str]) -> None:
     """Write a sheet as CSV, whole or not at all, over what is there.
 
     RunError where it cannot be written. A spreadsheet that opens CSV makes numbers and dates of
@@ -246,7 +246,7 @@ def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lan
     """
     with replacing(Path(path), _STEP) as part, part.open("w", encoding="utf-8", newline="") as file:
         file.write(BOM)
-        file.writelines(map(csv_row, _table(rows, columns, lang)))
+        file.writelines(map(csv_row, _table(rows, columns)))
 
 
 def append_rows(path: Path, rows: _Rows, columns: Sequence[str]) -> None:
@@ -287,13 +287,12 @@ def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[Row]
 
 @cache
 def _columns() -> dict[str, str]:
-    texts = Messages.of("sheet")
-    keys = [key for key in texts if key.startswith(_COLUMN)]
+    texts = Messages.of("sheet", "columns")
     return {
-        _bare(text): key.removeprefix(_COLUMN)
-        for key in keys
-        for lang in LANGS
-        for text in (texts(key, lang), _COLON.split(texts(key, lang))[0])
+        _bare(part): column
+        for column in texts
+        for text in texts.translations(column).values()
+        for part in (text, _COLON.split(text)[0])
     }
 
 
@@ -332,10 +331,10 @@ def _bare(text: str) -> str:
     return "".join(filter(str.isalnum, _folded(text)))
 
 
-def _table(rows: _Rows, columns: Sequence[str], lang: Lang) -> Iterator[list[str]]:
-    yield [header(column, lang) for column in columns]
+def _table(rows: _Rows, columns: Sequence[str]) -> Iterator[list[str]]:
+    yield list(map(header, columns))
     for row in rows:
-        yield [cell(row.get(column, ""), lang) for column in columns]
+        yield [cell(row.get(column, ""), LANGUAGE.get()) for column in columns]
 
 
 def _refuse_foreign(file: IO[bytes], size: int, top: str, path: Path) -> None:
@@ -376,7 +375,7 @@ def _with_ids(sheets: Sequence["Worksheet"]) -> "Worksheet":
     headers = ((sheet, next(sheet_rows(sheet, 1), (0, []))[1]) for sheet in sheets)
     ours = [sheet for sheet, names in headers if "review_id" in map(column_of, names)]
     if not ours:
-        name = f"review_id ({header('review_id', 'zh')})"
+        name = f"review_id ({_in_chinese('review_id')})"
         message = f"no sheet has a column {name} in its first row; "
         raise InputError(message + "name a sheet that `judge review draw` made")
     if len(ours) > 1:
@@ -384,6 +383,10 @@ def _with_ids(sheets: Sequence["Worksheet"]) -> "Worksheet":
         message = f"has review ids on {len(ours)} worksheets, such as {titles}; "
         raise InputError(message + "keep one, or save each as a file of its own")
     return ours[0]
+
+
+def _in_chinese(column: str) -> str:
+    return _COLON.split(Messages.of("sheet", "columns").translations(column)["zh"])[0]
 
 
 def _places(names: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:
@@ -398,8 +401,7 @@ def _places(names: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:
             places[column] = place
     missing = [column for column in wanted[:2] if column not in places]
     if missing:
-        zh = {column: _COLON.split(header(column, "zh"))[0] for column in missing}
-        lacking = " and ".join(f"{column} ({name})" for column, name in zh.items())
+        lacking = " and ".join(f"{column} ({_in_chinese(column)})" for column in missing)
         found = ", ".join(repr(name[:30]) for name in names[:12] if name.strip())
         raise InputError(f"lacks {lacking}; its first row holds {found}")
     return {column: place for column, place in places.items() if column in wanted}

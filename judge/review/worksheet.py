@@ -13,7 +13,7 @@ from judge.errors import RunError
 from judge.inputs.folder import hold
 from judge.inputs.runs import REVIEW
 from judge.inputs.tables import legible, replacing, sync_folder
-from judge.messages import Lang, Messages
+from judge.messages import Messages, use_language
 from judge.records import Record, Sample, SentenceResult
 from judge.review.draws import Drawing, carried, take
 from judge.review.folder import draw_names, fingerprint, read_draw, write_draw
@@ -97,7 +97,7 @@ class Questions:
                 if len(self._origins) == len(wanted):
                     break
 
-    def of(self, review_id: str, lang: Lang) -> Question:
+    def of(self, review_id: str) -> Question:
         """The question of a row; RunError where there is no such row."""
         row = self._rows.get(review_id)
         if row is None:
@@ -111,7 +111,7 @@ class Questions:
             name, text = named(sample, position), sample.chunks[position].text
             start, end = (0, 0) if rank else _best(text, sentence.text)
             evidence.append(_passage(name if held == "chunks" else "", text, start, end))
-        asked = "" if held == "chunks" else Messages.of("sheet")(f"asked.{target}", lang)
+        asked = "" if held == "chunks" else Messages.of("sheet", "asked")(target)
         return Question(
             query=legible(sample.query or "")[:_ROOM],
             claim=own,
@@ -179,7 +179,8 @@ class Worksheet:
         with hold(self._run / REVIEW, patience=_PATIENCE):
             entries = {**self.entries(), review_id: entry}
             with replacing(self.path, _STEP, follow=False) as part:
-                write_sheet(part, self._rows(entries), READ, "en")
+                with use_language("en"):
+                    write_sheet(part, self._rows(entries), READ)
                 with part.open("rb+") as file:
                     os.fsync(file.fileno())
             sync_folder(self.path.parent)
@@ -199,7 +200,7 @@ class Worksheet:
 
     def _carried(self) -> dict[str, Entry]:
         blank = Drawing([{} for _ in self._draw.sentences], self._draw)
-        filled = zip(self._draw.sentences, carried(self._run, blank, "en"), strict=True)
+        filled = zip(self._draw.sentences, carried(self._run, blank), strict=True)
         return {
             each.review_id: Entry(label=_canonical(row["human_support"]), note=row["human_note"])
             for each, row in filled
