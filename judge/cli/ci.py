@@ -14,7 +14,7 @@ from judge.cli.terminal import Page, say
 from judge.errors import RunError
 from judge.inputs.runs import LOCK, OWN, RECORD, REVIEW
 from judge.inputs.tables import replacing, writing
-from judge.messages import LANGUAGE, Messages
+from judge.messages import Messages
 from judge.records import GateResult, SampleResult, Summary
 from judge.reports.cases import Junit, sentence_lines
 from judge.reports.gate import doubted
@@ -62,7 +62,7 @@ class Reports:
         self._paths = [path for path in (junit, markdown) if path is not None]
         if len({os.path.realpath(path) for path in self._paths}) < len(self._paths):
             raise RunError(f"--junit and --markdown {markdown}: are one file; {_STEP}")
-        self._junit = None if junit is None else Junit(folder.resolve().name, LANGUAGE.get())
+        self._junit = None if junit is None else Junit(folder.resolve().name)
         self._worst = Worst(_MAX_WARNINGS)
         self._warns = texts and on_github()
         self._has_begun = False
@@ -109,7 +109,7 @@ class Reports:
         for line in _outcomes(summary, only_failed=True):
             yield annotation("error", line, at)
         for entry in self._worst.sentences():
-            lines = sentence_lines(entry.sentence, LANGUAGE.get())
+            lines = sentence_lines(entry.sentence)
             yield annotation("warning", "\n".join(lines), {**at, "title": entry.qid})
 
 

@@ -14,7 +14,7 @@ from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, RunError
 from judge.inputs.files import placed
 from judge.inputs.runs import RECORD, Run, finished_run, made_from, questions, read_run
-from judge.messages import LANGUAGE, Messages
+from judge.messages import Messages
 from judge.pages.compare import comparison
 from judge.records.comparison import RunComparison, RunLine
 from judge.reports.compare import WITHOUT, Answers, differences, signatures_apart, with_sentences
@@ -112,7 +112,7 @@ def compare(
         check_file("--markdown", markdown, sources=[*sources, *filter(None, [page_file])])
     report = _compared(found, left_out, wanted)
     if page_file is not None:
-        write_whole(page_file, comparison(report, LANGUAGE.get()))
+        write_whole(page_file, comparison(report))
     most = _LISTED if worst is None else worst
     if as_json:
         say_json(report.model_dump_json())

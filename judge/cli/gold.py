@@ -11,7 +11,7 @@ from judge.cli.app import COMMANDS
 from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, reviewer_names, takes_language
 from judge.cli.render.gold import print_gold
 from judge.cli.terminal import output, say, say_json
-from judge.messages import LANGUAGE, Messages
+from judge.messages import Messages
 from judge.review.grades import DrawnPool
 from judge.review.sheet import header
 from judge.text.visible import short
@@ -53,7 +53,6 @@ def draw(
         seed=seed,
         reviewers=reviewer_names(reviewers, overlap),
         overlap=overlap,
-        lang=LANGUAGE.get(),
         force=force,
         skip_bad_lines=skip_bad_lines,
         max_line=max_line,
@@ -109,6 +108,6 @@ def _told(made: DrawnPool) -> Iterator[str]:
         names = ", ".join(short(name) for name in pool.textless[:_NAMED])
         more = "…" * (len(pool.textless) > _NAMED)
         yield tell("textless", count=len(pool.textless), names=names + more)
-    yield tell("grade", sheets=sheets, column=header("human_grade", LANGUAGE.get()))
+    yield tell("grade", sheets=sheets, column=header("human_grade"))
     yield tell("kept", path=made.kept)
     yield tell("next", draw=made.kept, sheets=sheets)

@@ -7,7 +7,6 @@ import typer
 from judge.cli.options import RUN, takes_language
 from judge.cli.terminal import say
 from judge.inputs.runs import made_from
-from judge.messages import LANGUAGE
 from judge.pages.report import report as page
 from judge.review.folder import check_output, write_whole
 
@@ -34,5 +33,5 @@ def report(
     Example: judge report runs/today -o report.html --by category
     """
     check_output(output, made_from(run), force=True)
-    write_whole(output, page(run, LANGUAGE.get(), by))
+    write_whole(output, page(run, by))
     say(f"written to {output} ({output.stat().st_size / 1e6:,.1f} MB)")

@@ -13,7 +13,7 @@ from judge.cli.options import RUN, reviewer_names, takes_language
 from judge.cli.render.agreement import print_agreement
 from judge.cli.terminal import number, output, say
 from judge.errors import InputError
-from judge.messages import LANGUAGE, Messages
+from judge.messages import Messages
 from judge.pages.agreement import page as written
 from judge.records import Summary
 from judge.review.draws import Drawn
@@ -67,7 +67,6 @@ def draw(
         reviewers=reviewer_names(reviewers, overlap),
         overlap=overlap,
         verdicts=open_,
-        lang=LANGUAGE.get(),
         force=force,
     )
     say(*_told(made, run))
@@ -137,9 +136,7 @@ def import_(
     """
 
     def page(agreement: Agreement, summary: Summary) -> str:
-        return written(
-            agreement, summary, LANGUAGE.get(), partial(samples_of, run, agreement.target)
-        )
+        return written(agreement, summary, partial(samples_of, run, agreement.target))
 
     if not sheets:
         if not (sheets := review.worksheets(run)):
@@ -179,8 +176,8 @@ def _told(made: Drawn, run: Path) -> Iterator[str]:
     yield tell(
         "label",
         sheets=", ".join(sheets),
-        column=header("human_support", LANGUAGE.get()),
-        labels=tell("joint").join(choices(LANGUAGE.get())),
+        column=header("human_support"),
+        labels=tell("joint").join(choices()),
         bare=Messages.of("sheet")("yes_or_no"),
     )
     yield tell("kept", paths=", ".join(str(each.kept) for each in halves))

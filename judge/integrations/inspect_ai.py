@@ -19,7 +19,7 @@ from typing import Any
 
 from judge import Evaluator, Sample
 from judge.config import load_config
-from judge.messages import Lang
+from judge.messages import Lang, use_language
 from judge.reports.cases import case_of
 
 try:
@@ -49,7 +49,8 @@ def faithfulness(chunks: str = "contexts", lang: Lang = "en", **settings: Any) -
         row = {"output": state.output.completion, "input": state.input_text, "id": state.sample_id}
         row |= {"metadata": state.metadata, "store": dict(state.store.items())}
         result = await judge.evaluate_one(Sample.of(row, map=paths))
-        told = {"answer": row["output"], "explanation": case_of(result, lang=lang).text or None}
+        with use_language(lang):
+            told = {"answer": row["output"], "explanation": case_of(result).text or None}
         made = {"status": result.status.value, "signature": result.signature}
         told["metadata"] = result.scores.model_dump(include=_NUMBERS) | made
         told |= {"reason": "grader_failed"} if result.scores.unscored else {}

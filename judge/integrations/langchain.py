@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge import Evaluator, Sample, SampleResult, evaluate
 from judge.config import load_config
-from judge.messages import Lang
+from judge.messages import Lang, use_language
 from judge.reports.cases import case_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def faithfulness_evaluator(
         told: _Row = {"key": "faithfulness", "score": result.scores.faithfulness}
         told |= {} if told["score"] is not None else {"value": result.status.value}
         made = {"signature": result.signature}
-        return {**told, "comment": case_of(result, lang=lang).text, "metadata": made}
+        with use_language(lang):
+            return {**told, "comment": case_of(result).text, "metadata": made}
 
     return faithfulness
 
@@ -48,7 +49,8 @@ def with_faithfulness(evaluator: Evaluator | None = None, lang: Lang = "en") -> 
     judge = evaluator or Evaluator(load_config({}))
 
     def added(given: _Row, result: SampleResult) -> _Row:
-        told = {"faithfulness_comment": case_of(result, lang=lang).text}
+        with use_language(lang):
+            told = {"faithfulness_comment": case_of(result).text}
         return {**given, "faithfulness": result.scores.faithfulness, **told}
 
     def invoke(given: _Row) -> _Row:

@@ -18,7 +18,7 @@ from typing import Any
 
 from judge import Evaluator, Sample
 from judge.config import load_config
-from judge.messages import Lang
+from judge.messages import Lang, use_language
 from judge.reports.cases import case_of
 
 try:
@@ -52,7 +52,8 @@ class JudgeFaithfulness(BaseEvaluator):  # type: ignore[misc] # mypy sees no opt
         """Return the result of a response, judged by the texts of its contexts."""
         row = {"query": query, "answer": response, "contexts": contexts and list(contexts)}
         result = await self._evaluator.evaluate_one(Sample.of(row))
-        case = case_of(result, self._threshold, self._lang)
+        with use_language(self._lang):
+            case = case_of(result, self._threshold)
         judged: dict[str, Any] = {"query": query, "response": response, "contexts": contexts}
         judged |= {"score": result.scores.faithfulness, "feedback": case.text}
         if case.kind in {"passed", "failure"}:

@@ -137,10 +137,6 @@ class Findings:
         span = self.words.span(score.low, score.high)
         return self.words("reach.whole") if self.whole else self.words("reach.interval", span=span)
 
-    def unmeasured(self, why: str) -> str:
-        """Return the words for a missing figure; `why` is a name in `unmeasured`."""
-        return self.words("unmeasured.because", why=self.words.of("unmeasured", why))
-
     def score(self, score: CorrectedScore) -> str:
         """Return what a score is, and what it is a mean over."""
         strict = score.name.endswith("_strict")
@@ -150,7 +146,7 @@ class Findings:
         """Return how far the judge's score is off."""
         way = bias(score)
         if score.raw is None or way is None:
-            return self.unmeasured("raw")
+            return self.words.unmeasured("raw")
         points = self.words.points(score.raw - score.corrected)
         return self.words.of("score", way, points=points)
 
@@ -163,7 +159,7 @@ class Findings:
         """Return how far the judge's figure is off in a stratum."""
         way = stratum_bias(stratum)
         if stratum.error is None or way is None:
-            return self.unmeasured("labelled")
+            return self.words.unmeasured("labelled")
         if way == "same":
             return self.words("stratum.right")
         return self.words.of("score", way, points=self.words.points(stratum.error))

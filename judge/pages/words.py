@@ -65,6 +65,11 @@ class Words:
         span = self.span(share.low, share.high)
         return _figure("share", value=self.percent(share.value), span=span)
 
+    def unmeasured(self, why: str) -> str:
+        """Return the words for a missing figure; `why` is a name in `unmeasured`."""
+        texts = Messages.of("agreement", "unmeasured")
+        return texts("because", why=texts(why))
+
     def coefficient(self, value: float) -> str:
         """Return a figure that is no share, to three digits."""
         return f"{value:z.3f}".replace("-", "\N{MINUS SIGN}")

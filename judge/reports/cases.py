@@ -87,8 +87,7 @@ def sentence_lines(sentence: SentenceResult) -> Iterator[str]:
         reasons = [verdict.reason]
         if verdict.support in _QUOTED:
             reasons += [
-                say("quote", chunk=each.chunk_id, quote=each.quote)
-                for each in verdict.evidence[:1]
+                say("quote", chunk=each.chunk_id, quote=each.quote) for each in verdict.evidence[:1]
             ]
     yield from (f"    {clip(flat(reason), _LONGEST)}" for reason in reasons if reason)
 

@@ -68,7 +68,9 @@ class CellTable:
     def title(self) -> str:
         """The title of the table."""
         found = self._found
-        answers = counted(found.counted, "answer") if LANGUAGE.get() == "en" else f"{found.counted:,}"
+        answers = f"{found.counted:,}"
+        if LANGUAGE.get() == "en":
+            answers = counted(found.counted, "answer")
         return self.words("title", counted=answers)
 
     def signs(self, cell: QuadrantCount) -> list[str]:

@@ -254,12 +254,12 @@ def carried(run: Path, drawing: Drawing) -> list[dict[str, str]]:
     return filled
 
 
-def review_id(draw: str, qid: str, sentence: int, shown: str = "") -> str:
-    """The id of a row. It says nothing of the sentence, and no spreadsheet reads it as a number.
+def review_id(draw: str, qid: str, sentence: int) -> str:
+    """Return the id of a row, which says nothing of the sentence.
 
-    Where the draw's name does not tell whose texts these are, `shown` is a hash of them.
+    No spreadsheet reads it as a number.
     """
-    return f"{draw}-{digest(draw, qid, str(sentence), shown)}"
+    return f"{draw}-{digest(draw, qid, str(sentence), '')}"
 
 
 def digest(*parts: str) -> str:

@@ -2,7 +2,6 @@
 
 import io
 import math
-import os
 import re
 import tomllib
 import unicodedata
@@ -11,9 +10,9 @@ from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from judge.errors import InputError, RunError
+from judge.errors import InputError
 from judge.inputs.rows import sheet_rows, worksheets
 from judge.inputs.tables import (
     BOM,
@@ -249,24 +248,6 @@ def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str]) -> None:
         file.writelines(map(csv_row, _table(rows, columns)))
 
 
-def append_rows(path: Path, rows: _Rows, columns: Sequence[str]) -> None:
-    """Add rows to a CSV that one process writes over time; its header is made where there is none.
-
-    RunError where it cannot be written, InputError where the file has other columns, or ends in
-    half a row.
-    """
-    top, *lines = map(csv_row, _table(rows, columns, "en"))
-    try:
-        with path.open("ab+") as file:
-            if size := file.seek(0, os.SEEK_END):
-                _refuse_foreign(file, size, top, path)
-            else:
-                lines.insert(0, BOM + top)
-            file.write("".join(lines).encode())
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written ({error.strerror}); {_STEP}") from None
-
-
 def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[Row]:
     """The rows that are not blank, of a CSV or XLSX that people and programs have been at.
 
@@ -335,19 +316,6 @@ def _table(rows: _Rows, columns: Sequence[str]) -> Iterator[list[str]]:
     yield list(map(header, columns))
     for row in rows:
         yield [cell(row.get(column, ""), LANGUAGE.get()) for column in columns]
-
-
-def _refuse_foreign(file: IO[bytes], size: int, top: str, path: Path) -> None:
-    file.seek(0)
-    # A spreadsheet that saved the file took the quotation marks.
-    if file.readline().decode("utf-8-sig", "replace").replace('"', "") != top.replace('"', ""):
-        message = "is no sheet of the columns that judge review draw writes; name another file"
-        raise InputError(message, path=str(path))
-    file.seek(size - 2)
-    # No cell holds a carriage return, so this is the end of a row.
-    if file.read() != b"\r\n":
-        message = "ends in half a row; delete that row, or name another file"
-        raise InputError(message, path=str(path))
 
 
 def _cells(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:

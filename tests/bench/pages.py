@@ -126,7 +126,7 @@ def main() -> None:
         Job(source, run, Config(), evaluator=Evaluator(judge=Lots())).run()
         before, began = most(), time.process_time()
         with file.open("w", encoding="utf-8") as pieces:
-            pieces.writelines(report(run, "en", "topic"))
+            pieces.writelines(report(run, "topic"))
         seconds, more = time.process_time() - began, most() - before
         print(f"{count:,} answers: written in {seconds:.1f} s of CPU, {more:.0f} MB more at most")
         print(

@@ -215,7 +215,7 @@ def test_texts_that_look_like_formulas_or_are_cut_come_back() -> None:
     write(Path("odd.jsonl"), [{"qid": "=q", "query": "=1+1?", "chunks": chunks}])
     assert judge("gold", "draw", "odd.jsonl", "-o", "odd.csv").code == 0
     rows = [row.cells | {"human_grade": "1"} for row in read_sheet("odd.csv", READ_GRADES)]
-    write_sheet("odd.csv", rows, GRADED, "zh")
+    write_sheet("odd.csv", rows, GRADED)
     ran = judge("gold", "import", "odd.draw.json", "odd.csv")
     assert ran.code == 0, ran.err
     assert gold()["=q"]["relevance"] == {f"c{n}": 1 for n in range(len(texts))}

@@ -159,9 +159,3 @@ def test_ctrl_c_ends_a_run_whose_hook_hangs_and_nothing_is_offered_twice(
     assert judge(*words, *keep).code == 0
     assert len(results(place / "run")) == N
     assert len(kept(place)) == N - there
-
-
-def test_a_refused_run_leaves_no_empty_sheet(samples: Path) -> None:
-    ran = judge("score", samples, "-o", "run", "--review-hook", "new.csv", "--expect", "llm:other")
-    assert ran.code == 2
-    assert not samples.with_name("new.csv").exists()

@@ -13,7 +13,7 @@ import openpyxl
 import pytest
 
 from judge.errors import InputError
-from judge.messages import LANGS, Lang
+from judge.messages import LANGS, Lang, use_language
 from judge.records import Support
 from judge.review.sheet import READ, choices, read_label, read_sheet, write_sheet
 
@@ -102,7 +102,9 @@ def convert(tmp_path: Path) -> Convert:
 
 def sheet_of(texts: list[str], path: Path, lang: Lang) -> list[dict[str, str]]:
     """Write a sheet of the texts and return the rows that should come back."""
-    words = [*choices(lang), "是", "否", "yes", "no", "1", "0", "TRUE", "FALSE", "✓", "✗"]
+    with use_language(lang):
+        offered = choices()
+    words = [*offered, "是", "否", "yes", "no", "1", "0", "TRUE", "FALSE", "✓", "✗"]
     rows = [
         {
             # Ids that would be a power of ten, a date, a number, were it not for the letter.
@@ -115,7 +117,8 @@ def sheet_of(texts: list[str], path: Path, lang: Lang) -> list[dict[str, str]]:
         }
         for i, text in enumerate(texts)
     ]
-    write_sheet(path, rows, COLUMNS, lang)
+    with use_language(lang):
+        write_sheet(path, rows, COLUMNS)
     return [{c: SEEN.get(text, text) for c, text in row.items() if c in READ} for row in rows]
 
 

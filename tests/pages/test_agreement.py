@@ -1,7 +1,7 @@
 """What is said of the judge; the page by its DOM; and that no text from outside is markup."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Literal
@@ -11,8 +11,8 @@ import pytest
 from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
-from judge.messages import LANGS, Lang
-from judge.pages.agreement import Findings, Words, bias, page
+from judge.messages import LANGS, LANGUAGE, Lang, use_language
+from judge.pages.agreement import Findings, bias, page
 from judge.records import Chunk, Sample, Summary
 from judge.review.records import Agreement, BlankLimits
 from tests.browser import DESK, PHONE, barriers, opened, overflow
@@ -27,8 +27,6 @@ from tests.pages.agreements import (
     WHOLE,
     of_run,
 )
-
-ENGLISH, CHINESE = Words("en"), Words("zh")
 
 CASES = {
     "rich": (RICH, of_run()),
@@ -66,8 +64,19 @@ class Reader(HTMLParser):
         return [given for name, given in self.tags if name == tag and given.get("class") == class_]
 
 
+@pytest.fixture(autouse=True)
+def _language() -> Iterator[None]:
+    with use_language("en"):
+        yield
+
+
+def written(agreement: Agreement, summary: Summary | None = None, lang: Lang = "en") -> str:
+    with use_language(lang):
+        return page(agreement, summary or of_run())
+
+
 def read(agreement: Agreement, summary: Summary | None = None, lang: Lang = "en") -> Reader:
-    made = page(agreement, summary or of_run(), lang)
+    made = written(agreement, summary, lang)
     made.encode("utf-8")
     assert made.startswith("<!DOCTYPE html>\n<html lang=")
     reader = Reader()
@@ -90,7 +99,8 @@ def plain(words: str) -> str:
 
 
 def said_of(agreement: Agreement, summary: Summary | None = None, lang: Lang = "en") -> Findings:
-    return Findings(agreement, summary or of_run(), CHINESE if lang == "zh" else ENGLISH)
+    LANGUAGE.set(lang)
+    return Findings(agreement, summary or of_run())
 
 
 WAYS = {0.9: "generous", 0.74: "strict", 0.741: "same", 0.8199: "same", None: None}
@@ -131,7 +141,7 @@ def test_the_page_is_whole_and_needs_nothing_else() -> None:
             assert not any(key.startswith("on") or key in {"href", "src"} for key in attributes)
             assert reader.tags[0] == ("html", {"lang": {"en": "en", "zh": "zh-Hans"}[lang]})
             assert ("meta", {"charset": "utf-8"}) in reader.tags
-            assert "url(" not in page(agreement, summary, lang)
+            assert "url(" not in written(agreement, summary, lang)
 
 
 def test_every_figure_stands_on_the_page() -> None:
@@ -172,7 +182,7 @@ def test_marks_of_the_chart_stand_where_the_figures_say() -> None:
 
 
 def test_disagreements_are_told_whole_the_worst_thirty_first() -> None:
-    made = page(RICH.model_copy(update={"disagreements": (DATE,)}), of_run(), "en")
+    made = page(RICH.model_copy(update={"disagreements": (DATE,)}), of_run())
     case = made[made.index("<article>") : made.index("</article>")]
     assert "Staff may carry over ten days." in case
     assert "The handbook says five." in case
@@ -185,13 +195,13 @@ def test_disagreements_are_told_whole_the_worst_thirty_first() -> None:
         asked.append(set(qids))
         return {sample.qid: sample}
 
-    made = page(RICH, of_run(), "en", samples)
+    made = page(RICH, of_run(), samples)
     assert [len(qids) for qids in asked] == [30]
     case = made[made.index("<article>") : made.index("</article>")]
     assert "How &lt;many&gt;?" in case
     assert re.findall(r"h#1.*?<dd>.*?>(.*?)<", case) == ["F&amp;ve."]
     assert made.count("<summary>") == 1
-    made = page(RICH, of_run(), "en")
+    made = page(RICH, of_run())
     assert made.count("<article>") == 30
     assert "<summary>" not in made
     assert made.index("leave-3") < made.index("q100<") < made.index("q128<")
@@ -199,7 +209,7 @@ def test_disagreements_are_told_whole_the_worst_thirty_first() -> None:
 
 
 def test_texts_that_want_to_be_markup_stay_texts() -> None:
-    made = page(HOSTILE, of_run(SIMILARITY), "zh")
+    made = written(HOSTILE, of_run(SIMILARITY), "zh")
     assert "春季&lt;/title&gt;&lt;script&gt;</title>" in made
     assert "<script" not in made
     assert "&lt;script&gt;alert(1)&lt;/script&gt; 员工每年可休假十天。" in made
@@ -255,7 +265,7 @@ def test_agreement_page_is_usable_and_runs_nothing(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "page.html"
-    file.write_text(page(agreement, of_run(SIMILARITY), lang), "utf-8")
+    file.write_text(written(agreement, of_run(SIMILARITY), lang), "utf-8")
     with opened(browser, file.as_uri(), width=width, theme=theme) as seen:
         assert seen.inner_text("h1")
         assert (barriers(seen), overflow(seen)) == ([], 0)

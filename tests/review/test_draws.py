@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from judge.errors import RunError
 from judge.inputs.runs import read_summary
+from judge.messages import use_language
 from judge.records import (
     Support,
     Unscored,
@@ -209,7 +210,8 @@ def test_a_larger_draw_comes_filled_in_with_a_smaller_ones_labels(
 ) -> None:
     small = take(few, size=15).draw
     keep(few, small, [label(row, "partial", "Ann", "见") for row in small.sentences])
-    made = draw(few, tmp_path / "review.csv", size=20, lang="zh")
+    with use_language("zh"):
+        made = draw(few, tmp_path / "review.csv", size=20)
     rows = [row for row in cells(tmp_path / "review.csv") if row["人工判断"]]
     assert len(rows) == made.filled == len(places(small) & places(made.draw)) > 10
     assert {(r["人工判断"], r["备注"], r["审核人"]) for r in rows} == {("部分支持", "见", "Ann")}

@@ -32,7 +32,7 @@ def drawing(run: Path) -> Drawing:
 
 def sheet(place: Path, rows: Iterable[Mapping[str, str]], name: str = "review.csv") -> Path:
     path = place / name
-    write_sheet(path, rows, BLIND, "en")
+    write_sheet(path, rows, BLIND)
     return path
 
 

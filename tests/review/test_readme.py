@@ -21,7 +21,7 @@ def fill_in(sheet: Path) -> None:
     read, columns = (READ_GRADES, GRADED) if gold else (READ, BLIND)
     said = {"human_grade": "3"} if gold else {"human_support": "full"}
     rows = [row.cells | said for row in read_sheet(sheet, read)]
-    write_sheet(sheet, rows, columns, "en")
+    write_sheet(sheet, rows, columns)
 
 
 @pytest.mark.no_cover

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from judge.errors import ConfigError, InputError, RunError
 from judge.inputs.tables import legible
-from judge.messages import LANGS, Lang
+from judge.messages import LANGS, Lang, use_language
 from judge.records import (
     Chunk,
     Evidence,
@@ -25,7 +25,6 @@ from judge.records import (
 from judge.review.sheet import (
     OPEN,
     Reading,
-    append_rows,
     choices,
     ranked,
     read_label,
@@ -62,7 +61,8 @@ def given_text(tmp_path: Path, text: str, name: str = "review.csv") -> Path:
 
 
 def test_the_bytes_that_excel_opens_right(tmp_path: Path) -> None:
-    write_sheet(tmp_path / "a.csv", ROWS, COLUMNS, "zh")
+    with use_language("zh"):
+        write_sheet(tmp_path / "a.csv", ROWS, COLUMNS)
     assert (tmp_path / "a.csv").read_bytes() == (
         b"\xef\xbb\xbf"
         + '"编号","句子","人工判断","备注"\r\n'
@@ -79,7 +79,8 @@ def test_the_bytes_that_excel_opens_right(tmp_path: Path) -> None:
 def test_any_text_comes_back_as_it_reads(texts: list[str], lang: Lang) -> None:
     rows = [{"review_id": f"r_{i}", "human_note": text} for i, text in enumerate(texts)]
     with TemporaryDirectory() as folder:
-        write_sheet(Path(folder, "a.csv"), rows, COLUMNS, lang)
+        with use_language(lang):
+            write_sheet(Path(folder, "a.csv"), rows, COLUMNS)
         found = [row["human_note"] for row in cells(Path(folder, "a.csv"))]
     assert found == [legible(text) for text in texts]
 
@@ -91,30 +92,13 @@ def test_what_cannot_be_written_whole_is_not_written(tmp_path: Path) -> None:
 
     (tmp_path / "a.csv").write_bytes(b"earlier")
     with pytest.raises(KeyError):
-        write_sheet(tmp_path / "a.csv", rows(), COLUMNS, "en")
+        write_sheet(tmp_path / "a.csv", rows(), COLUMNS)
     assert (tmp_path / "a.csv").read_bytes() == b"earlier"
     (tmp_path / "folder").mkdir()
     for place in (tmp_path / "none" / "a.csv", tmp_path / "folder"):
         with pytest.raises(RunError, match="; close it, or name another"):
-            write_sheet(place, ROWS, COLUMNS, "en")
-        with pytest.raises(RunError, match="cannot be written"):
-            append_rows(place, ROWS, COLUMNS)
+            write_sheet(place, ROWS, COLUMNS)
     assert {left.name for left in tmp_path.iterdir()} == {"a.csv", "folder"}
-
-
-def test_rows_are_not_appended_to_another_file(tmp_path: Path) -> None:
-    table = {
-        "name,price\r\n": "no sheet of the columns that judge review draw",
-        "\ufeffreview_id,sentence,human_support\r\n": "no sheet of",
-        "\ufeffreview_id,sentence,human_support,human_note,mine\r\n": "no sheet of",
-        "\ufeff": "no sheet of",
-        '\ufeffreview_id,sentence,human_support,human_note\r\nr_1,"a\n': "half a row",
-    }
-    for text, says in table.items():
-        path = given_text(tmp_path, text)
-        with pytest.raises(InputError, match=says):
-            append_rows(path, ROWS, COLUMNS)
-        assert path.read_bytes() == text.encode()
 
 
 def test_columns_and_rows_in_any_order_among_others(tmp_path: Path) -> None:
@@ -285,5 +269,6 @@ def test_what_people_write_for_a_label_in_either_language() -> None:
     assert {text: read_label(text) for text in table} == table
     assert [read_label(blank) for blank in ("", "  ", "\n\t", "\u3000", "\u200b")] == [None] * 5
     for lang in LANGS:  # those that a drop-down offers
-        readings = [read_label(word) for word in choices(lang)]
+        with use_language(lang):
+            readings = [read_label(word) for word in choices()]
         assert [reading and reading.support for reading in readings] == list(Support)

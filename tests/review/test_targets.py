@@ -34,7 +34,7 @@ def right(sheet: str) -> None:
         same = row["sentence"] in row[other] or row[other] in row["sentence"]
         row["human_support"] = "full" if value == 1 or (value and same) else "none"
         row["asked"] = row["question"]
-    write_sheet(sheet, rows, COMPARED, "en")
+    write_sheet(sheet, rows, COMPARED)
 
 
 def test_both_halves_are_drawn_into_one_sheet_and_corrected(run: Path) -> None:
@@ -98,7 +98,7 @@ def test_replace_lets_go_of_a_half_that_the_sheets_label_nowhere(run: Path) -> N
         row["asked"] = row["question"]
         if "▶" in row["reference"]:
             row.update(human_support="", human_note="which of them?")
-    write_sheet("c.csv", rows, COMPARED, "en")
+    write_sheet("c.csv", rows, COMPARED)
     ran = judge("review", "import", run, "c.csv")
     assert (ran.code, "5 labels imported earlier" in ran.err) == (2, True)
     assert (run / "agreement_recall.json").exists()

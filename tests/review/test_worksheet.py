@@ -68,7 +68,7 @@ def test_a_question_shows_what_the_sheet_shows_and_the_best_passage(place: Path)
     made = review.draw(run, "review.csv", size=3)
     questions = Questions(run, made.draw)
     for row in cells(Path("review.csv")):
-        found = questions.of(row["review_id"], "en")
+        found = questions.of(row["review_id"])
         (chunk,) = found.evidence
         claim = found.claim
         assert f"{claim.before}▶{claim.part}◀{claim.after}" == row["answer"]
