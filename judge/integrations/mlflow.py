@@ -18,7 +18,7 @@ from typing import Any
 
 from judge import Evaluator, Sample, evaluate
 from judge.config import load_config
-from judge.messages import Lang
+from judge.messages import Lang, use_language
 from judge.reports.cases import case_of
 
 try:
@@ -47,7 +47,8 @@ def faithfulness_scorer(
         for given, name in ((inputs, "query"), (outputs, "answer")):
             row |= given if isinstance(given, Mapping) else {name: given}
         (result,) = evaluate([Sample.of(row, map=paths)], evaluator=judge)
-        score, case = result.scores.faithfulness, case_of(result, lang=lang)
+        with use_language(lang):
+            score, case = result.scores.faithfulness, case_of(result)
         numbers = result.scores.model_dump(include=_NUMBERS, exclude_none=True)
         return Feedback(
             value=score,

@@ -19,7 +19,6 @@ from starlette.responses import FileResponse, HTMLResponse, Response, StreamingR
 
 from judge import review
 from judge.inputs.runs import PAGE, PART, REJECTED, RESULTS
-from judge.messages import Lang
 from judge.pages.agreement import page as agreement_page
 from judge.pages.batches import page as batches_page
 from judge.pages.report import report as report_pieces
@@ -28,7 +27,7 @@ from judge.review.records import Agreement
 from judge.review.targets import samples_of
 from judge.service.access import Authorized
 from judge.service.batches import ID_PATTERN, Batch, Batches, BatchRecord, Upload
-from judge.service.label import PAGE_HEADERS, Language
+from judge.service.label import IN_LANGUAGE, PAGE_HEADERS
 from judge.service.problems import Problem, responses
 from judge.service.requests import MEGABYTE, too_large
 from judge.service.wire import SAMPLES, BatchList, BatchStatus, Findings, Message, Options
@@ -304,39 +303,47 @@ def _json(record: Message, status: int = 200, headers: Mapping[str, str] | None 
 pages: Final = APIRouter()
 
 
-@pages.get("/", include_in_schema=False)
-async def get_page(language: Language) -> Response:
+@pages.get("/", include_in_schema=False, dependencies=[IN_LANGUAGE])
+async def get_page() -> Response:
     """The page of batches."""
-    return HTMLResponse(await asyncio.to_thread(batches_page, language), headers=PAGE_HEADERS)
+    return HTMLResponse(await asyncio.to_thread(batches_page), headers=PAGE_HEADERS)
 
 
 @router.get(
-    "/batches/{id}/report", response_class=Response, responses=responses(404, 409, 422) | _HTML
+    "/batches/{id}/report",
+    response_class=Response,
+    responses=responses(404, 409, 422) | _HTML,
+    dependencies=[IN_LANGUAGE],
 )
-async def get_report(batch: FinishedBatch, language: Language) -> Response:
+async def get_report(batch: FinishedBatch) -> Response:
     """Return the report of a batch as a page, as `judge report` writes it."""
 
     def begin() -> Iterator[str]:
-        pieces = report_pieces(batch.folder, language)
+        pieces = report_pieces(batch.folder)
         return chain([next(pieces)], pieces)  # an error here can still become a status
 
     pieces = await asyncio.to_thread(begin)
     return StreamingResponse(pieces, headers=PAGE_HEADERS, media_type="text/html; charset=utf-8")
 
 
-@router.post("/batches/{id}/labels", response_model=Findings, responses=responses(404, 409, 422))
-async def import_labels(batch: OneBatch, language: Language) -> Response:
+@router.post(
+    "/batches/{id}/labels",
+    response_model=Findings,
+    responses=responses(404, 409, 422),
+    dependencies=[IN_LANGUAGE],
+)
+async def import_labels(batch: OneBatch) -> Response:
     """Import the labels that people gave on the page of the batch; there is no body.
 
     The response has the agreement with people and the corrected score.
     """
-    return _json(await asyncio.to_thread(_import, batch.folder, language))
+    return _json(await asyncio.to_thread(_import, batch.folder))
 
 
-def _import(run: Path, language: Lang) -> Findings:
+def _import(run: Path) -> Findings:
     def page_of(agreement: Agreement, summary: Summary) -> str:
         samples = partial(samples_of, run, agreement.target)
-        return agreement_page(agreement, summary, language, samples)
+        return agreement_page(agreement, summary, samples)
 
     if not (sheets := review.worksheets(run)):
         raise Problem("conflict", "there are no labels; label sentences on the page first")

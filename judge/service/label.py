@@ -49,13 +49,12 @@ async def _language(
     lang: Annotated[
         Lang | None, Query(description="Language of the page; by default the browser's.")
     ] = None,
-) -> Lang:
-    language = lang or preferred(request.headers.get("accept-language", ""))
-    LANGUAGE.set(language)
-    return language
+) -> None:
+    LANGUAGE.set(lang or preferred(request.headers.get("accept-language", "")))
 
 
-Language = Annotated[Lang, Depends(_language)]
+IN_LANGUAGE: Final = Depends(_language)
+"""A dependency that sets the language of the texts in a response."""
 
 
 class Reviewing(Message):
@@ -110,10 +109,10 @@ RowId = Annotated[
 Review = Annotated[Reviewing, Query()]
 
 
-@router.get("/label", include_in_schema=False)
-async def get_label_page(request: Request, language: Language) -> Response:
+@router.get("/label", include_in_schema=False, dependencies=[IN_LANGUAGE])
+async def get_label_page(request: Request) -> Response:
     """Return the page."""
-    made = await asyncio.to_thread(page, language, request.state.name)
+    made = await asyncio.to_thread(page, request.state.name)
     return HTMLResponse(made, headers=PAGE_HEADERS)
 
 
@@ -123,11 +122,16 @@ async def list_rows(request: Request, review: Review) -> Response:
     return _json(await asyncio.to_thread(_rows, request.state.run, review))
 
 
-@router.get("/label/rows/{row}", response_model=Question, responses=responses(404, 409, 422))
-async def get_row(request: Request, row: RowId, _: Review, language: Language) -> Response:
+@router.get(
+    "/label/rows/{row}",
+    response_model=Question,
+    responses=responses(404, 409, 422),
+    dependencies=[IN_LANGUAGE],
+)
+async def get_row(request: Request, row: RowId, _: Review) -> Response:
     """Return what the sheet shows of a sentence, without the judge's verdict."""
     _draw, questions = await asyncio.to_thread(_drawn, request.state.run, row)
-    return _json(await asyncio.to_thread(questions.of, row, language))
+    return _json(await asyncio.to_thread(questions.of, row))
 
 
 @router.put(

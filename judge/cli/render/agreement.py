@@ -8,21 +8,21 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from judge.cli.terminal import Page, between, number
-from judge.messages import LANGUAGE
-from judge.pages.agreement import Bias, Findings, Samples, Words, bias, stratum_bias
+from judge.pages.agreement import Bias, Findings, Samples, bias, stratum_bias
+from judge.pages.words import Words
 from judge.records import Sample, Summary
 from judge.review.folder import files_of
-from judge.review.records import Agreement, Disagreement, Share, Target
+from judge.review.records import Agreement, Disagreement, Share
 from judge.text.visible import flat
 
 _SHOWN: Final = 3
 _STRATA: Final = 4
 _CHUNKS: Final = 2
 _SCORES: Final = {
-    ("macro", False): "terminal.macro_halves",
-    ("macro", True): "terminal.macro_strict",
-    ("micro", False): "terminal.micro_halves",
-    ("micro", True): "terminal.micro_strict",
+    ("macro", False): "terminal_halves.macro",
+    ("macro", True): "terminal_strict.macro",
+    ("micro", False): "terminal_halves.micro",
+    ("micro", True): "terminal_strict.micro",
 }
 """The names of scores, by their average and whether only full support counts."""
 _BIASES: Final = {"generous": "terminal.generous", "strict": "terminal.strict"}
@@ -40,8 +40,8 @@ def print_agreement(
     samples: Samples | None = None,
 ) -> None:
     """Print the corrected score, how good the judge is, where it errs, and where the files lie."""
-    words = Words(LANGUAGE.get())
-    findings = Findings(agreement, summary, words)
+    findings = Findings(agreement, summary)
+    words = findings.words
     page.say(findings.title, hang=4, style="bold")
     page.say(findings.headline())
     for caution in findings.cautions():
@@ -53,11 +53,11 @@ def print_agreement(
     rows = (
         *_scores(agreement, findings, words),
         *_labels(agreement, words),
-        *_strata(agreement, words),
+        *_strata(agreement, findings),
     )
     worst = agreement.disagreements[:_SHOWN]
     found = samples({item.qid for item in worst}) if samples and worst else {}
-    for row in (*rows, *_disagreements(agreement, found, page, words)):
+    for row in (*rows, *_disagreements(agreement, found, page, findings)):
         page.whole(row)
     names = (str(folder / name) for name in files_of(agreement.target))
     page.copied(words("terminal.written", files=words("terminal.and").join(names)))
@@ -115,11 +115,12 @@ def _labels(agreement: Agreement, words: Words) -> Iterator[Text]:
         yield Text(f"  {name} {counts}  {_wide(precision, 20)}  {recall}")
 
 
-def _strata(agreement: Agreement, words: Words) -> Iterator[Text]:
+def _strata(agreement: Agreement, findings: Findings) -> Iterator[Text]:
     """The strata that move the score most."""
+    words = findings.words
     worst = sorted(agreement.strata, key=lambda h: -abs(h.share * (h.error or 0.0)))
     worst = worst[:_STRATA]
-    names = [words.stratum(stratum) for stratum in worst]
+    names = [findings.stratum(stratum) for stratum in worst]
     wide = max(map(cell_len, names), default=0)
     if names:
         among = words("terminal.strata", shown=len(worst), count=len(agreement.strata))
@@ -133,9 +134,9 @@ def _strata(agreement: Agreement, words: Words) -> Iterator[Text]:
 
 
 def _disagreements(
-    agreement: Agreement, samples: Mapping[str, Sample], page: Page, words: Words
+    agreement: Agreement, samples: Mapping[str, Sample], page: Page, findings: Findings
 ) -> Iterator[Text]:
-    found = agreement.disagreements
+    found, words = agreement.disagreements, findings.words
     if not found:
         return
     shown = found[:_SHOWN]
@@ -145,27 +146,25 @@ def _disagreements(
         judge, people = words.named("label", item.judge), " / ".join(labels)
         line = Text(f"  {flat(words('terminal.said', judge=judge, people=people))} ")
         line.append(f"{flat(item.qid)} ", style="bold").append(flat(item.text))
-        for each in (line, *_grounds(item, samples.get(item.qid), agreement.target, words)):
+        for each in (line, *_grounds(item, samples.get(item.qid), findings)):
             # As many lines as were promised, however wide the letters are.
             each.truncate(max(page.console.width, _LEAST), overflow="ellipsis")
             yield each
 
 
-def _grounds(
-    item: Disagreement, sample: Sample | None, target: Target, words: Words
-) -> Iterator[Text]:
+def _grounds(item: Disagreement, sample: Sample | None, findings: Findings) -> Iterator[Text]:
     """The question, and the first chunks; before them the one that the judge quotes."""
     if sample is None:
         return
     if sample.query:
-        yield Text(f"    {words('terminal.question')}  {flat(sample.query)}", style="dim")
+        yield Text(f"    {findings.words('terminal.question')}  {flat(sample.query)}", style="dim")
     chunks = sorted(sample.chunks, key=lambda chunk: not item.quote or item.quote not in chunk.text)
     for chunk in chunks[:_CHUNKS]:
         start = max(0, chunk.text.find(item.quote)) if item.quote else 0
         text = f"{'…' if start else ''}{flat(chunk.text[start : start + _LONGEST])}"
-        yield Text(f"    {flat(words.place(chunk.chunk_id, target))}  {text}", style="dim")
+        yield Text(f"    {flat(findings.place(chunk.chunk_id))}  {text}", style="dim")
     if (more := len(chunks) - _CHUNKS) > 0:
-        yield Text(f"    {words('terminal.chunks', count=more)}", style="dim")
+        yield Text(f"    {findings.words('terminal.chunks', count=more)}", style="dim")
 
 
 def _share(share: Share | None, words: Words, why: str = "") -> str:

@@ -19,7 +19,7 @@ from rich.text import Text
 from judge.cli.terminal import Page, number
 from judge.errors import ConfigError
 from judge.inputs.runs import is_of
-from judge.messages import LANGS, LANGUAGE, Lang, Messages, use_language
+from judge.messages import LANGS, Lang, Messages, use_language
 from judge.records import (
     AnswerRelevance,
     Citation,
@@ -134,7 +134,7 @@ def failure_line(failure: Unscored) -> str:
 
 def gate_line(result: GateResult) -> Text:
     """Return a gate, its value, and whether it passed."""
-    return Text(told(result, LANGUAGE.get()), style="green" if result.passed else "bold red")
+    return Text(told(result), style="green" if result.passed else "bold red")
 
 
 def _meaning(flag: Flag) -> str:
@@ -242,7 +242,7 @@ def _cell_lines(result: SampleResult, sample: Sample | None) -> Iterator[tuple[s
     half = row_of(cell.words).half
     text = say(
         "told",
-        reading=reading(cell.words, LANGUAGE.get()),
+        reading=reading(cell.words),
         half=Messages.of("quadrants", "broken")(half),
     )
     if cell.partly and half in IN_PART:

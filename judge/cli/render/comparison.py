@@ -7,7 +7,7 @@ from rich.text import Text
 
 from judge.cli.render.answers import SUPPORT_LOOKS, UNSCORED_LOOK, gate_line, mark
 from judge.cli.terminal import Page, figures, number
-from judge.messages import LANGUAGE, Messages
+from judge.messages import Messages
 from judge.records import Interval, Support
 from judge.records.comparison import (
     Differences,
@@ -184,7 +184,7 @@ class _Comparison:
         page.made_by(dict.fromkeys(made for run in report.runs for made in run.signatures))
 
     def _name(self, score: str) -> str:
-        return score_name(score, LANGUAGE.get(), offline=self._report.offline)
+        return score_name(score, offline=self._report.offline)
 
     def _joined(self, parts: Sequence[str]) -> str:
         return self._say("joint").join(parts)

@@ -22,7 +22,7 @@ from judge.cli.render.answers import (
 from judge.cli.terminal import Page, between, figures, lang_option, number
 from judge.inputs.runs import SUMMARY
 from judge.jobs.forecast import SECONDS_PER_CALL, Forecast
-from judge.messages import LANGUAGE, Messages
+from judge.messages import Messages
 from judge.records import (
     CitationStatus,
     CorrectnessStatus,
@@ -455,7 +455,7 @@ def _print_cells(summary: Summary, folder: Path, page: Page) -> None:
     if found is None:
         return
     page.blank()
-    table = CellTable(summary, found, LANGUAGE.get())
+    table = CellTable(summary, found)
     if found.counted:
         _print_cell_table(table, found, page)
     for note in table.left_out():
