@@ -191,13 +191,12 @@ class _Gathered:
             ",".join(cell.words): reading(cell.words) for cell in (cells.cells if cells else ())
         }
         for (kind, name), count in self.answers.counts.most_common():
-            shown = words.looks("label" if kind == "support" else kind, name)
-            if kind == "cell":
-                shown = names.get(name, name)
-            elif kind == "flag":
-                shown = name
-            elif kind == "slice":
+            if kind == "slice":
                 shown = _shortened(name)
+            elif kind in {"cell", "flag"}:
+                shown = names.get(name, name)
+            else:
+                shown = words.looks("label" if kind == "support" else kind, name)
             choice = Choice(self.answers.facet(kind, name), shown, count)
             made.setdefault(kind, []).append(choice)
         return made
