@@ -9,7 +9,7 @@ from judge.exam.items import Items
 from judge.exam.records import ExamComparison, ExamReport, ExamRow, PairedRates, Sitting, Turn
 from judge.exam.scores import count, on_its_side
 from judge.inputs.runs import read_document
-from judge.review.agreement import mcnemar
+from judge.review.coefficients import mcnemar
 from judge.scores.differences import difference_to_see, holm, share_limits
 from judge.signature import parts_apart
 

@@ -9,7 +9,7 @@ from judge.exam.items import Item
 from judge.exam.records import Change, ExamRow, ExamTotals, Group, LabelScore, Passage, Rate
 from judge.messages import LANGS
 from judge.records import Excluded, Interval, SampleResult, SentenceResult, Support, failure_of
-from judge.review.agreement import cohen_kappa
+from judge.review.coefficients import cohen_kappa
 from judge.review.records import GoldenLabel
 from judge.review.strata import own_verdict
 from judge.scores.answer import share

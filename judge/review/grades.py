@@ -16,7 +16,7 @@ from judge.inputs.files import MAX_LINE, spoken
 from judge.inputs.runs import read_document
 from judge.inputs.samples import Source
 from judge.records import Document, Record, Sample
-from judge.review.agreement import krippendorff_alpha
+from judge.review.coefficients import krippendorff_alpha
 from judge.review.draws import deal, digest, hand_out, sheets_of
 from judge.review.folder import as_json, check_output, write_whole
 from judge.review.golden import sample_line
