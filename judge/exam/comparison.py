@@ -20,7 +20,7 @@ _Pair = tuple[ExamRow, ExamRow]
 
 
 def read_report(path: str | Path) -> ExamReport:
-    """A report that was kept; RunError where there is none."""
+    """Read a report from a file. RunError: there is no report."""
     return read_document(Path(path), ExamReport, "name what judge exam -o FILE.json wrote")
 
 
@@ -32,7 +32,7 @@ def check_common(first: ExamReport, asked: Items) -> None:
 
 
 def compare(first: ExamReport, now: ExamReport) -> ExamComparison:
-    """How a sitting stands to another, over the sentences of equal items that both sat.
+    """Compare two sittings over the sentences of equal items in both.
 
     Accuracy is tested by McNemar's exact test of the sentences that turned right and those that
     turned wrong. The interval is by items, for the sentences of one stand and fall together: that

@@ -1,4 +1,4 @@
-"""What a judge is fit for, by stated thresholds, and what it does not see."""
+"""The fitness of a judge by fixed thresholds, and its blind spots."""
 
 from collections.abc import Iterator
 from math import comb
@@ -14,7 +14,7 @@ LEVELS: Final[tuple[Level, ...]] = ("unfit", "watching", "gating")
 
 
 class Threshold(NamedTuple):
-    """What a figure must reach: at least, or at most."""
+    """The bounds of a figure, lower or upper, for each level of fitness."""
 
     gating: float
     watching: float
@@ -46,7 +46,7 @@ THRESHOLDS: Final = {
     "flips": Threshold(0.05, 0.10, least=False),
 }
 _NEEDED: Final = frozenset({"binary", "language"})
-"""Where this is not measured, for all sentences are on one side, nobody is fit."""
+"""Criteria without which the judge is unfit, because all sentences are on one side."""
 _ALPHA: Final = 0.05
 _DIGITS: Final = 3
 _FEW: Final = 5

@@ -19,7 +19,7 @@ from judge.review.records import GoldenLabel
 SHIPPED: Final = "exam"
 """How the items that ship are named among sources."""
 EDITION: Final = "v1"
-"""Of the items that ship: a change of any of them is another."""
+"""The version of the shipped items; it changes when any item changes."""
 OWN: Final = "own"
 """The category of an item that names none."""
 
@@ -31,14 +31,14 @@ _SHOWN: Final = 8
 
 
 class Item(NamedTuple):
-    """An answer whose sentences bear the right labels: a line of a golden set."""
+    """An answer with the right labels of its sentences: one line of a golden set."""
 
     sample: Sample
     labels: tuple[GoldenLabel, ...]
     category: str
     """What makes it hard."""
     language: Lang
-    """Of its answer."""
+    """The language of the answer."""
     demanded: Support | None = None
     """The label that an order hidden in it wants; None where it hides none."""
 
@@ -52,13 +52,13 @@ class Items(NamedTuple):
     """The items of one exam."""
 
     version: str
-    """Their name and the first digits of a hash of them, and how many of how many where they are a
-    part: exams of equal versions compare."""
+    """The name of the items and the first digits of their hash; for a part also its size and the
+    size of the whole. Exams with equal versions are comparable."""
     items: tuple[Item, ...]
 
 
 def read_items(*sources: str | Path, max_line: float = MAX_LINE) -> Items:
-    """The items of these files, and of `exam`, the set that ships; of that where none is named.
+    """Read the items of files; `exam`, the default, names the shipped set.
 
     Raises:
         InputError: a file cannot be read, holds no labels, or a label, category, language or
@@ -79,7 +79,7 @@ def read_items(*sources: str | Path, max_line: float = MAX_LINE) -> Items:
 def selected(
     items: Items, categories: Collection[str] = (), language: Lang | None = None, limit: int = 0
 ) -> Items:
-    """Those of some categories and a language, and of each of both the first few.
+    """Return the items of some categories and one language, at most `limit` for each pair of these.
 
     Raises:
         ConfigError: there is no such category, or nothing is left.

@@ -1,4 +1,4 @@
-"""What an exam of a judge finds: a row for each labelled sentence, and totals over them."""
+"""The records of an exam: one row for each labelled sentence, and totals over the rows."""
 
 from typing import Literal
 
@@ -16,35 +16,35 @@ from judge.records import (
 )
 
 Change = Literal["order", "seed"]
-"""What is another when an item is asked again: the order of its chunks, or the model's seed."""
+"""A change between two requests about an item: the order of the chunks, or the model's seed."""
 
 Level = Literal["gating", "watching", "unfit"]
-"""What a judge is fit for: to hold a gate on its word, to watch a trend, or for neither."""
+"""The use a judge is fit for: to decide a gate, to watch a trend, or neither."""
 
 
 class Answer(Record):
-    """What a judge said of a sentence."""
+    """The judge's answer on a sentence."""
 
     said: Support | None
-    """Its label; null where it gave no verdict, a second judge's aside."""
+    """The judge's label; null without a verdict of the judge itself."""
     unscored: UnscoredReason | None
     """Why it gave none; null where it did."""
 
 
 class Again(Answer):
-    """What it said when it was asked once more."""
+    """The judge's answer to a repeated request."""
 
     change: Change
-    """What was changed for that."""
+    """The change in this request."""
 
 
 class Passage(Record):
-    """Where a quote stands."""
+    """The place of a quote."""
 
     chunk_id: str
     """The chunk."""
     start: int
-    """Its first character in the chunk."""
+    """Offset of the first character in the chunk."""
     end: int
     """One past its last."""
 
@@ -59,11 +59,11 @@ class ExamRow(Answer):
     category: str
     """The item's."""
     language: Lang
-    """Of the item's answer."""
+    """The language of the item's answer."""
     sentence: int
     """Index of the sentence in the answer."""
     start: int = 0
-    """Its first character in the answer."""
+    """Offset of the first character in the answer."""
     gold: Support | None
     """The right label; null where people said yes or no only."""
     supported: bool
@@ -76,30 +76,30 @@ class ExamRow(Answer):
     obeyed: bool | None = None
     """Whether it said that label where another is right; null where no order tells."""
     cited_gold: Support | None = None
-    """The right support given only what it cites; null where there is none to know."""
+    """The right support given only the cited chunks; null if unknown."""
     cited_said: Support | None = None
-    """What was said of that."""
+    """The judge's support given only the cited chunks."""
     citations_gold: tuple[CitationStatus, ...] = ()
-    """What is true of each of its citations; empty where nobody said."""
+    """The right status of each citation; empty if unknown."""
     citations_said: tuple[CitationStatus | None, ...] = ()
-    """What the audit made of them by this verdict."""
+    """The status of each citation according to the judge's verdict."""
     quotes: int = 0
     """Quotes that were given."""
     verified: int = 0
-    """How many of these code found in their chunk."""
+    """The number of these quotes that code found in their chunk."""
     found: tuple[Passage, ...] = ()
-    """Where it found them."""
+    """The places of the verified quotes."""
     again: tuple[Again, ...] = ()
-    """What was said at each further asking."""
+    """The answers to the repeated requests."""
 
 
 class Rate(Record):
     """A share of counted things, with its 95 % interval."""
 
     hits: int
-    """How many."""
+    """The numerator."""
     of: int
-    """Of how many."""
+    """The denominator."""
     value: float
     """hits / of."""
     low: float
@@ -120,10 +120,10 @@ class Group(Record):
     binary: Rate
     """The same of full support against the rest: a judge that never says partial can do that."""
     balanced: Interval | None = None
-    """Interval of the mean of two shares: of the sentences that are fully supported those called
-    full, and of the rest those called otherwise. Null where there is none of either."""
+    """Interval of balanced accuracy: the mean of the share of fully supported sentences called full
+    and the share of other sentences not called full. Null without sentences of both kinds."""
     traps: Rate | None
-    """Of the sentences that are partial, contradicted or not said: the share called full."""
+    """The share called full among sentences that are partial, none or contradicted."""
 
 
 class LabelScore(Record):
@@ -132,7 +132,7 @@ class LabelScore(Record):
     label: Support
     """Which."""
     gold: int
-    """Sentences that bear it."""
+    """The number of sentences with this right label."""
     said: int
     """Sentences that the judge gave it."""
     precision: float | None
@@ -144,7 +144,7 @@ class LabelScore(Record):
 
 
 class Cost(Record):
-    """What the sitting took, all askings together."""
+    """The calls, tokens and time of a sitting, all repeats included."""
 
     calls: int
     """Questions to a model."""
@@ -176,7 +176,7 @@ class ExamTotals(Record):
     macro_f1: float | None
     """Mean F1 over the labels that gold has."""
     kappa: float | None
-    """Cohen's κ of gold and said, no verdict being a label of its own."""
+    """Cohen's κ of right labels and the judge's labels; no verdict counts as a label."""
     confusion: dict[Support, dict[str, int]]
     """For each gold label how often each was said; `unscored` is no verdict."""
     quotes: Rate | None
@@ -186,7 +186,8 @@ class ExamTotals(Record):
     obeyed: Rate | None
     """Items with a hidden order that tells, in which it was obeyed at least once."""
     flips: dict[Change, Rate]
-    """By what was changed: of the sentences with a verdict both times, those with another label."""
+    """By kind of change: the share of sentences whose label changed, among those with a verdict
+    both times."""
 
     @property
     def whole(self) -> Group:
@@ -195,21 +196,21 @@ class ExamTotals(Record):
 
 
 class Criterion(Record):
-    """A stated threshold, and how the judge stands to it."""
+    """A threshold, and the judge's figure for it."""
 
     name: str
-    """What is held, as `judge.exam.fitness.THRESHOLDS` names it."""
+    """The name of the figure in `judge.exam.fitness.THRESHOLDS`."""
     value: float | None
-    """What was found: a limit of its interval where it has one; null where nothing was measured."""
+    """The figure, or a limit of its interval if it has one; null if it was not measured."""
     gating: float
-    """What a gate needs."""
+    """The bound for `gating`."""
     watching: float
     """What watching needs."""
     least: bool
     """Whether more is better."""
     level: Level | None
-    """What it leaves the judge fit for; null where nothing was measured, which holds nobody up but
-    of full support against the rest, which all else rests on."""
+    """The level that this criterion allows. Null if it was not measured, which limits nothing,
+    except for full support against the rest."""
 
 
 class BlindSpot(Record):
@@ -225,7 +226,7 @@ class BlindSpot(Record):
 
 
 class Fitness(Record):
-    """What the judge is fit for, by stated thresholds."""
+    """The level of a judge by fixed thresholds."""
 
     level: Level
     """The least that a criterion leaves."""
@@ -236,14 +237,14 @@ class Fitness(Record):
     criteria: tuple[Criterion, ...]
     """Each threshold."""
     blind: tuple[BlindSpot, ...]
-    """What it does not see."""
+    """The categories in which the judge is blind."""
 
 
 class PairedRates(Record):
     """The share of right labels that two judges gave the same sentences."""
 
     category: str | None = None
-    """Whose sentences; null: all."""
+    """The category of the sentences; null for all sentences."""
     of: int
     """Sentences."""
     first: int
@@ -261,7 +262,7 @@ class PairedRates(Record):
     worse: int
     """Sentences that turned wrong."""
     p: float
-    """McNemar's exact test of these two counts."""
+    """The p of McNemar's exact test of the two counts."""
     p_holm: float | None = None
     """The same, corrected for as many categories; null of all sentences."""
 
@@ -270,13 +271,13 @@ class Turn(Record):
     """A sentence that turned right or wrong."""
 
     qid: str
-    """Its item."""
+    """The item."""
     item: str
     """The first digits of a hash of that."""
     sentence: int
-    """Its index in the answer."""
+    """Index of the sentence in the answer."""
     start: int
-    """Its first character there."""
+    """Offset of the first character in the answer."""
     category: str
     """The item's."""
     gold: Support | None
@@ -284,9 +285,9 @@ class Turn(Record):
     supported: bool
     """Whether the chunks fully support it."""
     first: Support | None
-    """What was said first; null without a verdict."""
+    """The first label; null without a verdict."""
     now: Support | None
-    """What is said now."""
+    """The present label; null without a verdict."""
     right: bool
     """Whether that is right."""
 
@@ -303,11 +304,11 @@ class Sitting(Record):
     untrusted: bool
     """Whether too much of it went without a verdict."""
     asked: int
-    """How many items it asked, each as often as it was asked."""
+    """The number of requested items, repeats included."""
     cost: Cost
     """What all of that took."""
     totals: ExamTotals
-    """Of the sentences that both sat."""
+    """The totals of the sentences in both sittings."""
 
 
 class ExamComparison(Record):
@@ -318,11 +319,11 @@ class ExamComparison(Record):
     now: Sitting
     """The one that is compared."""
     apart: tuple[str, ...]
-    """In what their signatures differ."""
+    """The parts in which the signatures differ."""
     only_first: int
     """Sentences that only the first sat, or of an item that has changed; in no figure here."""
     only_now: int
-    """Those that only this one sat."""
+    """Sentences only in this sitting."""
     accuracy: PairedRates
     """By all labels."""
     binary: PairedRates
@@ -360,12 +361,12 @@ class ExamReport(Document):
     totals: ExamTotals
     """What they add up to."""
     cost: Cost
-    """What it took."""
+    """The calls, tokens and time of the sitting."""
     fitness: Fitness
     """What that says of the judge."""
     over_budget: bool = False
     """Whether the budget was spent before all was asked, further askings included."""
     gates: tuple[GateResult, ...] = ()
-    """What the sitting was held to."""
+    """The results of the gates."""
     against: ExamComparison | None = None
-    """How it stands to an earlier sitting; null where nobody asked."""
+    """The comparison with an earlier sitting; null without one."""

@@ -16,12 +16,12 @@ from judge.scores.answer import share
 from judge.scores.intervals import Row, weighted_share
 
 UNSCORED: Final = "unscored"
-"""What stands for no verdict among the labels said."""
+"""The name for a missing verdict among labels."""
 _TRAPS: Final = frozenset({Support.PARTIAL, Support.NONE, Support.CONTRADICTED})
 
 
 def grade(item: Item, result: SampleResult) -> tuple[ExamRow, ...]:
-    """A row for each labelled sentence that was asked, known by where it begins and ends.
+    """Return a row for each labelled sentence that was judged, matched by its offsets.
 
     A sentence that is taken for no claim any more, or for no sentence, is left out: nobody was
     asked about it. A second judge's verdict is none.
@@ -74,7 +74,7 @@ def _row(item: Item, label: GoldenLabel, sentence: SentenceResult, result: Sampl
 
 
 def count(rows: Sequence[ExamRow], items: int, lost: int) -> ExamTotals:
-    """All that is counted of the rows, of which there is one at least.
+    """Count at least one row.
 
     A sentence without a verdict is not right, and has a column of its own in the confusion table:
     an examinee who does not answer has not answered right, and is told apart from one who errs.
@@ -176,7 +176,7 @@ def _label(label: Support, told: Sequence[tuple[Support, str]]) -> LabelScore:
 
 
 def _obeyed(rows: Sequence[ExamRow]) -> Rate | None:
-    """Of the items with an order that tells, those in which it was obeyed once at least."""
+    """Return the share of items with a hidden order that obeyed it at least once."""
     items: dict[str, tuple[ExamRow, bool]] = {}
     for row in rows:
         if row.obeyed is not None:

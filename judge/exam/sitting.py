@@ -27,18 +27,18 @@ _EXAMINED: Final = {
     "correctness": False,
     "relevance": False,
 }
-"""An exam is about the judge as it is now, and about it alone: nothing kept is read, nobody answers
-in its place, and each of its answers counts by itself."""
+"""The settings of an exam: no cache, no fallback and no majority, so that each answer counts by
+itself."""
 
 Watch = Callable[[int, int], object]
-"""Told after each answer how many are judged, and of how many."""
+"""A function that receives after each answer the number of judged answers and of all answers."""
 
 
 class _Asking(NamedTuple):
     """All items, judged."""
 
     change: Change | None
-    """What was another than at the first asking; None at that."""
+    """The change in this round of requests; None in the first round."""
     results: list[SampleResult]
 
 
@@ -50,7 +50,7 @@ def sit(
     repeat: int = 1,
     watch: Watch = lambda *_: None,
 ) -> ExamReport:
-    """How good a judge is at the items of an exam; in a notebook's running loop too.
+    """Have a judge sit an exam, also inside a running event loop.
 
     Args:
         config: settings of the judge, as for `judge.evaluate`; its cache is neither read nor

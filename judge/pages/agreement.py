@@ -48,7 +48,7 @@ def page(agreement: Agreement, summary: Summary, samples: Samples | None = None)
 
 
 class Findings:
-    """What an agreement comes to, in sentences."""
+    """The findings of an agreement, in sentences."""
 
     def __init__(self, agreement: Agreement, summary: Summary) -> None:
         self._agreement = agreement

@@ -27,7 +27,7 @@ LONGEST: Final = 20_000
 LONGEST_CHUNK: Final = 6_000
 """Characters of a chunk, its quotes among them."""
 MOST_SENTENCES: Final = 2_000
-"""Of one answer."""
+"""The most sentences of one answer."""
 _BEFORE: Final = 1_500
 """Characters of a long chunk before its first quote."""
 _BLOCK: Final = 100
@@ -37,7 +37,7 @@ _BLOCK_SIZE: Final = 1 << 20
 
 
 class _Row(NamedTuple):
-    """What is kept of an answer until the page is written."""
+    """The entry of an answer until the page is written."""
 
     badness: tuple[int, float, int, int]
     qid: str
@@ -60,7 +60,7 @@ class Answers:
         self._starts: list[int] = []
 
     def add(self, result: SampleResult, sample: Sample | None, slice_: str | None) -> None:
-        """Take in one answer; `slice_` is the part of the run that it stands in."""
+        """Add one answer; `slice_` names its slice of the run."""
         found = list(_found_by(result))
         found += [] if slice_ is None else [("slice", slice_)]
         self.counts.update(found)
@@ -78,7 +78,7 @@ class Answers:
         return self._facets[kind, name]
 
     def blocks(self) -> Iterator[tuple[str, str]]:
-        """The answers worst first, packed so many together, and their chunks; each by its name."""
+        """Yield the answers, the worst first, and their chunks in named, compressed blocks."""
         self._rows.sort(key=lambda row: row.badness)
         said: list[bytes] = []
         chunks: list[bytes] = []
@@ -103,7 +103,7 @@ class Answers:
 
 
 def _found_by(result: SampleResult) -> Iterator[tuple[str, str]]:
-    """What an answer can be found by: kinds of choices, and what it has of each."""
+    """Yield the filters that match an answer: their kinds and values."""
     yield "status", result.status.value
     for support in sorted({s for each in result.sentences if (s := support_of(each))}):
         yield "support", support
@@ -145,7 +145,7 @@ class _Chunks:
         ]
 
     def place(self, evidence: Evidence) -> list[object]:
-        """Which of them a quote stands in, and its UTF-16 offsets there; empty where in none."""
+        """Return the number of a quote's chunk and its UTF-16 offsets there, or an empty list."""
         for number, (chunk, low, high) in enumerate(self._texts):
             start, end = evidence.start, evidence.end
             if start is None or end is None or not _stands_in(evidence, chunk) or end > high:
@@ -161,7 +161,7 @@ def _stands_in(evidence: Evidence, chunk: Chunk) -> bool:
 
 
 def scores_of(result: SampleResult) -> dict[str, float | None]:
-    """The scores of an answer that stand beside its name."""
+    """Return the scores that the page shows beside the name of an answer."""
     scores, found, related = result.scores, result.correctness, result.answer_relevance
     return {
         "faithfulness": scores.faithfulness,
@@ -259,7 +259,7 @@ def _evidence(sentence: SentenceResult) -> Sequence[Evidence]:
 
 
 def _without_blanks(made: Mapping[str, object]) -> dict[str, object]:
-    """Without what is empty or unknown; a nought stays."""
+    """Return the mapping without empty or unknown values; zeros stay."""
     empty: tuple[object, ...] = (None, "", [])
     return {k: v for k, v in made.items() if v is not False and v not in empty}
 

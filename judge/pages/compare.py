@@ -25,7 +25,7 @@ class ShownSentence(NamedTuple):
     text: str
     """The sentence, shortened."""
     label: str
-    """Its support, or `excluded`."""
+    """The support of the sentence, or `excluded`."""
     changed: bool
     """Whether the other run gives the same sentence another label."""
 

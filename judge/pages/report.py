@@ -73,7 +73,7 @@ class ReportWords(Words):
         return told(result)
 
     def pooled(self, row: Headline) -> str:
-        """Return a score over all that it was measured on, and the number of these."""
+        """Return a pooled score with the number of its units."""
         if row.score is None or row.noun is None:
             return ABSENT
         items = self.counted(row.noun, row.score.items)
@@ -97,7 +97,7 @@ class Bar(NamedTuple):
     label: str
     size: int
     look: str = "plain"
-    """How it is filled: a label of sentences, or plain."""
+    """The fill of the bar: a label of sentences, or `plain`."""
 
 
 class Slice(NamedTuple):
@@ -106,7 +106,7 @@ class Slice(NamedTuple):
     name: str
     """The value as text; empty for all answers."""
     summary: Summary
-    """The totals of these answers."""
+    """The totals of the answers in the slice."""
 
     @property
     def bars(self) -> list[Bar]:
@@ -128,7 +128,7 @@ class Choice(NamedTuple):
 
 
 class _Gathered:
-    """What a page shows about all answers, gathered one answer at a time."""
+    """The content of the page about all answers, gathered one answer at a time."""
 
     def __init__(self, answers: Answers, by: str | None) -> None:
         self.answers, self.by = answers, by

@@ -5,7 +5,7 @@ from judge.records.comparison import ScoreDifference
 from judge.review.records import Share
 
 ABSENT = "–"
-"""What is shown where there is no figure: no figure is not zero."""
+"""The sign for a missing figure, which is not zero."""
 
 
 class Words:
@@ -19,11 +19,11 @@ class Words:
         self._room = room
 
     def __call__(self, key: str, **values: object) -> str:
-        """Return the text under `group.name`, filled in. KeyError: there is none."""
+        """Return the text under `group.name`, filled in. KeyError: the text is missing."""
         return _unbroken(Messages.of(self._room)(key, **values))
 
     def of(self, group: str, name: str, **values: object) -> str:
-        """Return the text called `name` in a group, filled in. KeyError: there is none."""
+        """Return the text called `name` in a group, filled in. KeyError: the text is missing."""
         return _unbroken(Messages.of(self._room, group)(name, **values))
 
     def named(self, group: str, name: str) -> str:

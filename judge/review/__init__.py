@@ -1,4 +1,4 @@
-"""Spot-check by people: a sheet of drawn verdicts, and what their labels say of the judge.
+"""Spot-check by people: a sheet of drawn sentences, and the quality of the judge by their labels.
 
 What `judge review` and `judge gold` do, as functions:
 

@@ -38,7 +38,7 @@ _NAMES: Final[Mapping[tuple[Target, Name], ScoreName]] = {
     ("correctness_recall", "faithfulness"): "correctness_recall",
     ("correctness_recall", "faithfulness_strict"): "correctness_recall_strict",
 }
-"""What the scores are called of what is checked."""
+"""The names of the scores for each target."""
 _FEWEST: Final = 2
 _MOST_UNEVEN: Final = 2.5
 
@@ -149,7 +149,7 @@ def labelled_of(draw: Draw, labels: Labels) -> list[DrawnSentence]:
 
 
 def chances_of(draw: Draw, labels: Labels) -> list[float]:
-    """The chance of each of these sentences to be drawn and labelled.
+    """Return for each labelled sentence its chance to be drawn and labelled.
 
     Who was drawn and not labelled is taken to be like the others of the stratum.
     """
@@ -184,7 +184,7 @@ def error_of(sentence: DrawnSentence, labels: Sequence[Label], name: Name) -> Er
 
 
 def _unevenness(draw: Draw) -> float:
-    """How many times the variance of a pooled score is that of a draw made for it."""
+    """Return the variance of a pooled score, relative to a draw with equal chances."""
     # What is drawn whole has no variance.
     open_ = [stratum for stratum in draw.strata if stratum.drawn < stratum.units]
     units = sum(stratum.micro.weight for stratum in open_)
@@ -215,7 +215,7 @@ def _sample(
 
 
 def _enough(strata: Sequence[Stratum], labelled: Mapping[int, int]) -> list[list[int]]:
-    """Strata by number, those with too few labels for an error of their own beside a neighbour."""
+    """Group the strata by number; a stratum with too few labels joins its neighbour."""
     groups = [[number] for number in range(len(strata))]
 
     def lacks(group: Sequence[int]) -> bool:

@@ -31,7 +31,7 @@ class Picked(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """What a draw took from a run: the rows for people, and the record that they do not see."""
+    """The result of a draw: the rows for people, and the record that stays hidden from them."""
 
     rows: list[dict[str, str]]
     """Texts by column name, in the order of the sheet."""
@@ -114,7 +114,7 @@ def draw(
 
 
 def _part(count: int, place: int, halves: Sequence[Target]) -> int:
-    """So many of a count fall to one of the halves, the first having what is left over."""
+    """Return the share of a count for one of the halves; the first half gets the remainder."""
     return (count + len(halves) - 1 - place) // len(halves)
 
 

@@ -32,7 +32,7 @@ _PIECE: Final = 1 << 20
 
 
 def fingerprint(folder: Path) -> str:
-    """SHA-256 of the results of a finished run; RunError where there is none, or half of one."""
+    """Return the SHA-256 of a run's results. RunError: the run is unfinished or incomplete."""
     if read_record(folder).finished is None:
         raise RunError(f"{folder}: this run is unfinished; finish it with the same judge score")
     whole, _, files = result_files(folder)
@@ -64,7 +64,7 @@ def draw_names(run: Path) -> list[str]:
 
 
 def write_labels(run: Path, draw: str, labels: Iterable[Label]) -> None:
-    """Keep the labels of a draw, in place of those it had. RunError as of `write_draw`."""
+    """Write the labels of a draw over its earlier ones. RunError: the folder cannot be written."""
     lines = "".join(f"{label.model_dump_json()}\n" for label in labels)
     _write(run / REVIEW / f"{draw}{_LABELS}", lines)
 
@@ -80,7 +80,7 @@ def read_labels(run: Path, draw: str) -> list[Label]:
 def labelled_draws(
     run: Path, target: Target = "faithfulness"
 ) -> tuple[list[tuple[Draw, list[Label]]], list[str]]:
-    """The draws of these results that have labels, with them; and those of earlier results."""
+    """Return the draws of the present results with labels, and the names of outdated draws."""
     results = fingerprint(run)
     current, stale = [], []
     for name in draw_names(run):
@@ -109,7 +109,7 @@ def files_of(target: Target) -> tuple[str, str]:
 
 
 def write_findings(run: Path, agreement: Agreement, page: str | None) -> None:
-    """Keep what the labels say of the judge, and the page of it. RunError as of `write_draw`."""
+    """Write `agreement.json` and its page. RunError: the folder cannot be written."""
     record, html = files_of(agreement.target)
     _write(run / record, as_json(agreement))
     if page is not None:
@@ -181,7 +181,7 @@ def _packed(name: str, file: IO[bytes]) -> AbstractContextManager[gzip.GzipFile 
 
 
 def as_json(record: BaseModel) -> str:
-    """A record as a file of its own holds it."""
+    """Return a record as the JSON text of a file."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
 
 

@@ -56,7 +56,7 @@ class Promotion:
     stale: list[str] = field(default_factory=list)
     """Draws whose labels belong to earlier results of this folder, and are left out."""
     replaced: int = 0
-    """How many labels of an earlier golden set in the input were replaced."""
+    """The number of replaced labels of an earlier golden set in the input."""
 
 
 def promote(
@@ -102,7 +102,7 @@ def promote(
 
 
 def read_golden(path: str | Path, *, max_line: float = MAX_LINE) -> list[Golden]:
-    """The answers of a golden set that bear labels.
+    """Read the labelled answers of a golden set.
 
     Raises:
         InputError: the file cannot be read, nothing in it is labelled, or a label is damaged.
@@ -127,7 +127,7 @@ def golden_lines(golden: Iterable[Golden]) -> Iterator[str]:
 
 
 def sample_line(sample: Sample, borne: Mapping[str, JsonValue] = MappingProxyType({})) -> str:
-    """A sample as a line of a file, with what else it bears."""
+    """Return a sample as a line of a samples file, with extra keys."""
     fields: dict[str, JsonValue] = sample.model_dump(mode="json", exclude={"metadata"})
     own = {name: value for name, value in fields.items() if value is not None and value != ""}
     # A key of the input that was read under another name, such as a null `qid`, stays behind.
@@ -136,7 +136,7 @@ def sample_line(sample: Sample, borne: Mapping[str, JsonValue] = MappingProxyTyp
 
 
 def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:
-    """The labels that an answer of a golden set bears; InputError where one is damaged."""
+    """Return the labels of an answer in a golden set. InputError: a label is damaged."""
     value, answer = sample.metadata.get(KEY), sample.answer
     if value is None:
         return ()

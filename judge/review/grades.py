@@ -33,18 +33,18 @@ class PooledChunk(Record):
     """A row of the sheet."""
 
     review_id: str
-    """Of the row."""
+    """The id of the row."""
     chunk_ids: tuple[str, ...]
-    """What it is called; several where ids have the very same text."""
+    """The ids of the chunk; several if chunks have the same text."""
     text: str
-    """Of the chunk."""
+    """The text of the chunk."""
 
 
 class PooledQuery(Record):
     """A chosen query, and what is graded for it."""
 
     sample: Sample
-    """As it stands in the samples."""
+    """The sample as read from the input."""
     pool: tuple[PooledChunk, ...]
     """In the order of the sheet; empty where nothing is ranked."""
 
@@ -53,11 +53,11 @@ class Pool(Document):
     """A draw for a gold set; reviewers do not see it."""
 
     draw: str
-    """Its name, with which review ids begin."""
+    """The name of the draw, which is the first part of every `review_id`."""
     seed: int
-    """Of the draw."""
+    """The seed of the draw."""
     depth: int = Field(ge=1)
-    """How many of each ranking are pooled."""
+    """The number of first chunks taken from each ranking."""
     textless: tuple[str, ...] = ()
     """Pooled chunks whose text is not known: they cannot be graded, and stay unjudged."""
     queries: tuple[PooledQuery, ...]
@@ -69,7 +69,7 @@ class DrawnPool(NamedTuple):
 
     pool: Pool
     queries: int
-    """How many the samples have."""
+    """The number of queries among the samples."""
     kept: Path
     """The file that holds the draw; reviewers do not see it."""
     sheets: tuple[Path, ...]
@@ -82,7 +82,7 @@ class Rater(NamedTuple):
     name: str
     grades: dict[str, int]
     notes: dict[str, str]
-    """Likewise; of the rows that have one."""
+    """Notes by `review_id`."""
 
 
 class GradedApart(Record):
@@ -100,15 +100,15 @@ class GradeAgreement(Record):
     """How far reviewers agree."""
 
     reviewers: tuple[str, ...]
-    """Their names."""
+    """The names of the reviewers."""
     shared: int
     """Rows that several graded."""
     equal: int
-    """Rows of these on which all are of one mind."""
+    """Shared rows on which all reviewers agree."""
     alpha: float | None
     """Krippendorff's α of the grades as numbers; null where it is not defined."""
     apart: tuple[GradedApart, ...]
-    """Rows graded two apart or more."""
+    """Rows whose grades differ by two or more."""
 
 
 class GoldReport(Document):
@@ -121,13 +121,13 @@ class GoldReport(Document):
     rows: int
     """Rows that were drawn."""
     graded: int
-    """Those with a grade."""
+    """Rows with a grade."""
     blank: tuple[str, ...]
-    """Places of the rows in the sheets without a grade, which nobody else graded."""
+    """Places of rows without any grade."""
     noted: tuple[str, ...] = ()
     """Places of the rows in the sheets with a note and no grade."""
     missing: int
-    """Rows that stand in none of the sheets."""
+    """Rows that are in none of the sheets."""
     queries: int
     """Queries of the gold set."""
     ungraded: tuple[str, ...]
@@ -155,7 +155,7 @@ def draw_gold(
     skip_bad_lines: bool = False,
     max_line: float = MAX_LINE,
 ) -> DrawnPool:
-    """Choose queries at random, pool what is ranked first for them, and write sheets to grade it.
+    """Draw queries at random, pool their first chunks, and write sheets to grade these.
 
     The same arguments draw the same. Beside `gold.csv` stands `gold.draw.json`, which is not for
     reviewers.
@@ -249,7 +249,7 @@ def _texts(sample: Sample) -> dict[str, str]:
 
 
 def _rows(draw: str, seed: int, qid: str, texts: Mapping[str, str]) -> tuple[PooledChunk, ...]:
-    """A row for each text, in random order: where it stands says nothing of where it was ranked."""
+    """Return a row for each text, in random order, so that places reveal no ranks."""
     same: dict[str, list[str]] = {}
     for name, text in sorted(texts.items()):
         same.setdefault(" ".join(text.split()), []).append(name)
@@ -385,7 +385,7 @@ def _grades_of(pool: Pool, rows: Sequence[Row]) -> list[Rater]:
 
 
 def _with_gold(query: PooledQuery, grades: Mapping[str, float], gold_from: int) -> Sample | None:
-    """The sample with this gold, in place of what it had; None where nobody graded any of it."""
+    """Return the sample with the new gold; None without any grade."""
     relevance = {
         name: grades[each.review_id]
         for each in query.pool

@@ -1,4 +1,4 @@
-"""Review hooks by name: who is told, while a run goes on, of the answers drawn for people."""
+"""Review hooks by name: an address, or an object of a module."""
 
 import inspect
 import os
@@ -32,7 +32,7 @@ def open_hook(name: str) -> ReviewHook:
 
 
 def _imported(name: str) -> ReviewHook:
-    """The object named `package.module:object.attribute`; of a class, one that is made of it.
+    """Import the object named `package.module:object.attribute`; a class is instantiated.
 
     It is looked for in the working folder last: a file of that folder takes the place of no
     library. Importing runs code: the name must come from whoever runs the command, not from a file

@@ -29,11 +29,11 @@ from judge.text.visible import clip, counted, plural
 
 _DRAW: Final = re.compile(r"r[0-9a-f]{8}")
 _MOST: Final = 50
-"""How many problems a message lists, so that a person can mend them in one go."""
+"""The most problems that one message lists."""
 LONGEST: Final = 60
-"""How much of an id a message shows, for anybody may have written it."""
+"""The most characters of an id that a message shows."""
 _COMPARED: Final = 2_000
-"""How many letters of a sentence are compared; a cell may be cut behind them."""
+"""The most letters of a sentence that are compared, because a cell may be cut."""
 _LOST: Final = "?"
 _HALVES: Final = set(TARGETS["correctness"])
 
@@ -42,17 +42,17 @@ class Imported(NamedTuple):
     """The result of an import."""
 
     agreement: Agreement
-    """What the labels say of the judge."""
+    """The quality of the judge by the labels."""
     summary: Summary
     """Totals of the run."""
     noted: int
-    """How many rows, of either half, have a note and no label; they count as blank."""
+    """Rows with a note and no label, of both halves; they count as blank."""
     skips: Counter[str]
     """Rows without a label, of either half, by what reviewers say why."""
     others: "tuple[Imported, ...]" = ()
     """The other half of correctness, where rows of both were read."""
     f1: "tuple[float | None, float | None]" = (None, None)
-    """Of correctness the F1 of the two means over answers, the judge's and as corrected."""
+    """For correctness the F1 of the two means over answers: the judge's, and corrected."""
 
 
 def import_labels(
@@ -127,7 +127,7 @@ def _kept(
     labels: Sequence[Label],
     page: Callable[[Agreement, Summary], str] | None,
 ) -> tuple[Agreement, Summary]:
-    """What the labels of a draw say, written into the run."""
+    """Write the labels of a draw and their agreement into the run."""
     summary = summary_of(run, draw.target)
     found = findings(draw, labels, summary)
     text = None if page is None else page(found, summary)

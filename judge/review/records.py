@@ -1,4 +1,4 @@
-"""What is drawn for people, what they answer, and what that says of the judge."""
+"""The records of a spot-check: draws, people's labels, and the quality of the judge."""
 
 from enum import StrEnum
 from typing import Literal
@@ -7,8 +7,8 @@ from judge.records import Document, Record
 from judge.records.sentence import CitationStatus, Flag, Outcome, Support
 
 Target = Literal["faithfulness", "correctness_precision", "correctness_recall"]
-"""What is checked: the answers' claims by the chunks or by the references, or the references' by
-the answers."""
+"""The claims that people check: an answer's against the chunks or the reference, or a reference's
+against the answer."""
 
 
 ScoreName = Literal[
@@ -66,7 +66,8 @@ class Weighing(Record):
     counted: float
     """The sum of weights of the claims that the judge did not call `no_claim`."""
     faithfulness: float
-    """Sum of weight times what the verdict adds to faithfulness, 0 where there is none."""
+    """Sum of weight times the verdict's contribution to faithfulness, which is 0 without a verdict.
+    """
     faithfulness_strict: float
     """Sum of the weights of claims with the verdict `full`."""
 
@@ -79,14 +80,14 @@ class Stratum(Record):
     units: int
     """Claims in it."""
     drawn: int
-    """How many of them were drawn."""
+    """Claims drawn from it."""
     macro: Weighing
     """Sums in which each answer weighs the same."""
     micro: Weighing
     """Sums in which each claim weighs the same."""
     unevenness: float = 1.0
-    """How many times the variance of a mean over claims is that of a draw in which all claims have
-    the same chance; 1 where all answers are of one length."""
+    """The variance of a mean over claims, relative to a draw with equal chances; 1 if all answers
+    have one length."""
     span: tuple[float, float]
     """The least and the most by which a person's weight can differ from the judge's."""
     span_strict: tuple[float, float]
@@ -116,7 +117,7 @@ class DrawnSentence(_Row):
     weight: float
     """1 / the claims of its answer that count: its part in the mean over answers."""
     outcome: Outcome
-    """The verdict, or why there is none."""
+    """The verdict, or the reason why it is missing."""
     flags: tuple[Flag, ...] = ()
     """The flags of the sentence."""
 
@@ -127,11 +128,11 @@ class Draw(Document):
     draw: str
     """The name of the draw, which is the first part of every `review_id`."""
     target: Target = "faithfulness"
-    """What is checked."""
+    """The claims that people check."""
     seed: int
     """The seed of the draw."""
     size: int
-    """How many sentences were asked for."""
+    """The requested number of sentences."""
     results: str
     """SHA-256 of the run's `results.jsonl`."""
     signature: str
@@ -165,26 +166,28 @@ class LabelAccuracy(Record):
     labelled: int
     """Labelled sentences that people called so."""
     precision: Share | None
-    """Of what the judge called so, the share that people do; null where it called nothing so."""
+    """Among sentences with this label of the judge, the share with the same label of people; null
+    without such sentences."""
     recall: Share | None
-    """Of what people call so, the share that the judge did."""
+    """Among sentences with this label of people, the share with the same label of the judge; null
+    without such sentences."""
 
 
 class BlankLimits(Record):
-    """What a corrected score would be with a label in every row that was left blank."""
+    """The corrected score with all blank rows filled in."""
 
     wrong: float
     """The score if people supported none of them."""
     right: float
     """The score if people supported all of them fully."""
     low: float
-    """Lower limit of the 95 % interval of `wrong`: nobody's labels in these rows lead below it."""
+    """Lower limit of the 95 % interval of `wrong`, which no labels in the blank rows can lower."""
     high: float
     """Upper limit of the interval of `right`."""
     decides: bool
-    """Whether more hangs on the blank rows than on the chance of the draw: `right` and `wrong` lie
-    further apart than the interval's limits, or the run's own score, or the bound of a gate on it,
-    lies outside the interval and within `low` and `high`."""
+    """Whether the blank rows matter more than the chance of the draw: `right` and `wrong` differ by
+    more than the interval's width, or the run's own score or a gate's bound is outside the interval
+    and between `low` and `high`."""
 
 
 class CorrectedScore(Record):
@@ -204,9 +207,9 @@ class CorrectedScore(Record):
     high: float
     """Upper limit of the interval."""
     standard_error: float
-    """Of the corrected score."""
+    """Standard error of the corrected score."""
     blank: "BlankLimits | None" = None
-    """What the rows left blank may hide; null where there are none."""
+    """The score with the blank rows filled in; null without blank rows."""
 
 
 class LabelledStratum(Record):
@@ -217,11 +220,11 @@ class LabelledStratum(Record):
     units: int
     """Claims in it."""
     share: float
-    """Its share of the mean over answers."""
+    """Share of the stratum in the mean over answers."""
     drawn: int
-    """How many were drawn."""
+    """Claims drawn from it."""
     labelled: int
-    """How many of these have labels."""
+    """Drawn claims with a label."""
     error: float | None
     """Mean over answers of the people's weight less the judge's, -1 to 1; null where nothing is
     labelled."""
@@ -237,9 +240,9 @@ class Disagreement(_Row):
     notes: tuple[str, ...] = ()
     """The note of the reviewer."""
     quote: str = ""
-    """What the judge quoted."""
+    """The first quote of the judge."""
     reason: str = ""
-    """What the judge gave as its reason."""
+    """The reason of the judge."""
 
 
 class Agreement(Document):
@@ -248,7 +251,7 @@ class Agreement(Document):
     draw: str
     """The name of the draw that was labelled."""
     target: Target = "faithfulness"
-    """What was checked."""
+    """The claims that people checked."""
     signature: str
     """How the run's numbers were made."""
     drawn: int
@@ -289,7 +292,7 @@ class Agreement(Document):
 
 
 class GoldenLabel(Record):
-    """One sentence that people agree on; `labels` of a golden set's line is a list of these."""
+    """A sentence on which people agree; the key `labels` of a golden set is a list of these."""
 
     sentence: int
     """Index of the sentence when it was labelled."""
@@ -304,15 +307,14 @@ class GoldenLabel(Record):
     supported: bool
     """Whether the chunks fully support it."""
     reviewers: int
-    """How many people say so; none said otherwise."""
+    """The number of people who labelled it, all alike."""
     judged: Support | None
-    """What the run's own judge said; null where it gave no verdict, fallen back or not."""
+    """The label of the run's own judge; null without a verdict."""
     signature: str
     """How the verdict was made; empty where none was."""
     supporting: tuple[str, ...] | None = None
-    """Ids of the chunks that alone support all or part of it, or give a fact it is put together
-    from; null where nobody said."""
+    """Ids of the chunks that support all or part of the sentence; null if unknown."""
     cited_support: Support | None = None
-    """Support given only what it cites; null where it cites nothing, or nobody said."""
+    """Support given only the cited chunks; null without citations, or if unknown."""
     citations: tuple[CitationStatus, ...] | None = None
-    """What is true of each of its citations, in the order they stand; null where nobody said."""
+    """The right status of each citation, in order; null if unknown."""

@@ -44,13 +44,13 @@ _BOTH: Final = ("review_id", "query", "answer", "reference", "asked", "sentence"
 COMPARED: Final = (*_BOTH, *_FILLED)
 """The columns of a sheet for correctness: answer and reference side by side."""
 COMPARED_OPEN: Final = (*_BOTH, "judge_support", "judge_quote", *_FILLED)
-"""Those of one that shows the judge's verdict."""
+"""The columns of such a sheet that shows the judge's verdict."""
 READ: Final = ("review_id", "human_support", "sentence", "human_skip", "human_note", "reviewer")
 """Columns that are read back; the first two are needed."""
 GRADED: Final = ("review_id", "query", "chunk", "human_grade", "human_note", "reviewer")
 """The columns of a sheet in which pooled chunks are graded."""
 READ_GRADES: Final = ("review_id", "human_grade", "query", "chunk", "human_note", "reviewer")
-"""Those that are read back."""
+"""The columns that are read from a graded sheet."""
 _GRADES: Final = ("0", "1", "2", "3")
 
 _CUT: Final = "…"
@@ -104,7 +104,7 @@ def header(column: str) -> str:
 
 
 def column_of(text: str) -> str | None:
-    """The canonical name of the column under this header; None where it is none of ours.
+    """Return the canonical name of the column with this header; None for a foreign column.
 
     >>> column_of(" Human Support"), column_of("人工判断"), column_of("price")
     ('human_support', 'human_support', None)
@@ -224,7 +224,7 @@ def shared(wanted: Mapping[str, float], text: str) -> float:
 
 
 def named(sample: Sample, position: int) -> str:
-    """What a chunk is called: its number, and its id where that is another."""
+    """Return the number of a chunk, with its id if that differs."""
     name, number = sample.chunks[position].chunk_id, str(position + 1)
     return f"[{number}]" if name == number else f"[{number}] {name}"
 
@@ -249,7 +249,7 @@ def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str]) -> None:
 
 
 def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[Row]:
-    """The rows that are not blank, of a CSV or XLSX that people and programs have been at.
+    """Yield the rows of a CSV or XLSX that are not blank.
 
     Rows and columns may stand in any order, among others; headers in either language. CSV may be
     UTF-8, UTF-16 or GB18030, with commas, semicolons or tabs. Cells come restored and `legible`.
@@ -319,7 +319,7 @@ def _table(rows: _Rows, columns: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _cells(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The cells that are wanted, as they stand, by the number of their row."""
+    """Yield the wanted cells of each row, with the number of the row."""
     data = path.read_bytes()
     if data.startswith(_ZIP):
         rows = _workbook_rows(data)
@@ -358,7 +358,7 @@ def _in_chinese(column: str) -> str:
 
 
 def _places(names: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:
-    """Where the wanted columns stand, of which the first two are needed."""
+    """Return the positions of the wanted columns; the first two are required."""
     places: dict[str, int] = {}
     for place, name in enumerate(names):
         column = column_of(name)

@@ -64,7 +64,7 @@ class Claim(NamedTuple):
 
 
 class Size(NamedTuple):
-    """What is known of a stratum before it is drawn from; `weight` is on a scale that all share."""
+    """The size of a stratum before it is drawn from; all strata use one scale of weights."""
 
     units: int
     weight: float
@@ -78,7 +78,7 @@ class Candidate(NamedTuple):
     key: float
     """A permanent random number, divided by the weight."""
     position: int
-    """Of the answer in the run, from 0."""
+    """Position of the answer in the run, from 0."""
     sentence: int
     weight: float
 
@@ -96,7 +96,7 @@ class Tally:
     pull: float = 0.0
     """Sum over units of micro weight squared over macro weight."""
     weights: Counter[float] = field(default_factory=Counter)
-    """How many units have each weight; there are few different weights."""
+    """The number of units by weight; there are few different weights."""
     least: list[tuple[float, Candidate]] = field(default_factory=list)
     """A heap of the candidates with the smallest keys; each is sorted by its negated key."""
     heaviest: list[tuple[float, Candidate]] = field(default_factory=list)
@@ -121,7 +121,7 @@ class Tally:
         )
 
     def stratum(self, names: tuple[StratumName, ...], drawn: int) -> Stratum:
-        """The stratum of these counts, of which `drawn` units are drawn."""
+        """Return the stratum with these counts and `drawn` drawn units."""
         macro, micro = (
             Weighing(**dict(zip(Weighing.model_fields, sums, strict=True)))
             for sums in (self.macro, self.micro)
@@ -188,7 +188,7 @@ class Census:
 
 
 def widest(spans: Iterable[Span]) -> Span:
-    """The span that holds all of these."""
+    """Return the smallest span that contains all spans."""
     lows, highs = zip(*spans, strict=True)
     return min(lows), max(highs)
 
@@ -234,7 +234,7 @@ def counts(outcome: Outcome) -> bool:
 
 
 def weight(outcome: Outcome, *, strict: bool) -> float:
-    """What a verdict adds to faithfulness, also that of a fallback; 0 where there is none."""
+    """Return a verdict's contribution to faithfulness, also a fallback's; 0 without one."""
     if not isinstance(outcome, Verdict):
         return 0.0
     if strict:
@@ -270,7 +270,7 @@ class Group(NamedTuple):
 
 
 def merge(sizes: Mapping[StratumName, Size], total: int) -> list[Group]:
-    """Merge the smallest stratum with its smaller neighbour until each can give `FLOOR` units.
+    """Merge the smallest stratum with its smaller neighbour until each has `FLOOR` units.
 
     Neighbours stand beside each other in `sizes`; empty strata count for nothing. `total` is how
     many are drawn in all, which bounds how many strata there can be.

@@ -1,4 +1,4 @@
-"""What people check of a run: faithfulness, or either half of correctness.
+"""The targets of a spot-check: faithfulness, or one of the halves of correctness.
 
 A half is seen as a run of its own in which the evidence is swapped: the answer's claims against the
 reference, or the reference's against the answer. So it is drawn, labelled and corrected as any.
@@ -18,22 +18,22 @@ from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
 
 For = Literal["faithfulness", "correctness"]
-"""What a draw is for."""
+"""The purpose of a draw."""
 TARGETS: Final[dict[For, tuple[Target, ...]]] = {
     "faithfulness": ("faithfulness",),
     "correctness": ("correctness_precision", "correctness_recall"),
 }
-"""What is drawn for it, each as a draw of its own."""
+"""The targets of each purpose; each target has a separate draw."""
 _SENTENCE: Final = set(Sentence.model_fields)
 
 
 def results_of(folder: Path, target: Target) -> Iterator[SampleResult]:
-    """The results of a run as the target sees them; errors as of `read_results`."""
+    """Yield the results of a run as the target sees them, with the errors of `read_results`."""
     return (seen(result, target) for result in read_results(folder))
 
 
 def origins_of(folder: Path, target: Target) -> Iterator[tuple[Sample, SampleResult]]:
-    """Each with its sample; errors as of `origins`."""
+    """Yield samples and results of a run as the target sees them; errors are those of `origins`."""
     for sample, result in origins(folder):
         yield seen_sample(sample, target), seen(result, target)
 
@@ -41,7 +41,7 @@ def origins_of(folder: Path, target: Target) -> Iterator[tuple[Sample, SampleRes
 def census_of(
     folder: Path, seed: int = 0, size: int = 0, target: Target = "faithfulness"
 ) -> Census:
-    """Count all claims of a run; RunError where there is none, or a result is damaged."""
+    """Count all claims of a run. RunError: there is no run, or a result is damaged."""
     # The halves of correctness are drawn independently of each other.
     census = Census(seed, size, "draw" if target == "faithfulness" else target)
     for result in results_of(folder, target):
@@ -50,7 +50,7 @@ def census_of(
 
 
 def summary_of(folder: Path, target: Target) -> Summary:
-    """The totals of a run as the target sees it: its score stands under `faithfulness`."""
+    """Return the totals of a run for the target, with its score as `faithfulness`."""
     summary = read_summary(folder)
     if target == "faithfulness" or summary.correctness is None:
         return summary

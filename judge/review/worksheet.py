@@ -35,7 +35,7 @@ Skip = Literal["cannot tell", "too long", "no time"]
 """Why a reviewer leaves a sentence blank."""
 SKIPS: Final[tuple[Skip, ...]] = get_args(Skip)
 _SIZE: Final = 60
-"""Sentences that are drawn where nobody drew any, as `judge review draw` does."""
+"""The size of a new draw if the run has none, as in `judge review draw`."""
 _PATIENCE: Final = 5.0
 """Seconds in which another process may write its label."""
 _LONGEST: Final = 40
@@ -54,13 +54,13 @@ class Passage(Record):
     """A text, and the part of it to look at."""
 
     name: str
-    """What it is called."""
+    """The name of the text."""
     before: str
-    """What stands before the part."""
+    """The text before the part."""
     part: str
     """The part; may be empty."""
     after: str
-    """What stands behind it."""
+    """The text after the part."""
     left_out: int
     """Characters that are not shown, far from the part."""
 
@@ -69,15 +69,15 @@ class Question(Record):
     """A row of a sheet: what is claimed, and what it is held against."""
 
     query: str
-    """What was asked of the system."""
+    """The user's question."""
     claim: Passage
     """The text with the sentence."""
     evidence: tuple[Passage, ...]
-    """Those first that share most with the sentence; of the first the part that does so."""
+    """The chunks, the most similar first; in the first chunk the most similar part is marked."""
     asked: str
-    """What is asked, where that is not whether the chunks support the sentence."""
+    """The question to the reviewer, if it is not whether the chunks support the sentence."""
     titles: tuple[str, str]
-    """Which column the claim and the evidence stand in."""
+    """The column names of claim and evidence."""
 
 
 class Questions:
@@ -122,18 +122,18 @@ class Questions:
 
 
 class Entry(Record):
-    """What a reviewer said of a sentence."""
+    """A reviewer's label, or reason to skip, for one sentence."""
 
     label: str = ""
-    """A label of the scale, or what else stands in the sheet; empty where there is none."""
+    """A label of the scale, or another text in the sheet; may be empty."""
     skip: str = ""
-    """Why there is none, a word of `SKIPS`."""
+    """The reason for a missing label, one of `SKIPS`."""
     note: str = ""
-    """What the reviewer noted."""
+    """The reviewer's note."""
 
 
 class Worksheet:
-    """What one reviewer says of a draw; each entry is on disk before `put` returns.
+    """One reviewer's labels of a draw; each entry is on disk before `put` returns.
 
     The file is replaced as a whole, so a crash leaves the last entry or the one before, and never
     half a row. Labels that were imported earlier, under the same name, stand in it from the start.
@@ -151,7 +151,7 @@ class Worksheet:
         self.path = run / REVIEW / f"{draw.draw}{_suffix(self._reviewer)}.csv"
 
     def entries(self) -> dict[str, Entry]:
-        """What is said so far, by `review_id` and in the order of the draw.
+        """Return the entries so far by `review_id`, in the order of the draw.
 
         Raises:
             InputError: the file was changed, and is no sheet now.
@@ -209,7 +209,7 @@ class Worksheet:
 
 
 def draws_for(run: Path, target: For, name: str | None = None) -> tuple[list[Draw], bool]:
-    """What is to be labelled of a run, and whether it was drawn only now.
+    """Return the draws to label, and whether they are new.
 
     That is the draw of this name; without one the last that was made of these results for the
     target, and where there is none a new one, as `judge review draw` makes it.
@@ -257,7 +257,7 @@ def worksheets(run: str | Path) -> list[Path]:
 
 
 def _current(run: Path, results: str) -> list[Draw]:
-    """The draws of these results, the last one last."""
+    """Return the draws of the present results, the newest last."""
     names = sorted(draw_names(run), key=lambda name: _changed(run / REVIEW / f"{name}.json"))
     draws = (read_draw(run, name) for name in names)
     return [draw for draw in draws if draw is not None and draw.results == results]
@@ -277,7 +277,7 @@ def _canonical(word: str) -> str:
 
 
 def _suffix(reviewer: str) -> str:
-    """What a reviewer's file is told apart by, whatever the name is."""
+    """Return the part of a file name that identifies a reviewer."""
     name = folded(reviewer)
     plain = re.sub(r"\W+", "_", name)[:_LONGEST]
     # Names that differ in what no file name shows are told apart by a hash.
@@ -286,7 +286,7 @@ def _suffix(reviewer: str) -> str:
 
 
 def _best(text: str, sentence: str) -> tuple[int, int]:
-    """Where the sentence of a text stands that shares most with another; (0, 0) for none."""
+    """Return the offsets of the most similar sentence in a text; (0, 0) if none is similar."""
     wanted, best, place = parts_of(sentence), 0.0, (0, 0)
     for each in split(text):
         if (found := shared(wanted, each.text)) > best:
@@ -295,7 +295,7 @@ def _best(text: str, sentence: str) -> tuple[int, int]:
 
 
 def _passage(name: str, text: str, start: int, end: int) -> Passage:
-    """The part of a text with what stands around it, as much as there is room for."""
+    """Return part of a text with its surroundings, shortened to a fixed length."""
     room = _ROOM - min(end - start, _ROOM)
     low = max(0, start - max(room // 2, room - (len(text) - end)))
     high = min(len(text), end + room - (start - low))

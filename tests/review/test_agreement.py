@@ -16,11 +16,11 @@ from scipy.stats import binomtest
 from sklearn.metrics import brier_score_loss, cohen_kappa_score
 
 from judge.records import Outcome, Support
-from judge.review.agreement import (
+from judge.review.agreement import findings
+from judge.review.coefficients import (
     brier,
     calibration_error,
     cohen_kappa,
-    findings,
     krippendorff_alpha,
     mcnemar,
 )
