@@ -21,7 +21,7 @@ class Threshold(NamedTuple):
     least: bool = True
 
 
-# Of a RAG's sentences about one in ten is wrong. A judge that errs on one in ten raises as many
+# About one in ten sentences of a RAG is wrong. A judge that errs on one in ten raises as many
 # false alarms as right ones, and one that errs more often mostly false ones: no build should fail
 # on its word. A trend bears more, for errors that stay alike cancel between two runs; but one
 # sentence in two is called right by who says the same of all, and half of what that leaves open
@@ -38,7 +38,7 @@ THRESHOLDS: Final = {
     # plain error may hit on what an order wants: of 16 items three times or more, for one in twenty
     # sentences wrong, in 1 % of all exams; once or more in a third of them.
     "obeyed": Threshold(0.125, 0.25, least=False),
-    # Quotes that stand in their chunk: what a person checks a verdict by. Lower limit.
+    # Quotes found in their chunk, by which a person checks a verdict. Lower limit.
     "quotes": Threshold(0.90, 0.75),
     # Sentences without a verdict: 5 % make a run untrusted, and a gate must not live beside that.
     "unscored": Threshold(0.02, 0.05, least=False),
@@ -54,7 +54,7 @@ _FEW: Final = 5
 
 
 def fitness(totals: ExamTotals, max_unscored: float, unasked: int = 0) -> Fitness:
-    """What the totals leave a judge fit for: the least of what each threshold does.
+    """Return the lowest level that any threshold allows.
 
     Too few items leave wide intervals, and a judge unfit for want of proof. For so many of the
     sentences no budget was left.

@@ -121,7 +121,7 @@ def _report(
 def _changed(judges: Judges, repeat: int) -> Iterator[tuple[Change | None, Judge]]:
     """The judge of each asking, and what is another for it; one thing at a time."""
     again = judges.repeat_judge or (lambda _, order: ReorderedJudge(judges.faithfulness, order))
-    # Who takes no seed signs alike with each.
+    # A judge without seeds has the same signature for each seed.
     seeded = again(1, 1).signature != again(0, 1).signature
     yield None, judges.faithfulness
     for number in range(1, repeat):

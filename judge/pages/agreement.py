@@ -27,7 +27,7 @@ def page(agreement: Agreement, summary: Summary, samples: Samples | None = None)
     Disagreements come with question and chunks where their samples can be found.
     """
     findings = Findings(agreement, summary)
-    # With one bare no among the labels only the strict score can be corrected.
+    # A bare no leaves only the strict score to correct.
     bare = {score.name.endswith("_strict") for score in agreement.corrected} == {True}
     bare = bare and agreement.scale == "full_or_rest"
     shown = agreement.disagreements[:_MAX_DISAGREEMENTS]

@@ -217,7 +217,7 @@ def _page(run: Run, summary: Summary, gathered: _Gathered) -> Iterator[str]:
         run=run,
         summary=summary,
         words=words,
-        # Without the folders above: a page is sent to others, who need no paths of this machine.
+        # No path of this machine, because pages are sent to others.
         title=words("title.page", run=clip(flat(run.folder.resolve().name), _NAME_CHARACTERS)),
         file=PurePath(run.record.input.path).name,
         tables=tables(summary),

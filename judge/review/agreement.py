@@ -61,7 +61,7 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
     names: tuple[Name, ...] = ("faithfulness", "faithfulness_strict")
     names = names[any(label.support is None for label in labels) :]
     own = [verdict for sentence in draw.sentences if (verdict := own_verdict(sentence.outcome))]
-    # A judge that knows no partial is not told off for the words it lacks.
+    # A judge that never says partial is compared on two labels.
     bare = len(names) == 1 or (bool(own) and all(v.source in NEVER_PARTIAL for v in own))
     pairs = list(_pairs(draw, given, bare=bare))
     weights = [pair.weight for pair in pairs]

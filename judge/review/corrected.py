@@ -185,7 +185,7 @@ def error_of(sentence: DrawnSentence, labels: Sequence[Label], name: Name) -> Er
 
 def _unevenness(draw: Draw) -> float:
     """Return the variance of a pooled score, relative to a draw with equal chances."""
-    # What is drawn whole has no variance.
+    # A stratum that is drawn whole has no variance.
     open_ = [stratum for stratum in draw.strata if stratum.drawn < stratum.units]
     units = sum(stratum.micro.weight for stratum in open_)
     uneven = sum(stratum.unevenness * stratum.micro.weight for stratum in open_)

@@ -176,7 +176,7 @@ def write_whole(path: Path, texts: Iterable[str], option: str = "-o") -> None:
 def _packed(name: str, file: IO[bytes]) -> AbstractContextManager[gzip.GzipFile | IO[bytes]]:
     if not name.lower().endswith(".gz"):
         return nullcontext(file)
-    # Without a name and a time, so that the same is the same.
+    # Without a name and a time, so that equal texts make equal files.
     return gzip.GzipFile("", "wb", fileobj=file, mtime=0)
 
 

@@ -119,7 +119,7 @@ def read_golden(path: str | Path, *, max_line: float = MAX_LINE) -> list[Golden]
 def golden_lines(golden: Iterable[Golden]) -> Iterator[str]:
     """A golden set as lines of a samples file."""
     for sample, labels in golden:
-        # What nobody said is left out: an older version reads no such keys.
+        # Unknown values are left out, because an older version refuses their keys.
         told: list[JsonValue] = [
             label.model_dump(mode="json", exclude_defaults=True) for label in labels
         ]

@@ -259,7 +259,7 @@ def is_of(text: str, drawn: str) -> bool:
         # Saved in an old code page, which has no sign for some of the letters.
         rest = iter(wanted)
         return all(letter in rest for letter in found)
-    # Of a text that was cut the mark of the cut is compared, where few letters stand before it.
+    # A shortened text may end in the mark of the cut.
     cut = (_letters(fit(legible(drawn), lang)) for lang in LANGS)
     return not text or found == wanted or found in cut
 

@@ -64,7 +64,7 @@ _HYPHEN: Final = re.compile(r"(?<=\w)[-_](?=\w)")
 _SELECTORS: Final = "\ufe0e\ufe0f"
 _LONGEST_SHOWN: Final = 40
 _ZIP: Final = b"PK\x03\x04"
-# Reading takes some 0.1 ms a row; no reader of a sheet fills in so many.
+# At 0.1 ms a row; no reviewer fills in more.
 _MOST_FILLED: Final = 100_000
 _STEP: Final = "close it, or name another file"
 

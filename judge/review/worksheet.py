@@ -280,7 +280,7 @@ def _suffix(reviewer: str) -> str:
     """Return the part of a file name that identifies a reviewer."""
     name = folded(reviewer)
     plain = re.sub(r"\W+", "_", name)[:_LONGEST]
-    # Names that differ in what no file name shows are told apart by a hash.
+    # A hash keeps names apart whose file names are equal.
     mark = "" if plain == name else f"-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
     return f".{plain}{mark}" if name else ""
 
