@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import AwareDatetime, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -40,8 +40,15 @@ EDITION: Final = "verdicts-2"
 _LATE: Final = Unscored(
     reason=UnscoredReason.TIMEOUT, detail="another answer asks the same, and had no reply in time"
 )
-_Pending = asyncio.Future[Judgment | None]
-"""The result of a request under way; None where it was cancelled or failed."""
+
+
+class _Pending(NamedTuple):
+    """A request under way."""
+
+    verdicts: tuple[str, ...]
+    """The names of the verdicts that it asks for, which hold the cited positions."""
+    result: asyncio.Future[Judgment | None]
+    """The judgment; None where the request was cancelled or failed."""
 
 
 class Row(Record):
@@ -94,7 +101,8 @@ class CachedJudge:
     are stored in one transaction before the next is asked: after a kill -9 the same command asks
     for nothing that was stored. An `Unscored` is never stored, nor is a verdict that was given
     without part of its evidence. Two equal requests at the same moment are asked once: the second
-    one shares what the first gets, failures included.
+    one shares what the first gets, failures included. Two that differ in their citations alone
+    follow one another, because one row holds the verdicts on both.
 
     `inner` sees the chunks under their positions, "0" and up, for ids are no part of a key. `url`
     is the base URL of the server that is asked; `repeat` is 0 for the first request about a
@@ -119,17 +127,18 @@ class CachedJudge:
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Return one outcome per asked sentence; a stored reply adds its call, marked `cached`."""
         keys = row_keys(request, self._group, self.signature, self._url, self._repeat)
-        names = tuple(keys)
-        while other := self._pending.get(names):
+        rows = tuple(keys)
+        while other := self._pending.get(rows):
             if judgment := await _shared(other, request):
                 return _with_ids(judgment, request)
-        pending = self._pending[names] = asyncio.get_running_loop().create_future()
+        pending = _Pending(_names(request), asyncio.get_running_loop().create_future())
+        self._pending[rows] = pending
         judgment = None
         try:
             judgment = await self._judge(request, keys)
         finally:
-            del self._pending[names]
-            pending.set_result(judgment)
+            del self._pending[rows]
+            pending.result.set_result(judgment)
         return _with_ids(judgment, request)
 
     async def _judge(self, request: JudgeRequest, keys: Mapping[str, tuple[int, ...]]) -> Judgment:
@@ -181,6 +190,10 @@ def _name(request: JudgeRequest, index: int) -> str:
     """Return the name of a sentence in its row, which holds the positions that it cites."""
     cites = ",".join(map(str, request.cites.get(index, ())))
     return f"{index}:{cites}" if cites else f"{index}"
+
+
+def _names(request: JudgeRequest) -> tuple[str, ...]:
+    return tuple(_name(request, index) for index in request.ask)
 
 
 def _framed(fields: Iterable[str]) -> bytes:
@@ -240,14 +253,16 @@ def _stored(replies: Iterable[Reply]) -> Iterator[Call]:
 async def _shared(pending: _Pending, request: JudgeRequest) -> Judgment | None:
     """Return the judgment on an equal request, its calls marked `cached`.
 
-    None where that request was cancelled or failed; timeouts where the deadline comes first.
+    None where that request was cancelled or failed, or has other citations; timeouts where the
+    deadline comes first.
     """
     deadline = request.deadline
     left = None if deadline is None else deadline - asyncio.get_running_loop().time()
-    await asyncio.wait({pending}, timeout=left)
-    if not pending.done():
+    await asyncio.wait({pending.result}, timeout=left)
+    if not pending.result.done():
         return Judgment(outcomes=dict.fromkeys(request.ask, _LATE))
-    if not (judgment := pending.result()):
+    judgment = pending.result.result()
+    if judgment is None or pending.verdicts != _names(request):
         return None
     calls = (*(call for call in judgment.calls if call.cached), *_stored(judgment.replies))
     return judgment.model_copy(update={"calls": calls, "replies": ()})

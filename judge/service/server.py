@@ -50,7 +50,7 @@ class Address:
 
 
 class Connection(H11Protocol):
-    """A connection that is closed when the head of a request takes too long (`# D121`).
+    """A connection that is closed when the head of a request takes too long (`# D123`).
 
     uvicorn limits only the time between two requests, until the first byte of the second.
     """

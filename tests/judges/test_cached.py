@@ -133,6 +133,19 @@ async def test_a_verdict_on_part_of_the_evidence_is_shared_and_never_stored() ->
     assert len(inner.requests) == 2
 
 
+async def test_requests_at_the_same_moment_with_other_citations_share_no_verdict_on_them() -> None:
+    store, inner = FakeStore(), Inner(FULL)
+    judge = CachedJudge(inner, store, URL, group=16)
+    first, second = asked(), asked().model_copy(update={"cites": {0: (1,)}})
+    await asyncio.gather(judge.judge(first), judge.judge(second))
+    assert [(each.ask, each.cites) for each in inner.requests] == [
+        ((0, 1, 2), {0: (0,)}),
+        ((0,), {0: (1,)}),
+    ]
+    await asyncio.gather(judge.judge(first), judge.judge(second))
+    assert len(inner.requests) == 2, "both verdicts are stored"
+
+
 async def test_what_is_not_the_models_own_is_never_stored() -> None:
     for outcome in (
         verdict().model_copy(update={"source": "similarity", "score": 0.7}),
