@@ -1,4 +1,4 @@
-"""The service's other end: answers and batches over HTTP, with the records of the package."""
+"""The client of `judge serve`: it sends answers and batches, and returns the package's records."""
 
 import asyncio
 import json
@@ -34,9 +34,9 @@ _Result = TypeVar("_Result")
 
 _BUSY: Final = frozenset({429, 502, 503})
 _PAGE: Final = 500
-"""Results asked for at a time."""
+"""The number of results in one response."""
 _AWAY_SECONDS: Final = 10.0
-"""A service that accepts no connection for so long is not there."""
+"""A service that accepts no connection for this long counts as absent."""
 _PIECE: Final = 1 << 20
 
 
@@ -61,14 +61,15 @@ def _wait(state: RetryCallState) -> float:
 
 
 class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
-    """A service, as `judge.Evaluator` is the package; an asynchronous context manager.
+    """Scores answers and batches by a service; an asynchronous context manager.
 
     Args:
-        url: of the service, such as http://127.0.0.1:8080.
-        token: a bearer token; JUDGE_SERVICE_TOKEN of the environment where left out.
-        patience: seconds for which a service that is busy or gone is asked again.
+        url: the address of the service, such as http://127.0.0.1:8080.
+        token: a bearer token; by default JUDGE_SERVICE_TOKEN of the environment.
+        patience: seconds for which a request to a busy service is repeated. A service that accepts
+            no connection is tried for ten seconds at most.
         timeout: seconds without a byte after which a connection counts as broken.
-        every: seconds between two looks at a batch.
+        every: seconds between two requests for the status of a batch.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
             base_url=checked_url(url),
             headers=headers,
             timeout=httpx.Timeout(timeout, connect=10.0),
-            # What a proxy of the environment would see is nobody's business.
+            # A proxy of the environment must not see the texts.
             trust_env=False,
         )
 
@@ -106,7 +107,7 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         method: str,
         path: str,
         body: bytes | Path = b"",
-        **rest: Any,  # noqa: ANN401  as of httpx
+        **rest: Any,  # noqa: ANN401  arguments of httpx
     ) -> httpx.Response:
         """Return the response. A busy service or a broken connection is tried again.
 
@@ -135,7 +136,7 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         method: str,
         path: str,
         body: bytes | Path,
-        **rest: Any,  # noqa: ANN401  as of httpx
+        **rest: Any,  # noqa: ANN401  arguments of httpx
     ) -> httpx.Response:
         content = body if isinstance(body, bytes) else _pieces(body)
         try:
@@ -155,9 +156,14 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         raise _Retry(_error_of(response), float(seconds) if seconds.isdecimal() else 0.0)
 
     async def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
-        """The result of one answer, within so many seconds; errors as of `judge.evaluate`.
+        """Return the result of one answer; cancelling it cancels the calls to the model.
 
-        Cancelling it cancels the calls to the model.
+        Args:
+            sample: the answer.
+            seconds: the time that the judge may take; by default the service's own limit.
+
+        Raises:
+            JudgeError: as `judge.evaluate` does.
         """
         fields = sample.model_dump(mode="json", exclude_none=True, exclude={"metadata"})
         body = json.dumps(sample.metadata | fields, ensure_ascii=False).encode()
@@ -215,17 +221,17 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         return BatchStatus.model_validate_json(answer.content)
 
     async def status(self, batch: str) -> BatchStatus:
-        """How a batch stands."""
+        """Return the status of a batch."""
         answer = await self._send("GET", f"/v1/batches/{batch}")
         return BatchStatus.model_validate_json(answer.content)
 
     async def wait(
         self, batch: str, progress: Callable[[BatchStatus], None] | None = None
     ) -> BatchStatus:
-        """Wait until a batch has ended; `progress` is called with each look at it.
+        """Wait until a batch has ended, and return its status; `progress` gets each one before.
 
         Raises:
-            JudgeError: it has failed; as `judge score` would have.
+            JudgeError: the batch has failed; the error is that of `judge score`.
         """
         while True:
             status = await self.status(batch)
@@ -238,14 +244,14 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
             await asyncio.sleep(self._every)
 
     async def results(self, batch: str, after: int = 0) -> AsyncGenerator[SampleResult]:
-        """The results behind so many, in input order, until the batch has ended."""
+        """Yield the results after the first `after`, in input order, until the batch has ended."""
         while page := await self.page(batch, after):
             for result in page:
                 yield result
             after += len(page)
 
     async def page(self, batch: str, after: int) -> list[SampleResult]:
-        """The next results; none where the batch has ended, and there are no more."""
+        """Return the next results; none once the batch has ended and all were returned."""
         path, wanted = f"/v1/batches/{batch}/results", {"after": after, "limit": _PAGE}
         while True:
             before = await self.status(batch)
@@ -256,12 +262,12 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
 
 
 class JudgeClient(AbstractContextManager["JudgeClient"]):
-    """The same without an event loop, as `judge.evaluate` is the package; a context manager.
+    """Runs an `AsyncJudgeClient` on another thread; a context manager for synchronous programs.
 
-    Takes the arguments of `AsyncJudgeClient`, and runs one on a thread of its own.
+    It takes the arguments of `AsyncJudgeClient`, and has its methods.
     """
 
-    def __init__(self, url: str, **choices: Any) -> None:  # noqa: ANN401  those of the other
+    def __init__(self, url: str, **choices: Any) -> None:  # noqa: ANN401  those of `AsyncJudgeClient`
         self._client = AsyncJudgeClient(url, **choices)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -286,7 +292,7 @@ class JudgeClient(AbstractContextManager["JudgeClient"]):
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
-        """The result of one answer, within so many seconds; errors as of `judge.evaluate`."""
+        """Return the result of one answer, as `AsyncJudgeClient.evaluate_one` does."""
         return self._run(self._client.evaluate_one(sample, seconds=seconds))
 
     def evaluate(self, samples: object, *, at_once: int = 16) -> list[SampleResult]:
@@ -298,28 +304,28 @@ class JudgeClient(AbstractContextManager["JudgeClient"]):
         return self._run(collect())
 
     def submit(self, /, source: str | Path, **options: Any) -> BatchStatus:  # noqa: ANN401
-        """As of `AsyncJudgeClient`."""
+        """Send a file of samples as a batch, as `AsyncJudgeClient.submit` does."""
         return self._run(self._client.submit(source, **options))
 
     def status(self, batch: str) -> BatchStatus:
-        """How a batch stands."""
+        """Return the status of a batch."""
         return self._run(self._client.status(batch))
 
     def wait(
         self, batch: str, progress: Callable[[BatchStatus], None] | None = None
     ) -> BatchStatus:
-        """As of `AsyncJudgeClient`."""
+        """Wait until a batch has ended, as `AsyncJudgeClient.wait` does."""
         return self._run(self._client.wait(batch, progress))
 
     def results(self, batch: str, after: int = 0) -> Iterator[SampleResult]:
-        """The results behind so many, in input order, until the batch has ended."""
+        """Yield the results after the first `after`, in input order, until the batch has ended."""
         while page := self._run(self._client.page(batch, after)):
             yield from page
             after += len(page)
 
 
 def _error_of(answer: httpx.Response) -> JudgeError:
-    """The error that the package itself would have raised."""
+    """Return the error that the package itself would have raised."""
     try:
         return ProblemDetails.model_validate_json(answer.content).error()
     except ValidationError:

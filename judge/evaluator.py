@@ -19,7 +19,7 @@ from judge.correctness import compare
 from judge.errors import ConfigError, WorkerLost
 from judge.inputs.samples import each, rows_of
 from judge.pipeline import evaluate_sample, sign
-from judge.pool import PlacedJudge, Places, Workers, at_once, in_order
+from judge.pool import PlacedJudge, Workers, at_once, in_order
 from judge.protocols import Judge, ReviewHook
 from judge.records import Rules, Sample, SampleResult
 from judge.relevance import relate
@@ -51,7 +51,6 @@ class Evaluator:
             `correctness` it also compares with the references. `relevance` needs `Judges` with a
             judge for each.
         review_hook: is given the share `config.review_rate` of the results, on another thread.
-        places: limits the questions in flight in the place of `config.concurrency`.
     """
 
     def __init__(
@@ -60,7 +59,6 @@ class Evaluator:
         *,
         judge: Judge | Judges | None = None,
         review_hook: ReviewHook | None = None,
-        places: Places | None = None,
     ) -> None:
         self._config = config or Config()
         self.workers = self._config.workers or 1
@@ -68,8 +66,7 @@ class Evaluator:
         run in others."""
         self._at_once = at_once(self._config)
         self._hook = review_hook
-        self._own_places = places
-        self._places = WeakKeyDictionary[asyncio.AbstractEventLoop, Places]()
+        self._places = WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]()
         self._given: Judges | None = None
         self._signatures: tuple[str, str | None, str | None] | None = None
         self._entered = False
@@ -235,11 +232,9 @@ class Evaluator:
         loop, workers = asyncio.get_running_loop(), ready.workers
         if workers is not None and workers.loop is loop:
             return workers.score
-        # What waits for a place belongs to one loop, and an evaluator may serve several.
-        usual = self._own_places or asyncio.Semaphore(self._at_once)
-        places = self._places.setdefault(loop, usual)
-        limited = self._seconds < inf and seconds is not None
-        due = loop.time() + seconds if limited and seconds is not None else inf
+        # A semaphore belongs to one event loop, and an evaluator may serve several.
+        places = self._places.setdefault(loop, asyncio.Semaphore(self._at_once))
+        due = inf if seconds is None or self._seconds == inf else loop.time() + seconds
 
         def placed(judge: Judge) -> Judge:
             return PlacedJudge(judge, places, self._seconds, due)

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
+from contextlib import aclosing, contextmanager
 from contextvars import copy_context
 from functools import partial
 from threading import Semaphore, Thread
@@ -51,9 +51,6 @@ _ANSWER_TOKENS: Final = 4_000
 
 _BATCH_WEIGHT: Final = HEAVY
 _BATCHES_PER_WORKER: Final = 2
-
-Places = AbstractAsyncContextManager[object]
-"""A limit that is entered once for each question, such as an `asyncio.Semaphore`."""
 
 
 def cores() -> int:
@@ -126,7 +123,11 @@ class PlacedJudge:
     """
 
     def __init__(
-        self, inner: "Judge", places: Places, seconds: float = math.inf, due: float = math.inf
+        self,
+        inner: "Judge",
+        places: asyncio.Semaphore,
+        seconds: float = math.inf,
+        due: float = math.inf,
     ) -> None:
         self._inner = inner
         self._places = places
