@@ -1,4 +1,4 @@
-"""What of a sample keeps any judge from a fair verdict: its chunks, or sentences with gaps."""
+"""Flags of samples that no judge can judge fairly: without chunk text, or with unjudged text."""
 
 import re
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ from typing import Final
 from judge.records import Flag, FlagName, Sample
 
 _MARKER: Final = re.compile(r"[\[【（(][^\[\]【】（）()\n]{1,80}[\]】）)]")
-"""What may be a citation, a number or an aside, and is no sentence that was left out."""
+"""A citation, number or aside in brackets, which is no omitted sentence."""
 
 
 def flag_chunks(sample: Sample, *, claims: bool) -> Iterator[Flag]:
-    """A flag where claims have no chunk with text behind them, one where an id has two texts."""
+    """Flag claims without any chunk text, and a chunk id that has two texts."""
     if claims and not any(chunk.text.strip() for chunk in sample.chunks):
         yield Flag(name=FlagName.NO_CHUNKS)
     texts: dict[str, str] = {}
@@ -21,7 +21,7 @@ def flag_chunks(sample: Sample, *, claims: bool) -> Iterator[Flag]:
 
 
 def flag_gaps(sample: Sample) -> Iterator[Flag]:
-    """A flag where words stand outside the sentences that an answer came with."""
+    """Flag words outside the sentences that came with the answer."""
     edges = [(each.start, each.end) for each in sample.sentences or ()]
     if sample.sentences is None:
         return

@@ -1,4 +1,4 @@
-"""Mismatches: what a `full` of an offline judge says, and the chunks do not."""
+"""Mismatches: figures, dates, names and denials of a `full` claim that the chunks do not have."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,22 +17,22 @@ from judge.records import JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.words import blank_markup
 
 EDITION: Final = "9"
-"""Bumped with every change that finds another mismatch, one of a word list too."""
+"""Raised with every change that finds other mismatches, also in a word list."""
 _MOST: Final = 200
-"""So many figures, dates or names of one sentence are looked up: more are a table."""
+"""The most figures, dates or names of one sentence that are looked up; a table has more."""
 _COUNT: Final = 13
-"""Below that a mere number may be the answer's own count of what a passage lists."""
+"""A smaller number without a unit may be the answer's own count of the items in a passage."""
 _KEPT: Final = 4_096
-"""Characters of a text at most that is kept as it was read, for other answers may have it too."""
+"""The most characters of a text whose facts are cached, because other answers may share it."""
 _HEAD: Final = 4
-"""Letters that two forms of a name share."""
+"""The first letters that two forms of a name share."""
 _SPOKEN_VALUE: Final = re.compile(
     rf"(?:{'|'.join(sorted(SPELLED, key=len, reverse=True))}|half|quarter|third|fifth|tenth|dozen"
     r"|euro|dollar|pound|yuan|percent|[半倍年月日周星世元零〇一二两三四五六七八九十百千万亿])",
     re.IGNORECASE,
 )
-"""The beginning of a value or date without digits, which may be written otherwise."""
-# Said of whatever lies beyond: `at least ten` and `up to ten` are the figure itself.
+"""The beginning of a value or date in words."""
+# Open bounds, which exclude the figure. `at least ten` and `up to ten` include it.
 _OPEN: Final = re.compile(
     r"(?<!no )(?<!not )(?:(?:more|greater|longer|older|larger|higher|fewer|less|lower|younger"
     r"|shorter) than|(?<![^\W_])(?:over|above|under|below|exceed(?:s|ed|ing)?)) [$€£¥]?\Z"
@@ -40,7 +40,7 @@ _OPEN: Final = re.compile(
     re.IGNORECASE,
 )
 _REACH: Final = 16
-"""Characters before a figure in which such a bound stands."""
+"""The characters before a figure that are searched for an open bound."""
 _LIST: Final = r"\d{1,3}(?![\d%％])(?:\s?(?:,|，|、|-|–|and|&|和)\s?\d{1,3}(?![\d%％]))*"
 # Numbers that name a source, or the place in a list. What is possessive here would
 # go back over a long run of spaces from each of them.
@@ -70,19 +70,19 @@ Item = Quantity | Date
 
 
 class Mismatch(NamedTuple):
-    """What one `full` says and its evidence does not."""
+    """A part of a `full` claim that its evidence does not have."""
 
     kind: MismatchKind
     said: str
     """The words of the claim."""
     instead: str | None
-    """What a near-copy of the claim has in their place; None where the chunks merely lack them."""
+    """The words of a near-copy that replace them; None where the chunks merely lack them."""
 
     @property
     def support(self) -> Support:
-        """The label of the sentence with this mismatch.
+        """Return the label of the claim with this mismatch.
 
-        A name that the evidence lacks may stand in a heading that nobody handed in.
+        A missing name keeps `full`, because a heading outside the chunks may contain the name.
         """
         if self.kind == "name":
             return Support.FULL
@@ -92,10 +92,9 @@ class Mismatch(NamedTuple):
 def mismatches(
     request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome], source: "Source | None" = None
 ) -> dict[int, Mismatch]:
-    """The weightiest mismatch of each `full` that has one, by sentence.
+    """Return the most serious mismatch of each `full` sentence that has one, by sentence index.
 
-    All chunks are the evidence, and so is the question. `source` is what was read of the request
-    before.
+    All chunks and the question are the evidence. `source` is the parsed request, if it exists.
     """
     source = source or Source(request)
     found: dict[int, Mismatch] = {}
@@ -115,7 +114,7 @@ def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
     said, bare = source.claim(index), source.bare(index)
     copies = source.copies.near(bare)
     contrasts = [contrast(read_sentence(bare), copy) for copy in copies]
-    # What is said as near elsewhere may bear it out.
+    # Another near-copy without the contrast supports the claim.
     if contrasts and all(contrasts) and (first := contrasts[0]):
         yield Mismatch("polarity", *first)
     for item in chain[Item](said.quantities[:_MOST], said.dates[:_MOST]):
@@ -128,7 +127,7 @@ def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
 
 
 def _other(item: Item, copy: Copy) -> str | None:
-    """The other figure or date that a near-copy has in the place of one."""
+    """Return the different figure or date at the same position of a near-copy; None if none."""
     places = {
         there.start
         for own, there in copy.pairs
@@ -158,22 +157,22 @@ class Facts:
         self.text = text
 
     def written(self, item: Item | Name) -> str:
-        """The characters of one of them."""
+        """Return the characters of an item."""
         return self.text[item.start : item.end].rstrip(".")
 
     @cached_property
     def dates(self) -> list[Date]:
-        """Its dates, in reading order."""
+        """The dates, in reading order."""
         return dates(self.text)
 
     @cached_property
     def quantities(self) -> list[Quantity]:
-        """Its figures with their units; none that is part of a date."""
+        """The figures with their units, without those inside dates."""
         return quantities(self.text, self.dates)
 
     @cached_property
     def names(self) -> list[Name]:
-        """Its names of persons, places and things."""
+        """The names of persons, places and things."""
         return names(self.text, self.dates)
 
 
@@ -181,12 +180,12 @@ _kept: Final = lru_cache(maxsize=1 << 10)(Facts)
 
 
 def read(text: str) -> Facts:
-    """The facts of a text; those of short texts read of late are kept."""
+    """Return the facts of a text; those of recent short texts are cached."""
     return _kept(text) if len(text) <= _KEPT else Facts(text)
 
 
 class Source:
-    """The sentences of a request, and what its chunks and its question say, each read once."""
+    """The sentences, chunks and question of a request, each parsed once."""
 
     def __init__(self, request: JudgeRequest) -> None:
         self._request = request
@@ -195,13 +194,13 @@ class Source:
         self._claims: dict[int, Facts] = {}
 
     def bare(self, index: int) -> str:
-        """A sentence with its markup blank."""
+        """Return a sentence whose markup is blanked."""
         if index not in self._bare:
             self._bare[index] = blank_markup(self._request.claim(index))
         return self._bare[index]
 
     def claim(self, index: int) -> Facts:
-        """The facts of a sentence, its markup and labels blank."""
+        """Return the facts of a sentence whose markup and labels are blanked."""
         if index not in self._claims:
             blanked = _LABEL.sub(lambda match: " " * len(match.group()), self._request.claim(index))
             self._claims[index] = Facts(blank_markup(blanked))
@@ -226,7 +225,7 @@ class Source:
 
     @cached_property
     def _things(self) -> frozenset[str]:
-        """What the chunks and the question count."""
+        """The nouns that the chunks and the question count, such as `men` of `two men`."""
         found = (counted(q, facts.text) for facts in self._facts for q in facts.quantities)
         return frozenset(filter(None, found))
 
@@ -235,7 +234,7 @@ class Source:
         return Mentions("\n".join(facts.text for facts in self._facts))
 
     def lacking(self, said: Facts) -> Iterator[tuple[MismatchKind, Item | Name]]:
-        """The figures, dates and names of a claim that stand nowhere, by kind in reading order."""
+        """Yield the figures, dates and names of a claim that the evidence lacks, by kind."""
         for each in said.quantities[:_MOST]:
             if each.certain and self._tells(each, said):
                 match = self._match(each)
@@ -251,18 +250,18 @@ class Source:
                 yield "name", name
 
     def _tells(self, quantity: Quantity, said: Facts) -> bool:
-        """Whether a passage can be expected to give a number.
+        """Return whether the evidence must contain a number.
 
-        An answer says `three reasons` of what a passage merely lists. A small whole number is held
-        against the evidence only if that counts the same thing: `three men` where it says
-        `two men`.
+        In: `three men` where the evidence counts men too. Out: `three reasons` for a list of
+        reasons. A small whole number without a unit is checked only if the evidence counts the
+        same noun.
         """
         value, unit = quantity.readings[0]
         large = value >= _COUNT or unit.kind or not value.is_integer()
         return bool(large) or counted(quantity, said.text) in self._things
 
     def _match(self, quantity: Quantity) -> Match:
-        """What becomes of a quantity; a year may be a number: `2021 visitors`."""
+        """Look a quantity up; a year may match a plain number, as in `2021 visitors`."""
         match = self._figures.look_up(quantity)
         value, unit = quantity.readings[0]
         if match is not Match.FOUND and unit == CENTURY:
@@ -270,7 +269,7 @@ class Source:
         return Match.FOUND if match is Match.MISSING and self._calendar.has(value) else match
 
     def _implied(self, quantity: Quantity) -> bool:
-        """Whether what lies beyond a bound of its unit holds for it: 15 days are over ten."""
+        """Return whether an open bound of the evidence covers a quantity: 15 days are over ten."""
         value, unit = quantity.readings[0]
         return not quantity.bound and any(
             limit < value <= FAR * limit if lower else limit / FAR <= value < limit
@@ -279,7 +278,7 @@ class Source:
 
     @cached_property
     def _limits(self) -> dict[Unit, list[tuple[float, bool]]]:
-        """By unit the bounds of which chunks say something of all beyond, and whether above."""
+        """The open bounds of the evidence by unit: the limit, and whether it is a lower one."""
         found: dict[Unit, list[tuple[float, bool]]] = {}
         for facts in self._facts:
             for each in facts.quantities:
@@ -289,7 +288,7 @@ class Source:
         return found
 
     def _dated(self, date: Date) -> bool:
-        """Whether a date follows from what is said; a year may be a number there."""
+        """Return whether the evidence covers a date; its year may match a plain number."""
         year, *rest = date.readings[0]
         return self._calendar.covers(date) or (
             year is not None and not any(rest) and self._figures.has(year)
@@ -298,7 +297,7 @@ class Source:
     def equivalents(self, index: int, absent: Sequence[int]) -> list[tuple[int, int]]:
         """Return the spans of values and names of a sentence that the chunks give in other forms.
 
-        `absent` are the places of its words that stand in no chunk.
+        `absent` are the offsets of its words that no chunk contains.
         """
         bare = self.bare(index)
         told = {at for at in absent if bare[at].isdigit() or _SPOKEN_VALUE.match(bare, at)}
@@ -332,7 +331,7 @@ class Source:
         return "\n".join(facts.text for facts in self._facts).lower()
 
     def _hinted(self, name: Name) -> bool:
-        """Whether a text has a beginning of a name, or its initials; an acronym may be spelled."""
+        """Return whether the evidence has the beginning of a name, or its initials."""
         initials = "".join(part[0] for part in name.parts)
         signs = [part[:_HEAD] for part in name.parts] + [initials] * (len(initials) > 1)
         return name.written.isupper() or any(sign.lower() in self._low for sign in signs)

@@ -1,4 +1,4 @@
-"""Quotes: one counts as evidence once code has found it in the chunk it is said to stand in."""
+"""Quotes: a quote is evidence only if code finds it in the chunk that the judge names."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,36 +22,35 @@ from judge.text.fold import CJK, Folded, count_cjk, fold
 
 MIN_WORDS: Final = 4
 MIN_CJK: Final = 8
-# What a judge writes where it leaves words out. Folding has turned … into three dots, and each run
-# of white space into one space at most.
+# The mark of omitted words. Folding has turned … into three dots, and white space into one space.
 _ELLIPSIS: Final = re.compile(r" ?[\[(]?(?:\.{3,}|⋯+)[\])]? ?")
 _LOOSE: Final = re.compile(r" (?=[.,;:!?)\]](?!\w))")
 _SPACED: Final = tuple(f" {stop}" for stop in ".,;:!?)]")
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-# What no quote may be cut out of: a Latin word, a number with its separators.
+# A quote must not begin or end inside an atom: a Latin word, or a number with its separators.
 _ATOM: Final = re.compile(rf"(?:[^\W_{CJK}]|(?<=\d)[.,](?=\d))+|.", re.DOTALL)
 _CONTEXT: Final = 2
-"""Characters on either side that tell whether a place is an edge of an atom."""
+"""The characters on either side that decide whether an offset is the edge of an atom."""
 _EDGE: Final = "\0"
 _UNKNOWN: Final = "\ufffd"
-"""Stands for a mark that a text has of its own."""
+"""Replaces an edge mark that the text itself contains."""
 _STOPS: Final = ".。!?;,、\"'"
-"""Of a chunk that is quoted whole, a judge leaves these out, or puts one."""
+"""A judge that quotes a whole chunk may add or omit one of these at its end."""
 _WIDE: Final = "。！"
 _ENDS: Final = f".!{_WIDE}"
-"""Of a sentence that says something."""
+"""The ends of a statement."""
 
 
 def verify(
     outcomes: Mapping[int, JudgeOutcome], chunks: Sequence[Chunk], rules: Rules
 ) -> dict[int, JudgeOutcome]:
-    """Look up every quote of every verdict in the chunk it is said to stand in.
+    """Look up every quote of every verdict in the chunk that it names.
 
-    Found, a quote becomes the chunk's own characters with their offsets; not found, it is kept as
-    given, unverified. Labels stay, except under `rules.require_quotes`: there a `full` or
+    A quote that is found becomes the chunk's own characters with their offsets; another one is kept
+    as given, unverified. Labels stay, except under `rules.require_quotes`: there a `full` or
     `partial` without a verified quote becomes `Unscored(unverified)`.
     """
-    shelf = _Shelf(chunks)
+    shelf = _ChunkTexts(chunks)
     return {
         index: _verify_one(outcome, shelf, rules) if isinstance(outcome, Verdict) else outcome
         for index, outcome in outcomes.items()
@@ -68,7 +67,7 @@ def flag_quotes(outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
 
 
 def find_quote(quote: str, chunk: str) -> tuple[int, int] | None:
-    """Where `quote` stands in `chunk`: (start, end) in characters of `chunk`, or None.
+    """Return the (start, end) of `quote` in characters of `chunk`, or None if it is not there.
 
     Both are folded (NFKC, case, width, white space, and no space before a stop). An ellipsis joins
     parts that must follow one another. No part begins or ends inside a Latin word or a number. A
@@ -80,13 +79,13 @@ def find_quote(quote: str, chunk: str) -> tuple[int, int] | None:
 
 
 def find_words(quotes: Sequence[str], text: str) -> list[tuple[int, int] | None]:
-    """Where each of these stands in a text, as of `find_quote`, but however short it is."""
+    """Return the span of each quote in a text as `find_quote` does, also of very short quotes."""
     read = _Text(text)
     return [read.find(quote, short=True) for quote in quotes]
 
 
 def repeats(verdict: Verdict, claim: str) -> bool:
-    """Whether a quote of a verdict has a claim, word for word, as a whole sentence."""
+    """Return whether a quote contains the claim, word for word, as a whole sentence."""
     bare = claim.strip(f"{_ENDS} \n")
     for each in verdict.evidence if bare else ():
         before, own, behind = each.quote.partition(bare)
@@ -97,7 +96,7 @@ def repeats(verdict: Verdict, claim: str) -> bool:
     return False
 
 
-class _Shelf:
+class _ChunkTexts:
     """The chunks by id, each folded at most once."""
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
@@ -107,7 +106,7 @@ class _Shelf:
             self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
 
     def look_up(self, evidence: Evidence) -> Evidence:
-        """The evidence with the chunk's own characters, or unverified."""
+        """Return the evidence with the chunk's own characters, or unverified."""
         for text in self._texts.get(evidence.chunk_id, ()):
             if span := self._span(evidence, text):
                 start, end = span
@@ -126,13 +125,13 @@ class _Shelf:
         return self._read(text).find(evidence.quote)
 
 
-def _verify_one(verdict: Verdict, shelf: _Shelf, rules: Rules) -> JudgeOutcome:
+def _verify_one(verdict: Verdict, shelf: _ChunkTexts, rules: Rules) -> JudgeOutcome:
     evidence = tuple(shelf.look_up(item) for item in verdict.evidence)
     same = all(map(is_, evidence, verdict.evidence))
     checked = verdict if same else verdict.model_copy(update={"evidence": evidence})
     if rules.require_quotes and checked.support in SUPPORTED and not checked.backed:
         quotes = "no quote" if not evidence else "no quote that stands in its chunk"
-        # Where another judge stood in, the first failure is the one to count.
+        # After a fallback the first judge's failure is counted.
         return verdict.fallback_from or Unscored(
             reason=UnscoredReason.UNVERIFIED, detail=f"{verdict.support.value} with {quotes}"
         )
@@ -151,10 +150,10 @@ class _Text:
         return _edged(self._plain)
 
     def find(self, given: str, *, short: bool = False) -> tuple[int, int] | None:
-        """Where a quote stands, in characters of the chunk as given."""
+        """Return the span of a quote in characters of the original chunk; None if absent."""
         quote, plain = _tight(fold(given).text).replace(_EDGE, _UNKNOWN), self._plain
         span = self._folded.span
-        # Looking for dots alone is many times as quick as for what may stand around them.
+        # A search for dots alone is much faster than the pattern.
         joined = "..." in quote or "⋯" in quote
         parts = [part for part in (_ELLIPSIS.split(quote) if joined else (quote,)) if part]
         if not any(map(_WORD.search if short else _long_enough, parts)):
@@ -162,7 +161,7 @@ class _Text:
             return span(0, len(plain)) if bare and bare == plain.rstrip(_STOPS) else None
         if len(parts) == 1 and (at := plain.find(parts[0])) >= 0:
             end = at + len(parts[0])
-            # The first place is mostly the one; to try all of them could take a square.
+            # Usually the first occurrence is right; trying all could take quadratic time.
             if _is_edge(plain, at) and _is_edge(plain, end):
                 return span(at, end)
         first, last, edged = -1, -1, self._edged
@@ -176,10 +175,7 @@ class _Text:
 
 
 def _closed(folded: Folded) -> Folded:
-    """The text without spaces before a stop: a marker that was blanked leaves some.
-
-    A judge that copies the sentence does not.
-    """
+    """Return the text without spaces before a stop, which a blanked marker leaves behind."""
     closed = _tight(folded.text)
     if closed == folded.text:
         return folded
@@ -190,12 +186,12 @@ def _closed(folded: Folded) -> Folded:
 
 
 def _tight(text: str) -> str:
-    """The text without spaces before a stop; to look for them by themselves is much quicker."""
+    """Return the text without spaces before a stop; the substring test first saves time."""
     return _LOOSE.sub("", text) if any(map(text.__contains__, _SPACED)) else text
 
 
 def _is_edge(text: str, place: int) -> bool:
-    """Whether a quote may begin or end there."""
+    """Return whether a quote may begin or end at an offset."""
     if text[place - 1 : place + 1].strip() != text[place - 1 : place + 1]:
         return True  # beside a space, as most begin and end
     low = max(place - _CONTEXT, 0)
@@ -204,11 +200,9 @@ def _is_edge(text: str, place: int) -> bool:
 
 
 def _edged(text: str) -> str:
-    """The text with a mark wherever a quote may begin or end.
+    """Return the text with a mark at each offset where a quote may begin or end.
 
-    With a mark at either end, a part is found by plain search, where its edges are edges of the
-    chunk. Whether there is one inside the part, no character outside it can change without taking
-    away one at its ends.
+    A marked quote is then found by plain search, and only where its ends are edges in the chunk.
     """
     return _EDGE.join(["", *_ATOM.findall(text), ""])
 

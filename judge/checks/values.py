@@ -163,7 +163,7 @@ _CLOSE: Final = 0.05
 
 
 class Bound(Enum):
-    """On which side of a quantity lies what it tells of."""
+    """The direction of a bound."""
 
     LOWER = auto()
     """Above: `over 60 %`, `不少于60人`, `60 or more`."""
@@ -172,27 +172,27 @@ class Bound(Enum):
 
 
 class Quantity(NamedTuple):
-    """A number with its unit, and its place."""
+    """A number with its unit and its offsets."""
 
     readings: tuple[Reading, ...]
-    """One at least; `5m` is five million or five metres."""
+    """The possible values, at least one; `5m` is five million or five metres."""
     start: int
-    """First character, that of a currency sign before it."""
+    """The offset of the first character, a currency sign included."""
     end: int
-    """One past the last, that of the unit behind it."""
+    """The offset after the last character, the unit included."""
     step: float = 1.0
-    """What one in its last written digit comes to: 1e5 for `3.5 million`, 1 for `3,500`."""
+    """The value of one unit in the last written digit: 1e5 for `3.5 million`, 1 for `3,500`."""
     coarse: float = 1.0
-    """The same with the noughts at its end left out: 100 for `3,500`."""
+    """The same for the last digit that is no zero: 100 for `3,500`."""
     rough: bool = False
-    """Whether it says of itself that it is rounded: `about 3,500`, `近3500`."""
+    """Whether the text marks it as rounded: `about 3,500`, `近3500`."""
     bound: Bound | None = None
-    """The bound it says that it is, if any."""
+    """The direction, if the text marks it as a bound."""
     certain: bool = True
-    """False where it may be no figure of its own: `one`, `half`, `B12`, `step 3`."""
+    """False where it may be no figure: `one`, `half`, `B12`, `step 3`."""
 
     def leeway(self, value: float, factor: float) -> float:
-        """How far off a figure may be that this rounds, in the unit that `factor` is of."""
+        """Return the largest distance of a figure that this one rounds, in units of `factor`."""
         least, coarse = self.step * factor / 2, self.coarse * factor / 2
         if self.bound:
             return least
@@ -200,9 +200,9 @@ class Quantity(NamedTuple):
 
 
 def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]:
-    """Find the quantities of a text, in reading order; what stands in a date is none.
+    """Return the quantities of a text in reading order, without the numbers inside dates.
 
-    `dated` are the dates of the text, where they are known already.
+    `dated` are the dates of the text, if they are known.
 
     >>> [(q.readings[0].value, q.readings[0].unit.kind) for q in quantities("US$5m, 5公里, 3.5 %")]
     [(5000000.0, 'usd'), (5000.0, 'length'), (3.5, 'percent')]
@@ -244,7 +244,7 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
 
 
 def _special(text: str) -> Iterator[Quantity]:
-    """Centuries, fractions and halves, which are written without a figure of their own."""
+    """Yield centuries, fractions and halves."""
     low = text.lower()
     if not any(sign in low for sign in _SIGNS):
         return
@@ -283,8 +283,8 @@ def _first(written: str) -> float:
 def counted(quantity: Quantity, text: str) -> str | None:
     """The stem of the first telling word behind a quantity of a text: `men` of `two of the men`.
 
-    In Chinese two characters, as one alone is shared by many words; `人` stands for itself. None
-    where no such word stands near.
+    In Chinese two characters, because one alone is shared by many words; `人` counts alone. None
+    if no such word is near.
     """
     behind = stems(_STOP.split(text[quantity.end : quantity.end + _REACH + _REACH // 2], 1)[0])
     if behind and behind[0] in _MEASURES and behind[0] != _MAN:
@@ -344,7 +344,7 @@ def _measured(number: Number, text: str) -> Quantity:
 
 
 def _precision(written: str, value: float, scale: float) -> tuple[float, float]:
-    """What one in the last written digit comes to, noughts at its end counted and left out."""
+    """Return the value of one unit in the last written digit, and in the last one but zeros."""
     match = _WRITTEN.match(written)
     if match is None:
         step = _noughts(value)
@@ -363,7 +363,7 @@ def _noughts(value: float) -> float:
 
 
 def _bound(before: str, text: str, ends: tuple[int, int]) -> Bound | None:
-    """The bound said before a quantity, or behind its number or its unit."""
+    """Return the bound marked before a quantity, or after its number or unit."""
     if before and (match := _BOUND.search(before)):
         lower = bool(match["lower"] or match["above"] or match["han_lower"])
         return Bound.LOWER if lower != bool(match["no"] or match["han_no"]) else Bound.UPPER
@@ -375,22 +375,22 @@ def _bound(before: str, text: str, ends: tuple[int, int]) -> Bound | None:
 
 _SAME: Final = 1e-9
 FAR: Final = 2.0
-"""How many times a bound the figure may be that it stands for, or that figure the bound."""
+"""The largest ratio between a bound and the figure that it describes."""
 
 
 class Match(Enum):
-    """What became of a quantity among others."""
+    """The result of looking a quantity up."""
 
     FOUND = auto()
-    """It stands there, or is a rounding or a bound of one that does; a mere number has any unit."""
+    """The evidence has it, or a figure that it rounds or bounds; a plain number fits any unit."""
     OTHER_UNIT = auto()
-    """The number stands there, with another unit."""
+    """The evidence has the number with another unit."""
     MISSING = auto()
-    """It does not stand there."""
+    """The evidence does not have it."""
 
 
 class Figures:
-    """Quantities in the order of their values, so that each look-up costs a few steps."""
+    """Quantities sorted by value for binary search."""
 
     def __init__(self, quantities: Iterable[Quantity]) -> None:
         readings = [reading for quantity in quantities for reading in quantity.readings]
@@ -403,9 +403,9 @@ class Figures:
     def look_up(self, quantity: Quantity) -> Match:
         """Look a quantity up.
 
-        `3.5 million` is a rounding of `3,512,000`, and `3,512,000` is none of `3.5 million`.
-        Noughts at the end of plain digits count as rounding where the quantity says `about`, or is
-        within 5 %. `Over 60 %` stands where any share from 60 % to twice that does.
+        In: `3.5 million` for `3,512,000` of the evidence. Out: `3,512,000` for `3.5 million`.
+        Zeros at the end of plain digits count as rounding if the text says `about`, or within 5 %.
+        `Over 60 %` matches any share from 60 % to twice that.
         """
         for value, unit in quantity.readings:
             number = value / unit.factor
@@ -421,14 +421,14 @@ class Figures:
         return Match.OTHER_UNIT if same else Match.MISSING
 
     def has(self, value: float) -> bool:
-        """Whether a figure of exactly that value stands there, its unit's base units counted."""
+        """Return whether the evidence has a figure of exactly this value in base units."""
         return value in self._values
 
 
 def _holds(
     values: Sequence[float], value: float, off: float = 0.0, bound: Bound | None = None
 ) -> bool:
-    """Whether one of these, ascending, is the value give or take `off`, or what it bounds."""
+    """Return whether one of the ascending values is within `off`, or within the bound."""
     off += _SAME * value
     low = value / FAR if bound is Bound.UPPER else value - off
     high = value * FAR if bound is Bound.LOWER else value + off
