@@ -11,7 +11,7 @@ from judge.checks.dates import Date, dates
 from judge.text.fold import CJK, CJK_CHAR
 from judge.text.words import LIGHT, abbreviations, stem, weight, words
 
-# What a sentence, a list item, a heading or a quotation starts with is capitalised anyway.
+# The first word of a sentence, list item, heading or quotation is always capitalised.
 _OPENING: Final = re.compile(r"""(?:\A|[.!?:;…。！？：；\n*#>•·|/"“‘«「『])[\s\-–—*_"'“‘(\[]*\Z""")
 _REACH: Final = 12
 _JOINT: Final = re.compile(
@@ -23,53 +23,53 @@ _TITLE: Final = re.compile(r"《([^《》\n]{1,60})》")
 _PLACE: Final = re.compile(
     rf"([{CJK}]{{2}})(?:省|市|县|縣|大学|大學|先生|女士|小姐)(?![{CJK}]?[场场長长民级内外区])"
 )
-# Halves of the day, eras, quarters of the year and units of data in capitals; ordinals, and Roman
-# numbers, which a text may write out: `World War II`, `the Second World War`.
+# Capitalised words that are no names: halves of the day, eras, quarters, units of data, ordinals,
+# and Roman numbers, which a text may write out: `World War II`, `the Second World War`.
 _NONE: Final = frozenset((
     "First", "Second", "Third", "Quarter", "II", "III", "IV", "VI", "VII", "VIII", "IX", "XI",
     "AM", "PM", "BC", "AD", "CE", "BCE", "BP", "Q1", "Q2", "Q3", "Q4", "KB", "MB", "GB", "TB",
 ))  # fmt: skip
-# Grammar before a name, and what makes a common noun of what follows: `在大学`, `全市`, `超市`.
+# Characters that make a common noun of the word: `在大学`, `全市`, `超市`.
 _FIRST: Final = frozenset("在是和与或及到从为有这那于由被将向的了去个所家各每该本此某一两几")
 _LAST: Final = frozenset(
     "的城都超上股门夜花菜全本该此各外每某个多所名合等通立大小老中新行位节了着从把被在给让对到向至是"
 )
-# What a sentence may begin with before a name: `Unlike India`, `Open Print Manager`.
+# Words that may begin a sentence before a name: `Unlike India`, `Open Print Manager`.
 _OPENERS: Final = (
     "unlike like despite besides versus via within throughout amid among per except including"
     " open close click select choose press go see use set enable disable type enter visit install"
     " run create add check contact call turn tap start launch download follow read ask find keep"
 )
 _ADVERB: Final = "ly"
-"""What an adverb ends with: `Recently Smith won`."""
+"""The ending of an adverb before a name: `Recently Smith won`."""
 _LONG: Final = 5
-"""Letters from which a word without a capital shows that a text is no title."""
+"""An uncapitalised word with at least this many letters shows that a text is no title."""
 _SHORT: Final = 3
 _GAP: Final = re.compile(r"[\W_]")
 _ROOT: Final = 4
-"""Letters that two forms of one name share at least: `Germany` and `German`."""
+"""The least letters that two forms of a name share: `Germany` and `German`."""
 _FEW: Final = 2
-"""Letters of an acronym that any two words could spell: there they must be capitalised."""
+"""An acronym of this many letters matches only capitalised words."""
 _JOINED: Final = 3
-"""Words that may be written as one: `You Tube`."""
-# Of stems: what a place may end with, and what makes an adjective or a people of it.
+"""The most words that may be written as one: `You Tube`."""
+# Endings of stems: of places, and of the adjectives and peoples made from them.
 _PLACES: Final = ("", "a", "e", "i", "o", "ia", "en", "ey", "land")
 _PEOPLES: Final = ("n", "i", "s", "an", "en", "er", "es", "ic", "ian", "ean", "ese", "ish", "ist")
 
 
 class Name(NamedTuple):
-    """A name and its place."""
+    """A name and its offsets."""
 
     written: str
-    """As it stands in the text."""
+    """The characters of the text."""
     parts: tuple[str, ...]
-    """Stems of its words, those of grammar left out; a Chinese name as written."""
+    """The stems of its content words; a Chinese name as written."""
     start: int
     """First character."""
     end: int
     """One past the last."""
     certain: bool
-    """False where the capital may be owed to the place: the first word of a sentence."""
+    """False for the first word of a sentence, which is capitalised anyway."""
 
 
 def names(text: str, dated: Sequence[Date] | None = None) -> list[Name]:
@@ -97,7 +97,7 @@ def _spread(text: str) -> str:
 
 
 def _capitalised(text: str, taken: Container[int]) -> list[Name]:
-    """The runs of words with a capital that owe it to no date, title or place in the text."""
+    """Return the capitalised runs of words that are no date, title or sentence beginning."""
     keys, starts, ends = words(text)
     titles, chinese = abbreviations().never_end, not text.isascii() and CJK_CHAR.search(text)
     tall = [at for at, start in enumerate(starts) if text[start].isupper()]
@@ -124,7 +124,7 @@ def _opens(text: str, start: int) -> bool:
 
 
 def _joined(found: list[Name], text: str) -> list[Name]:
-    """Names side by side as one."""
+    """Return the names with adjacent ones joined."""
     joined: list[Name] = []
     for name in found:
         last = joined[-1] if joined else None
@@ -154,10 +154,10 @@ def _chinese(text: str) -> Iterator[Name]:
 
 
 class Mentions:
-    """What a text mentions.
+    """The names that a text mentions.
 
-    A capital must stand in it where only that tells a name from a word, as in `US`, unless it has
-    none at all.
+    A name that only its capitals distinguish from a word, such as `US`, must be capitalised in the
+    text, unless the text has no capitals at all.
     """
 
     def __init__(self, text: str) -> None:
@@ -173,15 +173,15 @@ class Mentions:
         self.stems = frozenset(self._stems)
 
     def missing(self, name: Name) -> frozenset[str]:
-        """The parts of a name that stand nowhere: `jane` of `Jane Silva` where only Ana Silva does.
+        """Return the parts of a name that the text lacks: `jane` of `Jane Silva` for `Ana Silva`.
 
-        An acronym stands where its words do, and its words where the acronym does.
+        An acronym matches its words, and the words match the acronym.
         """
         lost = frozenset(part for part in name.parts if not self._has(part))
         return frozenset() if lost and self._has_whole(name) else lost
 
     def lacks(self, name: Name) -> bool:
-        """Whether it does not stand there as written, and a part of it stands nowhere."""
+        """Return whether the text has neither the name as written nor all of its parts."""
         return name.written not in self.text and bool(self.missing(name))
 
     def _has(self, part: str) -> bool:
@@ -193,7 +193,7 @@ class Mentions:
         )
 
     def _has_whole(self, name: Name) -> bool:
-        """Whether it stands there as an acronym, spelled out, or with other gaps: `You Tube`."""
+        """Return whether the text has it as an acronym, spelled out, or spaced differently."""
         initials = "".join(part[0] for part in name.parts)
         acronym, closed = name.written.removesuffix("s"), stem(_GAP.sub("", name.written))
         return (
@@ -220,13 +220,13 @@ class Mentions:
 
     @cached_property
     def initials(self) -> str:
-        """First letters of the words that tell something."""
+        """The first letters of the content words."""
         own = zip(self._stems, self._forms, strict=True)
         return "".join(form[0] for key, form in own if weight(key) > LIGHT)
 
     @cached_property
     def roots(self) -> frozenset[tuple[str, bool]]:
-        """Those of capitalised words without their endings, and whether these are a people's."""
+        """The roots of capitalised words, and whether their ending is that of a people."""
         tall = {self._stems[at] for at in self._tall}
         return frozenset(root for own in tall for root in _roots(own))
 
@@ -245,7 +245,7 @@ class Mentions:
 
     @cached_property
     def groups(self) -> frozenset[int]:
-        """Which groups of forms have one in the text; a short one is written in capitals."""
+        """The groups of demonyms with a form in the text; short forms need capitals."""
         found: set[int] = set()
         keys, forms = [*self._stems, ""], self._forms
         for at in self._tall:
@@ -256,7 +256,7 @@ class Mentions:
 
 
 def _roots(own: str) -> Iterator[tuple[str, bool]]:
-    """What is left of a stem without an ending, and whether that is one of a people."""
+    """Yield the roots of a stem, and whether the ending is that of a people."""
     for endings, people in ((_PLACES, False), (_PEOPLES, True)):
         for ending in endings:
             if own.endswith(ending) and len(own) - len(ending) >= _ROOT:
@@ -270,7 +270,7 @@ def _openers() -> frozenset[str]:
 
 @cache
 def _forms() -> dict[str, frozenset[int]]:
-    """By form of a demonym, a stem a word: the groups it stands in."""
+    """Return the groups of each demonym, by the stems of its words."""
     source = files("judge").joinpath("data", "demonyms.toml").read_text("utf-8")
     groups: dict[str, frozenset[int]] = {}
     for number, group in enumerate(tomllib.loads(source)["groups"]):

@@ -1,4 +1,4 @@
-"""Polarity: what a near-copy of a claim denies or rules otherwise, by contrasts.toml."""
+"""Polarity: contrasts between a claim and a near-copy of it, by the words of contrasts.toml."""
 
 import re
 import tomllib
@@ -15,20 +15,20 @@ from judge.text.pieces import LONGEST, segments
 from judge.text.words import CONTENT, LATIN, grammar, stem, stems, weight
 
 NEAR: Final = 0.8
-"""The least share of words that a claim and a sentence have in common for these to be copies."""
+"""The least share of common words of near-copies."""
 _ASKED: Final = 0.4
-"""The least share of words that an answer has in common with the question it speaks of."""
+"""The least share of common words of an answer and its question."""
 SHARED: Final = 0.5
 """The least share of stems in common (Dice) of sentences that are compared word by word."""
 _COMPARED: Final = 5
-"""Sentences with most of a claim's words that are compared with it word by word."""
+"""The number of most similar sentences that are compared with a claim word by word."""
 _TOKEN: Final = re.compile(
     rf"\d+(?:[.,:]\d+)*|{LATIN}|[{CJK}]|[^\W\d_{CJK}](?:[^\W_{CJK}]|['’](?=[^\W\d_{CJK}]))*"
 )
 _NUMBER: Final = 0.5
 """Weight of a number."""
 _PREFIXED: Final = 7
-"""Letters of a word that a prefix may deny."""
+"""The least letters of a word with a denying prefix, such as `unsafe`."""
 _ADJECTIVE: Final = re.compile(r"(?:able|ible|al|ent|ant|ive|ate|ary|ous|ect|ete|ure|ar)\Z")
 _NOT_MEANT: Final = re.compile(r"May(?![^\W_])|No\.|[Bb]y \w{1,20}ing(?!\w)")
 """The month, `No. 3`, and `by doing so`."""
@@ -46,10 +46,10 @@ _OTHERWISE: Final = frozenset(
         ),
     )
 )
-"""Rules of which one does not hold where the other does."""
+"""Pairs of rules that exclude each other."""
 _AGAINST: Final = _DENYING | {"must-not", "forbid", "need-not"}
 _BEFORE: Final = frozenset(("deny-near", "deny-all"))
-"""Marks that deny only what stands behind them."""
+"""Marks that deny only the words after them."""
 
 
 class Pole(NamedTuple):
@@ -62,7 +62,7 @@ class Pole(NamedTuple):
 
 ALL: Final = Pole("some", 0)
 SOME: Final = Pole("some", 1)
-"""What holds of all holds of some."""
+"""A statement about all implies the same about some."""
 
 
 class Mark(NamedTuple):
@@ -187,7 +187,7 @@ def excludes(one: Token, two: Token) -> bool:
 
 
 def contrast(own: Sentence, copy: Copy) -> Contrast | None:
-    """What a near-copy says otherwise than a claim; None where it bears the claim out.
+    """Return the words of a claim that a near-copy contradicts, and its own; None if none.
 
     >>> own, other = read("Staff must share passwords."), read("Staff must not share passwords.")
     >>> contrast(own, compare(own, other))
@@ -202,7 +202,7 @@ def contrast(own: Sentence, copy: Copy) -> Contrast | None:
     common = {token for pair in pairs for token in pair}
     alone = [token for each in (own, other) for token in each.tokens if token not in common]
     if any(mark.name in _AGAINST for token in alone for mark in token.marks):
-        return None  # What is denied stands in one of them alone.
+        return None  # one sentence denies something that the other does not mention
     mine, theirs = ([pair[side] for pair in pairs] for side in (0, 1))
     rules = frozenset((_rule(mine), _rule(theirs)))
     denials = _denials(mine) + _denials(theirs) + len(against)
@@ -225,7 +225,7 @@ def contrast(own: Sentence, copy: Copy) -> Contrast | None:
 
 
 def _only(every: Sentence, one: Sentence) -> Contrast | None:
-    """The words of a sentence that say `all` where the other says `only`."""
+    """Return the words for `all` of one sentence if the other has `only` in their place."""
     found = next((token for token in every.tokens if ALL in token.poles), None)
     only = next((m for token in one.tokens for m in token.marks if m.name == "only"), None)
     if found is None or only is None or every.has("only"):
@@ -234,13 +234,13 @@ def _only(every: Sentence, one: Sentence) -> Contrast | None:
 
 
 def _denials(tokens: Sequence[Token]) -> int:
-    """How many marks of some tokens deny; `no` is part of a rule that stands beside it."""
+    """Return the number of denying marks; `no` beside `must` is part of that rule."""
     marks = [mark.name for token in tokens for mark in token.marks]
     return sum(name in _DENYING and not (name == "deny-all" and "must" in marks) for name in marks)
 
 
 def _rule(tokens: Iterable[Token]) -> str | None:
-    """The class of the first rule of some tokens; what is forbidden must not be."""
+    """Return the class of the first rule of the tokens; `forbid` counts as `must-not`."""
     marks = [mark.name for token in tokens for mark in token.marks]
     names = [name for name in marks if name in _RULES]
     if names[:1] == ["may"] and "need-not" in names:  # `may optionally be`
@@ -251,7 +251,7 @@ def _rule(tokens: Iterable[Token]) -> str | None:
 
 
 def denies(claim: str, question: str) -> bool:
-    """Whether a short answer denies what a question says, or says what it denies.
+    """Return whether a short answer denies its question, or asserts what the question denies.
 
     >>> denies("Children may take aspirin.", "Which drug may children not take?")
     True
@@ -268,7 +268,7 @@ def denies(claim: str, question: str) -> bool:
 def _worded(
     own: Sentence, other: Sentence, pairs: Sequence[tuple[Token, Token]], names: frozenset[str]
 ) -> Contrast:
-    """The first words in common that marks of some classes govern otherwise."""
+    """Return the first common words whose marks of the classes `names` differ."""
     for one, two in pairs:
         mine, theirs = ([m.name for m in each.marks if m.name in names] for each in (one, two))
         if mine != theirs:
@@ -278,7 +278,7 @@ def _worded(
 
 @lru_cache(maxsize=1 << 12)
 def read(text: str) -> Sentence:
-    """A sentence as tokens."""
+    """Return a sentence as tokens."""
     return Sentence(text)
 
 
@@ -308,7 +308,7 @@ def _tokens(text: str) -> Iterator[Token]:
 
 
 def _weighed(found: Sequence[re.Match[str]], poles: tuple[Pole, ...]) -> tuple[str, float]:
-    """The key and the weight of a token of one word or several."""
+    """Return the key and the weight of a token."""
     if len(found) > 1:
         return "".join(match[0] for match in found), max(weight(stem(m[0])) for m in found)
     word = found[0][0]
@@ -319,7 +319,7 @@ def _weighed(found: Sequence[re.Match[str]], poles: tuple[Pole, ...]) -> tuple[s
 
 
 class Lexicon(NamedTuple):
-    """The table, made up for look-ups."""
+    """The table of contrasts.toml, indexed for look-ups."""
 
     english: dict[str, list[tuple[list[str], str]]]
     """By first word: the words of a mark and its class, the longest first."""
@@ -335,7 +335,7 @@ class Lexicon(NamedTuple):
     def look_up(
         self, text: str, found: Sequence[re.Match[str]], at: int
     ) -> tuple[str, tuple[Pole, ...], int]:
-        """What begins at a word: the class of a mark, or poles, and how many words it has."""
+        """Return the mark class or the poles that begin at a word, and their number of words."""
         start = found[at].start()
         if CJK_CHAR.match(text, start):
             for word, name, poles in self.han.get(text[start], ()):
@@ -360,7 +360,7 @@ def _written(word: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _prefix(word: str) -> str:
-    """The stem of what a prefix of a word denies: `safe` of `unsafe`; empty where none does."""
+    """Return the stem without a denying prefix, `safe` for `unsafe`; empty if there is none."""
     known, low = lexicon(), word.lower()
     if len(low) < _PREFIXED or low.startswith(known.unprefixed):
         return ""
@@ -374,7 +374,7 @@ def _prefix(word: str) -> str:
 
 @cache
 def lexicon() -> Lexicon:
-    """The table, read once."""
+    """Return the table, read once."""
     source = files("judge").joinpath("data", "contrasts.toml").read_text("utf-8")
     raw = tomllib.loads(source)
     english: dict[str, list[tuple[list[str], str]]] = {}

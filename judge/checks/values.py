@@ -92,18 +92,18 @@ _SPECIAL: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _SIGNS: Final = ("centur", "世纪", "分之", "半", "third", "quarter", "fifth", "tenth", "a half")
-"""One of them stands in each of these: that is soon seen."""
+"""Every match of `_SPECIAL` contains one of these; a fast test before the pattern."""
 _HALVES: Final = {"half_year": (6, "个月"), "half_hour": (30, "分钟"), "half_month": (15, "天")}
 _SPOKEN: Final = re.compile(
     rf"(?<![a-z])(?:{'|'.join(_SAID).replace(' ', '[ -]')})(?![a-z])", re.IGNORECASE | re.ASCII
 )
 _PORTIONS: Final = frozenset(said.split()[-1] for said in _SAID)
-"""Likewise."""
+"""Every match of `_SPOKEN` ends with one of these; a fast test before the pattern."""
 _LABEL: Final = re.compile(r"(?:[a-z][-‐–]?|[/#@_=&\\]|[a-z]\.|\d[.:])\Z", re.IGNORECASE)
 
 
 def _any(phrases: str) -> str:
-    """Phrases as a pattern; `_` joins the words of one."""
+    """Return a pattern of phrases; `_` joins the words of a phrase."""
     return "|".join(map(re.escape, phrases.split())).replace("_", r"\s")
 
 
@@ -133,7 +133,7 @@ _CUES: Final = {
     *(each.rpartition("_")[2] for each in f"{_LABELS} {_ROUGHLY} {_OVER} {_UNDER}".split()),
     *(each[-1] for each in f"{_HAN_LABELS} {_HAN_ROUGHLY} 近 {_HAN_OVER} {_HAN_UNDER} 了".split()),
 }
-"""The last word, or Chinese character, of all that may stand before a figure and tell of it."""
+"""The last words, or Chinese characters, of the labels, roundings and bounds before a figure."""
 _NUMBERED: Final = re.compile(
     rf"(?<![^\W_])(?:{_any(_LABELS)})[ \u00a0]?\Z|(?:{_any(_HAN_LABELS)})\Z", re.IGNORECASE
 )
@@ -142,7 +142,7 @@ _ROUGH: Final = re.compile(
     re.IGNORECASE,
 )
 _ROUGH_BEHIND: Final = re.compile(r"\s?(?:多|余|左右|上下|or so)")
-# `no more than` and `不超过` turn round what `more than` and `超过` say.
+# `no more than` and `不超过` reverse `more than` and `超过`.
 _BOUND: Final = re.compile(
     rf"(?P<no>(?<![^\W_])(?:no|not)\s)?(?:(?<![^\W_])(?:(?P<lower>{_any(_OVER)})"
     rf"|(?P<upper>{_any(_UNDER)}))|(?P<above>[>≥])|(?P<beneath>[<≤]))\s?[$€£¥]?\Z"
@@ -155,11 +155,11 @@ _BOUND_BEHIND: Final = re.compile(
 )
 _STOP: Final = re.compile(r"[,，.。;；:：!！?？()（）]")
 _REACH: Final = 20
-"""Characters before a number that say what it is."""
+"""The characters before a number that are searched for a label or bound."""
 _MEASURES: Final = frozenset(MEASURES)
 _MAN: Final = "人"
 _CLOSE: Final = 0.05
-"""How far a plain round number may be from what it rounds, as a share, unless it says `about`."""
+"""The largest relative distance of a round number from its figure, without a word like `about`."""
 
 
 class Bound(Enum):
