@@ -46,10 +46,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from judge import Config, Evaluator, Sample, SampleResult, evaluate, read_samples
 from tests.bench.workload import (
     FULL,
-    Writer,
     computed,
     forked,
     machine,
+    other,
     profiled,
     reworded,
     samples,
@@ -58,7 +58,6 @@ from tests.server import JudgeServer
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 DELAY_SECONDS: Final = 0.3
-ANSWERS: Final = 200
 IN_FLIGHT: Final = 64
 ROUNDS: Final = 3
 REAL: Final = FULL.parents[1] / "faithfulness" / "ragtruth_qa_dev.jsonl"
@@ -106,12 +105,6 @@ def settings(url: str, cache: Path | None = None) -> Config:
     )
 
 
-def warm_up() -> list[Sample]:
-    """Return answers that have no text in common with the measured ones."""
-    writer = Writer()
-    return [writer.sample(number) for number in range(IN_FLIGHT)]
-
-
 async def timed(work: Callable[[], Awaitable[object]]) -> Cost:
     started, before = time.perf_counter(), computed()
     await work()
@@ -128,7 +121,7 @@ def path(read: Sequence[Sample], config: Config) -> Cost:
             async def judge(samples: Sequence[Sample]) -> None:
                 results[:] = [result async for result in evaluator.evaluate(samples)]
 
-            await judge(warm_up())
+            await judge(other(read, IN_FLIGHT))
             before = stats(config.base_url or "")
             cost = await timed(lambda: judge(read))
         judged = [each.outcome.type for result in results for each in result.sentences]
@@ -275,7 +268,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="calls.py")
     parser.add_argument("--profile", action="store_true", help="print where the path spends time")
     options = parser.parse_args()
-    read = reworded(samples(easy=False, answers=ANSWERS))
+    read = reworded(samples())
     # A key of the user must not reach the test server.
     os.environ.pop("OPENAI_API_KEY", None)
     print(machine())

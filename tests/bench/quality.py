@@ -29,7 +29,7 @@ from judge.config import Config
 from judge.pipeline import evaluate_sample
 from judge.records import Rules, Support, Verdict
 from judge.scores.intervals import wilson
-from tests.bench import splitting, throughput
+from tests.bench import splitting
 from tests.bench.figures import (
     Bools,
     Resamples,
@@ -40,7 +40,6 @@ from tests.bench.figures import (
     terciles,
 )
 from tests.bench.labelled import Row, apart, available, request, rows, sample
-from tests.bench.workload import forked, other, samples
 
 TRAINED: Final = ("factscore", "wice_dev", "factcheckgpt")
 SENTENCES: Final = (
@@ -67,7 +66,6 @@ TARGETS: Final = {
     ("attributionbench_dev", "AUROC"): Target(least=0.90),
     ("cnli_zh", "AUROC"): Target(least=0.80),
     ("clapnq", "false alarms, sentences"): Target(most=0.15),
-    ("speed", "sentences a second"): Target(least=2000),
     ("splitter", "F1, ewt_en_dev"): Target(least=0.88),
     ("splitter", "F1, gum_en_dev"): Target(least=0.96),
     ("splitter", "F1, gsd_zh_dev"): Target(least=0.99),
@@ -316,17 +314,6 @@ async def splitter(sheet: Sheet) -> None:
     sheet.put("golden rules met", met, limits, n=len(rules), note="Wilson")
 
 
-async def speed(sheet: Sheet) -> None:
-    """Sentences a second of the judge alone, and how many times a bare count of words takes."""
-    sheet.begin("speed", "the judge alone, 3 chunks of 120 words, the time of its own thread")
-    made = samples(easy=True, answers=throughput.ANSWERS)
-    read = [each.model_copy(update={"chunks": each.chunks[:3]}) for each in made]
-    n = sum(len(each.ask) for each in throughput.requests(read))
-    judged = forked(throughput.judge_seconds, read, other(read))
-    sheet.put("sentences a second", n / judged, n=n)
-    sheet.put("times a bare count of words", judged / forked(throughput.bare_seconds, read), n=n)
-
-
 def parts(only: Sequence[str]) -> Iterator[Callable[[Sheet], Awaitable[None]]]:
     """Those that are asked for and whose data are there, the others named."""
     makers: dict[str, tuple[bool, Callable[[Sheet], Awaitable[None]]]] = {
@@ -338,7 +325,6 @@ def parts(only: Sequence[str]) -> Iterator[Callable[[Sheet], Awaitable[None]]]:
         },
         "bump": (available("bump"), human_errors),
         "splitter": (splitting.DATA.is_dir(), splitter),
-        "speed": (True, speed),
     }
     if unknown := set(only) - set(makers):
         raise SystemExit(f"no set {sorted(unknown)!r}; there are {', '.join(makers)}")

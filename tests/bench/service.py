@@ -125,7 +125,7 @@ def equal() -> None:
 
 def load(seconds: float, clients: int, more: Sequence[str] = ()) -> None:
     """So many clients against a judge that takes 300 ms."""
-    samples = workload.samples(easy=True, answers=200)
+    samples = workload.samples()
     with served(DELAY) as judge, tempfile.TemporaryDirectory() as place:
         words = ("--model", "tiny", "--base-url", judge, "--no-cache", *more)
         with JudgeServer() as recorder:
@@ -158,7 +158,7 @@ def load(seconds: float, clients: int, more: Sequence[str] = ()) -> None:
 
 def bare(seconds: float, clients: int) -> None:
     """Requests a second where nothing is waited for."""
-    samples = workload.samples(easy=True, answers=200)
+    samples = workload.samples()
     bodies = lines_of(samples)
     with served(0) as judge, tempfile.TemporaryDirectory() as place:
         words = ("--model", "tiny", "--base-url", judge)
