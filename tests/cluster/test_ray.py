@@ -1,6 +1,5 @@
 """Runs of many machines, on a Ray of two processors that lasts for the module."""
 
-import fcntl
 import json
 import os
 import signal
@@ -38,6 +37,7 @@ import ray.data
 from judge.cluster import evaluate_dataset
 
 pytestmark = [
+    pytest.mark.alone,  # one cluster, started once
     pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"),
     pytest.mark.filterwarnings("ignore::FutureWarning:ray"),
 ]
@@ -52,21 +52,17 @@ def _rows(begin: int, end: int) -> list[dict[str, JsonValue]]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    base = tmp_path_factory.getbasetemp()
-    session = base.parent if base.name.startswith("popen-") else base
-    with (session / "ray.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one Ray at a time, whichever workers have these tests
-        ray.init(
-            "local",
-            _node_ip_address="127.0.0.1",
-            num_cpus=2,
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level="ERROR",
-        )
-        yield
-        ray.shutdown()
+def _cluster() -> Iterator[None]:
+    ray.init(
+        "local",
+        _node_ip_address="127.0.0.1",
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="ERROR",
+    )
+    yield
+    ray.shutdown()
 
 
 def test_a_folder_of_files_gives_the_totals_of_one_file(place: Path) -> None:
