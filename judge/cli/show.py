@@ -15,8 +15,7 @@ from judge.errors import ConfigError, RunError
 from judge.inputs.runs import Origins, read_results
 from judge.records import SampleResult
 from judge.records.result import QuadrantWord
-from judge.reports.filters import FLAGS, STATUSES, SUPPORTS, Filter
-from judge.reports.worst import worst_answer
+from judge.reports.worst import FLAGS, STATUSES, SUPPORTS, Filter, worst_answer
 from judge.scores.correctness import read_words
 from judge.text.visible import clip, counted
 

@@ -11,9 +11,10 @@ from judge.inputs import runs
 from judge.messages import language_of, use_language
 from judge.pages.answers import scores_of
 from judge.pages.html import render
-from judge.pages.report import ReportWords, tables
+from judge.pages.report import ReportWords
 from judge.records import Sample, SampleResult, Summary
 from judge.reports.rows import COLUMNS, Level, to_rows
+from judge.reports.totals import score_tables
 from judge.reports.worst import entries
 from judge.scores.answer import by_similarity, support_of
 from judge.text.visible import clip
@@ -151,7 +152,7 @@ def _run(title: str, summary: Summary | None, *lines: str) -> str:
         title=title,
         lines=lines,
         summary=summary,
-        tables=tables(summary) if summary else (),
+        tables=score_tables(summary) if summary else (),
         sentences=(),
         more=0,
         signature="; ".join(summary.signatures) if summary else "",

@@ -13,18 +13,10 @@ from judge.pages.answers import LONGEST, LONGEST_CHUNK, MOST_SENTENCES, Answers
 from judge.pages.html import pieces
 from judge.pages.words import ABSENT, Words
 from judge.records import GateResult, QuadrantTable, SampleResult, Status, Summary
-from judge.reports.cells import CellTable, reading
 from judge.reports.compare import slice_name
-from judge.reports.filters import SUPPORTS
 from judge.reports.gate import told
-from judge.reports.headline import (
-    Headline,
-    correctness_headlines,
-    headlines,
-    relevance_headlines,
-    support_headlines,
-)
-from judge.reports.worst import Failures, Worst
+from judge.reports.totals import CellTable, Headline, reading, score_tables
+from judge.reports.worst import SUPPORTS, Failures, Worst
 from judge.review.folder import read_findings
 from judge.review.records import Target
 from judge.scores.answer import support_of
@@ -220,7 +212,7 @@ def _page(run: Run, summary: Summary, gathered: _Gathered) -> Iterator[str]:
         # No path of this machine, because pages are sent to others.
         title=words("title.page", run=clip(flat(run.folder.resolve().name), _NAME_CHARACTERS)),
         file=PurePath(run.record.input.path).name,
-        tables=tables(summary),
+        tables=score_tables(summary),
         corrected=[(each, Findings(each, summary)) for each in labels if each],
         cells=CellTable(summary, found) if found and found.counted else None,
         bins=gathered.bins(summary),
@@ -234,18 +226,3 @@ def _page(run: Run, summary: Summary, gathered: _Gathered) -> Iterator[str]:
         label_of=support_of,
         limits={"chunk": LONGEST_CHUNK, "text": LONGEST, "sentences": MOST_SENTENCES},
     )
-
-
-def tables(summary: Summary) -> list[tuple[str, list[Headline]]]:
-    """Return tables of scores: the name of each table's title, and its rows."""
-    compared, related = summary.correctness, summary.answer_relevance
-    offline = summary.by_similarity
-    tables = [("similarity" if offline else "faithfulness", headlines(summary))]
-    if summary.citation_support:
-        tables.append(("support", support_headlines(summary)))
-    if compared is not None and (compared.f1 or compared.f1_overall):
-        name = "looks_correct" if offline else "correctness"
-        tables.append((name, correctness_headlines(compared, offline=offline)))
-    if related is not None and (related.relevance or related.relevance_overall):
-        tables.append(("relevance", relevance_headlines(related)))
-    return tables

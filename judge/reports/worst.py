@@ -1,41 +1,51 @@
-"""What to look at first: findings, the worst sentences, and an example of each failure."""
+"""The sentences and answers of a run to look at: findings, the worst, failures, filters."""
 
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 from judge.records import (
     Citation,
     CitationStatus,
     Flag,
+    FlagName,
     Outcome,
     SampleResult,
     SentenceResult,
+    Status,
     Support,
     Unscored,
     UnscoredReason,
     Verdict,
     failure_of,
 )
+from judge.records.result import QuadrantWord
+from judge.scores.answer import support_of
 
 FindingName = Literal["invented", "contradicted", "partial", "citations"]
 """Problems of claims and of citations."""
 
-_ORDER: Final = {Support.CONTRADICTED: 0, Support.NONE: 1, Support.PARTIAL: 2}
-_FLAGGED: Final = 3
-"""Only its quote is in doubt, or another chunk says otherwise: nothing speaks against the label."""
-_STAND_IN: Final = 4
-_UNJUDGED: Final = 10
-_SHARE: Final = 3
-_NAMED: Final[dict[Support, FindingName]] = {
+BAD_CITATIONS: Final = (CitationStatus.DANGLING, CitationStatus.UNSUPPORTED)
+"""The statuses of wrong citations, worst first."""
+SUPPORTS: Final = (*(each.value for each in Support), "unscored")
+"""The labels of sentences for `Filter`; `unscored` is one without a verdict of the run's judge."""
+STATUSES: Final = (*(each.value for each in Status), *(each.value for each in CitationStatus))
+"""The statuses of answers and of citations; no name is both."""
+FLAGS: Final = tuple(each.value for each in FlagName)
+
+_RANKS: Final = {Support.CONTRADICTED: 0, Support.NONE: 1, Support.PARTIAL: 2}
+_FLAGGED_RANK: Final = 3
+_FALLBACK_RANK: Final = 4
+"""Added to the rank of a verdict that a fallback gave."""
+_UNJUDGED_RANK: Final = 10
+_FLAGGED_SHARE: Final = 3
+_FINDINGS: Final[dict[Support, FindingName]] = {
     Support.CONTRADICTED: "contradicted",
     Support.NONE: "invented",
     Support.PARTIAL: "partial",
 }
-_BAD: Final = (CitationStatus.DANGLING, CitationStatus.UNSUPPORTED)
-"""Worst first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +59,13 @@ class Entry:
 
     @property
     def score(self) -> float:
-        """P(supported); 0 where a judge states none."""
+        """P(supported); 0 if the judge states none."""
         outcome = self.sentence.outcome
         return (outcome.score or 0.0) if isinstance(outcome, Verdict) else 0.0
 
 
 def entries(result: SampleResult) -> list[Entry]:
-    """An entry for each sentence of an answer."""
+    """Return an entry for each sentence of an answer."""
     flags = _flags(result)
     citations: defaultdict[int, list[Citation]] = defaultdict(list)
     for citation in result.citations:
@@ -67,16 +77,15 @@ def entries(result: SampleResult) -> list[Entry]:
 
 
 _Ranked = tuple[int, float, int, Entry]
-"""Rank, score and position in the stream, so that two sentences themselves are never compared."""
+"""Rank, score, position in the stream, and the sentence, which is never compared."""
 
 
 class Worst:
     """Keeps the `size` worst sentences of a stream, in memory that does not grow with it.
 
-    The run's own verdicts before those of a fallback; contradicted, then none, partial, flagged;
-    among equals the least probable, then the first. Where there is enough else, supported sentences
-    that are flagged get a third of the places: a flag is seen soon, and hides nothing that is
-    worse.
+    The run's own verdicts come before those of a fallback, and `contradicted` before `none`,
+    `partial` and flagged; then the least probable, then the first. Supported sentences with a flag
+    get a third of the places, or more if there are too few others.
     """
 
     def __init__(self, size: int) -> None:
@@ -86,7 +95,7 @@ class Worst:
         self._seen = 0
 
     def add(self, result: SampleResult, meant: Collection[int] | None = None) -> None:
-        """Take in one answer: of its sentences those meant, or the unsupported and the flagged."""
+        """Add the sentences `meant` of an answer; by default the unsupported and the flagged."""
         unsupported = frozenset(result.scores.unsupported)
         for entry in entries(result):
             among = entry.sentence.index in unsupported
@@ -100,8 +109,10 @@ class Worst:
             del kept[self._size :]
 
     def sentences(self) -> list[Entry]:
-        """The worst, worst first."""
-        flagged = self._flagged[: max(self._size - len(self._unsupported), self._size // _SHARE)]
+        """Return the worst sentences, worst first."""
+        flagged = self._flagged[
+            : max(self._size - len(self._unsupported), self._size // _FLAGGED_SHARE)
+        ]
         kept = [*self._unsupported[: self._size - len(flagged)], *flagged]
         return [worst for *_, worst in sorted(kept)]
 
@@ -109,9 +120,9 @@ class Worst:
 def _rank(entry: Entry) -> int:
     outcome = entry.sentence.outcome
     if not isinstance(outcome, Verdict):
-        return _UNJUDGED
-    rank = _ORDER.get(outcome.support, _FLAGGED)
-    return rank + (_STAND_IN if outcome.fallback_from else 0)
+        return _UNJUDGED_RANK
+    rank = _RANKS.get(outcome.support, _FLAGGED_RANK)
+    return rank + (_FALLBACK_RANK if outcome.fallback_from else 0)
 
 
 @dataclass(slots=True)
@@ -123,7 +134,7 @@ class Finding:
     answers: int = 0
     """The number of answers with any of them."""
     example: Entry | None = None
-    """The least probable, then the first; among citations one to a missing chunk."""
+    """The least probable claim, or a citation of a missing chunk if there is one."""
     least: float = field(default=0.0, repr=False)
 
 
@@ -132,10 +143,10 @@ class Findings:
 
     def __init__(self) -> None:
         self.found: dict[FindingName, Finding] = {name: Finding() for name in get_args(FindingName)}
-        """By name, in the order to tell them."""
+        """The findings in the order in which they are printed."""
 
     def add(self, result: SampleResult) -> None:
-        """Take in one answer."""
+        """Add one answer."""
         seen = set()
         for entry in entries(result):
             for name, count, badness in _findings(entry):
@@ -151,9 +162,11 @@ def _findings(entry: Entry) -> Iterator[tuple[FindingName, int, float]]:
     """Yield the problems of a sentence: name, count, and badness, the least first."""
     outcome = entry.sentence.outcome
     own = outcome if isinstance(outcome, Verdict) and outcome.fallback_from is None else None
-    if own and (name := _NAMED.get(own.support)):
+    if own and (name := _FINDINGS.get(own.support)):
         yield name, 1, entry.score
-    if bad := [_BAD.index(each.status) for each in entry.citations if each.status in _BAD]:
+    if bad := [
+        BAD_CITATIONS.index(each.status) for each in entry.citations if each.status in BAD_CITATIONS
+    ]:
         yield "citations", len(bad), min(bad)
 
 
@@ -171,7 +184,7 @@ def badness(result: SampleResult) -> tuple[int, float, int, int]:
 
 
 def worst_answer(results: Iterable[SampleResult]) -> SampleResult | None:
-    """The worst by `badness`, the first of equals; None where no answer claims anything."""
+    """Return the worst answer by `badness`, the first of equals; None if no answer has claims."""
     return min((result for result in results if result.scores.claims), key=badness, default=None)
 
 
@@ -185,7 +198,7 @@ def _flags(result: SampleResult) -> dict[int, list[Flag]]:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A sentence that the run's own judge gave no verdict on."""
+    """A failure of the run's own judge, and the answer that it is about."""
 
     qid: str
     failure: Unscored
@@ -196,10 +209,10 @@ class Failures:
 
     def __init__(self) -> None:
         self.first: dict[UnscoredReason, Example] = {}
-        """By reason, in the order they were first met."""
+        """The failures by reason, in the order of their first examples."""
 
     def add(self, result: SampleResult) -> None:
-        """Take in one answer."""
+        """Add one answer."""
         for failure in failures(result):
             self.first.setdefault(failure.reason, Example(result.qid, failure))
 
@@ -215,3 +228,41 @@ def failures(result: SampleResult) -> Iterator[Unscored]:
     for outcome in judged:
         if failure := failure_of(outcome):
             yield failure
+
+
+class Filter(NamedTuple):
+    """The filters of a list; all of them must hold."""
+
+    support: str | None = None
+    """One of `SUPPORTS`."""
+    flag: str | None = None
+    """One of `FLAGS`."""
+    status: str | None = None
+    """One of `STATUSES`."""
+    cell: Collection[QuadrantWord] = ()
+    """Words of the answer's quadrant."""
+
+    @property
+    def cited(self) -> Collection[CitationStatus]:
+        """The wanted status of citations, if one is wanted."""
+        return [each for each in CitationStatus if each.value == self.status]
+
+    def indexes(self, result: SampleResult) -> list[int] | None:
+        """Return the indexes of the sentences that pass; None if the answer as a whole passes."""
+        cell = result.cell.words if result.cell else ()
+        of_answer = self.status is not None and not self.cited
+        if (of_answer and result.status != self.status) or not set(self.cell).issubset(cell):
+            return []
+        passing: list[set[int]] = []
+        if self.support is not None:
+            passing.append({s.index for s in result.sentences if support_of(s) == self.support})
+        if self.flag is not None:
+            compared = result.correctness.answer_flags if result.correctness else ()
+            # The other flags of a comparison are about the reference, not about the chunks.
+            offers = (flag for flag in compared if flag.name is FlagName.ALTERNATIVES)
+            flagged = {f.sentence for f in (*result.flags, *offers) if f.name == self.flag}
+            if None not in flagged:  # a flag on the whole answer is about each sentence
+                passing.append({index for index in flagged if index is not None})
+        if self.cited:
+            passing.append({c.sentence for c in result.citations if c.status in self.cited})
+        return sorted(set.intersection(*passing)) if passing else None

@@ -16,7 +16,7 @@ from pydantic import JsonValue
 from judge.inputs.runs import line_of
 from judge.records import SampleResult, Unscored, UnscoredReason, Verdict
 from judge.records.result import QuadrantWord
-from judge.reports.filters import FLAGS, STATUSES, SUPPORTS
+from judge.reports.worst import FLAGS, STATUSES, SUPPORTS
 from tests.commands import Ran, judge, line, results, write
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

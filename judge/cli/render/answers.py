@@ -40,10 +40,9 @@ from judge.records import (
     failure_of,
 )
 from judge.records.result import ANSWER
-from judge.reports.cells import IN_PART, reading
-from judge.reports.filters import Filter
 from judge.reports.gate import told
-from judge.reports.worst import Entry, Worst, entries
+from judge.reports.totals import IN_PART, reading
+from judge.reports.worst import BAD_CITATIONS, Entry, Filter, Worst, entries
 from judge.scores.answer import by_similarity
 from judge.scores.correctness import by_evidence, look_up, row_of
 from judge.signature import Signature
@@ -63,7 +62,6 @@ _CONTEXT: Final = 80
 _LETTER: Final = re.compile(rf"(?![{CJK}])\w")
 _LETTERS_AT_START: Final = re.compile(rf"^(?:(?![{CJK}])\w)+")
 _LETTERS_AT_END: Final = re.compile(rf"(?:(?![{CJK}])\w)+$")
-BAD_CITATIONS: Final = (CitationStatus.UNSUPPORTED, CitationStatus.DANGLING)
 
 
 class Look(NamedTuple):

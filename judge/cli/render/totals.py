@@ -4,20 +4,18 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TypeVar, get_args
+from typing import Final, NamedTuple, TypeVar, get_args
 
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
 from judge.cli.render.answers import (
-    BAD_CITATIONS,
     citations,
     gate_line,
     grounds,
     print_entry,
     reasons,
-    threshold,
 )
 from judge.cli.terminal import Page, between, figures, lang_option, number
 from judge.inputs.runs import SUMMARY
@@ -25,28 +23,27 @@ from judge.jobs.forecast import SECONDS_PER_CALL, Forecast
 from judge.messages import Messages
 from judge.records import (
     CitationStatus,
-    CorrectnessStatus,
     CorrectnessTotals,
     FlagName,
-    QuadrantTable,
+    QuadrantCount,
     RelevanceStatus,
     RelevanceTotals,
-    RepeatTotals,
     SampleResult,
     Summary,
     UnscoredReason,
 )
 from judge.records.result import Half
-from judge.reports.cells import NOT_ASKED, CellTable
-from judge.reports.headline import (
-    Headline,
-    correctness_headlines,
-    headlines,
-    is_apart,
-    relevance_headlines,
-    support_headlines,
+from judge.reports.totals import NOT_ASKED, CellTable, is_apart, score_tables
+from judge.reports.worst import (
+    BAD_CITATIONS,
+    Entry,
+    Example,
+    Failures,
+    Finding,
+    FindingName,
+    Findings,
+    Worst,
 )
-from judge.reports.worst import Entry, Example, Failures, Finding, FindingName, Findings, Worst
 from judge.signature import Signature
 from judge.text.visible import clip, flat, plural
 
@@ -68,8 +65,8 @@ _HALF_STYLES: Final[dict[Half, str]] = {
 }
 _NOTE_STYLES: Final = {"total": "bold", "aside": "dim", "plain": "", "caution": "yellow"}
 _SAMPLES: Final = (FlagName.NO_CHUNKS, FlagName.AMBIGUOUS_CHUNK_ID, FlagName.UNJUDGED_TEXT)
-_LONGEST_DETAIL: Final = 500
-_WORST: Final = 5
+_MAX_DETAIL: Final = 500
+_DEFAULT_WORST: Final = 5
 
 
 class Highlights:
@@ -99,12 +96,12 @@ class Wanted(NamedTuple):
     @property
     def kept(self) -> int:
         """The number of worst sentences that are collected: at least one to look at closer."""
-        return _WORST if self.worst is None else self.worst
+        return _DEFAULT_WORST if self.worst is None else self.worst
 
     @property
     def listed(self) -> int:
         """The number of worst sentences that are listed."""
-        return (_WORST if self.details else 0) if self.worst is None else self.worst
+        return (_DEFAULT_WORST if self.details else 0) if self.worst is None else self.worst
 
 
 def print_totals(
@@ -127,40 +124,43 @@ class _Totals:
         self._findings, self._worst = highlights.findings.found, highlights.worst.sentences()
         self._offline = summary.by_similarity
         self._say = Messages.of("totals", "note")
+        self._count = Messages.of("totals", "count")
+        self._finding = Messages.of("totals", "finding")
+        self._tables = dict(score_tables(summary))
         failures = highlights.failures.first.items()
         self._own = {reason: each for reason, each in failures if reason in summary.unscored}
         self._others = {reason: each for reason, each in failures if reason not in self._own}
+        self._width = max(cell_len(self._finding(name)) for name in get_args(FindingName))
 
     def print(self) -> None:
         """Print all parts in their order."""
-        wanted = self._wanted
-        page, summary, compared = self._page, self._summary, self._summary.correctness
-        related = summary.answer_relevance
-        _print_findings(summary, self._findings, page, examples=wanted.worst != 0)
-        page.fields(self._named(self._failures(summary, self._own)), _findings_width())
-        self._print_samples()
-        if not wanted.details:
-            self._print_flagged()
+        page, summary, details = self._page, self._summary, self._wanted.details
+        compared, related = summary.correctness, summary.answer_relevance
+        self._print_findings()
+        page.fields(self._named(self._failures(summary, self._own)), self._width)
+        self._print_flags()
         page.blank()
-        title = "similarity" if self._offline else "faithfulness"
-        page.table(self._score_table(title, headlines(summary)))
+        self._print_table("similarity" if self._offline else "faithfulness")
         if self._offline:
-            page.say(Messages.of("totals", "finding")("blind"), hang=2, style="dim")
-        if wanted.details:
+            page.say(self._finding("blind"), hang=2, style="dim")
+        if details:
             page.fields(self._named(self._counts()))
-        if wanted.details and summary.citation_support:
+        if details and "support" in self._tables:
             page.blank()
-            page.table(self._score_table("support", support_headlines(summary)))
+            self._print_table("support")
         if compared is not None:
-            self._print_correctness(compared, details=wanted.details)
+            self._print_correctness(compared)
         if related is not None:
-            self._print_relevance(related, details=wanted.details)
-        if wanted.details:
-            _print_cells(summary, self._folder, page)
-        if worst := self._worst[: wanted.listed]:
+            self._print_relevance(related)
+        if details:
+            self._print_cells()
+        if worst := self._worst[: self._wanted.listed]:
             self._print_worst(worst)
         page.blank()
-        self._print_gates()
+        if (whole := summary.drawn_from) is not None:
+            page.say(self._say("drawn", answers=f"{summary.answers:,}", whole=f"{whole:,}"), hang=2)
+        for gate in summary.gates:
+            page.say(gate_line(gate), hang=2)
         for line in self._untrusted():
             page.say(line, hang=2, style="bold red")
         page.made_by(
@@ -168,32 +168,57 @@ class _Totals:
             compared.signatures if compared else (),
             related.signatures if related else (),
         )
-        self._print_next(details=wanted.details)
+        self._print_next()
 
-    def _print_gates(self) -> None:
-        """Print the size of the draw, and the gates."""
-        page, summary = self._page, self._summary
-        if (whole := summary.drawn_from) is not None:
-            page.say(self._say("drawn", answers=f"{summary.answers:,}", whole=f"{whole:,}"), hang=2)
-        for gate in summary.gates:
-            page.say(gate_line(gate), hang=2)
+    def _print_findings(self) -> None:
+        """Print how often each thing is wrong, with one example."""
+        page, say, summary = self._page, self._finding, self._summary
+        claims, answers = _counted("claim", summary.judged), _counted("answer", summary.answers)
+        title = "title_similarity" if self._offline else "title"
+        page.say(say(title, claims=claims, answers=answers), style="bold")
+        if not summary.judged:
+            page.say(say("nothing_judged"), 2)
+        for name, found in self._findings.items():
+            if name == "citations":
+                is_shown = any(summary.citations.values())
+            else:
+                is_shown = bool(found.count if name == "partial" else summary.judged)
+            if not is_shown:
+                continue
+            text = self._found(name, found) if found.count else Text(say("none"), style="dim")
+            page.fields([(say(name), text)], self._width, style="bold")
+            if self._wanted.worst == 0 or (example := found.example) is None:
+                continue
+            lines = reasons(example, page)
+            if name == "citations":
+                dangling = citations(example, [CitationStatus.DANGLING])
+                lines = islice(chain(dangling, citations(example, BAD_CITATIONS)), 1)
+            print_entry(example, page, lines, indent=4)
 
-    def _print_samples(self) -> None:
-        """Print the numbers of answers whose samples cannot be judged fairly."""
-        say = Messages.of("totals", "finding")
+    def _found(self, name: FindingName, found: Finding) -> str:
+        say, answers = self._finding, _counted("answer", found.answers)
+        if name == "citations":
+            counts = self._summary.citations
+            parts = _listed(
+                {status: counts[status] for status in reversed(BAD_CITATIONS)}, "citation"
+            )
+            total = _counted("citation", sum(counts.values()))
+            return say("bad", parts=parts, count=f"{found.count:,}", total=total, answers=answers)
+        means = Messages.of("totals", "means")(name)
+        return say("where", count=_counted("claim", found.count), answers=answers, means=means)
+
+    def _print_flags(self) -> None:
+        """Print the numbers of unfair samples, and without details those of other flags."""
+        page, flags = self._page, self._summary.flags
         for name in _SAMPLES:
-            if answers := self._summary.flags.get(name):
-                said = say(name.value, answers=_counted("answer", answers))
-                self._page.say(said, 2, hang=2)
+            if answers := flags.get(name):
+                page.say(self._finding(name.value, answers=_counted("answer", answers)), 2, hang=2)
+        others = _listed({name.value: n for name, n in flags.items() if name not in _SAMPLES})
+        if others and not self._wanted.details:
+            page.say(self._finding("flagged", flags=others), 2, hang=2)
 
-    def _print_flagged(self) -> None:
-        """Print the other flags, and the command that lists them."""
-        say = Messages.of("totals", "finding")
-        flags = {name.value: n for name, n in self._summary.flags.items() if name not in _SAMPLES}
-        if any(flags.values()):
-            self._page.say(say("flagged", flags=_listed(flags)), 2, hang=2)
-
-    def _print_next(self, *, details: bool) -> None:
+    def _print_next(self) -> None:
+        """Print where the run is, and commands that show more of it."""
         page, folder = self._page, shlex.quote(str(self._folder))
         page.copied(self._say("written", folder=self._folder))
         lang = lang_option()
@@ -203,7 +228,7 @@ class _Totals:
             page.copied(self._say("list", command=f"judge show {folder} --worst 20{lang}"))
         elif self._summary.claims:
             page.copied(self._say("closer", command=f"judge show {folder}{lang}"))
-        if not details:
+        if not self._wanted.details:
             page.copied(self._say("details", path=self._folder / SUMMARY))
 
     def _print_worst(self, worst: Sequence[Entry]) -> None:
@@ -211,76 +236,85 @@ class _Totals:
         flagged = any(item.flags for item in worst)
         page.blank()
         title = Text(say(_LISTS[self._offline, flagged]), "bold")
-        made = [name for name in self._summary.signatures if _by_similarity(name)]
-        limits = sorted({least for name in made if (least := threshold(name)) is not None})
-        if limits:
+        made = map(Signature.parse, self._summary.signatures)
+        thresholds = (each.threshold for each in made if each.source == "similarity")
+        if limits := sorted({number(least) for least in thresholds if least is not None}):
             title.append(say("full_from", least=", ".join(limits)), "not bold dim")
         page.say(title)
         for item in worst:
             print_entry(item, page, grounds(item, page))
 
-    def _print_correctness(self, totals: CorrectnessTotals, *, details: bool) -> None:
+    def _print_correctness(self, totals: CorrectnessTotals) -> None:
         """Print how far answers agree with their references."""
-        page = self._page
-        page.blank()
-        if sum(totals.statuses.values()) == totals.statuses[CorrectnessStatus.NO_REFERENCE]:
-            page.say(self._say("no_reference"), hang=2, style="yellow")
-            return
+        notes = [self._say("overall")] if is_apart(totals.f1_overall, totals.f1) else []
+        notes += [self._say("short")] if self._offline else []
+        counts = [
+            ("answers", self._parts(totals.statuses, "compared")),
+            ("claims", self._count("of_both", count=totals.claims)),
+            ("of_answers", self._parts(totals.answer_supports, "label")),
+            ("of_references", self._parts(totals.reference_supports, "label")),
+        ]
         title = "looks_correct" if self._offline else "correctness"
-        rows = correctness_headlines(totals, offline=self._offline)
-        page.table(self._score_table(title, rows))
-        if is_apart(totals.f1_overall, totals.f1):
-            page.say(self._say("overall"), hang=2, style="dim")
-        if self._offline:
-            page.say(self._say("short"), hang=2, style="dim")
-        failures = self._failures(totals, self._others)
-        counts = self._counts_compared(totals, failures) if details else failures
-        page.fields(self._named(counts))
+        self._print_other(totals, title, "no_reference", notes, counts)
 
-    def _print_relevance(self, totals: RelevanceTotals, *, details: bool) -> None:
+    def _print_relevance(self, totals: RelevanceTotals) -> None:
         """Print how far answers answer their questions."""
+        apart = is_apart(totals.relevance_overall, totals.relevance)
+        notes = [self._say("overall_relevance")] if apart else []
+        if without := totals.statuses[RelevanceStatus.NO_QUERY]:
+            notes.append(self._say("without_query", answers=_counted("answer", without)))
+        counts = [
+            ("answers", self._parts(totals.statuses, "related")),
+            ("of_parts", self._parts(totals.supports, "answered")),
+        ]
+        self._print_other(totals, "relevance", "no_query", notes, counts)
+
+    def _print_other(
+        self,
+        totals: CorrectnessTotals | RelevanceTotals,
+        title: str,
+        missing: str,
+        notes: Iterable[str],
+        counts: Iterable[tuple[str, str]],
+    ) -> None:
+        """Print the scores of correctness or relevance, or the note that they are missing."""
         page = self._page
         page.blank()
-        without = totals.statuses[RelevanceStatus.NO_QUERY]
-        if sum(totals.statuses.values()) == without:
-            page.say(self._say("no_query"), hang=2, style="yellow")
+        if title not in self._tables:
+            page.say(self._say(missing), hang=2, style="yellow")
             return
-        page.table(self._score_table("relevance", relevance_headlines(totals)))
-        if is_apart(totals.relevance_overall, totals.relevance):
-            page.say(self._say("overall_relevance"), hang=2, style="dim")
-        if without:
-            said = self._say("without_query", answers=_counted("answer", without))
-            page.say(said, hang=2, style="dim")
-        failures = list(self._failures(totals, self._others))
-        told = [("answers", self._parts(totals.statuses, "related"))] if details else []
-        told += [("of_parts", self._parts(totals.supports, "answered"))] if details else []
-        flags = [("flags", self._parts(totals.flags))] if any(totals.flags.values()) else []
-        page.fields(self._named([*told, *failures, *(flags if details else [])]))
+        self._print_table(title)
+        for note in notes:
+            page.say(note, hang=2, style="dim")
+        rows = list(self._failures(totals, self._others))
+        if self._wanted.details:
+            flags = [("flags", self._parts(totals.flags))] if any(totals.flags.values()) else []
+            rows = [*counts, *rows, *flags]
+        page.fields(self._named(rows))
 
-    def _score_table(self, title: str, rows: Iterable[Headline]) -> Table:
-        """Return a table with a row for each score, and one for bounds if there are failures."""
+    def _print_table(self, title: str) -> None:
+        """Print a row for each score, and one for its bounds if there are failures."""
         named, heads = Messages.of("totals", "score"), Messages.of("totals", "column")
         columns = map(heads, ("mean", "interval", "pooled", "answers", "of"))
         table = figures("", *columns, title=Messages.of("totals", "title")(title))
         table.columns[2].justify = "left"
-        for label, score, bounds, noun in rows:
-            if score is not None:
+        for label, score, bounds, noun in self._tables[title]:
+            if score is None:
+                table.add_row(named(label), number(None), "", "", "0")
+            else:
                 interval = between(score.interval.low, score.interval.high)
                 items = _counted(noun, score.items) if noun else ""
                 pooled = number(score.micro) if noun else ""
                 answers = str(score.answers)
                 table.add_row(named(label), number(score.macro), interval, pooled, answers, items)
-            else:
-                table.add_row(named(label), number(None), "", "", "0")
             if bounds is not None:
                 limits = between(bounds.low, bounds.high)
                 open_by = "unknown" if title == "support" else "failures"
                 table.add_row(named(open_by), "", limits, "", str(bounds.answers))
-        return table
+        self._page.table(table)
 
     def _named(self, counts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        say = Messages.of("totals", "count")
-        return [(say(name), text) for name, text in counts]
+        return [(self._count(name), text) for name, text in counts]
 
     def _counts(self) -> Iterator[tuple[str, str]]:
         summary = self._summary
@@ -291,39 +325,22 @@ class _Totals:
         yield "citations", self._parts(summary.citations, "citation")
         if any(summary.flags.values()):
             yield "flags", self._parts(summary.flags)
-        if summary.repeats is not None:
-            yield "repeats", self._repeats(summary.repeats)
+        if (repeats := summary.repeats) is not None:
+            flips = self._count("flips", **repeats.model_dump(), rate=number(repeats.flip_rate))
+            if repeats.failed:
+                failed = self._parts(repeats.failed, "unscored")
+                flips = self._count("flips_failed", told=flips, failed=failed)
+            yield "repeats", flips
         if summary.calls or summary.cache_hits:
             spent = {"prompt": f"{summary.prompt_tokens:,}", "reply": f"{summary.reply_tokens:,}"}
             key = "sent_again" if summary.retries else "sent"
             retries = _counted("retry", summary.retries)
             counts = {"calls": summary.calls, "cached": summary.cache_hits, "retries": retries}
-            say = Messages.of("totals", "count")
-            yield "calls", say(key, **counts, **spent)
+            yield "calls", self._count(key, **counts, **spent)
             if summary.cost is not None:
                 yield "cost", f"{summary.cost:.4g}"
             if len(summary.models) > 1:  # an alias that moved, or a gateway that picks
                 yield "models", self._parts(summary.models, "", len(summary.models))
-
-    def _repeats(self, found: RepeatTotals) -> str:
-        """Return how many repeated requests had another outcome, and how many failed."""
-        say = Messages.of("totals", "count")
-        told = say("flips", **found.model_dump(), rate=number(found.flip_rate))
-        if not found.failed:
-            return told
-        return say("flips_failed", told=told, failed=self._parts(found.failed, "unscored"))
-
-    def _counts_compared(
-        self, totals: CorrectnessTotals, failures: Iterable[tuple[str, str]]
-    ) -> Iterator[tuple[str, str]]:
-        say = Messages.of("totals", "count")
-        yield "answers", self._parts(totals.statuses, "compared")
-        yield "claims", say("of_both", count=totals.claims)
-        yield "of_answers", self._parts(totals.answer_supports, "label")
-        yield "of_references", self._parts(totals.reference_supports, "label")
-        yield from failures
-        if any(totals.flags.values()):
-            yield "flags", self._parts(totals.flags)
 
     def _parts(self, parts: Mapping[_Part, int], group: str = "", total: int | None = None) -> str:
         """Return a total, by default the sum, and the parts that are not 0."""
@@ -338,17 +355,15 @@ class _Totals:
         """Yield the number of failures by reason, and an example of each."""
         if not totals.unscored:
             return
-        told = self._parts(totals.unscored, "unscored")
+        parts = self._parts(totals.unscored, "unscored")
         if not isinstance(totals, RelevanceTotals) and totals.fallen_back:
-            say = Messages.of("totals", "count")
-            told = say("instead", parts=told, count=totals.fallen_back)
-        yield "unscored", told
+            parts = self._count("instead", parts=parts, count=totals.fallen_back)
+        yield "unscored", parts
         for reason, example in examples.items():
-            if reason not in totals.unscored:
-                continue
-            detail = f"{flat(example.qid)}: {flat(example.failure.detail)}"
-            named = Messages.of("looks", "unscored")(reason.value)
-            yield "such_as", clip(f"{named}, {detail}", _LONGEST_DETAIL)
+            if reason in totals.unscored:
+                detail = f"{flat(example.qid)}: {flat(example.failure.detail)}"
+                named = Messages.of("looks", "unscored")(reason.value)
+                yield "such_as", clip(f"{named}, {detail}", _MAX_DETAIL)
 
     def _untrusted(self) -> Iterator[str]:
         """Yield the scores that cannot be trusted, and how to mend that."""
@@ -357,21 +372,22 @@ class _Totals:
         if summary.over_budget:
             line = self._unasked()
             yield say("go_on", line=line) if self._wanted.cached else line
-        doubts = []
-        if summary.untrusted:
-            what = "what_looks_supported" if self._offline else "what_faithfulness"
-            what = what if compared or related else "this"
-            doubts.append((summary.unscored_share, "claims", what))
-        if compared is not None and compared.untrusted:
-            what = "what_looks_correct" if self._offline else "what_correctness"
-            doubts.append((compared.unscored_share, "claims_compared", what))
-        if related is not None and related.untrusted:
-            doubts.append((related.unscored_share, "answers_asked", "what_relevance"))
-        for position, (unscored, claims, what) in enumerate(doubts, 1):
-            share = f"{100 * (unscored or 0):.1f}"
-            line = say("untrusted", share=share, claims=say(claims), what=say(what))
-            last = self._wanted.cached and position == len(doubts)
-            yield say("again", line=line) if last else line
+        own, other = ("looks_supported", "looks_correct")
+        if not self._offline:
+            own, other = ("faithfulness", "correctness")
+        doubts = [
+            (summary, "claims", f"what_{own}" if compared or related else "this"),
+            (compared, "claims_compared", f"what_{other}"),
+            (related, "answers_asked", "what_relevance"),
+        ]
+        lines = []
+        for totals, claims, what in doubts:
+            if totals is not None and totals.untrusted:
+                share = f"{100 * (totals.unscored_share or 0):.1f}"
+                lines.append(say("untrusted", share=share, claims=say(claims), what=say(what)))
+        if lines and self._wanted.cached:
+            lines[-1] = say("again", line=lines[-1])
+        yield from lines
 
     def _unasked(self) -> str:
         """Return how many claims, or else repeats, were not judged because of the budget."""
@@ -382,6 +398,47 @@ class _Totals:
             return say("budget_repeats", repeats=repeats)
         share = f"{100 * unasked / (summary.claims or 1):.1f}"
         return say("budget", share=share, claims=say("claims"))
+
+    def _print_cells(self) -> None:
+        """Print the table of quadrants, and the command that shows the largest broken one."""
+        page, found = self._page, self._summary.breakdown
+        if found is None:
+            return
+        page.blank()
+        table = CellTable(self._summary, found)
+        if found.counted:
+            _print_quadrants(table, found.cells, page)
+        for note in table.left_out():
+            page.say(note.text, hang=2, style=_NOTE_STYLES[note.weight])
+        if broken := [cell for cell in found.cells if cell.half in {"retrieval", "generation"}]:
+            words = table.asked(max(broken, key=lambda cell: cell.answers).words)
+            command = f"judge show {shlex.quote(str(self._folder))} --cell {words}{lang_option()}"
+            page.copied(table.words("walk", command=command))
+
+
+def _print_quadrants(table: CellTable, cells: Sequence[QuadrantCount], page: Page) -> None:
+    """Print a row for each quadrant, and below it its meaning and its answers."""
+    rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in (*table.columns, "answers", "share", "half"):
+        is_figure = name in {"answers", "share"}
+        rows.add_column(table.words(name), justify="right" if is_figure else "left")
+    dash = Messages.of("looks", "mark")(NOT_ASKED) if page.speaks_utf else "-"
+    for cell in cells:
+        half = Text(table.words(cell.half), style=_HALF_STYLES[cell.half])
+        signs = (
+            dash if sign == NOT_ASKED else sign and table.words(sign) for sign in table.signs(cell)
+        )
+        rows.add_row(*signs, f"{cell.answers:,}", table.share(cell), half)
+    page.say(table.title, style="bold")
+    head, *lines = page.rows(rows)
+    page.whole(head)
+    for line, cell in zip(lines, cells, strict=True):
+        page.whole(line)
+        page.say(table.means(cell), 4, style="dim")
+    if text := table.legend(dash):
+        page.say(text, hang=2, style="dim")
+    for note in table.notes():
+        page.say(note.text, hang=2, style=_NOTE_STYLES[note.weight])
 
 
 def _counted(noun: str, count: int) -> str:
@@ -400,119 +457,24 @@ def _listed(parts: Mapping[_Part, int], group: str = "") -> str:
     )
 
 
-def _print_findings(
-    summary: Summary, found: Mapping[FindingName, Finding], page: Page, *, examples: bool
-) -> None:
-    """Print how often each thing is wrong, with one example."""
-    say = Messages.of("totals", "finding")
-    counts = {
-        "claims": _counted("claim", summary.judged),
-        "answers": _counted("answer", summary.answers),
-    }
-    title = "title_similarity" if summary.by_similarity else "title"
-    page.say(say(title, **counts), style="bold")
-    if not summary.judged:
-        page.say(say("nothing_judged"), 2)
-    width = _findings_width()
-    for name, each in found.items():
-        if name == "citations":
-            is_shown = any(summary.citations.values())
-        else:
-            is_shown = bool(each.count if name == "partial" else summary.judged)
-        if not is_shown:
-            continue
-        text = _finding(name, each, summary) if each.count else Text(say("none"), style="dim")
-        page.fields([(say(name), text)], width, style="bold")
-        if not examples or each.example is None:
-            continue
-        if name == "citations":
-            dangling = citations(each.example, [CitationStatus.DANGLING])
-            lines = islice(chain(dangling, citations(each.example, BAD_CITATIONS)), 1)
-            print_entry(each.example, page, lines, indent=4)
-        else:
-            print_entry(each.example, page, reasons(each.example, page), indent=4)
-
-
-def _findings_width() -> int:
-    say = Messages.of("totals", "finding")
-    return max(cell_len(say(name)) for name in get_args(FindingName))
-
-
-def _finding(name: FindingName, found: Finding, summary: Summary) -> str:
-    say, answers = Messages.of("totals", "finding"), _counted("answer", found.answers)
-    if name == "citations":
-        parts = {status: summary.citations[status] for status in BAD_CITATIONS}
-        total = _counted("citation", sum(summary.citations.values()))
-        values = {"count": f"{found.count:,}", "total": total, "answers": answers}
-        return say("bad", parts=_listed(parts, "citation"), **values)
-    means = Messages.of("totals", "means")(name)
-    return say("where", count=_counted("claim", found.count), answers=answers, means=means)
-
-
-def _print_cells(summary: Summary, folder: Path, page: Page) -> None:
-    """Print the table of quadrants, and the command that shows the largest broken cell."""
-    found = summary.breakdown
-    if found is None:
-        return
-    page.blank()
-    table = CellTable(summary, found)
-    if found.counted:
-        _print_cell_table(table, found, page)
-    for note in table.left_out():
-        page.say(note.text, hang=2, style=_NOTE_STYLES[note.weight])
-    if broken := [cell for cell in found.cells if cell.half in {"retrieval", "generation"}]:
-        largest = max(broken, key=lambda cell: cell.answers)
-        command = f"judge show {shlex.quote(str(folder))} --cell {table.asked(largest.words)}"
-        page.copied(table.words("walk", command=command + lang_option()))
-
-
-def _print_cell_table(table: CellTable, found: QuadrantTable, page: Page) -> None:
-    """Print a row for each quadrant, and below it its meaning and its answers."""
-    rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in (*table.columns, "answers", "share", "half"):
-        justify: Literal["left", "right"] = "right" if name in {"answers", "share"} else "left"
-        rows.add_column(table.words(name), justify=justify)
-    dash = Messages.of("looks", "mark")(NOT_ASKED) if page.speaks_utf else "-"
-    for cell in found.cells:
-        half = Text(table.words(cell.half), style=_HALF_STYLES[cell.half])
-        signs = (
-            dash if sign == NOT_ASKED else sign and table.words(sign) for sign in table.signs(cell)
-        )
-        rows.add_row(*signs, f"{cell.answers:,}", table.share(cell), half)
-    page.say(table.title, style="bold")
-    head, *lines = page.rows(rows)
-    page.whole(head)
-    for line, cell in zip(lines, found.cells, strict=True):
-        page.whole(line)
-        page.say(table.means(cell), 4, style="dim")
-    if text := table.legend(dash):
-        page.say(text, hang=2, style="dim")
-    for note in table.notes():
-        page.say(note.text, hang=2, style=_NOTE_STYLES[note.weight])
-
-
-def _by_similarity(signature: str) -> bool:
-    return Signature.parse(signature).source == "similarity"
-
-
-def print_forecast(made: "Forecast", page: Page, *, repeat: int) -> None:
+def print_forecast(found: Forecast, page: Page, *, repeat: int) -> None:
     """Print the calls, tokens and cost of a run."""
-    claims = f"{made.claims:,} {plural(made.claims, 'claim')}"
-    kept = f"{made.kept:,} of them {'has' if made.kept == 1 else 'have'} a verdict in the cache"
-    page.say(f"answers  {made.answers:,}, with {claims}; {kept}")
-    page.say(f"calls    {made.calls:,}")
-    page.say(f"tokens   about {made.prompt_tokens:,} in, {made.reply_tokens:,} out")
-    if made.cost is None:
-        page.say(
-            "cost     not known: set --input-price and --output-price, each for a million tokens"
-        )
-    else:
-        page.say(f"cost     about {made.cost:,.4g}")
-    pace = f"at {SECONDS_PER_CALL:g} seconds a call and {made.at_once:,} at once"
-    page.say(f"minutes  about {made.minutes:,.1f}, {pace}")
-    if (more := made.again) is not None:
+    claims = f"{found.claims:,} {plural(found.claims, 'claim')}"
+    kept = f"{found.kept:,} of them {'has' if found.kept == 1 else 'have'} a verdict in the cache"
+    unknown = "not known: set --input-price and --output-price, each for a million tokens"
+    pace = f"at {SECONDS_PER_CALL:g} seconds a call and {found.at_once:,} at once"
+    rows = {
+        "answers": f"{found.answers:,}, with {claims}; {kept}",
+        "calls": f"{found.calls:,}",
+        "tokens": f"about {found.prompt_tokens:,} in, {found.reply_tokens:,} out",
+        "cost": unknown if found.cost is None else f"about {found.cost:,.4g}",
+        "minutes": f"about {found.minutes:,.1f}, {pace}",
+    }
+    if (more := found.again) is not None:
         calls = f"{more.calls:,} more {plural(more.calls, 'call')} at most (--repeat {repeat})"
         tokens = f"about {more.prompt_tokens:,} tokens in, {more.reply_tokens:,} out"
         cost = "" if more.cost is None else f", cost about {more.cost:,.4g}"
-        page.say(f"again    {calls}, {tokens}{cost}")
+        rows["again"] = f"{calls}, {tokens}{cost}"
+    for name, text in rows.items():
+        page.say(f"{name:9}{text}")
     page.say("nothing was sent; what a reply leaves open is asked again, and comes on top")
