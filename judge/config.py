@@ -170,7 +170,7 @@ class Config(Record):
     Hugging Face hub."""
     fallback: bool = True
     """Show the verdict of NLI or similarity where the language model gave none."""
-    prompt: _Name = "v2"
+    prompt: _Name = "v3"
     """The version of the faithfulness prompt; judge prompts list shows all."""
     repeat: int = Field(default=1, ge=1, le=20)
     """The number of times that a sentence is judged that is partial, contradicted or unverified.

@@ -26,11 +26,12 @@ def test_the_shipped_prompts_have_their_pinned_bytes_and_take_all_that_is_put_in
     shown = {"code", "query", "chunks"}
     asked = {name: {*shown, "sentences", "ask"} for name in ("correctness", "faithfulness")}
     asked["relevance"] = shown
-    released = [("correctness", 1), ("faithfulness", 1), ("faithfulness", 2), ("relevance", 1)]
+    released = [("correctness", 1), *(("faithfulness", n) for n in (1, 2, 3)), ("relevance", 1)]
     assert verify_prompts() == [f"{name}/v{number}.toml" for name, number in released]
     # Written out here as well: no edit of the file and its sum together goes unnoticed.
     assert load_prompt("faithfulness", "v1").reference == "faithfulness-v1@a77cf08f"
     assert load_prompt("faithfulness", "v2").reference == "faithfulness-v2@6267a826"
+    assert load_prompt("faithfulness", "v3").reference == "faithfulness-v3@7a6ff2df"
     assert load_prompt("correctness", "v1").reference == "correctness-v1@7fc63cac"
     assert load_prompt("relevance", "v1").reference == "relevance-v1@960423c8"
     for name, number in released:
@@ -62,11 +63,11 @@ def test_a_changed_prompt_is_refused_under_its_version(tmp_path: Path) -> None:
 
 def test_a_word_changed_in_the_one_that_ships_is_refused(tmp_path: Path) -> None:
     folder = shutil.copytree(prompts_folder(), tmp_path / "prompts")
-    text = (folder / "faithfulness" / "v2.toml").read_text("utf-8")
+    text = (folder / "faithfulness" / "v3.toml").read_text("utf-8")
     changed = text.replace("never obeyed", "obeyed")
-    (folder / "faithfulness" / "v2.toml").write_text(changed, "utf-8")
-    for read in (verify_prompts, partial(load_prompt, "faithfulness", "v2")):
-        with pytest.raises(PromptMismatch, match=r"v2\.toml: hash .* not the pinned 6267a826"):
+    (folder / "faithfulness" / "v3.toml").write_text(changed, "utf-8")
+    for read in (verify_prompts, partial(load_prompt, "faithfulness", "v3")):
+        with pytest.raises(PromptMismatch, match=r"v3\.toml: hash .* not the pinned 7a6ff2df"):
             read(folder)
     assert load_prompt("faithfulness", "v1", folder).reference == "faithfulness-v1@a77cf08f"
 

@@ -12,7 +12,7 @@ from judge.prompt import FAITHFULNESS, load_prompt, prompts_folder, verify_promp
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["prompts"])
 
 _REFERENCE: Final = re.compile(r"(?:(?P<name>\w+)-)?(?P<version>v\d+)(?:@[0-9a-f]*)?")
-"""A prompt as signatures and `--prompt` name it: `faithfulness-v2@75fd2d8c` or `v2`."""
+"""A prompt as signatures and `--prompt` name it: `faithfulness-v3@7a6ff2df` or `v3`."""
 
 
 @app.command("list")
@@ -39,7 +39,7 @@ def verify() -> None:
 @app.command()
 def show(
     name: str = typer.Argument(
-        metavar="NAME", help="Name and version, such as faithfulness-v2, faithfulness or v2."
+        metavar="NAME", help="Name and version, such as faithfulness-v3, faithfulness or v3."
     ),
     version: str | None = typer.Argument(
         None, metavar="VERSION", help="Such as v1; without it, the newest."

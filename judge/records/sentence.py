@@ -203,8 +203,8 @@ class Verdict(Record):
     evidence: tuple[Evidence, ...] = ()
     """The passages the label rests on."""
     supporting: tuple[str, ...] = ()
-    """Ids of the chunks that alone support all or part of the sentence; by a prompt from
-    faithfulness-v2 on also of those that give a fact it is put together from."""
+    """Ids of the chunks that alone support all or part of the sentence. From the prompt
+    faithfulness-v2 on, also of the chunks that give a fact which the sentence combines."""
     cited_support: Support | None = None
     """Support given only the chunks the sentence cites; null where it cites none."""
     reason: str = ""

@@ -11,7 +11,7 @@ from tests.commands import Ran, judge, line, write
 from tests.server import JudgeServer
 
 CHUNKS = ["住宿每晚不超过500元，早餐另计，超出部分由员工本人承担。"]
-OLD, NEW = (load_prompt("faithfulness", version) for version in ("v1", "v2"))
+OLD, NEW = (load_prompt("faithfulness", version) for version in ("v1", "v3"))
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_whoever_is_asked_may_say_no(
 def test_a_prompt_is_shown_whole_and_an_unknown_one_is_one_line() -> None:
     words: tuple[str, ...]
     shown: list[tuple[Prompt, tuple[str, ...]]]
-    shown = [(NEW, ("faithfulness",)), (NEW, ("faithfulness", "v2")), (NEW, ("v2",))]
+    shown = [(NEW, ("faithfulness",)), (NEW, ("faithfulness", "v3")), (NEW, ("v3",))]
     shown += [(OLD, ("faithfulness-v1",)), (OLD, (OLD.reference,)), (OLD, ("faithfulness", "v1"))]
     for prompt, words in shown:
         text = judge("prompts", "show", *words).out
@@ -100,6 +100,6 @@ def test_a_run_may_keep_to_an_older_prompt(
     assert asked() == (False, 2)
     assert server.requests[-1].messages[0][1] == NEW.system
     monkeypatch.setenv("JUDGE_PROMPT", "v1")
-    assert (asked(), asked("--prompt", "v2")) == ((True, 2), (False, 2))
+    assert (asked(), asked("--prompt", "v3")) == ((True, 2), (False, 2))
     ran = score(server, samples, "--prompt", "v9")
     assert (ran.code, ran.err.count("\n"), server.calls) == (2, 1, 2)
