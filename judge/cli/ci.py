@@ -13,13 +13,12 @@ from judge.cli.render.markdown import MarkdownPage
 from judge.cli.terminal import Page, say
 from judge.errors import RunError
 from judge.inputs.runs import LOCK, OWN, RECORD, REVIEW
-from judge.inputs.tables import replacing, writing
+from judge.inputs.tables import is_source, replacing, writing
 from judge.messages import Messages
 from judge.records import GateResult, SampleResult, Summary
 from judge.reports.cases import Junit, sentence_lines
 from judge.reports.gate import doubted
 from judge.reports.worst import Worst
-from judge.review.folder import is_source
 
 _STEP: Final = "name another file"
 _RUN_FILES: Final = (*OWN, LOCK, REVIEW)

@@ -14,6 +14,7 @@ from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, RunError
 from judge.inputs.files import placed
 from judge.inputs.runs import RECORD, Run, finished_run, made_from, questions, read_run
+from judge.inputs.tables import check_output, write_whole
 from judge.messages import Messages
 from judge.pages.compare import comparison
 from judge.records.comparison import RunComparison, RunLine
@@ -27,7 +28,6 @@ from judge.reports.gate import (
     measured,
     parse_loss,
 )
-from judge.review.folder import check_output, write_whole
 from judge.scores.answer import SUPPORTING
 
 _LISTED: Final = 5

@@ -20,11 +20,11 @@ from judge.exam.comparison import check_common
 from judge.exam.items import Items
 from judge.exam.records import ExamReport
 from judge.exam.sitting import Watch
+from judge.inputs.tables import as_json as written
+from judge.inputs.tables import check_output, write_whole
 from judge.messages import LANGS
 from judge.records import Interval
 from judge.reports.gate import OVER_BUDGET, UNTRUSTED, Gates, gates_code
-from judge.review.folder import as_json as written
-from judge.review.folder import check_output, write_whole
 
 app = typer.Typer(add_completion=False, invoke_without_command=True, subcommand_metavar="[show …]")
 

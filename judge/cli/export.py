@@ -12,9 +12,16 @@ from judge.cli.terminal import say
 from judge.errors import ConfigError
 from judge.inputs.files import PIPED
 from judge.inputs.runs import finished_run, made_from
-from judge.inputs.tables import BOM, csv_lines, json_lines, replacing, write_parquet
+from judge.inputs.tables import (
+    BOM,
+    check_output,
+    csv_lines,
+    json_lines,
+    replacing,
+    write_parquet,
+    write_whole,
+)
 from judge.reports.rows import COLUMNS, Cell, Level, rows_of
-from judge.review.folder import check_output, write_whole
 from judge.text.visible import escaped, plural
 
 app = typer.Typer(add_completion=False)

@@ -10,8 +10,8 @@ from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, several
 from judge.cli.terminal import Page, figures, output
 from judge.errors import ConfigError, InputError
 from judge.inputs.samples import Source
+from judge.inputs.tables import check_output, write_whole
 from judge.retrieval.perturbation import VARIANTS, Perturbation, Pool, check
-from judge.review.folder import check_output, write_whole
 
 _NEEDS: Final = ("query", "chunks")
 

@@ -7,8 +7,8 @@ import typer
 from judge.cli.options import RUN, takes_language
 from judge.cli.terminal import say
 from judge.inputs.runs import made_from
+from judge.inputs.tables import check_output, write_whole
 from judge.pages.report import report as page
-from judge.review.folder import check_output, write_whole
 
 app = typer.Typer(add_completion=False)
 

@@ -5,16 +5,20 @@ Cells never begin a formula; CSV has the form that spreadsheets write and read.
 
 import codecs
 import csv
+import gzip
 import io
 import json
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from glob import glob
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
+
+from pydantic import BaseModel
 
 from judge.errors import ConfigError, InputError, RunError, extra
 from judge.inputs.rows import csv_reader
@@ -174,6 +178,63 @@ def writing(path: Path, step: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise RunError(f"{path}: cannot be written ({error.strerror}); {step}") from None
+
+
+def check_output(path: Path, sources: Iterable[Path], *, force: bool, option: str = "-o") -> None:
+    """Check that a file may be written, before anything is paid for.
+
+    The files that the command reads, `sources`, are never replaced, even with `force`. A source
+    may be a folder or a pattern such as `runs/*.jsonl`; standard input is always a source.
+
+    Raises:
+        RunError: the file may not be written.
+    """
+    step = f"name another {option}"
+    real = path.resolve()
+    if is_source(real, sources):
+        raise RunError(f"{path}: is what this is made from, or would lie in it; {step}")
+    if real.exists() and not real.is_file():
+        raise RunError(f"{path}: is no file that could be replaced; {step}")
+    if real.exists() and not force:
+        raise RunError(f"{path}: stands there already; replace it with --force, or {step}")
+
+
+def is_source(path: Path, sources: Iterable[Path]) -> bool:
+    """Return whether a resolved path is a file that is read, or lies in a folder that is read.
+
+    A source may be a pattern such as `runs/*.jsonl`. Standard input is always a source.
+    """
+    found = {Path(name) for each in sources for name in (glob(str(each)) or [str(each)])}  # noqa: PTH207  Path.glob takes no absolute pattern
+    if not {path, *path.parents}.isdisjoint(each.resolve() for each in found):
+        return True
+    try:
+        return path.is_file() and os.path.samestat(path.stat(), os.fstat(0))
+    except OSError:  # standard input is closed
+        return False
+
+
+def write_whole(path: Path, texts: Iterable[str], option: str = "-o") -> None:
+    """Write a file whole or not at all, and its folder; compress it if the name ends in `.gz`.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    with replacing(path, f"name another {option}") as part:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file, _compressed(path.name, file) as output:
+            output.writelines(text.encode() for text in texts)
+
+
+def _compressed(name: str, file: IO[bytes]) -> AbstractContextManager[gzip.GzipFile | IO[bytes]]:
+    if not name.lower().endswith(".gz"):
+        return nullcontext(file)
+    # Equal texts make equal files, because the header has no name and no time.
+    return gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+
+
+def as_json(record: BaseModel) -> str:
+    """Return a record as the JSON text of a file."""
+    return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
 
 
 def _same(path: Path, source: str) -> bool:

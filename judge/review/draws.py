@@ -10,9 +10,10 @@ from judge.backends.hook import uniform
 from judge.errors import ConfigError, RunError
 from judge.inputs.folder import hold
 from judge.inputs.runs import made_from
+from judge.inputs.tables import check_output
 from judge.messages import Messages
 from judge.records import SampleResult
-from judge.review.folder import check_output, fingerprint, labelled_draws, write_draw
+from judge.review.folder import fingerprint, labelled_draws, write_draw
 from judge.review.records import Draw, DrawnSentence, Label, Stratum, Target
 from judge.review.sheet import BLIND, COMPARED, COMPARED_OPEN, OPEN, row_of, word_for, write_sheet
 from judge.review.strata import Census, Tally, allocate, claims, drawn, merge, part_of

@@ -1,17 +1,10 @@
 """What people's review leaves in a run folder: draws, their labels, and what came of them."""
 
-import gzip
 import hashlib
-import json
-import os
 from collections import defaultdict
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
-from glob import glob
 from pathlib import Path
-from typing import IO, Final
-
-from pydantic import BaseModel
+from typing import Final
 
 from judge.errors import RunError
 from judge.inputs.runs import (
@@ -24,7 +17,7 @@ from judge.inputs.runs import (
     read_record,
     result_files,
 )
-from judge.inputs.tables import replacing
+from judge.inputs.tables import as_json, replacing
 from judge.review.records import Agreement, Draw, Label, Target
 
 _LABELS: Final = ".labels.jsonl"
@@ -126,63 +119,6 @@ def discard_findings(run: Path, target: Target = "faithfulness") -> None:
     """Remove what labels said, before they change: it must not outlive them."""
     for name in files_of(target):
         (run / name).unlink(missing_ok=True)
-
-
-def check_output(path: Path, spared: Iterable[Path], *, force: bool, option: str = "-o") -> None:
-    """Check that a file may be written, before anything is paid for.
-
-    Files that are `spared` are never replaced and folders never written into, even with `force`. A
-    spared path may be a pattern such as `runs/*.jsonl`. The file that standard input is read from
-    is spared, too.
-
-    Raises:
-        RunError: the file may not be written.
-    """
-    step = f"name another {option}"
-    real = path.resolve()
-    if is_source(real, spared):
-        raise RunError(f"{path}: is what this is made from, or would lie in it; {step}")
-    if real.exists() and not real.is_file():
-        raise RunError(f"{path}: is no file that could be replaced; {step}")
-    if real.exists() and not force:
-        raise RunError(f"{path}: stands there already; replace it with --force, or {step}")
-
-
-def is_source(path: Path, sources: Iterable[Path]) -> bool:
-    """Whether a resolved path is a file that is read, or lies in a folder that is read.
-
-    A source may be a pattern such as `runs/*.jsonl`. Standard input is always a source.
-    """
-    found = {Path(name) for each in sources for name in (glob(str(each)) or [str(each)])}  # noqa: PTH207  Path.glob takes no absolute pattern
-    if not {path, *path.parents}.isdisjoint(each.resolve() for each in found):
-        return True
-    try:
-        return path.is_file() and os.path.samestat(path.stat(), os.fstat(0))
-    except OSError:  # standard input is closed
-        return False
-
-
-def write_whole(path: Path, texts: Iterable[str], option: str = "-o") -> None:
-    """Write a file whole or not at all, its folder too; RunError where it cannot be written.
-
-    One whose name ends in `.gz` is packed.
-    """
-    with replacing(path, f"name another {option}") as part:
-        part.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file, _packed(path.name, file) as taken:
-            taken.writelines(text.encode() for text in texts)
-
-
-def _packed(name: str, file: IO[bytes]) -> AbstractContextManager[gzip.GzipFile | IO[bytes]]:
-    if not name.lower().endswith(".gz"):
-        return nullcontext(file)
-    # Without a name and a time, so that equal texts make equal files.
-    return gzip.GzipFile("", "wb", fileobj=file, mtime=0)
-
-
-def as_json(record: BaseModel) -> str:
-    """Return a record as the JSON text of a file."""
-    return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
 
 
 def _write(path: Path, text: str) -> Path:

@@ -14,13 +14,14 @@ from judge.errors import InputError, RunError
 from judge.inputs.files import MAX_LINE
 from judge.inputs.runs import made_from, origins
 from judge.inputs.samples import read_samples
+from judge.inputs.tables import check_output, write_whole
 from judge.records import (
     Sample,
     SampleResult,
     SentenceResult,
     Support,
 )
-from judge.review.folder import check_output, labelled_draws, write_whole
+from judge.review.folder import labelled_draws
 from judge.review.records import GoldenLabel, Label
 from judge.review.strata import own_verdict
 

@@ -15,10 +15,10 @@ from judge.errors import InputError
 from judge.inputs.files import MAX_LINE, spoken
 from judge.inputs.runs import read_document
 from judge.inputs.samples import Source
+from judge.inputs.tables import as_json, check_output, write_whole
 from judge.records import Document, Record, Sample
 from judge.review.coefficients import krippendorff_alpha
 from judge.review.draws import deal, digest, hand_out, sheets_of
-from judge.review.folder import as_json, check_output, write_whole
 from judge.review.golden import sample_line
 from judge.review.labels import LONGEST, is_of, refuse
 from judge.review.sheet import GRADED, READ_GRADES, Row, folded, read_grade, read_sheet

@@ -25,11 +25,11 @@ from judge.config import Config
 from judge.errors import RunError
 from judge.inputs.folder import hold
 from judge.inputs.runs import AGREEMENT, INPUT, PART, RECORD, parse, read_record, read_summary
-from judge.inputs.tables import replacing, sync_folder
+from judge.inputs.tables import as_json, replacing, sync_folder
 from judge.records import Record
 from judge.records.run import RunRecord
 from judge.reports.gate import exit_code
-from judge.review.folder import as_json, fingerprint
+from judge.review.folder import fingerprint
 from judge.service.monitoring import LOG, Metrics
 from judge.service.problems import Problem
 from judge.service.wire import OPEN, STATES, BatchStatus, Options, ProblemDetails, State

@@ -9,11 +9,12 @@ from judge.config import Config
 from judge.errors import InputError, RunError
 from judge.evaluator import Evaluator
 from judge.inputs.samples import read_samples
+from judge.inputs.tables import write_whole
 from judge.jobs.job import Job
 from judge.records import Chunk, JudgeOutcome, Sample, Support
 from judge.review import Promotion, promote
 from judge.review.draws import take
-from judge.review.folder import write_draw, write_labels, write_whole
+from judge.review.folder import write_draw, write_labels
 from judge.review.golden import Golden, golden_lines, read_golden
 from judge.review.records import Draw, DrawnSentence, GoldenLabel
 from tests.commands import line

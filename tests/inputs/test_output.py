@@ -5,10 +5,7 @@ from pathlib import Path
 import pytest
 
 from judge.errors import RunError
-from judge.review.folder import (
-    check_output,
-    write_whole,
-)
+from judge.inputs.tables import check_output, write_whole
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "cells.jsonl"
 
