@@ -114,9 +114,8 @@ def _worded(text: str) -> SentenceKind:
         return SentenceKind.ABSTENTION
     for kind in (SentenceKind.PLEASANTRY, SentenceKind.META):
         leads_in = kind is SentenceKind.META and bare.endswith(_LEADS_IN)
-        if pattern(f"{kind}.wordings").match(bare) or (
-            leads_in and pattern("meta.lead_in").match(bare)
-        ):
+        says = pattern(f"{kind}.sign").search(bare) and pattern(f"{kind}.wordings").match(bare)
+        if says or (leads_in and pattern("meta.lead_in").match(bare)):
             return SentenceKind.CLAIM if pattern(f"{kind}.unless").search(bare) else kind
     if bare.endswith(("?", "？")) and not pattern("question.statement").search(bare):
         return SentenceKind.QUESTION
