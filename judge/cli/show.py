@@ -12,7 +12,7 @@ from judge.cli.options import RUN, chosen, takes_language
 from judge.cli.render.answers import Part, conflict, print_answer, print_list
 from judge.cli.terminal import lang_option, output
 from judge.errors import ConfigError, RunError
-from judge.inputs.runs import Origins, read_results
+from judge.inputs.runs import read_results, samples_of
 from judge.records import SampleResult
 from judge.records.result import QuadrantWord
 from judge.reports.worst import FLAGS, STATUSES, SUPPORTS, Filter, worst_answer
@@ -138,36 +138,39 @@ def _show_answers(run: Path, qids: Sequence[str], words: Collection[QuadrantWord
         if result.cell is not None and not set(words).issubset(result.cell.words):
             actual = ", ".join(result.cell.words)
             raise RunError(f"{run}: answer {result.qid!r} is not in that cell; it is {actual}")
-    samples = Origins(run)
+    samples = samples_of(run, results)
     with output() as page:
         for position, result in enumerate(results):
             if position:
                 page.blank()
-            print_answer(result, samples.of(result), page)
+            print_answer(result, samples.get(result.qid), page)
 
 
 def _show_cell(run: Path, words: Collection[QuadrantWord], count: int, skip: int) -> None:
     """Print `count` answers of a cell in input order, and the command for the next ones."""
     total, any_cell = 0, False
-    samples = Origins(run)
+    shown = list[SampleResult]()
     cell = ",".join(word for word in get_args(QuadrantWord) if word in words)
+    for result in read_results(run):
+        any_cell |= result.cell is not None
+        if result.cell is None or not set(words).issubset(result.cell.words):
+            continue
+        total += 1
+        if skip < total <= skip + count:
+            shown.append(result)
+    if not total:
+        raise RunError(f"{run}: no answer is {cell}{'' if any_cell else ': ' + _NO_CELL}")
+    if total <= skip:
+        found = f"{counted(total, 'answer')} in {cell}"
+        raise RunError(f"{run}: --skip {skip} leaves none of {found}")
+    samples = samples_of(run, shown)
     with output() as page:
-        for result in read_results(run):
-            any_cell |= result.cell is not None
-            if result.cell is None or not set(words).issubset(result.cell.words):
-                continue
-            total += 1
-            if skip < total <= skip + count:
-                print_answer(result, samples.of(result), page)
-                page.blank()
-        if not total:
-            raise RunError(f"{run}: no answer is {cell}{'' if any_cell else ': ' + _NO_CELL}")
-        if total <= skip:
-            found = f"{counted(total, 'answer')} in {cell}"
-            raise RunError(f"{run}: --skip {skip} leaves none of {found}")
+        for result in shown:
+            print_answer(result, samples.get(result.qid), page)
+            page.blank()
         last = min(total, skip + count)
-        shown = f"{last:,}" if last == skip + 1 else f"{skip + 1:,} to {last:,}"
-        page.copied(f"{shown} of {total:,} in {cell}", "bold")
+        places = f"{last:,}" if last == skip + 1 else f"{skip + 1:,} to {last:,}"
+        page.copied(f"{places} of {total:,} in {cell}", "bold")
         if last < total:
             options = f"--cell {cell}{'' if count == 1 else f' -n {count}'}{lang_option()}"
             page.copied(f"next: judge show {shlex.quote(str(run))} {options} --skip {last}")

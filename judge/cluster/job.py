@@ -32,9 +32,8 @@ from judge.inputs.files import (
     without_options,
     would_hold,
 )
-from judge.inputs.folder import RunFolder
 from judge.inputs.rows import FORMS
-from judge.inputs.runs import REJECTS, SHARDS, results_in, shards
+from judge.inputs.runs import REJECTS, SHARDS, RunFolder, results_in, shards
 from judge.jobs.job import Watcher, now, priced, run_record
 from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import sqlite3
 import sys
 from collections.abc import (
     AsyncGenerator,
@@ -15,10 +14,11 @@ from collections.abc import (
     Mapping,
     Sized,
 )
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from decimal import Decimal
 from functools import partial
+from hashlib import blake2b
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -28,7 +28,7 @@ from uuid import UUID
 
 from pydantic import JsonValue
 
-from judge.errors import InputError, RunError
+from judge.errors import InputError
 from judge.inputs.fields import MAX_DEPTH, NAMES, SCORE_NEEDS, Fields
 from judge.inputs.files import MAX_LINE, InputFile, hash_of, input_files, named, placed, readable
 from judge.inputs.files import spoken as name_of_input
@@ -113,23 +113,23 @@ def read_samples(
     files = [path] if isinstance(path, InputFile) else input_files(path)
     many = len(files) > 1
     reader = Reader(frozenset(needs) | {"qid"} if many else needs, mapping, report)
-    with closing(_Seen("on line")) as seen:
-        for row in chain.from_iterable(_unwrapped(file, max_line, reader) for file in files):
-            try:
-                if isinstance(row.fields, InputError):
-                    raise row.fields
-                sample = reader.sample(row.fields, row.line)
-                if check is not None:
-                    check(sample)
-                if unique:
-                    seen.add(sample.qid, f"{row.line} of {row.file}" if many else row.line)
-            except InputError as found:
-                error = found.at(str(row.file), row.line)
-                if on_bad is None:
-                    raise error from None
-                on_bad(Rejected(row.line, row.text, error))
-            else:
-                yield sample
+    seen = _Seen("on line")
+    for row in chain.from_iterable(_unwrapped(file, max_line, reader) for file in files):
+        try:
+            if isinstance(row.fields, InputError):
+                raise row.fields
+            sample = reader.sample(row.fields, row.line)
+            if check is not None:
+                check(sample)
+            if unique:
+                seen.add(sample.qid, (row.line, row.file) if many else row.line)
+        except InputError as found:
+            error = found.at(str(row.file), row.line)
+            if on_bad is None:
+                raise error from None
+            on_bad(Rejected(row.line, row.text, error))
+        else:
+            yield sample
 
 
 def _unwrapped(file: InputFile, max_line: float, reader: Reader) -> Iterator[Row]:
@@ -284,37 +284,28 @@ class Source:
 
 
 class _Seen:
-    """The qids so far, in a temporary database on disk: a set would grow with the input.
+    """The places of the qids so far by 128-bit digest; a million of them take about 130 MB.
 
     Args:
-        where: `on line` or `in row`, before the number of one.
+        where: `on line` or `in row`, before a place in messages.
     """
 
     def __init__(self, where: str) -> None:
         self._where = where
-        # A generator is read by one thread at a time, which need not be the thread that began it.
-        self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self.close = self._database.close
-        for statement in (
-            "PRAGMA synchronous = OFF",
-            "PRAGMA journal_mode = OFF",
-            "CREATE TABLE seen (qid TEXT PRIMARY KEY, line) WITHOUT ROWID",
-            "BEGIN",
-        ):
-            self._database.execute(statement)
+        self._places: dict[int, int | tuple[int, InputFile]] = {}
 
-    def add(self, qid: str, line: int | str) -> None:
-        """Add a qid; raise InputError if it is there already."""
-        try:
-            self._database.execute("INSERT INTO seen VALUES (?, ?)", (qid, line))
-        except sqlite3.IntegrityError:
-            found = self._database.execute("SELECT line FROM seen WHERE qid = ?", (qid,))
-            place = f"{self._where} {found.fetchone()[0]}"
-            message = f"{qid!r} stands already {place}; make each qid unique"
-            raise InputError(message, field="qid") from None
-        except sqlite3.OperationalError as error:
-            message = f"temporary files cannot be written ({error}); "
-            raise RunError(message + "free some room, or name another folder in TMPDIR") from None
+    def add(self, qid: str, place: int | tuple[int, InputFile]) -> None:
+        """Add a qid with its line or row, and the file of several; raise InputError if it is there.
+
+        No two of a trillion different qids have the same digest.
+        """
+        digest = int.from_bytes(blake2b(qid.encode(), digest_size=16).digest())
+        if digest in self._places:
+            earlier = self._places[digest]
+            shown = earlier if isinstance(earlier, int) else " of ".join(map(str, earlier))
+            message = f"{qid!r} stands already {self._where} {shown}; make each qid unique"
+            raise InputError(message, field="qid")
+        self._places[digest] = place
 
 
 # Rows and objects in memory
@@ -410,7 +401,7 @@ class _RowReader:
         report: Callable[[str], object] | None = _LOG.info,
     ) -> None:
         self._reader = Reader(needs, mapping, report)
-        self._seen: _Seen | None = None
+        self._seen = _Seen("in row")
         self._number = 0
 
     def sample(self, row: object) -> Sample:
@@ -418,7 +409,6 @@ class _RowReader:
         self._number += 1
         if isinstance(row, Sample):
             return row
-        self._seen = self._seen or _Seen("in row")
         try:
             fields = fields_of(row)
             fields = without_nulls(fields) if isinstance(row, _TableRow) else fields
@@ -428,17 +418,10 @@ class _RowReader:
             raise error.at(f"row {self._number}", None) from None
         return sample
 
-    def close(self) -> None:
-        """Forget the qids."""
-        if self._seen is not None:
-            self._seen.close()
-
 
 def samples_in(given: object, needs: Collection[str]) -> Iterator[Sample]:
     """Yield every sample in what `each` takes, in order; `needs` are the required fields."""
-    with closing(_RowReader(needs=needs)) as reader:
-        for row in rows_of(given).read():
-            yield reader.sample(row)
+    return map(_RowReader(needs=needs).sample, rows_of(given).read())
 
 
 async def each(given: object, mapping: Mapped = None) -> AsyncGenerator[Sample]:
@@ -454,23 +437,21 @@ async def each(given: object, mapping: Mapped = None) -> AsyncGenerator[Sample]:
     Raises:
         InputError: names row and field; a qid of a row is not unique.
     """
+    reader = _RowReader(mapping)
     if isinstance(given, AsyncIterable):
-        with closing(_RowReader(mapping)) as reader:
-            async for row in given:
-                yield reader.sample(row)
+        async for row in given:
+            yield reader.sample(row)
         return
     rows = rows_of(given, mapping)
     if rows.size is not None:
-        with closing(_RowReader(mapping)) as reader:
-            made = 0
-            for row in rows.read():
-                made += reader.sample(row) is not row
-                if made and made % _ROWS_BETWEEN_PAUSES == 0:
-                    await asyncio.sleep(0)
-    report = _LOG.info if rows.size is None else None  # the check has logged it
-    with closing(_RowReader(mapping, report=report)) as reader:
+        made = 0
         for row in rows.read():
-            yield reader.sample(row)
+            made += reader.sample(row) is not row
+            if made and made % _ROWS_BETWEEN_PAUSES == 0:
+                await asyncio.sleep(0)
+        reader = _RowReader(mapping, report=None)  # the check has logged it
+    for row in rows.read():
+        yield reader.sample(row)
 
 
 def sample_of(given: object, number: int, mapping: Mapped) -> Sample:

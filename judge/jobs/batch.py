@@ -16,8 +16,7 @@ from judge.backends.openai.batch_model import BatchReply, RequestKey
 from judge.backends.openai.chat import PATHS
 from judge.config import Config
 from judge.errors import InputError, RunError
-from judge.inputs.folder import hold
-from judge.inputs.runs import LOCK, parse
+from judge.inputs.runs import LOCK, hold, parse
 from judge.inputs.tables import replacing, writing
 from judge.records import Document, Record
 from judge.records.run import RunInput

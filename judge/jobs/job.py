@@ -17,8 +17,7 @@ from judge.config import Config
 from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
 from judge.inputs.files import is_address, is_fifo, named, whole_address, would_hold
-from judge.inputs.folder import RunFolder
-from judge.inputs.runs import REJECTED, has_bytes, misplaced
+from judge.inputs.runs import REJECTED, RunFolder, has_bytes, misplaced
 from judge.inputs.samples import Rejected, check_samples, drawn, read_samples
 from judge.pool import cores
 from judge.records import Sample, SampleResult, Summary, UnscoredReason

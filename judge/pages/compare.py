@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from judge.inputs.runs import Origins, read_results
+from judge.inputs.runs import read_results, samples_of
 from judge.pages.html import pieces
 from judge.pages.words import Words
 from judge.records import SampleResult
@@ -152,13 +152,13 @@ def _results(
     folder: Path, qids: frozenset[str]
 ) -> tuple[dict[str, tuple[SampleResult, str]], bool]:
     """Return results with their questions by qid, and whether a sample of them is gone."""
-    found: dict[str, tuple[SampleResult, str]] = {}
-    gone, samples = False, Origins(folder)
+    results: dict[str, SampleResult] = {}
     for result in read_results(folder) if qids else ():
         if result.qid in qids:
-            sample = samples.of(result)
-            found[result.qid] = (result, sample.query if sample else "")
-            gone = gone or sample is None
-            if len(found) == len(qids):
+            results[result.qid] = result
+            if len(results) == len(qids):
                 break
-    return found, gone
+    samples = samples_of(folder, results.values())
+    queries = {qid: sample.query for qid, sample in samples.items()}
+    found = {qid: (result, queries.get(qid, "")) for qid, result in results.items()}
+    return found, len(samples) < len(results)

@@ -82,7 +82,7 @@ class Run(runs.Run):
         Raises:
             RunError: there is no such answer.
         """
-        return runs.Origins(self.folder).of(self[qid])
+        return runs.samples_of(self.folder, [self[qid]]).get(qid)
 
     def to_pandas(self, level: Level = "sentences") -> "pd.DataFrame":
         """Return the rows of `to_rows` as a DataFrame.

@@ -8,8 +8,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from judge.backends.hook import uniform
 from judge.errors import ConfigError, RunError
-from judge.inputs.folder import hold
-from judge.inputs.runs import made_from
+from judge.inputs.runs import hold, made_from
 from judge.inputs.tables import check_output
 from judge.messages import Messages
 from judge.records import SampleResult

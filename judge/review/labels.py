@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import InputError, RunError
-from judge.inputs.folder import hold
+from judge.inputs.runs import hold
 from judge.inputs.tables import fit, legible
 from judge.messages import LANGS
 from judge.records import Summary

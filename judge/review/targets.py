@@ -76,7 +76,9 @@ def signature_of(folder: Path, target: Target) -> str:
 
 def samples_of(folder: Path, target: Target, qids: Collection[str]) -> dict[str, Sample]:
     """Some samples of a run as the target sees them, by qid; without those that are gone."""
-    found = runs.samples_of(folder, qids)
+    asked = frozenset(qids)
+    wanted = (result for result in read_results(folder) if result.qid in asked)
+    found = runs.samples_of(folder, wanted)
     return {qid: seen_sample(sample, target) for qid, sample in found.items()}
 
 

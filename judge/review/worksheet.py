@@ -10,8 +10,7 @@ from typing import Final, Literal, get_args
 
 from judge.answer.sentences import split
 from judge.errors import RunError
-from judge.inputs.folder import hold
-from judge.inputs.runs import REVIEW
+from judge.inputs.runs import REVIEW, hold
 from judge.inputs.tables import legible, replacing, sync_folder
 from judge.messages import Messages, use_language
 from judge.records import Record, Sample, SentenceResult

@@ -23,8 +23,7 @@ from typing import Final, Literal, NamedTuple, Self
 
 from judge.config import Config
 from judge.errors import RunError
-from judge.inputs.folder import hold
-from judge.inputs.runs import AGREEMENT, INPUT, PART, RECORD, parse, read_record, read_summary
+from judge.inputs.runs import AGREEMENT, INPUT, PART, RECORD, hold, parse, read_record, read_summary
 from judge.inputs.tables import as_json, replacing, sync_folder
 from judge.records import Record
 from judge.records.run import RunRecord

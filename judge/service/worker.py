@@ -17,8 +17,7 @@ from pydantic import Field
 
 from judge.config import Config
 from judge.errors import JudgeError
-from judge.inputs.folder import hold
-from judge.inputs.runs import INPUT
+from judge.inputs.runs import INPUT, hold
 from judge.jobs.job import Job, Watcher
 from judge.records import Record, SampleResult
 from judge.records.run import RunRecord

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.inputs.folder import hold
+from judge.inputs.runs import hold
 from judge.review.draws import take
 from judge.review.folder import write_draw, write_labels
 from judge.review.records import Agreement, Label

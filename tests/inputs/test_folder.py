@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 
 from judge.errors import RunError
-from judge.inputs.folder import RunFolder, difference, hold
-from judge.inputs.runs import read_record, read_results, read_summary
+from judge.inputs.runs import RunFolder, difference, hold, read_record, read_results, read_summary
 from judge.records import Sample, SampleResult
 from judge.records.run import RunInput, RunRecord
 from judge.scores.answer import aggregate

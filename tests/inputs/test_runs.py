@@ -10,13 +10,13 @@ from judge.config import Config
 from judge.errors import RunError
 from judge.evaluator import Evaluator
 from judge.inputs.runs import (
-    Origins,
     is_of,
     origins,
     read_record,
     read_results,
     read_run,
     read_summary,
+    samples_of,
 )
 from judge.jobs.job import Job
 from judge.records import SampleResult
@@ -42,28 +42,22 @@ def write(path: Path, lines: Sequence[str]) -> Path:
     return path
 
 
-def test_one_after_another(tmp_path: Path) -> None:
+def test_samples_are_found_where_the_input_still_has_them(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", ["broken\n", *LINES])
-    results = {result.qid: result for result in scored(source, tmp_path / "run", skip=True)}
+    results = scored(source, tmp_path / "run", skip=True)
 
-    def found(*qids: str) -> list[str | None]:
-        samples = Origins(tmp_path / "run")
-        made = [samples.of(results[qid]) for qid in qids]
-        return [None if sample is None else sample.answer for sample in made]
+    def found() -> dict[str, str]:
+        samples = samples_of(tmp_path / "run", results)
+        return {qid: sample.answer for qid, sample in samples.items()}
 
-    assert found("a", "乙", "c") == ["It is paid.", "一。 二。", ""]
-    assert found("a", "c") == ["It is paid.", ""]
-    # Out of order, as where the file was sorted since; and what is gone loses nothing else.
-    assert found("c", "a", "乙") == ["", "It is paid.", "一。 二。"]
+    assert found() == {"a": "It is paid.", "乙": "一。 二。", "c": ""}
+    # The input was sorted since, and one answer is another.
     write(source, [LINES[2], line("乙", "别的。"), LINES[0]])
-    assert found("a", "乙", "c") == ["It is paid.", None, ""]
-    # In its own place, too, another answer is not the result's.
-    write(source, [LINES[0], line("乙", "别的。"), LINES[2]])
-    assert found("a", "乙", "c") == ["It is paid.", None, ""]
-    write(source, [LINES[0], LINES[2]])
-    assert found("a", "乙", "c") == ["It is paid.", None, ""]
+    assert found() == {"a": "It is paid.", "c": ""}
+    write(source, [LINES[0], "broken\n", LINES[2]])
+    assert found() == {"a": "It is paid.", "c": ""}
     source.unlink()
-    assert found("a", "乙") == [None, None]
+    assert found() == {}
 
 
 @pytest.mark.parametrize(
@@ -81,10 +75,9 @@ def test_one_after_another(tmp_path: Path) -> None:
 def test_another_answer_is_not_the_result_s(qid: str, answer: str, tmp_path: Path) -> None:
     results = scored(io.BytesIO("".join(LINES).encode()), tmp_path / "run")
     (tmp_path / "run").rename(tmp_path / "moved")  # standard input is kept with the folder
-    samples = Origins(tmp_path / "moved")
-    assert all(samples.of(each) for each in results)
+    assert len(samples_of(tmp_path / "moved", results)) == 3
     write(tmp_path / "moved" / "input", [line(qid, answer)])
-    assert not any(Origins(tmp_path / "moved").of(each) for each in results)
+    assert samples_of(tmp_path / "moved", results) == {}
 
 
 def pairs(folder: Path) -> list[tuple[str, str]]:
