@@ -12,7 +12,6 @@ from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, split, takes_options
 from judge.cli.render.answers import gate_line
 from judge.cli.render.comparison import print_compared
 from judge.cli.render.ranking import print_findings, print_measures, print_ranked, print_reading
-from judge.cli.runs import Measuring, Run, named_runs
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError
 from judge.inputs.files import PIPED
@@ -20,8 +19,9 @@ from judge.inputs.runs import read_summary
 from judge.records import GateResult
 from judge.records.comparison import Side
 from judge.reports.gate import Gates, gates_code
-from judge.retrieval.batch import mean_names
+from judge.retrieval.evaluate import mean_names
 from judge.retrieval.records import DEEPEST, RankingReport, RankRules
+from judge.retrieval.runs import RankingFiles, RunFile, named_runs
 from judge.text.visible import short
 
 app = typer.Typer(add_completion=False)
@@ -200,7 +200,7 @@ def retrieval(
         raise ConfigError("--gold -: gold is read beside the samples; save it, and name the file")
     if by is not None and qrels is not None:
         raise ConfigError("--by is a key of samples, and TREC files have none; leave it out")
-    measuring = Measuring(ranks, worst, rows, max_line, skip_bad_lines, qrels, gold, by)
+    files = RankingFiles(ranks, worst, rows, max_line, skip_bad_lines, qrels, gold, by)
     several = len(runs) > 1 or by is not None
     read_use = None if gating.fail_targets and (as_json or several) else use
     for_one = {"--answers": answers, "--use": read_use}
@@ -219,7 +219,7 @@ def retrieval(
 
     if several:
         names = _names(measures, ranks)
-        compared = measuring.compare(runs)
+        compared = files.compare(runs)
         gated = [
             each.model_copy(
                 update={"report": each.report.model_copy(update={"gates": check(each.report)})}
@@ -239,7 +239,7 @@ def retrieval(
                     print_findings(found, page)
         raise typer.Exit(gates_code(results))
     summary = None if answers is None else read_summary(answers)
-    report = measuring.measure(runs[0].file)
+    report = files.measure(runs[0])
     report = report.model_copy(update={"gates": check(report)})
     if as_json:
         say_json(report.model_dump_json())
@@ -255,7 +255,7 @@ def retrieval(
 
 def _runs(
     samples: Sequence[str], qrels: str | None, runs: Sequence[str], *, skip_bad_lines: bool
-) -> tuple[Run, ...]:
+) -> tuple[RunFile, ...]:
     """Return the files of samples, or the TREC runs that belong to the qrels."""
     found = named_runs(samples, runs)
     has_trec_run = any(text == run.file for run in found for text in runs)

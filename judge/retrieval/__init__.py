@@ -2,14 +2,6 @@
 
 from judge.retrieval.comparison import Comparison
 from judge.retrieval.evaluate import measure_retrieval, measure_run
-from judge.retrieval.ranking import check_gold, check_key, run_queries, sample_query
+from judge.retrieval.ranking import run_queries, sample_query
 
-__all__ = [
-    "Comparison",
-    "check_gold",
-    "check_key",
-    "measure_retrieval",
-    "measure_run",
-    "run_queries",
-    "sample_query",
-]
+__all__ = ["Comparison", "measure_retrieval", "measure_run", "run_queries", "sample_query"]

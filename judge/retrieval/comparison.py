@@ -1,4 +1,4 @@
-"""Several runs over the same queries, each held against the first, query by query."""
+"""Several runs over the same queries, each compared with the first, query by query."""
 
 import math
 from array import array
@@ -9,62 +9,30 @@ import numpy as np
 
 from judge.errors import InputError
 from judge.records import Interval
-from judge.retrieval.batch import mean_names
-from judge.retrieval.evaluate import LISTED, NO_SAMPLE, Meter
+from judge.retrieval.evaluate import LISTED, NO_SAMPLE, Meter, mean_names
 from judge.retrieval.ranking import RankedQuery
 from judge.retrieval.records import (
     ComparedRun,
     MeasureDifference,
     Mismatch,
     QueryRanks,
-    RankingReport,
     RankRules,
     RunsReport,
 )
 from judge.scores.differences import paired
 
-EachOf = Callable[[str, QueryRanks], None]
-
-_How = tuple[str, int]
+RunSink = Callable[[str, QueryRanks], None]
+"""A function that receives the name of a run and the measures of one of its queries."""
 
 
 class _Row(NamedTuple):
-    """The data kept of one query."""
+    """What is kept of one query."""
 
     values: "array[float]"
-    """All measures; NaN where one is not defined, or where the query counts in no mean."""
+    """All measures; NaN if one is not defined, or if the query counts in no mean."""
     relevant: int
     query: int
     """The hash of its text; 0 for none."""
-
-
-class _Run:
-    def __init__(self, name: str, each: EachOf | None, rules: RankRules, how: _How) -> None:
-        self.name = name
-        self.rows: dict[str, _Row] = {}
-        self._qids: set[str] = set()
-        self._each = each
-        self._meter = Meter(rules, *how, self._keep)
-
-    def add(self, query: RankedQuery) -> None:
-        if query.qid in self._qids:
-            message = f"{query.qid!r} of {self.name!r} stands twice; make each qid unique in a run"
-            raise InputError(message, field="qid")
-        self._qids.add(query.qid)
-        self._meter.add(query)
-
-    def _keep(self, ranks: QueryRanks) -> None:
-        values = array("d", [math.nan if v is None else v for v in ranks.measures.values()])
-        asked = hash(ranks.query.strip()) if ranks.query.strip() else 0
-        self.rows[ranks.qid] = _Row(values, ranks.relevant, asked)
-        if self._each is not None:
-            self._each(self.name, ranks)
-
-    def report(self) -> RankingReport:
-        try:
-            return self._meter.report()
-        except InputError as error:
-            raise error.at(self.name, error.line) from None
 
 
 class Comparison:
@@ -74,10 +42,10 @@ class Comparison:
     queries of a pair may be anywhere in their files.
 
     Args:
-        rules: how to measure.
-        order: `given`, or by `score`.
-        most: the most entries of each list.
-        each: called with the name of the run and the measures of each query.
+        rules: of the measures.
+        order: how the rankings were ordered, `given` or by `score`.
+        most: the maximum length of each list.
+        each: receives the measures of each query.
     """
 
     def __init__(
@@ -86,11 +54,13 @@ class Comparison:
         *,
         order: str = "given",
         most: int = 5,
-        each: EachOf | None = None,
+        each: RunSink | None = None,
     ) -> None:
         self._rules = rules or RankRules()
-        self._how, self._each = (order, most), each
-        self._runs: dict[str, _Run] = {}
+        self._order, self._most, self._each = order, most, each
+        self._meters: dict[str, Meter] = {}
+        self._rows: dict[str, dict[str, _Row]] = {}
+        self._qids: set[tuple[str, str]] = set()
 
     def add(self, run: str, query: RankedQuery) -> None:
         """Add a query of a run; the others are compared with the run that is named first.
@@ -98,33 +68,51 @@ class Comparison:
         Raises:
             InputError: the run has a query of that qid.
         """
-        if run not in self._runs:
-            self._runs[run] = _Run(run, self._each, self._rules, self._how)
-        self._runs[run].add(query)
+        if (run, query.qid) in self._qids:
+            message = f"{query.qid!r} of {run!r} stands twice; make each qid unique in a run"
+            raise InputError(message, field="qid")
+        self._qids.add((run, query.qid))
+        if run not in self._meters:
+            self._rows[run] = {}
+            keep = lambda ranks: self._keep(run, ranks)  # noqa: E731
+            self._meters[run] = Meter(self._rules, self._order, self._most, keep)
+        self._meters[run].add(query)
+
+    def _keep(self, run: str, ranks: QueryRanks) -> None:
+        values = array("d", [math.nan if v is None else v for v in ranks.measures.values()])
+        text = ranks.query.strip()
+        self._rows[run][ranks.qid] = _Row(values, ranks.relevant, hash(text) if text else 0)
+        if self._each is not None:
+            self._each(run, ranks)
 
     def report(self) -> RunsReport:
         """Return the report of each run, and its differences from the first run.
 
         Raises:
-            InputError: a run has nothing to measure by, or there is none.
+            InputError: a run has nothing to measure by, or there is no run.
         """
-        if not self._runs:
+        if not self._meters:
             raise InputError(NO_SAMPLE)
-        reports = {name: run.report() for name, run in self._runs.items()}
-        first, *others = self._runs.values()
-        compared = [ComparedRun(name=first.name, report=reports[first.name])]
-        for run in others:
-            listed = _mismatches(run.rows, first.rows)
-            compared.append(
-                ComparedRun(
-                    name=run.name,
-                    report=reports[run.name],
-                    differences=dict(_differences(run.rows, first.rows, self._rules)),
-                    mismatches={kind: len(qids) for kind, qids in listed.items()},
-                    listed={kind: tuple(qids[:LISTED]) for kind, qids in listed.items()},
-                )
-            )
-        return RunsReport(runs=tuple(compared))
+        runs = []
+        for name, meter in self._meters.items():
+            try:
+                run = ComparedRun(name=name, report=meter.report())
+            except InputError as error:
+                raise error.at(name, error.line) from None
+            runs.append(run)
+        first = self._rows[runs[0].name]
+        return RunsReport(runs=(runs[0], *(self._compared(run, first) for run in runs[1:])))
+
+    def _compared(self, run: ComparedRun, first: Mapping[str, _Row]) -> ComparedRun:
+        rows = self._rows[run.name]
+        listed = _mismatches(rows, first)
+        return run.model_copy(
+            update={
+                "differences": dict(_differences(rows, first, self._rules)),
+                "mismatches": {kind: len(qids) for kind, qids in listed.items()},
+                "listed": {kind: tuple(qids[:LISTED]) for kind, qids in listed.items()},
+            }
+        )
 
 
 def _differences(
@@ -161,13 +149,13 @@ def _differences(
 
 
 def _mismatches(own: Mapping[str, _Row], first: Mapping[str, _Row]) -> dict[Mismatch, list[str]]:
-    """The qids of each kind of which there are any."""
+    """Return the qids of each kind of mismatch that occurs."""
     both = [qid for qid in first if qid in own]
     texts = ((qid, own[qid].query, first[qid].query) for qid in both)
     kinds: dict[Mismatch, list[str]] = {
         "only_here": [qid for qid in own if qid not in first],
         "only_first": [qid for qid in first if qid not in own],
         "query_differs": [qid for qid, here, there in texts if here and there and here != there],
-        "gold_differs": [q for q in both if own[q].relevant != first[q].relevant],
+        "gold_differs": [qid for qid in both if own[qid].relevant != first[qid].relevant],
     }
     return {kind: qids for kind, qids in kinds.items() if qids}

@@ -215,43 +215,6 @@ def test_a_query_is_the_same_to_the_last_bit_alone_and_among_others(
 
 
 @given(RANKINGS, K)
-def test_they_stand_between_what_bounds_them(rows: list[Ranking], k: int) -> None:
-    q = batch(rows)
-    hit, precision = hit_at_k(q.gains, k), precision_at_k(q.gains, k)
-    recall, f1 = recall_at_k(q.gains, k, q.relevant), f1_at_k(q.gains, k, q.relevant)
-    rr, ap = reciprocal_rank(q.gains, k), average_precision(q.gains, q.relevant, k)
-    for value in (
-        hit,
-        precision,
-        recall,
-        f1,
-        rr,
-        ap,
-        *(ndcg(q.gains, q.judged, d) for d in (k, None)),
-    ):
-        assert ((value >= 0) & (value <= 1)).all()
-    assert ((hit == 1) == (precision > 0)).all()
-    both = np.asarray(precision + recall)
-    assert f1 == pytest.approx(
-        np.divide(np.asarray(2 * precision * recall), both, out=both * 0, where=both > 0)
-    )
-    assert r_precision(q.gains, q.relevant) == pytest.approx(
-        [
-            recall_at_k(row, int(r), r) if r else 0
-            for row, r in zip(q.gains, q.relevant, strict=True)
-        ]
-    )
-    assert ((rr >= hit / k) & (rr <= hit)).all()
-    # Every precision in the sum is at most 1, and at least that of its own place alone.
-    assert ((ap <= recall) & (ap >= precision * recall / 2 - 1e-12)).all()
-    # What looks further down can only gain.
-    for measure in (hit_at_k, reciprocal_rank, dcg):
-        assert (measure(q.gains, k) <= measure(q.gains, k + 1)).all()
-    assert (recall <= recall_at_k(q.gains, k + 1, q.relevant)).all()
-    assert (ap <= average_precision(q.gains, q.relevant, k + 1)).all()
-
-
-@given(RANKINGS, K)
 def test_a_perfect_ranking_has_the_most(rows: list[Ranking], k: int) -> None:
     q = batch(rows)
     ideal = np.pad(-np.sort(-q.judged, axis=-1), ((0, 0), (0, 5)))

@@ -1,13 +1,8 @@
-import math
-
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judge.errors import InputError
 from judge.records import Sample
-from judge.retrieval.ranking import RankedQuery, run_queries, sample_query
+from judge.retrieval.ranking import RankedQuery, sample_query
 from judge.retrieval.records import RankRules
 
 PREFIX = RankRules(gold_match="prefix")
@@ -55,41 +50,3 @@ def test_chunks_of_documents_count_once_at_their_first_place() -> None:
     # What stood twice is a chunk of the document, and no repetition in the ranking.
     assert not found.repeated
     assert query(Sample(qid="q", retrieved=("a", "a")), PREFIX).repeated
-
-
-def runs(
-    qrels: dict[str, dict[str, float]],
-    *blocks: tuple[str, list[str], list[float]],
-    rules: RankRules | None = None,
-) -> list[RankedQuery]:
-    return list(run_queries(qrels, blocks, rules or RankRules()))
-
-
-def test_of_what_a_run_ranks_twice_the_better_score_counts() -> None:
-    (found,) = runs({"q": {"a": 1.0}}, ("q", ["a", "b", "a", "c"], [1.0, 2.0, 3.0, 0.5]))
-    assert found.repeated
-    assert dict(found.ids) == {"a": 0, "b": 1, "c": 2}
-
-
-SCORED = st.lists(
-    st.dictionaries(
-        st.text(st.characters(exclude_categories=["Cs"]), max_size=3),
-        st.sampled_from([0.0, -0.0, 1.0, 1.00000001, -1.0, 0.1, math.inf, -math.inf, 1e39]),
-        max_size=8,
-    ),
-    min_size=1,
-    max_size=5,
-)
-
-
-@given(SCORED)
-def test_as_one_by_one_in_single_precision(queries: list[dict[str, float]]) -> None:
-    found = runs({}, *((f"q{i}", [*each], [*each.values()]) for i, each in enumerate(queries)))
-    with np.errstate(over="ignore"):
-        single = [{n: float(np.float32(s)) for n, s in scores.items()} for scores in queries]
-    for query, scores in zip(found, single, strict=True):
-        keys = sorted(((s, name.encode()) for name, s in scores.items()), reverse=True)
-        assert list(query.ids) == [name.decode() for _, name in keys]
-        assert list(query.ids.values()) == list(range(len(keys)))
-        equal = len(set(scores.values())) < len(scores)
-        assert query.tied == ([score for score, _ in keys] if equal else None)
