@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from judge.backends.openai.chat import Capabilities
 from judge.backends.openai.client import Exchange
 from judge.backends.openai.completion import Completion, read_completion
-from judge.backends.openai.failures import Answer, Failure, broken, from_refusal
+from judge.backends.openai.failures import Failure, broken, from_refusal, read_refusal
 from judge.backends.openai.model import ChatModel
 from judge.backends.openai.server import Server
 from judge.protocols import Store
@@ -60,7 +60,7 @@ class BatchReply(NamedTuple):
     key: RequestKey
     status: int
     """HTTP status; 0 if the provider did not send the request."""
-    body: bytes
+    body: str
     """The response's body."""
     why: str = ""
     """Why the provider did not send the request."""
@@ -78,11 +78,11 @@ class BatchReply(NamedTuple):
         response, error = read.get("response"), read.get("error")
         if not isinstance(response, dict):
             said = error.get("message") or error.get("code") if isinstance(error, dict) else error
-            return cls(key, 0, b"", str(said or "no response"))
+            return cls(key, 0, "", str(said or "no response"))
         status = response.get("status_code")
         try:
             # Plain ASCII: half a surrogate pair, which models do write, is no UTF-8.
-            body = json.dumps(response.get("body")).encode()
+            body = json.dumps(response.get("body"))
         except RecursionError:
             return None
         return cls(key, status if type(status) is int else 0, body)
@@ -99,13 +99,12 @@ class BatchReply(NamedTuple):
 
     def outcome(self) -> Completion | Failure:
         """Return its completion or its failure."""
-        answer = Answer(self.status, {}, self.body, "batch")
         if self.status != _FINE:
-            return from_refusal(answer, str)
+            return from_refusal(read_refusal(self.status, self.body))
         try:
             return read_completion(self.body)
         except ValueError:
-            return broken(answer, str)
+            return broken(self.status, self.body)
 
     def trouble(self) -> str:
         """Return the failure for which the request must be sent again; empty for a reply."""

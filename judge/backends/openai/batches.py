@@ -10,10 +10,10 @@ from openai import AsyncOpenAI
 from pydantic import BaseModel, BeforeValidator, Field, JsonValue, ValidationError
 
 from judge.backends.openai.client import CONNECT_SECONDS, Policy
-from judge.backends.openai.failures import ERRORS, Failure, brief
+from judge.backends.openai.failures import Failure, brief, from_error
 from judge.backends.openai.server import Server
 from judge.config import Endpoint
-from judge.errors import JudgeUnavailable, JudgeUnhealthy, RunError
+from judge.errors import JudgeError, JudgeUnavailable, JudgeUnhealthy, RunError
 from judge.records import UnscoredReason
 
 T = TypeVar("T")
@@ -203,15 +203,17 @@ class Provider:
         if not whole:
             end = min(end, asyncio.get_running_loop().time() + self._policy.timeout)
         try:
-            async with asyncio.timeout_at(end):
+            async with asyncio.timeout_at(end) as limit:
                 return await attempt()
         except ValidationError:
             return Failure(UnscoredReason.SERVER_ERROR, "no answer in what came")
-        except ERRORS as error:
-            if type(error) is TimeoutError:
+        except JudgeError:
+            raise
+        except Exception as error:  # noqa: BLE001  the transport raises errors of its own as well
+            if limit.expired():
                 slow = "no whole answer in time; raise JUDGE_TIMEOUT"
                 return Failure(UnscoredReason.TIMEOUT, slow)
-            return self._server.failure(error)
+            return from_error(error, self._server.hide)
 
 
 def _sent(listed: _List, digest: str, known: Container[str]) -> Batch | None:

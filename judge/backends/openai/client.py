@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import math
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +14,7 @@ from pydantic import JsonValue
 from pydantic_core import to_json
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result
 
-from judge.backends.openai.failures import ERRORS, Answer, Failure, Refusal, broken
+from judge.backends.openai.failures import OWN_FAULT, Failure, broken, from_error
 from judge.backends.openai.outage import Outage
 from judge.backends.openai.pace import REFUSAL_WINDOW_SECONDS, TOO_MANY, Pace
 from judge.backends.openai.server import NO_HEADERS, SOCKETS, Server
@@ -33,8 +32,18 @@ _REFUSED: Final = 4.0
 """The longest wait after a refusal without `Retry-After`."""
 _UNSENT: Final = 8.0
 """The longest wait after a connection that was refused."""
-LAST: Final = 5.0
+LAST_SECONDS: Final = 5.0
 """How long an attempt may go on after the end of patience."""
+_FIRST_ATTEMPTS: Final = 3
+_REDIRECTS: Final = range(300, 400)
+
+
+def _never(_: Failure) -> bool:
+    return False
+
+
+def _ignore(_: Failure) -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +63,31 @@ class Policy:
     patience: float = 0.0
     """The longest outage in seconds; a longer one ends the run. Connections refused during an
     outage do not count as attempts. 0 means no limit."""
+    errors_count: bool = True
+    """Whether errors of the server (5xx) during an outage count as attempts."""
+
+    @property
+    def for_first_request(self) -> "Policy":
+        """The policy of the first request: fewer attempts, but an outage is waited for."""
+        attempts = min(self.attempts, _FIRST_ATTEMPTS)
+        return replace(self, attempts=attempts, errors_count=False)
 
     async def persist(
         self,
         attempt: Callable[[float], Awaitable[T | Failure]],
         deadline: float | None,
         over: Callable[[], float] = lambda: math.inf,
+        before_wait: Callable[[Failure], None] = _ignore,
     ) -> tuple[T | Failure, int]:
         """Return the answer or the last failure, and the number of failed attempts before it.
 
         Args:
-            attempt: given the time by which it must end, on the event loop's clock; it lasts no
-                longer than `timeout` by itself.
-            deadline: on the same clock. A rate limit is then sat out until it, however many
-                attempts that takes. Null: `attempts` times `timeout` from now.
-            over: when patience with a server that is gone ends, on the same clock.
+            attempt: called with its latest end on the event loop's clock; it lasts no longer than
+                `timeout` by itself.
+            deadline: on the same clock. Refusals (429) are then waited for until it, in any number
+                of attempts. None stands for `attempts` times `timeout` from now.
+            over: returns when patience ends, on the same clock.
+            before_wait: called with each failure that another attempt follows.
         """
         clock = asyncio.get_running_loop().time
         end = clock() + self.attempts * self.timeout if deadline is None else deadline
@@ -76,43 +95,42 @@ class Policy:
             return Failure(UnscoredReason.TIMEOUT, "no time was left to ask", again=False), 0
         outcome = await attempt(end)
         if not _fails(outcome):
-            return outcome, 0  # as most are: those need none of what follows
-        made = spent = 0
+            return outcome, 0  # most requests need none of the following
+        made = counted = 0
 
         async def once() -> T | Failure:
-            nonlocal outcome, made, spent
+            nonlocal outcome, made, counted
             if made and clock() >= min(end, over()) and isinstance(outcome, Failure):
-                # Woken too late: what stood in the way is still the last failure.
+                # The wait took too long, so the last failure is the outcome.
                 return replace(outcome, again=False)
             if made:
                 outcome = await attempt(end)
             made += 1
             free = isinstance(outcome, Failure) and self._is_free(outcome)
-            spent += deadline is None or not free
+            counted += deadline is None or not free
             return outcome
 
         return await AsyncRetrying(
             retry=retry_if_result(_fails),
-            wait=lambda state: min(self._wait(state, spent), max(0.0, over() - clock())),
-            stop=lambda state: spent >= self.attempts or clock() + state.upcoming_sleep >= end,
+            wait=lambda state: min(self._wait(state, counted), max(0.0, over() - clock())),
+            stop=lambda state: counted >= self.attempts or clock() + state.upcoming_sleep >= end,
+            before_sleep=lambda state: before_wait(last(state)),
             retry_error_callback=last,
         )(once), made - 1
 
-    def _wait(self, state: RetryCallState, spent: int) -> float:
-        refusal: Refusal | None = last(state).refusal
-        asked = refusal.wait if refusal else None
-        # Not the attempt's number: refused twenty times, and then met by a failure, it would wait
-        # as after the 21st.
-        attempt, longest = spent, self.longest_wait
-        if self._is_free(last(state)):
-            attempt = state.attempt_number
-            longest = min(longest, _UNSENT if last(state).unsent else _REFUSED)
-        return pause(attempt, asked, self.first_wait, longest)
+    def _wait(self, state: RetryCallState, counted: int) -> float:
+        failure: Failure = last(state)
+        asked = failure.refusal.wait if failure.refusal else None
+        if self._is_free(failure):
+            longest = min(self.longest_wait, _UNSENT if failure.unsent else _REFUSED)
+            return pause(state.attempt_number, asked, self.first_wait, longest)
+        # Earlier attempts that did not count do not make the wait longer either.
+        return pause(counted, asked, self.first_wait, self.longest_wait)
 
     def _is_free(self, failure: Failure) -> bool:
         """Return whether the attempt does not count, as the request cannot be at fault."""
-        limited = failure.reason is UnscoredReason.RATE_LIMITED
-        return limited or (failure.unsent and self.patience > 0)
+        waited_for = failure.unsent or (failure.gone and not self.errors_count)
+        return failure.reason is UnscoredReason.RATE_LIMITED or (self.patience > 0 and waited_for)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +167,7 @@ class Connection:
         self.policy: Final = policy or Policy()
         self._pace: Final = pace or Pace(SOCKETS)
         self._outage: Final = Outage(self.policy.patience, self.policy.deadline)
+        self._logged = False
         self.host: Final = self.server.host
         self.base_url: Final = self.server.base_url
         self._client: AsyncOpenAI
@@ -167,45 +186,62 @@ class Connection:
         self,
         path: str,
         body: Mapping[str, JsonValue],
-        read: Callable[[bytes], T],
+        read: Callable[[str], T],
         *,
         deadline: float | None = None,
-        final: Callable[[Failure], bool] | None = None,
         spent: Callable[[T], int] = lambda _: 0,
         option: str = "--model",
+        final: Callable[[Failure], bool] | None = None,
     ) -> Exchange[T]:
         """Post `body` to `path` until it is answered or the policy's limits are reached.
 
         Args:
             path: below the base URL.
-            body: sent as JSON; its "model" is named where it cannot be asked.
-            read: returns the answer in a response's bytes, or raises ValueError.
+            body: sent as JSON; errors name its "model".
+            read: returns the answer in a response's text, or raises ValueError.
             deadline: on the event loop's clock.
-            final: returns whether a failure ends this request, which then has no limit on
-                attempts.
             spent: returns the tokens of request and answer; 0 if the server did not count them.
             option: the option that names the model, for error messages.
+            final: given for the first request, which gives up sooner; returns whether a failure
+                ends it at once.
 
         Raises:
             JudgeUnavailable: no request to this model can succeed before the user has acted.
             JudgeUnhealthy: the server has been gone for longer than patience lasts.
         """
         clock = asyncio.get_running_loop().time
-        started = clock()
-        content = to_json(body)
-        attempt = partial(self._attempt, self.base_url + path, content, read, final)
-        policy = self.policy if final is None else replace(self.policy, attempts=sys.maxsize)
-        outcome, retries = await policy.persist(attempt, deadline, lambda: self._outage.end)
+        started, content, policy = clock(), to_json(body), self.policy
+        if final is not None:
+            patience = policy.patience and policy.patience + LAST_SECONDS
+            deadline = started + max(policy.timeout, patience)
+            policy = policy.for_first_request
+        outcome, retries = await policy.persist(
+            partial(self._attempt, self.base_url + path, content, read, final or _never),
+            deadline,
+            lambda: self._outage.end,
+            _ignore if final is None else self._log_once,
+        )
+        self._raise_if_hopeless(outcome, str(body.get("model", "")), option)
         if not isinstance(outcome, Failure) and (tokens := spent(outcome)):
             self._pace.spent(len(content), tokens)
-        if isinstance(outcome, Failure) and outcome.step:
-            step = outcome.step.format(option=option)
-            raise unavailable(
-                self.base_url, str(body.get("model", "")), f"{outcome.detail}; {step}"
-            )
-        if isinstance(outcome, Failure) and (why := self._outage.why):
-            raise JudgeUnhealthy(str(unavailable(self.base_url, str(body.get("model", "")), why)))
         return Exchange(outcome, clock() - started, retries)
+
+    def _log_once(self, failure: Failure) -> None:
+        if not self._logged:
+            self._logged = True
+            patience = self.policy.patience if failure.gone else 0
+            long = f" for {patience:g} s (--patience)" if patience else ""
+            text = "no answer yet from %s (%s); trying again%s"
+            _LOG.info(text, self.base_url, failure.detail, long)
+
+    def _raise_if_hopeless(self, outcome: object, model: str, option: str) -> None:
+        if not isinstance(outcome, Failure):
+            return
+        if outcome.step:
+            step = outcome.step.format(option=option)
+            raise unavailable(self.base_url, model, f"{outcome.detail}; {step}")
+        if why := self._outage.why:
+            raise JudgeUnhealthy(str(unavailable(self.base_url, model, why)))
 
     @property
     def trouble(self) -> str:
@@ -220,50 +256,77 @@ class Connection:
         self,
         url: str,
         content: bytes,
-        read: Callable[[bytes], T],
-        final: Callable[[Failure], bool] | None,
+        read: Callable[[str], T],
+        is_final: Callable[[Failure], bool],
         end: float,
     ) -> T | Failure:
         if not await self._pace.begin(len(content), end):
             late = "no turn to ask before the deadline (--concurrency, --rpm, --tpm)"
             return Failure(UnscoredReason.RATE_LIMITED, late, again=False)
-        clock = asyncio.get_running_loop().time
-        started = clock()
+        started = asyncio.get_running_loop().time()
+        last_moment = min(
+            end, started + self.policy.timeout, max(self._outage.end, started) + LAST_SECONDS
+        )
         try:
-            last_moment = max(self._outage.end, started) + LAST
-            async with asyncio.timeout_at(min(started + self.policy.timeout, end, last_moment)):
+            async with asyncio.timeout_at(last_moment) as limit:
                 response = await self._client.post(url, cast_to=Response, content=content)
-        except ERRORS as error:
-            if type(error) is TimeoutError:  # of our own making
-                waited = f"no whole answer within {clock() - started:.3g} s"
-                outcome: T | Failure = Failure(UnscoredReason.TIMEOUT, waited)
+        except Exception as error:  # noqa: BLE001  the transport raises errors of its own as well
+            if limit.expired():
+                seconds = last_moment - started
+                late = f"no whole answer within {seconds:.3g} s"
+                outcome: T | Failure = Failure(UnscoredReason.TIMEOUT, late)
             else:
-                outcome = self.server.failure(error, content.decode())
+                outcome = from_error(error, partial(self.server.hide, sent=content))
         else:
-            outcome = self._read(self.server.answer(response, content.decode()), read)
+            outcome = self._read(response, content, read)
         finally:
             self._pace.release()
         if not isinstance(outcome, Failure):
             self._outage.hear(None)
             return outcome
+        self._outage.hear(outcome)
         if outcome.reason is UnscoredReason.RATE_LIMITED:
             self._pace.refused()
-        self._outage.hear(outcome)
         status = outcome.refusal.status if outcome.refusal else 0
         _LOG.debug("attempt failed: %s, status %d", outcome.reason, status)
-        ended = outcome.again and final is not None and final(outcome)
-        return replace(outcome, again=False) if ended else outcome
+        return replace(outcome, again=False) if outcome.again and is_final(outcome) else outcome
 
-    def _read(self, answer: Answer, read: Callable[[bytes], T]) -> T | Failure:
+    def _read(self, response: Response, sent: bytes, read: Callable[[str], T]) -> T | Failure:
+        text = self.server.hide(response.content.decode("utf-8-sig", "replace"), sent)
         try:
-            return read(answer.body)
+            return read(text)
         except ValueError:
-            return broken(answer, self.server.hide)
+            return broken(response.status_code, text)
 
 
 def unavailable(base_url: str, model: str, why: str) -> JudgeUnavailable:
     """Return the error that ends a run; model and server are named before the reason."""
     return JudgeUnavailable(f"model {model!r} at {base_url} cannot be asked: {why}")
+
+
+def hopeless(
+    failure: Failure, connection: Connection, model: str, option: str, purpose: str
+) -> JudgeUnavailable:
+    """Return the error for a first request that failed, with the next step.
+
+    `option` names the model, and `purpose` is the verb for its task.
+    """
+    refusal = failure.refusal
+    limited = failure.reason is UnscoredReason.RATE_LIMITED
+    if limited:
+        step = "wait, then try again, or set OPENAI_API_KEY to a key with a higher limit"
+    elif refusal is None and failure.reason is UnscoredReason.SERVER_ERROR:
+        step = "is --base-url right? does a proxy change what the server says?"
+    elif refusal is None:
+        step = "is the server running? is --base-url right?"
+    elif refusal.status in _REDIRECTS:
+        step = "if another address is right, name it with --base-url"
+    elif refusal.status >= OWN_FAULT:
+        step = "the server has trouble of its own; see its log, or try again later"
+    else:
+        step = f"is --base-url right, and can this model {purpose} ({option})?"
+    error = unavailable(connection.base_url, model, f"{failure.detail}; {step}")
+    return JudgeUnhealthy(str(error)) if limited else error
 
 
 def _fails(outcome: object) -> bool:

@@ -2,13 +2,14 @@
 
 import json
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import JsonValue
 
 from judge.backends.openai.failures import brief
 from judge.records.exchange import MOST_TOKENS
 
+_Object = dict[str, JsonValue]
 Finish = Literal["stop", "length", "refusal", "content_filter"]
 
 _FINISHES: Final[dict[JsonValue, Finish]] = {
@@ -32,9 +33,6 @@ _INCOMPLETE: Final[dict[str, Finish]] = {
     "content_filter": "content_filter",
 }
 """Why a reply ended, by the `reason` of an incomplete response."""
-_CHAT: Final = ("prompt", "completion")
-_RESPONSES: Final = ("input", "output")
-"""The names of prompt and reply tokens in `usage`."""
 _LONGEST_WHOLE: Final = 300
 """Digits."""
 _BROKEN_OFF: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
@@ -57,83 +55,7 @@ class Completion:
     """The server's count of reply tokens; may be null."""
 
 
-class _Message(BaseModel):
-    content: JsonValue = None
-    refusal: JsonValue = None
-    reasoning_content: JsonValue = None
-    reasoning: JsonValue = None
-
-    @property
-    def said(self) -> str:
-        """The text, or only the thoughts if it has none."""
-        text = _text(self.content) or _word(self.refusal)
-        thought = _word(self.reasoning_content) or _word(self.reasoning)
-        if text.strip() or not thought.strip():
-            return text
-        # A server that takes all for thinking may hold the reply itself there, whole and alone.
-        bare = thought.strip()
-        return thought if bare.startswith("{") and bare.endswith("}") else f"<think>{thought}"
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: JsonValue = None
-
-
-class _Body(BaseModel):
-    choices: Annotated[list[_Choice], Field(min_length=1)]
-    model: JsonValue = None
-    usage: JsonValue = None
-
-
-class _Item(BaseModel):
-    type: JsonValue = None
-    content: JsonValue = None
-    summary: JsonValue = None
-    phase: JsonValue = None
-
-    def parts(self, kind: str, field: str = "text") -> str:
-        """Return the joined texts of parts of this kind."""
-        listed = [*_list(self.content), *_list(self.summary)]
-        return "".join(_word(part.get(field)) for part in listed if part.get("type") == kind)
-
-
-class _Response(BaseModel):
-    """A body of /responses, as `openai.types.responses.Response` has it."""
-
-    output: list[_Item]
-    status: JsonValue = None
-    incomplete_details: JsonValue = None
-    model: JsonValue = None
-    usage: JsonValue = None
-
-    @property
-    def finish(self) -> Finish:
-        """Why the reply ended; raises ValueError if there is no whole reply."""
-        if self.status in (None, "completed"):
-            return "stop"
-        details = self.incomplete_details
-        why = _word(details.get("reason")) if isinstance(details, dict) else ""
-        if self.status != "incomplete" or why not in _INCOMPLETE:
-            raise ValueError("the response is no whole one")
-        return _INCOMPLETE[why]
-
-    @property
-    def message(self) -> _Message:
-        """The final answer without commentary, and the thoughts."""
-        said = [each for each in self.output if each.type == "message"]
-        said = [each for each in said if each.phase != "commentary"]
-        thoughts = (
-            each.parts("reasoning_text") or each.parts("summary_text") for each in self.output
-        )
-        return _Message(
-            content="".join(each.parts("output_text") for each in said),
-            refusal="".join(each.parts("refusal", "refusal") for each in said),
-            reasoning_content="".join(thoughts),
-        )
-
-
-def read_completion(body: bytes) -> Completion:
+def read_completion(text: str) -> Completion:
     """Return the reply in a response's body: the first choice, or the final message of /responses.
 
     Raises:
@@ -141,71 +63,91 @@ def read_completion(body: bytes) -> Completion:
     """
     try:
         # pydantic's own parser refuses half a surrogate pair, which models do write.
-        parsed: JsonValue = json.loads(body.decode("utf-8-sig"), parse_int=_whole)
+        body = _object(json.loads(text, parse_int=_whole))
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    if isinstance(parsed, dict) and "output" in parsed and "choices" not in parsed:
-        response = _Response.model_validate(parsed)
-        finish, message = response.finish, response.message
-        if finish == "stop" and not response.output:
-            raise ValueError("there is nothing in the response")
-        return _completion(message, finish, response.model, response.usage, _RESPONSES)
-    read = _Body.model_validate(parsed)
-    choice = read.choices[0]
-    ended = _word(choice.finish_reason)
-    if ended in _BROKEN_OFF:
-        raise ValueError("the choice is an error")
+    return _read_response(body) if "output" in body and "choices" not in body else _read_chat(body)
+
+
+def _read_chat(body: _Object) -> Completion:
+    choice = next(iter(_objects(body.get("choices"))), {})
+    ended = _word(choice.get("finish_reason"))
+    if not isinstance(message := choice.get("message"), dict) or ended in _BROKEN_OFF:
+        raise ValueError("no choice with a message")
+    content = message.get("content")
+    # Some servers send parts, those of thinking among them.
+    said = "".join(_word(each.get("text")) for each in _objects(content, "text"))
+    thought = _word(message.get("reasoning_content")) or _word(message.get("reasoning"))
     # Gemini may say which filter it was: "content_filter: RECITATION".
     finish = _FINISHES.get(ended.partition(":")[0], "stop")
-    return _completion(choice.message, finish, read.model, read.usage, _CHAT)
+    refusal = _word(message.get("refusal"))
+    return _completion(
+        body, ("prompt", "completion"), finish, said or _word(content), refusal, thought
+    )
+
+
+def _read_response(body: _Object) -> Completion:
+    output, status = body["output"], body.get("status")
+    finish: Finish | None = "stop" if status in (None, "completed") else None
+    if status == "incomplete":
+        finish = _INCOMPLETE.get(_word(_object(body.get("incomplete_details")).get("reason")))
+    if finish is None:
+        raise ValueError("the response is not whole")
+    if not isinstance(output, list) or (finish == "stop" and not output):
+        raise ValueError("there is nothing in the response")
+    items = _objects(output)
+    said = [each for each in _objects(output, "message") if each.get("phase") != "commentary"]
+    return _completion(
+        body,
+        ("input", "output"),
+        finish,
+        "".join(_parts(each, "output_text") for each in said),
+        "".join(_parts(each, "refusal", "refusal") for each in said),
+        "".join(_parts(each, "reasoning_text") or _parts(each, "summary_text") for each in items),
+    )
 
 
 def _completion(
-    message: _Message,
-    finish: Finish,
-    model: JsonValue,
-    usage: JsonValue,
-    counted: tuple[str, str],
+    body: _Object, counted: tuple[str, str], finish: Finish, said: str, refusal: str, thought: str
 ) -> Completion:
-    if _word(message.refusal):
-        finish = finish if finish == "content_filter" else "refusal"
-    return Completion(
-        text=message.said,
-        finish=finish,
-        model=brief(_word(model)),
-        prompt_tokens=_count(usage, f"{counted[0]}_tokens"),
-        reply_tokens=_spent(usage, counted),
-    )
+    if refusal and finish != "content_filter":
+        finish = "refusal"
+    text, bare = said or refusal, thought.strip()
+    if not text.strip() and bare:
+        # A server that takes all for thinking may hold the reply itself there, whole and alone.
+        text = thought if bare.startswith("{") and bare.endswith("}") else f"<think>{thought}"
+    usage = _object(body.get("usage"))
+    prompt, reply, total = (_count(usage.get(f"{name}_tokens")) for name in (*counted, "total"))
+    if reply is not None and prompt is not None and total is not None:
+        reply = max(reply, total - prompt)  # some servers count thoughts in the total only
+    return Completion(text, finish, brief(_word(body.get("model"))), prompt, reply)
+
+
+def _parts(item: _Object, kind: str, field: str = "text") -> str:
+    """Return the joined texts of parts of this kind."""
+    parts = (*_objects(item.get("content"), kind), *_objects(item.get("summary"), kind))
+    return "".join(_word(part.get(field)) for part in parts)
 
 
 def _word(value: JsonValue) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _text(content: JsonValue) -> str:
-    # Some servers send parts, those of thinking among them.
-    parts = [part for part in _list(content) if part.get("type") == "text"]
-    return "".join(_word(part.get("text")) for part in parts) or _word(content)
+def _object(value: JsonValue) -> _Object:
+    return value if isinstance(value, dict) else {}
 
 
-def _list(parts: JsonValue) -> list[dict[str, JsonValue]]:
-    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+def _objects(value: JsonValue, kind: str = "") -> list[_Object]:
+    """Return the objects in a list, of one `type` if it is given; none if it is no list."""
+    found = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [each for each in found if not kind or each.get("type") == kind]
 
 
-def _spent(usage: JsonValue, counted: tuple[str, str]) -> int | None:
-    """Return the reply's tokens; some servers count thoughts in the total only."""
-    prompt, reply, total = (_count(usage, f"{name}_tokens") for name in (*counted, "total"))
-    if reply is None or prompt is None or total is None:
-        return reply
-    return max(reply, total - prompt)
-
-
-def _count(usage: JsonValue, name: str) -> int | None:
-    count = usage.get(name) if isinstance(usage, dict) else None
-    # A truth value is an integer to Python.
-    return count if type(count) is int and 0 <= count <= MOST_TOKENS else None
+def _count(value: JsonValue) -> int | None:
+    # In Python, true is an integer.
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
 def _whole(digits: str) -> int | float:
-    # Python refuses the longest, and there is no reply that holds a number that matters so long.
+    # Python refuses the longest, and no reply has a number of that length that matters.
     return int(digits) if len(digits) <= _LONGEST_WHOLE else float(digits)

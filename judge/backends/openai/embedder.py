@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, Field
 
-from judge.backends.openai.client import Connection
+from judge.backends.openai.client import Connection, hopeless
 from judge.backends.openai.failures import Failure
-from judge.backends.openai.watch import Watch
 from judge.records import Unscored, UnscoredReason
 from judge.text.tokens import broken
 
@@ -40,10 +39,9 @@ class OpenAIEmbedder:
 
     async def check(self) -> None:
         """Embed one word, and raise `JudgeUnavailable` if that fails."""
-        watch = Watch(self._connection, self._model, _OPTION, "embed")
-        outcome = await self._ask(["word"], watch.start(), watch.gives_up)
+        outcome = await self._ask(["word"], final=lambda _: False)
         if isinstance(outcome, Failure):
-            raise watch.hopeless(outcome)
+            raise hopeless(outcome, self._connection, self._model, _OPTION, "embed")
 
     async def embed(
         self, texts: Sequence[str], deadline: float | None = None
@@ -79,7 +77,7 @@ class OpenAIEmbedder:
     async def _ask(
         self,
         texts: Sequence[str],
-        deadline: float | None,
+        deadline: float | None = None,
         final: Callable[[Failure], bool] | None = None,
     ) -> npt.NDArray[np.float32] | Failure:
         exchange = await self._connection.ask(
@@ -88,13 +86,13 @@ class OpenAIEmbedder:
             {"model": self._model, "input": list(texts), "encoding_format": "float"},
             partial(_rows, len(texts)),
             deadline=deadline,
-            final=final,
             option=_OPTION,
+            final=final,
         )
         return exchange.outcome
 
 
-def _rows(count: int, body: bytes) -> npt.NDArray[np.float32]:
+def _rows(count: int, body: str) -> npt.NDArray[np.float32]:
     data = _Body.model_validate_json(body).data
     if all(row.index is not None for row in data):
         data.sort(key=lambda row: row.index or 0)

@@ -1,22 +1,15 @@
-"""Translate error responses and exceptions of the SDK into failures, by two tables.
-
-The first row that fits counts. Of exceptions the root of the cause chain counts, as the SDK's own
-classes say too little.
-"""
+"""Translate error responses and exceptions of the SDK into failures, by one table."""
 
 import json
 import math
 import re
-import zlib
 from collections.abc import Callable, Container, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
-import aiohttp
 import httpx2
-from aiohttp import http_exceptions
-from openai import OpenAIError
+from openai import APIStatusError, OpenAIError
 from pydantic import JsonValue
 
 from judge.backends.retry import asked_wait
@@ -24,7 +17,7 @@ from judge.records import UnscoredReason
 from judge.text.visible import clip, printable
 
 Hide = Callable[[str], str]
-"""Takes the key out of a text."""
+"""Takes secrets out of a text."""
 
 _KEPT: Final = 2_000
 _SHOWN: Final = 200
@@ -32,32 +25,10 @@ _READ: Final = 400
 OWN_FAULT: Final = 500
 """The lowest status of an error of the server."""
 _NOT_FOUND: Final = 404
-_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _SECONDS: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 """A duration as protobuf writes it in JSON."""
 _TAGS: Final = re.compile(r"<(style|script).*?</\1>|<[^>]*>", re.DOTALL)
 """Tags in the HTML page of a proxy, and their styles and scripts."""
-
-
-ERRORS: Final = (OpenAIError, httpx2.HTTPError, aiohttp.ClientError, OSError, ValueError)
-"""The exceptions of a client: the transport passes some of aiohttp's on, and raises a ValueError
-for a malformed head."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A response."""
-
-    status: int
-    """The HTTP status."""
-    headers: Mapping[str, str]
-    """The headers, under names of any case."""
-    body: bytes
-    """UTF-8."""
-    url: str
-    """The address of the request."""
-
-
 _SHAPE: Final = re.compile(
     r"response[_ ]format|json[_ ]?schema|json[_ ]object|json mode|\bschema\b|\bgrammar\b"
     r"|response[_ ](?:json[_ ])?schema|text\.format|structured output|guided",
@@ -92,15 +63,15 @@ class Refusal:
 
     @property
     def detail(self) -> str:
-        """Status and words, short enough for a line."""
+        """Status and message, short enough for a line."""
         return brief(f"HTTP {self.status}: {self.message or 'no message'}")
 
     def field(self, sent: Mapping[str, JsonValue]) -> str | None:
         """Return the optional field of the sent body that the error is about, or None.
 
-        `param` decides where there is one. Else the field named first: "Unsupported parameter:
-        'max_tokens'. Use 'max_completion_tokens' instead" is about the former. A guess: the
-        message may quote what it was sent.
+        `param` decides where there is one. Else the field that is named first counts:
+        "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead" is about
+        `max_tokens`. That is a guess, because the message may quote the request.
         """
         if self.param in sent:
             return self.named_field(sent)
@@ -125,11 +96,11 @@ class Failure:
     """One attempt that brought no answer."""
 
     reason: UnscoredReason
-    """The reason of the `Unscored` that comes of it."""
+    """The reason of the resulting `Unscored`."""
     detail: str
     """What happened, in one line, without secrets."""
     again: bool = True
-    """Whether another attempt may go better."""
+    """Whether another attempt may succeed."""
     step: str = ""
     """The action that the user must take before any request can succeed; empty if none is needed.
     `{option}` is replaced by the option that names the model."""
@@ -171,7 +142,7 @@ _TOO_LONG: Final = re.compile(
 )
 _ADD_CREDIT: Final = "add credit, or set OPENAI_API_KEY to another key"
 _SET_KEY: Final = "set OPENAI_API_KEY to a key of this server"
-_STATUS: Final = (
+_TABLE: Final = (
     _Row(
         UnscoredReason.RATE_LIMITED,
         codes={"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"},
@@ -199,7 +170,7 @@ _STATUS: Final = (
         words=_TOO_LONG,
         hint="more than this model takes, try a smaller --max-evidence-tokens",
     ),
-    # What only the user can mend.
+    # Failures that end only when the user acts.
     _Row(UnscoredReason.SERVER_ERROR, {400}, codes={"API_KEY_INVALID"}, step=_SET_KEY),  # Gemini
     _Row(UnscoredReason.SERVER_ERROR, {401}, step=_SET_KEY),
     _Row(UnscoredReason.SERVER_ERROR, {402}, step=_ADD_CREDIT),
@@ -213,71 +184,89 @@ _STATUS: Final = (
         {404},
         step="check {option}, and that --base-url ends as the server wants it, mostly in /v1",
     ),
-    # Passing failures. After an informational status the next one may be an answer.
+    # Failures that may pass. After an informational status the next one may be an answer.
     _Row(UnscoredReason.RATE_LIMITED, {429}, again=True),
     _Row(UnscoredReason.TIMEOUT, {408}, again=True),
     _Row(UnscoredReason.SERVER_ERROR, {*range(200), 409, *range(500, 1000)}, again=True),
     _Row(UnscoredReason.SERVER_ERROR),
 )
-
+"""The first row that holds counts."""
 _BROKEN: Final = _Row(UnscoredReason.SERVER_ERROR, again=True)
 
-_ROOTS: Final[tuple[tuple[type[Exception], UnscoredReason, str], ...]] = (
-    (TimeoutError, UnscoredReason.TIMEOUT, "no answer in time"),
-    (OSError, UnscoredReason.CONNECTION, "no connection"),
-    (aiohttp.ClientConnectionError, UnscoredReason.CONNECTION, "the connection broke off"),
-    (http_exceptions.PayloadEncodingError, UnscoredReason.CONNECTION, "the reply broke off"),
-    (http_exceptions.HttpProcessingError, UnscoredReason.SERVER_ERROR, "the reply is not HTTP"),
-    (zlib.error, UnscoredReason.SERVER_ERROR, "the reply cannot be decompressed"),
-    (Exception, UnscoredReason.SERVER_ERROR, "the request failed"),
-)
 
-_UNSENT: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-"""The errors of a connection that was not made."""
-_QUOTING: Final = (
-    http_exceptions.HttpProcessingError,
-    aiohttp.ServerDisconnectedError,
-    aiohttp.ClientPayloadError,
-)
-"""They quote what came as far as it came, which may end within the key."""
+def from_error(error: Exception, hide: Hide = str) -> Failure:
+    """Return the failure of an exception that a request of the SDK ended with."""
+    if not isinstance(error, APIStatusError):
+        return _from_transport(error, hide)
+    response = error.response
+    text = response.text
+    if target := response.next_request:
+        place = f"{target.url.scheme}://{target.url.netloc.decode('ascii', 'replace')}"
+        text = f"redirects to {place}, and redirects are not followed"
+    failure = from_refusal(read_refusal(response.status_code, text, response.headers, hide))
+    if response.status_code == _NOT_FOUND and error.request.url.path.endswith("/responses"):
+        step = f"{failure.step}, or leave --endpoint responses out"
+        return Failure(failure.reason, failure.detail, failure.again, step, failure.refusal)
+    return failure
 
 
-def from_refusal(answer: Answer, hide: Hide) -> Failure:
+def _from_transport(error: Exception, hide: Hide) -> Failure:
+    """Return the failure of a request without a response.
+
+    The root of the cause chain decides, because the SDK reports a connection that was refused or
+    closed as a time-out. Only the message of the operating system is shown: the others quote what
+    was received, which may end within the key.
+    """
+    chain: list[Exception] = [error]
+    while isinstance(cause := chain[-1].__cause__ or chain[-1].__context__, Exception):
+        chain.append(cause)
+    root = chain[-1]
+    name = type(root).__name__
+    if isinstance(root, TimeoutError):
+        return Failure(UnscoredReason.TIMEOUT, f"no answer in time: {name}", unsent=True)
+    if isinstance(root, OSError):
+        detail = brief(f"no connection: {printable(hide(str(root))) or name}")
+        unsent = not isinstance(root, ConnectionResetError | BrokenPipeError)
+        return Failure(UnscoredReason.CONNECTION, detail, unsent=unsent)
+    kinds = {type(each) for each in chain}
+    if httpx2.ProxyError in kinds:
+        said = f"the proxy refused: HTTP {getattr(root, 'status', 'error')}"
+    elif httpx2.DecodingError in kinds:
+        said = f"the reply cannot be decompressed: {name}"
+    elif isinstance(error, OpenAIError | httpx2.HTTPError):
+        return Failure(UnscoredReason.CONNECTION, f"the connection broke off: {name}")
+    else:
+        said = f"the reply is not HTTP: {name}"
+    return Failure(UnscoredReason.SERVER_ERROR, said)
+
+
+def from_refusal(refusal: Refusal) -> Failure:
     """Return the failure of an error response."""
-    refusal = read_refusal(answer, hide)
-    row = next(row for row in _STATUS if row.holds(refusal))
+    row = next(row for row in _TABLE if row.holds(refusal))
     detail = brief(f"{row.hint} ({refusal.detail})") if row.hint else refusal.detail
-    newer = answer.url.endswith("/responses") and refusal.status == _NOT_FOUND
-    step = f"{row.step}, or leave --endpoint responses out" if newer else row.step
-    return Failure(row.reason, detail, row.again, step, refusal)
+    return Failure(row.reason, detail, row.again, row.step, refusal)
 
 
-def from_error(error: Exception, hide: Hide) -> Failure:
-    """Return the failure of an exception without a response."""
-    root, unsent = error, isinstance(error, _UNSENT)
-    while isinstance(cause := root.__cause__ or root.__context__, Exception):
-        root, unsent = cause, unsent or isinstance(cause, _UNSENT)
-    reason, words = next((why, words) for kind, why, words in _ROOTS if isinstance(root, kind))
-    said = "" if isinstance(root, _QUOTING) else printable(hide(str(root)))
-    if isinstance(root, aiohttp.ClientResponseError):
-        said = f"HTTP {root.status}"  # of a proxy, whose address with its password it quotes
-    return Failure(reason, brief(f"{words}: {said or type(root).__name__}"), unsent=unsent)
-
-
-def broken(answer: Answer, hide: Hide) -> Failure:
-    """Return the failure of a response of status 200 without a reply; it may name an error."""
-    refusal = read_refusal(answer, hide)
-    row = next((row for row in _STATUS if row.codes & refusal.codes), _BROKEN)
+def broken(status: int, text: str) -> Failure:
+    """Return the failure of a successful response without a reply; it may name an error."""
+    refusal = read_refusal(status, text)
+    row = next((row for row in _TABLE if row.codes & refusal.codes), _BROKEN)
     said = refusal.message or "an empty body"
-    detail = brief(f"HTTP {answer.status}, but no reply in it: {said}")
+    detail = brief(f"HTTP {status}, but no reply in it: {said}")
     return Failure(row.reason, detail, row.again, row.step)
 
 
-def read_refusal(answer: Answer, hide: Hide) -> Refusal:
-    """Read an error response with a body of any form."""
-    text = answer.body.decode()
-    if place := _elsewhere(answer):
-        text = f"redirects to {place}, and redirects are not followed"
+def read_refusal(
+    status: int, text: str, headers: Mapping[str, str] | None = None, hide: Hide = str
+) -> Refusal:
+    """Read an error response.
+
+    Args:
+        status: the HTTP status.
+        text: the body, of any form.
+        headers: the headers, under names of any case.
+        hide: takes secrets out of the message.
+    """
     try:
         body: JsonValue = json.loads(text)
     except (ValueError, RecursionError):
@@ -288,25 +277,14 @@ def read_refusal(answer: Answer, hide: Hide) -> Refusal:
     parts = error if isinstance(error, dict) else {}
     message = parts.get("message") or parts.get("detail") or error
     said = message if isinstance(message, str) else json.dumps(message)
+    details = _details(parts)
     return Refusal(
-        status=answer.status,
-        codes=_codes(parts),
+        status=status,
+        codes=_codes(parts, details),
         param=re.split(r"[.\[]", _param(parts))[0],
         message=printable(hide(said))[:_KEPT],
-        wait=_wait(answer.headers, *_details(parts)),
+        wait=_wait(headers or {}, details),
     )
-
-
-def _elsewhere(answer: Answer) -> str:
-    """Return scheme, host and port of a redirect's target; the rest may be a secret."""
-    place = answer.headers.get("Location")
-    if answer.status not in _REDIRECTS or place is None:
-        return ""
-    try:
-        url = httpx2.URL(answer.url).join(place)
-    except (httpx2.InvalidURL, ValueError):
-        return ""
-    return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}" if url.host else ""
 
 
 def brief(text: str) -> str:
@@ -314,34 +292,33 @@ def brief(text: str) -> str:
     return clip(printable(text), _SHOWN)
 
 
-def _codes(error: Mapping[str, JsonValue]) -> frozenset[str]:
-    inner, metadata = error.get("innererror"), error.get("metadata")
-    within = inner.get("code") if isinstance(inner, dict) else None
-    given = [error.get("code"), error.get("type"), within]
-    if isinstance(metadata, dict) and "flagged_input" in metadata:
-        given.append("flagged_input")
-    given += (each.get("reason") for each in _details(error))
-    return frozenset(code for code in given if isinstance(code, str))
-
-
 def _details(error: Mapping[str, JsonValue]) -> list[dict[str, JsonValue]]:
-    """Google's `google.rpc` messages, ErrorInfo and RetryInfo among them."""
+    """Return Google's `google.rpc` messages, ErrorInfo and RetryInfo among them."""
     details = error.get("details")
     return [each for each in details if isinstance(each, dict)] if isinstance(details, list) else []
 
 
+def _codes(error: Mapping[str, JsonValue], details: list[dict[str, JsonValue]]) -> frozenset[str]:
+    inner, metadata = error.get("innererror"), error.get("metadata")
+    given = [error.get("code"), error.get("type"), *(each.get("reason") for each in details)]
+    if isinstance(inner, dict):
+        given.append(inner.get("code"))
+    if isinstance(metadata, dict) and "flagged_input" in metadata:
+        given.append("flagged_input")
+    return frozenset(code for code in given if isinstance(code, str))
+
+
 def _param(error: Mapping[str, JsonValue]) -> str:
-    param = error.get("param")
-    if isinstance(param, str):
-        return param
-    match error.get("detail"):
+    match error:
+        case {"param": str(param)}:
+            return param
         # FastAPI: {"detail": [{"loc": ["body", "seed"], "msg": …}]}
-        case [{"loc": ["body", str(name), *_]}, *_]:
+        case {"detail": [{"loc": ["body", str(name), *_]}, *_]}:
             return name
     return ""
 
 
-def _wait(headers: Mapping[str, str], *details: Mapping[str, JsonValue]) -> float | None:
+def _wait(headers: Mapping[str, str], details: list[dict[str, JsonValue]]) -> float | None:
     for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
         asked = asked_wait(headers.get(name, ""), headers.get("date", ""))
         if asked is not None and math.isfinite(asked):

@@ -16,11 +16,10 @@ from judge.backends.openai.chat import (
     recall,
     remember,
 )
-from judge.backends.openai.client import Connection, Exchange, unavailable
+from judge.backends.openai.client import Connection, Exchange, hopeless, unavailable
 from judge.backends.openai.completion import Completion, read_completion
 from judge.backends.openai.failures import Failure
 from judge.backends.openai.server import Server
-from judge.backends.openai.watch import Watch
 from judge.errors import JudgeUnavailable
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
@@ -67,17 +66,17 @@ async def settle(
         system=_SYSTEM, user=_USER, reply_schema=dict(schema), max_tokens=_MAX_TOKENS
     )
     settled = wanted
-    watch = Watch(connection, model, "--model", "chat")
     while isinstance(
-        outcome := await _probe(connection, settled.path, settled.body(model, request), watch),
-        Failure,
+        outcome := await _probe(connection, settled.path, settled.body(model, request)), Failure
     ):
         if outcome.refusal and _CUT_OFF.search(outcome.refusal.message):
             break  # a reasoning model ran out of tokens: it took the options, then
         field = _refused(outcome, settled.body(model, request))
         less = settled.without(field) if field else None
         if less is None:
-            raise _unwanted(outcome, connection, settled, model) or watch.hopeless(outcome)
+            raise _unwanted(outcome, connection, settled, model) or hopeless(
+                outcome, connection, model, "--model", "chat"
+            )
         settled = less
     else:
         settled = settled.model_copy(update={"served": outcome})
@@ -99,16 +98,13 @@ def _unwanted(
     )
 
 
-async def _probe(
-    connection: Connection, path: str, body: Mapping[str, JsonValue], watch: Watch
-) -> str | Failure:
+async def _probe(connection: Connection, path: str, body: Mapping[str, JsonValue]) -> str | Failure:
     """Return the model that the server names in its reply, or the failure."""
     exchange = await connection.ask(
         path,
         body,
-        lambda content: read_completion(content).model,
-        deadline=watch.start(),
-        final=lambda failure: _refused(failure, body) is not None or watch.gives_up(failure),
+        lambda text: read_completion(text).model,
+        final=lambda failure: _refused(failure, body) is not None,
     )
     return exchange.outcome
 

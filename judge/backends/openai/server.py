@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 import httpx2
-from openai import APIStatusError, AsyncOpenAI, DefaultAioHttpClient, Omit
+from openai import AsyncOpenAI, DefaultAioHttpClient, Omit
 
-from judge.backends.openai.failures import Answer, Failure, brief, from_error, from_refusal
+from judge.backends.openai.failures import brief
 from judge.errors import ConfigError
 from judge.signature import release
 
@@ -98,27 +98,15 @@ class Server:
             client.given = self._headers
         return client
 
-    def hide(self, text: str, sent: str = "") -> str:
+    def hide(self, text: str, sent: bytes = b"") -> str:
         """Return the text with "[key]" for each secret that was not in the body that was `sent`.
 
-        What the judged texts say as well is a word, and a server may well repeat it.
+        A word of the judged texts is no secret, and a server may repeat it.
         """
         for secret in self._secrets:
-            if secret in text and secret not in sent:
+            if secret in text and secret.encode() not in sent:
                 text = text.replace(secret, "[key]")
         return text
-
-    def answer(self, response: httpx2.Response, sent: str = "") -> Answer:
-        """Return what a response says, in UTF-8 and without secrets."""
-        text = self.hide(response.content.decode(errors="replace"), sent)
-        url = str(response.request.url)
-        return Answer(response.status_code, response.headers, text.encode(), url)
-
-    def failure(self, error: Exception, sent: str = "") -> Failure:
-        """Return the failure of one of the `ERRORS`."""
-        if isinstance(error, APIStatusError):
-            return from_refusal(self.answer(error.response, sent), self.hide)
-        return from_error(error, self.hide)
 
 
 def _url(base_url: str) -> httpx2.URL:

@@ -96,9 +96,9 @@ async def test_what_cannot_be_read_is_not_remembered() -> None:
 
 def body(
     message: JsonValue, finish: JsonValue = "stop", usage: JsonValue = None, model: JsonValue = "m"
-) -> bytes:
+) -> str:
     choice = {"index": 0, "message": message, "finish_reason": finish}
-    return json.dumps({"choices": [choice], "usage": usage, "model": model}).encode()
+    return json.dumps({"choices": [choice], "usage": usage, "model": model})
 
 
 THOUGHT = ' {"verdicts": []}\n'
@@ -173,29 +173,28 @@ def test_an_odd_count_is_no_count() -> None:
 
 
 NO_REPLIES = [
-    b"",
-    b"null",
-    b"[]",
-    b"<html>",
-    b'{"choices": [{"mess',
-    b"{}",
-    b'{"choices": null}',
-    b'{"choices": []}',
-    b'{"choices": [{"finish_reason": "stop"}]}',
-    b'{"choices": "none"}',
-    b'{"error": {"message": "x"}}',
-    b"\xff\xfe",
+    "",
+    "null",
+    "[]",
+    "<html>",
+    '{"choices": [{"mess',
+    "{}",
+    '{"choices": null}',
+    '{"choices": []}',
+    '{"choices": [{"finish_reason": "stop"}]}',
+    '{"choices": "none"}',
+    '{"error": {"message": "x"}}',
+    "\ufffd\ufffd",
     body({"content": "half"}, "error"),
     body({"content": "half"}, "network_error"),
     body({"content": "half"}, "insufficient_system_resource"),
-    b'{"choices": ' + b"[" * 100_000,
-    b'{"choices": [{"message": {"content": ' + b"[" * 900 + b"]" * 900 + b"}}]}",
+    '{"choices": ' + "[" * 100_000,
 ]
 
 
 def test_what_holds_no_reply_is_refused() -> None:
     for broken in NO_REPLIES:
-        with pytest.raises(ValueError, match=r"validation error|is an error|line 1|codec|nested"):
+        with pytest.raises(ValueError, match=r"no choice|line 1|nested"):
             read_completion(broken)
 
 
@@ -217,7 +216,7 @@ def test_any_message_is_a_reply_and_any_other_is_none(
 ) -> None:
     given_body = body(message, finish, usage, model)
     if message is None or finish == "error":
-        with pytest.raises(ValueError, match=r"validation error|is an error"):
+        with pytest.raises(ValueError, match="no choice"):
             read_completion(given_body)
     else:
         read = read_completion(given_body)

@@ -1,25 +1,14 @@
 import json
-import ssl
 
-import aiohttp
 from hypothesis import given
 from hypothesis import strategies as st
-from multidict import CIMultiDict
 from pydantic import JsonValue
 
-from judge.backends.openai.failures import (
-    Answer,
-    broken,
-    from_error,
-    from_refusal,
-    read_refusal,
-)
-
-KEY = "sk-secret-0123456789"
+from judge.backends.openai.failures import Refusal, broken, from_refusal, read_refusal
 
 
-def hide(text: str) -> str:
-    return text.replace(KEY, "[key]")
+def read(body: JsonValue, status: int = 400, headers: dict[str, str] | None = None) -> Refusal:
+    return read_refusal(status, body if isinstance(body, str) else json.dumps(body), headers)
 
 
 STATUSES: list[tuple[int, dict[str, JsonValue], str, bool]] = [
@@ -52,40 +41,11 @@ STATUSES: list[tuple[int, dict[str, JsonValue], str, bool]] = [
 def test_what_a_status_means() -> None:
     wrong = []
     for code, error, reason, again in STATUSES:
-        failure = from_refusal(response({"error": error}, code), hide)
+        failure = from_refusal(read({"error": error}, code))
         told = f"HTTP {code}: " in failure.detail
         if (failure.reason, failure.again, failure.step, told) != (reason, again, "", True):
             wrong.append((code, error, failure))
     assert wrong == []
-
-
-ROOTS: list[tuple[Exception, str]] = [
-    (ConnectionRefusedError(111, "refused"), "connection"),
-    (ssl.SSLError(1, "bad certificate"), "connection"),
-    (aiohttp.ServerDisconnectedError(), "connection"),
-    (aiohttp.http_exceptions.ContentLengthError("short"), "connection"),
-    (TimeoutError(), "timeout"),
-    (aiohttp.SocketTimeoutError("slow"), "timeout"),
-    (aiohttp.http_exceptions.BadStatusLine("HTTQ"), "server_error"),
-    (RuntimeError("never seen"), "server_error"),
-]
-
-
-def test_the_root_of_the_chain_decides_and_not_the_outermost() -> None:
-    found = []
-    for root, _ in ROOTS:
-        outer = aiohttp.ClientPayloadError("x")
-        outer.__cause__ = inner = TimeoutError("x")
-        inner.__cause__ = root
-        failure = from_error(outer, hide)
-        assert failure.again
-        assert "\n" not in failure.detail
-        # A cause that Python noted by itself counts as well.
-        outer.__cause__ = None
-        outer.__context__ = root
-        assert from_error(outer, hide).reason == failure.reason
-        found.append((root, failure.reason))
-    assert found == ROOTS
 
 
 BROKEN = {
@@ -97,7 +57,7 @@ BROKEN = {
 
 def test_a_broken_reply_says_what_came_instead() -> None:
     for body, said in BROKEN.items():
-        failure = broken(response(body, 200), hide)
+        failure = broken(200, body)
         assert (failure.reason, failure.again) == ("server_error", True)
         assert failure.detail == f"HTTP 200, but no reply in it: {said}"
 
@@ -110,11 +70,6 @@ SENT: dict[str, JsonValue] = {
     "seed": 7,
     "max_tokens": 9,
 }
-
-
-def response(body: JsonValue, status: int = 400, headers: dict[str, str] | None = None) -> Answer:
-    text = body if isinstance(body, str) else json.dumps(body)
-    return Answer(status, CIMultiDict(headers or {}), text.encode(), "http://h/v1")
 
 
 BODIES: list[tuple[JsonValue, str]] = [
@@ -135,7 +90,7 @@ BODIES: list[tuple[JsonValue, str]] = [
 
 
 def test_the_words_are_found_in_the_shapes_that_servers_use() -> None:
-    found = [(body, read_refusal(response(body), hide).message) for body, _ in BODIES]
+    found = [(body, read(body).message) for body, _ in BODIES]
     assert found == BODIES
 
 
@@ -147,25 +102,25 @@ def test_codes_are_the_error_s_its_type_s_and_the_inner_one() -> None:
         "innererror": inner,
         "message": "x",
     }
-    found = read_refusal(response({"error": error}), hide)
+    found = read({"error": error})
     assert found.codes == {"content_filter", "bad", "ResponsibleAIPolicyViolation"}
     # OpenRouter: numbers for codes, and what was flagged beside them.
     error = {"code": 403, "message": "flagged", "metadata": {"flagged_input": "…"}}
-    assert read_refusal(response({"error": error}, 403), hide).codes == {"flagged_input"}
+    assert read({"error": error}, 403).codes == {"flagged_input"}
 
 
 WAITING: list[tuple[dict[str, str], float | None]] = [
     ({}, None),
-    ({"Retry-After": "3"}, 3.0),
-    ({"Retry-After": "inf"}, None),
-    ({"Retry-After": "soon"}, None),
-    ({"retry-after-ms": "150", "Retry-After": "9"}, 0.15),
-    ({"retry-after-ms": "x", "Retry-After": "9"}, 9.0),
-    ({"Retry-After": "Fri, 01 Jan 2021 00:00:00 GMT"}, 0.0),
+    ({"retry-after": "3"}, 3.0),
+    ({"retry-after": "inf"}, None),
+    ({"retry-after": "soon"}, None),
+    ({"retry-after-ms": "150", "retry-after": "9"}, 0.15),
+    ({"retry-after-ms": "x", "retry-after": "9"}, 9.0),
+    ({"retry-after": "Fri, 01 Jan 2021 00:00:00 GMT"}, 0.0),
     (
         {
-            "Retry-After": "Fri, 01 Jan 2021 00:00:09 GMT",
-            "Date": "Fri, 01 Jan 2021 00:00:00 GMT",
+            "retry-after": "Fri, 01 Jan 2021 00:00:09 GMT",
+            "date": "Fri, 01 Jan 2021 00:00:00 GMT",
         },
         9.0,
     ),
@@ -173,7 +128,7 @@ WAITING: list[tuple[dict[str, str], float | None]] = [
 
 
 def test_how_long_to_wait() -> None:
-    found = [(each, read_refusal(response("x", 429, each), hide).wait) for each, _ in WAITING]
+    found = [(each, read("x", 429, each).wait) for each, _ in WAITING]
     assert found == WAITING
     # google.rpc.RetryInfo: a duration as protobuf writes it in JSON.
     delays: list[tuple[JsonValue, float | None]] = [
@@ -184,8 +139,8 @@ def test_how_long_to_wait() -> None:
     ]
     for delay, wait in delays:
         error: JsonValue = {"message": "x", "details": ["odd", {"retryDelay": delay}]}
-        assert read_refusal(response([{"error": error}], 429), hide).wait == wait
-        assert read_refusal(response({"error": error}, 429, {"Retry-After": "3"}), hide).wait == 3
+        assert read([{"error": error}], 429).wait == wait
+        assert read({"error": error}, 429, {"retry-after": "3"}).wait == 3
 
 
 ABOUT: list[tuple[dict[str, JsonValue], str | None]] = [
@@ -218,7 +173,7 @@ def test_the_field_an_error_is_about() -> None:
     wrong = []
     for error, field in ABOUT:
         body: JsonValue = error if "detail" in error else {"error": error}
-        if read_refusal(response(body), hide).field(SENT) != field:
+        if read(body).field(SENT) != field:
             wrong.append((error, field))
     assert wrong == []
 
@@ -227,10 +182,6 @@ def test_the_field_an_error_is_about() -> None:
 def test_any_body_reads_as_one_short_line(text: str, status: int, more: JsonValue) -> None:
     bodies: list[JsonValue] = [text, {"error": more}, {"error": {"message": text}}, [more]]
     for body in bodies:
-        try:
-            made = response(body, status)
-        except UnicodeEncodeError:  # no server can send this
-            continue
-        detail = read_refusal(made, hide).detail
+        detail = read(body, status).detail
         assert len(detail) <= 200
         assert len(detail.splitlines()) == 1

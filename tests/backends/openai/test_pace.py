@@ -104,7 +104,7 @@ async def send(
     server: JudgeServer,
     pace: Pace,
     count: int,
-    read: Callable[[bytes], object] = bytes.decode,
+    read: Callable[[str], object] = str,
 ) -> list[object]:
     """The outcomes of so many requests that are sent at once."""
     policy = Policy(timeout=5.0, attempts=3, first_wait=0.02, longest_wait=0.05)

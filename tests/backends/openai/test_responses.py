@@ -116,10 +116,10 @@ NONE: list[tuple[JsonValue, JsonValue, JsonValue]] = [
 ]
 
 
-def body(status: JsonValue, details: JsonValue, output: JsonValue) -> bytes:
+def body(status: JsonValue, details: JsonValue, output: JsonValue) -> str:
     usage = {"input_tokens": 7, "output_tokens": 5, "total_tokens": 14}
     named = {"status": status, "incomplete_details": details, "output": output}
-    return json.dumps({"object": "response", "model": "m", "usage": usage, **named}).encode()
+    return json.dumps({"object": "response", "model": "m", "usage": usage, **named})
 
 
 def test_what_a_response_says() -> None:
@@ -129,7 +129,7 @@ def test_what_a_response_says() -> None:
         # Some count thoughts in the total alone.
         assert (read.prompt_tokens, read.reply_tokens) == (7, 7)
     beside = {"choices": [{"message": {"content": "{}"}}], "output": "a gateway's own"}
-    assert read_completion(json.dumps(beside).encode()).text == "{}"
+    assert read_completion(json.dumps(beside)).text == "{}"
     for status, details, none in NONE:
         with pytest.raises(ValueError, match="esponse"):
             read_completion(body(status, details, none))
