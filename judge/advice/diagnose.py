@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Final, Literal
 
 from judge.errors import ConfigError
+from judge.messages import filled
 from judge.records import Interval, QuadrantCount, Record, Summary
 from judge.records.result import QuadrantWord
 from judge.retrieval.records import MeasureDifference, RankingReport
@@ -17,6 +18,7 @@ from judge.text.visible import counted
 Level = Literal["poor", "below", "fair", "minimum", "good", "excellent"]
 """`below` and `minimum` are of production, where the others are `poor` and `fair`."""
 Use = Literal["faq", "documents", "scholarly", "knowledge_base", "monitoring"]
+Relation = Literal["at_least", "under", "up", "stands"]
 
 ANSWERS: Final = (
     "faithful_of_retrieved",
@@ -25,11 +27,10 @@ ANSWERS: Final = (
     "correctness_recall",
 )
 """The measures of answers that rules may name. The first two are shares of the answers whose
-evidence was retrieved; the others are means over all, and so no more than a hint."""
-
-# The mean of .6, .7 and .8 comes out as .6999…98.
+evidence was retrieved; the others are means over all answers."""
 _ROUNDING: Final = 1e-9
-_CHANCE: Final = 0.05
+"""The mean of .6, .7 and .8 is computed as .6999…98."""
+_SIGNIFICANT: Final = 0.05
 
 
 class _UseRule(Record):
@@ -38,17 +39,26 @@ class _UseRule(Record):
     target: dict[str, float]
 
 
-class _Row(Record):
+class _Condition(Record):
     measures: tuple[str, ...]
-    op: Literal["at_least", "under", "up", "stands"]
+    op: Relation
     than: float | None = None
 
 
 class _Rule(Record):
     name: str
     finding: str
-    when: tuple[_Row, ...]
+    when: tuple[_Condition, ...]
     advice: tuple[str, ...]
+
+
+class _Choice(Record):
+    """What to say if two pieces of advice contradict each other."""
+
+    between: frozenset[str]
+    recall: float
+    """The recall that is enough."""
+    text: str
 
 
 class DiagnosisTable(Record):
@@ -60,19 +70,20 @@ class DiagnosisTable(Record):
     production: dict[str, dict[Level, float]]
     """What production needs, ascending, by measure at that very k."""
     use: dict[Use, _UseRule]
-    """What to watch for a use, in that order, and what to reach, by measure."""
+    """The measures to watch for a use, in that order, and their targets."""
     change: dict[Literal["least", "most"], float]
-    """Limits for `up` and `stands`: a rise under `least` does not count, and a change over `most`
-    is no standstill."""
+    """The limits of `up` and `stands`: the least rise that counts, and the most by which two equal
+    means differ."""
     advice: dict[str, str]
-    """What to look at, by name."""
+    """What to do, by name."""
+    choice: _Choice
     rule: tuple[_Rule, ...]
-    """Each finding, when it is made, and the names of what to look at, likeliest first."""
+    """Each finding, its conditions, and the names of its advice, likeliest first."""
 
 
 @cache
 def diagnosis_table() -> DiagnosisTable:
-    """The rules of thumb that ship, read once."""
+    """Return the rules of thumb of the package."""
     text = files("judge").joinpath("data", "diagnosis.toml").read_text("utf-8")
     return DiagnosisTable.model_validate(tomllib.loads(text))
 
@@ -83,21 +94,15 @@ class Figure(Record):
     measure: str
     """The name of the measure, such as `recall@5`."""
     value: float
-    """The number itself."""
+    """The mean."""
     interval: Interval | None = None
-    """The 95 % interval of the mean; null where the report has none."""
+    """Its 95 % interval; null if the report has none."""
     ceiling: float = 1.0
-    """No ranking could bring it above this: it is read as a share of that."""
+    """The highest mean that any ranking could have; the mean is read as a share of it."""
 
-    def reaches(self, limit: float) -> tuple[bool, bool | None]:
-        """Whether it is not under a limit, and whether its whole interval is on the same side.
-
-        Rounding errors aside; the second is None without an interval.
-        """
-        held = self.interval
-        ends = () if held is None else (held.low, held.high)
-        reached, *others = (v / self.ceiling >= limit - _ROUNDING for v in (self.value, *ends))
-        return reached, all(other is reached for other in others) if others else None
+    def reaches(self, limit: float) -> bool:
+        """Return whether the mean, as a share of its ceiling, is not under a limit."""
+        return self.value / self.ceiling >= limit - _ROUNDING
 
 
 class Standing(Record):
@@ -106,26 +111,22 @@ class Standing(Record):
     measure: str
     """The name of the measure."""
     figure: Figure | None
-    """The number; null where nothing was measured."""
+    """The mean; null if nothing was measured."""
     target: float | None = None
-    """The target of a use; null for bands, and where the table names no number."""
+    """The target of a use; null for bands, and if the table names no number."""
     level: Level | Literal["met", "missed"] | None
-    """The band, or whether the target is met; null where that is unknown."""
-    sure: bool | None
-    """Whether the whole interval says the same; null without one."""
+    """The band, or whether the target is met; null if that is unknown."""
 
 
 class Ground(Record):
-    """A number that a finding rests on: against a limit, or against an earlier ranking."""
+    """A mean that a finding rests on: against a limit, or against an earlier ranking."""
 
     figure: Figure
-    """The number."""
-    op: Literal["at_least", "under", "up", "stands"]
-    """The relation of the number to the limit or to the earlier mean."""
+    """The mean."""
+    op: Relation
+    """The relation of the mean to the limit or to the earlier mean."""
     than: float
     """The limit of `at_least` and `under`; the earlier mean of `up` and `stands`."""
-    sure: bool | None
-    """Whether the whole interval is on the same side; null without one."""
 
 
 class Finding(Record):
@@ -136,17 +137,9 @@ class Finding(Record):
     finding: str
     """The problem, or the part that works."""
     advice: tuple[str, ...]
-    """What to look at, likeliest first."""
+    """What to do, likeliest first."""
     grounds: tuple[Ground, ...]
     """The numbers it rests on."""
-    missing: tuple[tuple[str, ...], ...] = ()
-    """For a rule that lacks numbers: groups of measures, of each of which one is needed."""
-
-    @property
-    def sure(self) -> bool | None:
-        """Whether every ground is; None where none is unsure and one has no interval."""
-        each = {ground.sure for ground in self.grounds}
-        return False if False in each else None if None in each else True
 
 
 class Reading(Record):
@@ -157,13 +150,13 @@ class Reading(Record):
     production: tuple[Standing, ...]
     """The levels that production needs, of the same measures."""
     use: str = ""
-    """The use whose targets follow, in words."""
+    """The use of the targets that follow, in words."""
     targets: tuple[Standing, ...] = ()
-    """The measures to watch for a use, and what they should reach."""
+    """The measures to watch for a use, and their targets."""
     findings: tuple[Finding, ...]
     """The rules that hold. An empty list does not prove that all is well."""
-    unjudged: tuple[Finding, ...]
-    """What could not be held against the numbers."""
+    choice: str = ""
+    """How to choose between pieces of advice that contradict each other; empty if none do."""
     cautions: tuple[str, ...]
     """How far the numbers can be trusted."""
 
@@ -173,13 +166,12 @@ def read(
 ) -> Reading:
     """Read a report by rules of thumb: bands, targets of a use, and findings.
 
-    A band begins at its limit, so .6 of recall is fair. What no ranking could bring to 1 is read as
-    a share of its ceiling. A rule about answers is left out where these are not given.
+    A band begins at its limit, so a recall of .6 is fair. A mean is read as a share of its ceiling.
 
     Args:
         report: the rank measures.
-        use: whose targets to hold it against.
-        answers: the totals of the same questions' answers, whose faithfulness and recall of the
+        use: the use whose targets are compared with the report.
+        answers: the totals of the answers to the same questions. Faithfulness and recall of the
             reference are read, unless they are untrusted.
 
     Raises:
@@ -189,9 +181,9 @@ def read(
     if use is not None and use not in table.use:
         raise ConfigError(f"there is no use {use!r}; try one of {', '.join(table.use)}")
     limits = {name: table.band.get(name.partition("@")[0], {}) for name in now}
-    told = () if answers is None else answer_figures(answers)
-    whole = now | {each.measure: each for each in told}
-    found = [each for rule in table.rule if (each := _find(rule, whole))]
+    of_answers = () if answers is None else answer_figures(answers)
+    figures = now | {figure.measure: figure for figure in of_answers}
+    found = [(rule, grounds) for rule in table.rule if (grounds := _grounds(rule, figures, {}))]
     wanted = None if use is None else table.use[use]
     return Reading(
         bands=tuple(_band(now[name], own, "poor") for name, own in limits.items() if own),
@@ -200,8 +192,8 @@ def read(
         ),
         use="" if wanted is None else wanted.name,
         targets=() if wanted is None else tuple(_targets(wanted, now)),
-        findings=tuple(each for each in found if not each.missing),
-        unjudged=tuple(each for each in found if each.missing),
+        findings=tuple(_finding(rule, grounds) for rule, grounds in found),
+        choice=_choice((rule for rule, _ in found), now),
         cautions=tuple(_cautions(report, now, answers)),
     )
 
@@ -209,14 +201,15 @@ def read(
 def changes(differences: Mapping[str, MeasureDifference | None]) -> tuple[Finding, ...]:
     """Return the findings from the paired differences between two rankings of the same queries."""
     measured = {name: each for name, each in differences.items() if each is not None}
-    found = (_find_change(rule, measured) for rule in diagnosis_table().rule)
-    return tuple(each for each in found if each is not None)
+    found = ((rule, _grounds(rule, {}, measured)) for rule in diagnosis_table().rule)
+    return tuple(_finding(rule, grounds) for rule, grounds in found if grounds)
 
 
 def answer_figures(summary: Summary) -> tuple[Figure, ...]:
-    """What rules are about: shares where the run knows what was retrieved, means where not.
+    """Return the trusted measures of answers that rules are about.
 
-    What is not to be trusted is left out.
+    These are shares of the answers whose evidence was retrieved, if the run knows what was
+    retrieved, and else means over all answers.
     """
     compared = summary.correctness
     faithful = not summary.untrusted
@@ -226,7 +219,7 @@ def answer_figures(summary: Summary) -> tuple[Figure, ...]:
             faithful and _share(cells, "faithful", "unfaithful"),
             correct and _share(cells, "correct", "wrong"),
         )
-        return tuple(each for each in shares if each)
+        return tuple(share for share in shares if share)
     means = (
         ("faithfulness", faithful and summary.faithfulness),
         ("correctness_recall", correct and compared and compared.recall),
@@ -238,25 +231,25 @@ def answer_figures(summary: Summary) -> tuple[Figure, ...]:
     )
 
 
-def ceilings(report: RankingReport) -> dict[str, float]:
-    """By measure, what no ranking could exceed, where that is under 1."""
-    return {name: most for name, most in report.ceiling.items() if most < 1 - _ROUNDING}
-
-
 def _share(cells: Iterable[QuadrantCount], yes: QuadrantWord, no: QuadrantWord) -> Figure | None:
     """Return the share of `yes` among the known answers whose evidence was retrieved."""
     known = [cell for cell in cells if "retrieved" in cell.words and {yes, no} & {*cell.words}]
     size = sum(cell.answers for cell in known)
     if not size:
         return None
-    value = sum(cell.answers for cell in known if yes in cell.words) / size
-    low, high = mean_limits(value, value * (1 - value), size)
+    share = sum(cell.answers for cell in known if yes in cell.words) / size
+    low, high = mean_limits(share, share * (1 - share), size)
     interval = Interval(low=low, high=high, method="wilson_effective")
-    return Figure(measure=f"{yes}_of_retrieved", value=value, interval=interval)
+    return Figure(measure=f"{yes}_of_retrieved", value=share, interval=interval)
+
+
+def ceilings(report: RankingReport) -> dict[str, float]:
+    """Return the highest possible means by measure, those under 1."""
+    return {name: most for name, most in report.ceiling.items() if most < 1 - _ROUNDING}
 
 
 def _figures(report: RankingReport) -> dict[str, Figure]:
-    """The means of a report by measure, those that were measured."""
+    """Return the means of a report by measure, those that were measured."""
     most = ceilings(report)
     return {
         name: Figure(
@@ -271,71 +264,78 @@ def _figures(report: RankingReport) -> dict[str, Figure]:
 
 
 def _band(found: Figure, limits: Mapping[Level, float], lowest: Level) -> Standing:
-    """The last of the levels whose limit it reaches."""
-    sides = {level: found.reaches(limit) for level, limit in limits.items()}
-    level = next((name for name in reversed(sides) if sides[name][0]), lowest)
-    sure = None if found.interval is None else all(sure for _, sure in sides.values())
-    return Standing(measure=found.measure, figure=found, level=level, sure=sure)
+    """Return the last of the levels whose limit the mean reaches."""
+    reached = [level for level, limit in limits.items() if found.reaches(limit)]
+    return Standing(measure=found.measure, figure=found, level=[lowest, *reached][-1])
 
 
 def _targets(use: _UseRule, now: Mapping[str, Figure]) -> Iterator[Standing]:
     for name in dict.fromkeys((*use.watch, *use.target)):
         target, figure = use.target.get(name), now.get(name)
-        met, sure = figure.reaches(target) if figure and target is not None else (None, None)
-        level = None if met is None else "met" if met else "missed"
-        yield Standing(measure=name, figure=figure, target=target, level=level, sure=sure)
+        level: Literal["met", "missed"] | None = None
+        if figure is not None and target is not None:
+            level = "met" if figure.reaches(target) else "missed"
+        yield Standing(measure=name, figure=figure, target=target, level=level)
 
 
-def _find(rule: _Rule, now: Mapping[str, Figure]) -> Finding | None:
-    """Apply a rule about one ranking; None where it does not hold or is about something else."""
-    grounds, missing = [], []
-    for row in rule.when:
-        name = next((each for each in row.measures if each in now), None)
-        if row.than is None or (name is None and row.measures[0] in ANSWERS):
-            return None
-        if name is None:
-            missing.append(row.measures)
-            continue
-        reached, sure = now[name].reaches(row.than)
-        if reached is not (row.op == "at_least"):
-            return None
-        grounds.append(Ground(figure=now[name], op=row.op, than=row.than, sure=sure))
-    return _made(rule, grounds, missing)
+def _grounds(
+    rule: _Rule, figures: Mapping[str, Figure], differences: Mapping[str, MeasureDifference]
+) -> tuple[Ground, ...]:
+    """Return a ground for each condition of a rule; none if one does not hold or is unknown.
 
-
-def _find_change(rule: _Rule, measured: Mapping[str, MeasureDifference]) -> Finding | None:
-    """Apply a rule about two rankings; None where it does not hold or is about one."""
-    least, most = diagnosis_table().change["least"], diagnosis_table().change["most"]
+    Conditions with a limit are about figures, the others about differences.
+    """
     grounds = []
     for row in rule.when:
-        name = next((each for each in row.measures if each in measured), None)
-        if name is None or row.than is not None:
-            return None
-        found = measured[name]
-        changed, gap = found.p < _CHANCE, found.difference
-        up = changed and gap >= least - _ROUNDING
-        if not (up if row.op == "up" else not changed and abs(gap) <= most + _ROUNDING):
-            return None
-        figure = Figure(measure=name, value=found.first + gap)
-        grounds.append(Ground(figure=figure, op=row.op, than=found.first, sure=True))
-    return _made(rule, grounds, ())
+        known: Mapping[str, object] = differences if row.than is None else figures
+        name = next((name for name in row.measures if name in known), None)
+        if name is None:
+            return ()
+        if row.than is None:
+            difference = differences[name]
+            if not _changed(row.op, difference):
+                return ()
+            figure = Figure(measure=name, value=difference.first + difference.difference)
+            grounds.append(Ground(figure=figure, op=row.op, than=difference.first))
+        else:
+            if figures[name].reaches(row.than) is not (row.op == "at_least"):
+                return ()
+            grounds.append(Ground(figure=figures[name], op=row.op, than=row.than))
+    return tuple(grounds)
 
 
-def _made(rule: _Rule, grounds: Iterable[Ground], missing: Iterable[tuple[str, ...]]) -> Finding:
+def _changed(op: Relation, found: MeasureDifference) -> bool:
+    """Return whether a mean rose (`up`), or is as before (`stands`)."""
+    limits, surely = diagnosis_table().change, found.p < _SIGNIFICANT
+    if op == "up":
+        return surely and found.difference >= limits["least"] - _ROUNDING
+    return not surely and abs(found.difference) <= limits["most"] + _ROUNDING
+
+
+def _finding(rule: _Rule, grounds: tuple[Ground, ...]) -> Finding:
     advice = diagnosis_table().advice
     return Finding(
         name=rule.name,
         finding=rule.finding,
         advice=tuple(advice[name] for name in rule.advice),
-        grounds=tuple(grounds),
-        missing=tuple(missing),
+        grounds=grounds,
     )
+
+
+def _choice(rules: Iterable[_Rule], now: Mapping[str, Figure]) -> str:
+    """Return how to choose k if the advice is both to raise and to lower it."""
+    choice = diagnosis_table().choice
+    if not choice.between <= {name for rule in rules for name in rule.advice}:
+        return ""
+    recalls = [name for name in now if name.startswith("recall@")]
+    enough = [name for name in recalls if now[name].reaches(choice.recall)]
+    return filled(choice.text, recall=f"{choice.recall:g}", measure=enough[0])
 
 
 def _cautions(
     report: RankingReport, now: Mapping[str, Figure], answers: Summary | None
 ) -> Iterator[str]:
-    """Why a low number may not speak against the ranking, or what of the answers is left out."""
+    """Yield why a low mean may not speak against the ranking, and what of the answers is unsure."""
     most = [f"{each.measure} {each.ceiling:.3f}" for each in now.values() if each.ceiling < 1]
     if most:
         yield (

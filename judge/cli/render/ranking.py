@@ -7,7 +7,7 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from judge.advice.diagnose import Finding, Ground, Reading, Standing, diagnosis_table
+from judge.advice.diagnose import Finding, Ground, Reading, Standing
 from judge.advice.rules import measures
 from judge.cli.terminal import Page, between, figures, number
 from judge.retrieval.records import (
@@ -174,6 +174,7 @@ def _some(names: tuple[str, ...], count: int) -> str:
 def print_reading(found: Reading, page: Page) -> None:
     """Print bands, production levels, targets, and what the numbers point to."""
     _title(page, "How to read this: rules of thumb; no study stands behind the limits")
+    page.say("Where an interval contains a limit, more queries may say otherwise.", hang=2)
     if found.bands:
         page.table(_by_cutoff(found.bands))
     if found.production:
@@ -181,9 +182,6 @@ def print_reading(found: Reading, page: Page) -> None:
         for each in found.production:
             table.add_row(each.measure, *_mean(each), _level(each))
         page.table(table)
-    absent = [name for name in diagnosis_table().production if name not in _names(found.production)]
-    if absent:
-        page.say(f"not measured, so without a level: {', '.join(absent)}", hang=2)
     if found.targets:
         _title(page, f"for {found.use}")
         table = figures("measure", "mean", "95 % interval", "target", "reached")
@@ -192,16 +190,12 @@ def print_reading(found: Reading, page: Page) -> None:
             reached = Text("not measured") if each.figure is None else _level(each)
             table.add_row(each.measure, *_mean(each), target, reached)
         page.table(table)
-    if any(each.sure is False for each in (*found.bands, *found.production, *found.targets)):
-        doubt = "the 95 % interval reaches beyond the limit, so that more queries may say otherwise"
-        page.say(f"?: {doubt}", hang=2, style="dim")
     _title(page, "What the numbers point to")
     print_findings(found.findings, page)
     if not found.findings:
         page.say("No rule applies, which is no proof that all is well.", hang=2)
-    for rule in found.unjudged:
-        why = "; ".join(f"needs one of {', '.join(names)}" for names in rule.missing)
-        page.say(f"not judged, whether {rule.finding}: {why}", hang=2)
+    if found.choice:
+        page.say(found.choice, hang=2)
     for caution in found.cautions:
         page.say(caution, hang=2, style="yellow")
 
@@ -214,11 +208,6 @@ def print_findings(findings: Iterable[Finding], page: Page) -> None:
             page.say(f"  because {_ground(ground)}", hang=4)
         for advice in found.advice:
             page.say(f"  next: {advice}", hang=4)
-        if found.sure is not True:
-            why = "not all of these numbers have an interval"
-            if found.sure is False:
-                why = "the 95 % intervals do not settle it"
-            page.say(f"  a hint only: {why}", hang=4, style="yellow")
 
 
 def _ground(ground: Ground) -> str:
@@ -251,8 +240,8 @@ def _by_cutoff(found: Iterable[Standing]) -> Table:
 
 
 def _level(found: Standing) -> Text:
-    word, doubt = str(found.level), "?" if found.sure is False else ""
-    return Text(_WORDS.get(word, word) + doubt, style=_STYLES.get(word, ""))
+    level = str(found.level)
+    return Text(_WORDS.get(level, level), style=_STYLES.get(level, ""))
 
 
 def _mean(found: Standing) -> tuple[str, str]:
@@ -260,10 +249,6 @@ def _mean(found: Standing) -> tuple[str, str]:
         return number(None), "–"
     interval = found.figure.interval
     return number(found.figure.value), between(interval.low, interval.high) if interval else "–"
-
-
-def _names(found: Iterable[Standing]) -> set[str]:
-    return {each.measure for each in found}
 
 
 def _title(page: Page, text: str) -> None:
