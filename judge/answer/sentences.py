@@ -1,35 +1,32 @@
-"""Sentences of an answer, with their places in it."""
+"""Splits an answer into sentences, with their places in it."""
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cache, lru_cache, partial
 from itertools import islice, pairwise
 from typing import Any, Final, NamedTuple
 
 from judge.answer.blocks import Block, blocks
 from judge.answer.markers import MARKER, unmarked
-from judge.answer.stops import Place, candidates, enclosed, ends_sentence
 from judge.records import MOST_SENTENCES, Sample, Sentence
 from judge.text import toolkit
+from judge.text.fold import CJK_CHAR
 from judge.text.words import abbreviations
 
-EDITION: Final = 5
-"""Part of every signature: a change of where sentences end, or of what counts as a claim, makes
-numbers incomparable."""
-
-_PIECE = 20_000
-_MASKED = str.maketrans(dict.fromkeys('"“”‘«»()[]{}*_`', " "))
-_QUOTE_BEHIND = re.compile("(?<=[.!?])['’]")
+EDITION: Final = 6
+"""The version of the rules for sentences and their kinds, part of every signature: numbers made
+with other rules are not comparable."""
 
 
 def split(answer: str, most: int = MOST_SENTENCES) -> tuple[Sentence, ...]:
     """Cut an answer into sentences, in time linear in its length.
 
-    Layout is obeyed first (lines, list items, table rows, headings, code fences), then Latin
-    script is cut by Punkt (Kiss and Strunk 2006) with this package's abbreviations, and CJK
+    Layout cuts first (lines, list items, table rows, headings, code fences). Inside these blocks,
+    Latin script is cut by Punkt (Kiss and Strunk 2006) with this package's abbreviations, and CJK
     script at its stops. The sentences do not overlap, have no white space at their ends, and
-    together hold every non-blank character; their kind is left at claim. Where there would be more
-    than `most`, the whole is one.
+    together hold every non-blank character; each has the kind `claim`. An answer of more than
+    `most` sentences is returned as one.
 
     >>> [s.text for s in split("Paris is big. [1] 人口为210万。面积不大。")]
     ['Paris is big. [1]', '人口为210万。', '面积不大。']
@@ -46,7 +43,7 @@ def split(answer: str, most: int = MOST_SENTENCES) -> tuple[Sentence, ...]:
 
 
 def sentences_of(sample: Sample) -> tuple[Sentence, ...]:
-    """The sentences of an answer: as they came, or else cut."""
+    """Return the sentences that the sample lists, or else those of its split answer."""
     if sample.sentences is None:
         return split(sample.answer)
     return tuple(
@@ -56,7 +53,7 @@ def sentences_of(sample: Sample) -> tuple[Sentence, ...]:
 
 
 def _spans(answer: str, block: Block) -> Iterator[tuple[int, int]]:
-    """Spans of the sentences of one block, into the answer."""
+    """Yield the spans of the sentences of one block, into the answer."""
     if block.whole:
         yield block.start, block.end
         return
@@ -69,38 +66,58 @@ def _spans(answer: str, block: Block) -> Iterator[tuple[int, int]]:
 
 
 def _ends(text: str) -> Iterator[int]:
-    """Where sentences end in running text, ascending, without the end of the text itself."""
-    listed = inline_items(text)
-    forced = listed.begin
-    stops = list(candidates(text, spaced_marks=not MARKER.match(text)))
+    """Yield where sentences end in running text, ascending, without the end of the text itself."""
+    items, enumerators = _inline_items(text)
+    stops = list(_candidates(text, spaced_marks=not MARKER.match(text)))
     if not stops:
-        yield from forced
+        yield from items
         return
-    closed = list(enclosed(text))
+    enclosed = list(_enclosed(text))
     punkt = partial(_punkt_ends, text)
     since = closing = item = 0
     for candidate in stops:
-        while item < len(forced) and forced[item] <= candidate.start:
-            if forced[item] > since:
-                since = forced[item]
+        while item < len(items) and items[item] <= candidate.start:
+            if items[item] > since:
+                since = items[item]
                 yield since
             item += 1
-        while closing < len(closed) and closed[closing][1] <= candidate.end:
+        while closing < len(enclosed) and enclosed[closing][1] <= candidate.end:
             closing += 1
-        inside = closing < len(closed) and closed[closing][0] < candidate.start
-        if inside or candidate.start in listed.stops:
+        inside = closing < len(enclosed) and enclosed[closing][0] < candidate.start
+        if inside or candidate.start in enumerators:
             continue
         if candidate.end == len(text):
             break
-        if ends_sentence(Place(text, candidate, since), punkt):
+        if _ends_sentence(_Place(text, candidate, since), punkt):
             since = candidate.end
             yield since
-    yield from (place for place in forced[item:] if place > since)
+    yield from (place for place in items[item:] if place > since)
 
 
-@lru_cache(maxsize=2)  # two threads may cut
+# Punkt.
+
+_PUNKT_CHARACTERS = 20_000
+_MASKED = str.maketrans(dict.fromkeys('"“”‘«»()[]{}*_`', " "))
+_QUOTE_BEHIND = re.compile("(?<=[.!?])['’]")
+
+
+@lru_cache(maxsize=2)  # two threads may split
 def _punkt_ends(text: str) -> frozenset[int]:
-    return frozenset(_punkt(text))
+    """Return the places where Punkt ends sentences in a text.
+
+    Quotes, brackets and markers are blanked first, so that Punkt sees the words on either side.
+    Punkt gives up after five seconds, so it is given pieces that are cut at white space; a cut is
+    no end.
+    """
+    masked = _QUOTE_BEHIND.sub(" ", unmarked(text, " ").translate(_MASKED))
+    found: list[int] = []
+    start = 0
+    while start < len(masked):
+        stop = _cut(masked, start)
+        spans = _tokenizer().span_tokenize(masked[start:stop], realign_boundaries=False)
+        found += [start + end for _, end in spans][:-1]
+        start = stop
+    return frozenset(found)
 
 
 @cache
@@ -109,24 +126,9 @@ def _tokenizer() -> Any:  # noqa: ANN401  nltk ships no types
     return toolkit.punkt(words.never_end | words.may_end, words.starters)
 
 
-def _punkt(text: str) -> Iterator[int]:
-    """Where Punkt ends sentences in a text.
-
-    Quotes, brackets and markers are blanked first, so that it sees the words on either side. It
-    works under a clock of five seconds and is given pieces: cut at white space, a cut is no end.
-    """
-    masked = _QUOTE_BEHIND.sub(" ", unmarked(text, " ").translate(_MASKED))
-    start = 0
-    while start < len(masked):
-        stop = _cut(masked, start)
-        spans = _tokenizer().span_tokenize(masked[start:stop], realign_boundaries=False)
-        yield from [start + end for _, end in spans][:-1]
-        start = stop
-
-
 def _cut(text: str, start: int) -> int:
-    """End of the piece of `text` that begins at `start`: white space, and no stop before it."""
-    limit = start + _PIECE
+    """Return the end of the piece that begins at `start`: white space with no stop before it."""
+    limit = start + _PUNKT_CHARACTERS
     if limit >= len(text):
         return len(text)
     space = max(text.rfind(" ", start, limit), text.rfind("\n", start, limit))
@@ -137,72 +139,53 @@ def _cut(text: str, start: int) -> int:
     return space if space > start else limit
 
 
-# Lists inside running text: `1) … 2) …`, `• … • …`, and rows of signs that part sections.
+# Lists inside running text: `1) … 2) …`, `• … • …`, and rows of signs between sections.
 
 _BEFORE = r"(?<![^\s：。！？；，、])"
 _NUMBERED = re.compile(
     _BEFORE + r"(?P<bullet>[•⁃]\s?)?(?P<number>\d{1,2})(?P<style>\.\)|\)|\.)(?=\s)"
 )
 _LETTERED = re.compile(_BEFORE + r"(?P<number>[a-z])(?P<style>\.\)|\)|\.)(?=\s)")
-# Capitals are most often initials: `A.` counts behind a colon, `B.` behind a stop.
-_CAPITALS = re.compile(
-    r"(?:(?<=[:.!?,]\s)|(?<=[：。！？；，、]))(?P<number>[A-Z])(?P<style>\.\)|\)|\.)(?=\s)"
-)
 _BULLET = re.compile(r"(?<=\s)[•⁃▪●◦‣](?=\s)")
 _RULE = re.compile(r"(?<!\S)(?:\*{3,}+|([-=_~*])\1{4,}+)(?!\S)")
 _SAME_SENTENCE = re.compile(r"(?:[,，、]|\band|\bor|\bof|\bin)\s*+$")
 _URL_BEFORE_URL = re.compile(r"(?<!\S)https?://\S++\s++(?=https?://)")
-_FACE_BEFORE_SENTENCE = re.compile(r"(?<=\w)\s++[:;]-?[)(DP]\s++(?=[A-Z])")
-# One look tells most texts from lists, which the looks below would take apart at length; and plain
-# words are looked for far quicker than patterns.
-_SIGNS_OF_ITEMS = (
+# Without any of these no list begins, and plain words are found faster than patterns.
+_ITEM_SIGNS = (
     *("•", "⁃", "▪", "●", "◦", "‣", "***", "-----", "=====", "_____", "~~~~~", "http"),
-    *(f"{number}{stop}" for number in "2bB" for stop in (".", ")")),
-    *(f"{eyes}{nose}" for eyes in ":;" for nose in "-)(DP"),
-)
-_WORTH_A_LOOK = re.compile(
-    r"[•⁃▪●◦‣]|\*{3}|([-=_~])\1{4}|https?://|[2bB]\.?[.)]\s|\s[:;]-?[)(DP]\s"
+    *("2.", "2)", "b.", "b)"),
 )
 
 
-class Items(NamedTuple):
-    """Where the items of inline lists stand."""
+def _inline_items(text: str) -> tuple[list[int], frozenset[int]]:
+    """Find the items of inline lists, and the stops of their enumerators.
 
-    begin: list[int]
-    """Ascending places, the beginning and the end of the text left out."""
-    stops: frozenset[int]
-    """Places of the signs that close their enumerators: `.` of `1.`. They end no sentence."""
+    "Steps: 1. Wash it. 2. Dry it." gives [7, 19] and {8, 20}. A list counts only if its numbers or
+    letters follow one another; with full stops, only if it also begins the text or stands behind a
+    colon. Enumerators behind a comma or "and" count the parts of one sentence and begin no item. A
+    row of signs is an item, and so is what follows it.
 
-
-def inline_items(text: str) -> Items:
-    """Find the items of inline lists.
-
-    A list counts only if its numbers or letters follow one another; with full stops or in capitals,
-    only if it also begins the text or stands behind a colon. Where one stands behind a comma or
-    "and", they count the parts of one sentence, which begin no item. A row of signs is an item,
-    and so is what follows it.
-
-    >>> inline_items("Steps: 1. Wash it. 2. Dry it.")
-    Items(begin=[7, 19], stops=frozenset({8, 20}))
+    Returns:
+        the ascending places where items begin, without 0 and the end of the text; and the places
+        of stops that end no sentence, such as `.` of `1.`
     """
-    if not (any(map(text.__contains__, _SIGNS_OF_ITEMS)) and _WORTH_A_LOOK.search(text)):
-        return Items([], frozenset())
+    if not any(map(text.__contains__, _ITEM_SIGNS)):
+        return [], frozenset()
     places = {found.start() for found in _BULLET.finditer(text)}
     places.update(place for found in _RULE.finditer(text) for place in found.span())
+    places.update(found.end() for found in _URL_BEFORE_URL.finditer(text))
     stops: set[int] = set()
-    for pattern, first in ((_NUMBERED, "1"), (_LETTERED, "a"), (_CAPITALS, "A")):
+    for pattern, first in ((_NUMBERED, "1"), (_LETTERED, "a")):
         run = _sequence(text, pattern, first)
         stops.update(enumerator.start("style") for enumerator in run)
         starts = [enumerator.start() for enumerator in run]
         if not any(_SAME_SENTENCE.search(text[max(0, at - 5) : at]) for at in starts):
             places.update(starts)
-    for pattern in (_URL_BEFORE_URL, _FACE_BEFORE_SENTENCE):
-        places.update(found.end() for found in pattern.finditer(text))
-    return Items(sorted(place for place in places if 0 < place < len(text)), frozenset(stops))
+    return sorted(place for place in places if 0 < place < len(text)), frozenset(stops)
 
 
 def _sequence(text: str, pattern: re.Pattern[str], first: str) -> Sequence[re.Match[str]]:
-    """The enumerators that count on from the first of the text."""
+    """Return the enumerators that count up from the first one of the text."""
     run: list[re.Match[str]] = []
     for enumerator in pattern.finditer(text):
         if run and _follows(run[-1], enumerator):
@@ -217,7 +200,7 @@ def _opens(text: str, found: re.Match[str], first: str) -> bool:
     if found["number"] != first and not (at_start and found.groupdict().get("bullet")):
         return False
     before = text[max(0, found.start() - 3) : found.start()].rstrip()
-    if found["style"] == "." or first == "A":
+    if found["style"] == ".":
         return at_start or before.endswith((":", "："))
     # Behind a comma the numbers only count the parts of one sentence: 1) this, 2) that.
     return at_start or not before.endswith((",", "("))
@@ -229,3 +212,300 @@ def _follows(one: re.Match[str], other: re.Match[str]) -> bool:
         for each in (one, other)
     )
     return one["style"] == other["style"] and next_rank == rank + 1
+
+
+# Stops: places where a sentence may end.
+
+_STOPS = ".!?…‼⁇⁈⁉。！？｡؟۔।"
+_CLOSERS = "\"'”’»)\\]}*_`）】〉》」』〕］｝"
+_OMISSION = r"[\[［](?:\.{3}|…)[\]］]"
+_FACE = (
+    r"[:;=8][-'^]?[()\[\]DPpOo|/](?!\w)|\^_?\^|<3(?!\d)"
+    "|[\U0001f300-\U0001faff\u2600-\u27bf][\ufe0f\u200d\U0001f300-\U0001faff]*+"
+)
+_CANDIDATE = re.compile(
+    rf"{_OMISSION}"
+    rf"|(?P<stop>(?:\.(?:[ \xa0]\.){{2,}}+|[{_STOPS}])++)"
+    rf"(?P<close>(?:[{_CLOSERS}]++[{_STOPS}]*+|[ ]++(?:''|[)）]))*+)"
+    rf"(?:\s*+(?:{MARKER.pattern}|{_OMISSION})|[ ]*+(?:{_FACE}))*+[{_STOPS}]*+"
+    r"|；|(?<=[\u3400-\u9fff]);(?=[\u3400-\u9fff])"
+)
+_FIRST = re.compile(rf"[{_STOPS}；;\[［]")
+_GAP = re.compile(r"\s")
+_MARKER_ENDS = tuple("])］】）〕")
+_NUMBER_FIRST = re.compile(r"\d{1,3}\s")
+_WORD_BEFORE = re.compile(r"(?<!\w)\w++\W*+$")
+# Two spaces behind the number are what is left of an item of a list; "5 May" is a date.
+_NOTE_NUMBER = re.compile(r" \d{1,3}(?= (?!May\b)([A-Z]\w*+))")
+_PAIRS = re.compile(
+    r"《[^《》]{1,100}》|〈[^〈〉]{1,100}〉|（[^（）]{1,200}）|\([^()]{1,200}\)"
+    r"|“[^“”]{1,200}”|「[^「」]{1,120}」|『[^『』]{1,120}』"
+    r"|(?<!`)`(?!`)[^`\n]{1,200}`(?!`)"
+)
+# Plain characters are found faster than the patterns that begin with them.
+_PAIR_SIGNS = "《〈（(“「『`"
+_TWIN_SIGNS = "`*_"
+# A sign that closes what the same sign opened: code and emphasis.
+_TWINS = re.compile(
+    "|".join(
+        rf"(?<!{sign})(?P<{name}>{sign}{{1,2}}+)[^{sign}\n]{{1,200}}(?P={name})(?!{sign})"
+        for name, sign in (("code", "`"), ("star", r"\*"), ("line", "_"))
+    )
+)
+
+
+class _Candidate(NamedTuple):
+    """A place where a sentence may end."""
+
+    start: int
+    """First character of the stop."""
+    end: int
+    """One past what belongs to the stop: closing quotes and brackets, citation markers."""
+    stop: str
+    """The stop itself: `.`, `?!`, `……`; empty for a semicolon."""
+    close: str
+    """Closing quotes and brackets directly behind it, and stops behind those."""
+
+
+def _candidates(text: str, *, spaced_marks: bool) -> Iterator[_Candidate]:
+    """Yield every stop of running text, in order and without overlap.
+
+    With `spaced_marks` a marker belongs to the stop before it even across white space. Without,
+    the text puts its markers in front of the sentences, and a marker belongs to the stop before it
+    only if the text also ends with a marker. A backtick or asterisk that opens something belongs
+    to what it opens.
+    """
+    if not _FIRST.search(text):
+        return
+    notes = spaced_marks and not _NUMBER_FIRST.match(text)
+    glued = spaced_marks or text.rstrip().endswith(_MARKER_ENDS)
+    twins = any(map(text.__contains__, _TWIN_SIGNS))
+    opening = [found.start() for found in _TWINS.finditer(text)] if twins else []
+    end = 0
+    # A search for the first characters is many times faster than one for candidates.
+    while first := _FIRST.search(text, end):
+        found = _CANDIDATE.match(text, first.start())
+        end = found.end() if found else first.end()
+        if not found or found[0][0] in "[［":
+            continue
+        # A `；` has no closing marks, so no gap can follow them.
+        stop, close = found["stop"] or "", found["close"] or ""
+        shut, taken = found.end("close"), end
+        twin = bisect_left(opening, found.end("stop")) if close else len(opening)
+        if twin < len(opening) and opening[twin] < shut:
+            taken = end = opening[twin]
+            close = text[found.end("stop") : taken]
+        elif stop and not glued:
+            taken = shut
+        elif stop and not spaced_marks and (gap := _GAP.search(text, shut, end)):
+            taken = gap.start()
+        elif notes and stop == ".":
+            taken = _note_end(text, found.start(), end)
+        yield _Candidate(found.start(), taken, stop, close)
+
+
+def _note_end(text: str, stop: int, end: int) -> int:
+    """Return `end`, or the end of a footnote number behind it: `It was late. 4 Even so they left`.
+
+    The number is a footnote only between a plain word and a word that often begins sentences.
+    """
+    note, words = _NOTE_NUMBER.match(text, end), abbreviations()
+    if not note or note[1].lower() not in words.starters:
+        return end
+    before = _WORD_BEFORE.search(text[max(0, stop - 40) : stop])
+    word = before[0].rstrip(".").lower() if before else ""
+    shortened = any(word in each for each in (words.before_number, words.never_end, words.may_end))
+    return note.end() if len(word) > 1 and not shortened else end
+
+
+def _enclosed(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of short bracketed or quoted passages, in which no stop ends a sentence.
+
+    A quotation that is the whole text is left out, because its sentences are those of the text.
+    """
+    if not any(map(text.__contains__, _PAIR_SIGNS)):
+        return
+    for found in _PAIRS.finditer(text):
+        if len(found[0]) < len(text) or text[0] not in "“「":
+            yield found.span()
+
+
+_HEAD_CHARACTERS = 100
+
+
+class _Place(NamedTuple):
+    """A candidate and its surroundings."""
+
+    text: str
+    """The whole text."""
+    candidate: _Candidate
+    """The stop."""
+    since: int
+    """Start of the sentence that the stop may end."""
+
+    @property
+    def head(self) -> str:
+        """The first characters of the sentence, as far as the stop."""
+        end = min(self.candidate.start, self.since + _HEAD_CHARACTERS)
+        return self.text[self.since : end].lstrip()
+
+    @property
+    def word(self) -> str:
+        """The word before the stop."""
+        start = self.candidate.start
+        found = _LAST_WORD.search(self.text[max(self.since, start - 40) : start])
+        return found[0] if found else ""
+
+    @property
+    def behind(self) -> str:
+        """The first characters behind the stop."""
+        return self.text[self.candidate.end : self.candidate.end + 60]
+
+
+def _ends_sentence(place: _Place, punkt: Callable[[], Container[int]]) -> bool:
+    """Return whether a sentence ends at a candidate that is not the end of the text.
+
+    `punkt` returns the places behind the full stops at which Punkt ends a sentence of Latin script.
+    It is called only where the words around the stop do not decide.
+    """
+    return _ends_cjk(*place) if _full_width(*place[:2]) else _ends_latin(place, punkt)
+
+
+# CJK script: only punctuation decides.
+
+_FULL_WIDTH = re.compile("[。！？｡]")
+_GOES_ON = tuple("，、：；,:;)）》」』”’】]-–—～~·%％")
+_BELOW_ZERO = re.compile(r"[-–]\d")
+_TITLE = ("》", "〉")
+_OPENERS = tuple('“「『"‘《（(【[')
+_SPEECH = re.compile(
+    r"\s*+[^，。！？：；、\s“”]{0,8}?(?:说|説|說|道[，。：]|问|問|喊|答|叫道|表示|指出|认为|認為|写道|称)"
+)
+_PARTICLE = tuple("的等是之而一与與和及或地")
+_NEXT_ITEM = re.compile(
+    r"\s*+(?:[（(](?:\d{1,2}|[一二三四五六七八九十]{1,3}|[a-z])[)）]|[①-⑳]|第[一二三四五六七八九十]"
+    r"|[一二三四五六七八九十]{1,2}[、是]|\d{1,2}[.、)）](?!\d)|-(?!\d)|•)"
+)
+_SHORT_BEFORE_PAUSE = 10
+
+
+def _full_width(text: str, candidate: _Candidate) -> bool:
+    """Return whether the rules of CJK script, not those of Latin script, decide a candidate."""
+    stop, following = candidate.stop, text[candidate.end : candidate.end + 1]
+    if not stop or _FULL_WIDTH.search(stop + candidate.close):
+        return True
+    before = text[max(0, candidate.start - 1) : candidate.start]
+    if not CJK_CHAR.match(before.strip("”’」』）】》\"')") or before):
+        return stop.startswith("…") and bool(CJK_CHAR.match(following))
+    return stop[0] in "…!?" or stop.startswith("..") or bool(CJK_CHAR.match(following))
+
+
+def _ends_cjk(text: str, candidate: _Candidate, since: int) -> bool:
+    """Return whether a sentence of CJK text ends at a candidate.
+
+    A quotation that is followed by its speaker goes on (“你好！”他说。). A semicolon ends a
+    sentence only before the next item of a list.
+    """
+    _, end, stop, close = candidate
+    following = text[end]
+    if not stop:
+        return bool(_NEXT_ITEM.match(text, end))
+    if following in _GOES_ON and not _BELOW_ZERO.match(text, end):
+        return False
+    if close.strip("*_`"):
+        return close[-1] in _STOPS or _ends_behind_closing(text, candidate)
+    # 约翰.史密斯 is a name; the point is a full stop only where the text ends in one.
+    if stop == ".":
+        return text.endswith(".") and bool(CJK_CHAR.match(text[-2:-1]))
+    pause = stop[0] in "…." and not _FULL_WIDTH.search(stop)
+    return not pause or candidate.start - since >= _SHORT_BEFORE_PAUSE or following.isspace()
+
+
+def _ends_behind_closing(text: str, candidate: _Candidate) -> bool:
+    following = text[candidate.end]
+    if _SPEECH.match(text, candidate.end):
+        return False
+    if following.isspace() or following in _OPENERS:
+        return True
+    goes_on = candidate.close.startswith(_TITLE) or following in _PARTICLE
+    return "。" in candidate.stop and not goes_on
+
+
+# Latin script: the words on both sides decide, and Punkt where they do not.
+
+_TITLE_WORDS = 4
+# "At 5 a.m. Mr. Smith" is no sentence as far as the hour; with a few more words it is one.
+_CLAUSE_WORDS = 4
+_LAST_WORD = re.compile(r"(?<![^\s\"“”‘'«»(\[{*_`/])[^\s\"“”‘'«»(\[{*_`/]++$")
+_NEXT_WORD = re.compile(r"[\s\"“”‘'’«»(\[{*_`]*+([^\s,.!?;:)\]}\"'”’*_`]*+)")
+_ACRONYM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]{1,3}$")
+_HOUR = re.compile(r"[ap]\.m$", re.IGNORECASE)
+_NUMERAL = re.compile(r"[#§]?\d|[IVXLC]+\b|[A-Z]\b")
+_ENUMERATOR = re.compile(r"\W{0,5}(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4}|PS)[.)]?")
+
+
+def _ends_latin(place: _Place, punkt: Callable[[], Container[int]]) -> bool:
+    _, end, stop, close = place.candidate
+    if _leads_in(place):
+        return False
+    if not place.text[end].isspace():
+        return _ends_unspaced(place)
+    next_word = _NEXT_WORD.match(place.behind)
+    word = next_word[1] if next_word else ""
+    lower = word[:1].islower()
+    if stop == ".":
+        quoted = bool(close.strip("*_`"))
+        return not (quoted and lower) and _full_stop(place, word, lower=lower, punkt=punkt)
+    if stop[0] == "…" or ".." in stop or ". ." in stop:
+        return not lower or word.startswith("http")
+    # A capitalised word in mid-sentence may be a name: "She works at Yahoo! in accounting".
+    named = place.word[:1].isupper() and " " in place.head
+    return not (lower and (close or named))
+
+
+def _leads_in(place: _Place) -> bool:
+    """Return whether the stop closes a list marker (`1.`, `PS.`) or a bold title (`**Note.**`)."""
+    head, candidate = place.head, place.candidate
+    if candidate.stop == "." and _ENUMERATOR.fullmatch(head):
+        return True
+    bold = head.startswith("**") and candidate.close.startswith("**")
+    return bold and len(head.split()) <= _TITLE_WORDS
+
+
+def _ends_unspaced(place: _Place) -> bool:
+    """Return whether a sentence ends at a stop without white space behind it.
+
+    It does behind a marker before a capital ("big.[1]It") and before CJK text, unless the stop
+    follows a digit.
+    """
+    text, (start, end, *_), _ = place
+    if MARKER.search(text[start:end]):
+        return not text[end].islower() and text[end].isalpha()
+    return bool(CJK_CHAR.match(text[end])) and not text[start - 1 : start].isdigit()
+
+
+def _full_stop(
+    place: _Place, following: str, *, lower: bool, punkt: Callable[[], Container[int]]
+) -> bool:
+    """Return whether a single full stop before white space ends a sentence.
+
+    Only here do abbreviations decide.
+    """
+    word, words = place.word.lower(), abbreviations()
+    capital = following[:1].isupper()
+    numbered = word in words.before_number and _NUMERAL.match(following)
+    if numbered or word in words.never_end:
+        return False
+    if word in words.closes_list:
+        return capital
+    if _HOUR.search(word):
+        bracket = place.behind[:2].strip() in {"(", "["}
+        return capital and not bracket and len(place.head.split()) >= _CLAUSE_WORDS
+    if _ACRONYM.match(word) or (len(word) == 1 and word.isalpha()):
+        return capital and not lower and following.lower() in words.starters
+    # Between plain words, of which the first is no abbreviation, Punkt ends every sentence.
+    bare = place.candidate.end == place.candidate.start + 1
+    plain = bare and place.behind.lstrip()[:1].isalpha() and word.isalpha()
+    if (plain and word not in words.may_end) or word[-1:].isdigit():
+        return True
+    return place.candidate.start + 1 in punkt()
