@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Final, Self
+from typing import IO, Final
 
 from judge.cli.render.answers import gate_line
 from judge.cli.render.markdown import MarkdownPage
 from judge.cli.terminal import Page, say
 from judge.errors import RunError
-from judge.inputs.runs import LOCK, OWN, RECORD, REVIEW
+from judge.inputs.runs import LOCK, OWN, RECORD, REVIEW, read_results, read_run
 from judge.inputs.tables import is_source, replacing, writing
 from judge.messages import Messages
-from judge.records import GateResult, SampleResult, Summary
-from judge.reports.cases import Junit, sentence_lines
+from judge.records import GateResult, Summary
+from judge.reports.cases import sentence_lines, write_junit
 from judge.reports.gate import doubted
 from judge.reports.worst import Worst
 
@@ -54,34 +54,14 @@ class Reports:
         *,
         texts: bool = True,
     ) -> None:
-        self._source, self._junit_path, self._markdown_path = source, junit, markdown
+        self._source, self._folder, self._texts = source, folder, texts
+        self._junit, self._markdown = junit, markdown
         for option, path in (("--junit", junit), ("--markdown", markdown)):
             if path is not None:
                 check_file(option, path, folder, () if source is None else (source,))
         self._paths = [path for path in (junit, markdown) if path is not None]
         if len({os.path.realpath(path) for path in self._paths}) < len(self._paths):
             raise RunError(f"--junit and --markdown {markdown}: are one file; {_STEP}")
-        self._junit = None if junit is None else Junit(folder.resolve().name)
-        self._worst = Worst(_MAX_WARNINGS)
-        self._warns = texts and on_github()
-        self._has_begun = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self._junit is not None:
-            self._junit.close()
-        if kind is not None and self._has_begun:
-            self.discard()
-
-    def add(self, result: SampleResult) -> None:
-        """Add one answer."""
-        self._has_begun = True
-        if self._junit is not None:
-            self._junit.add(result)
-        if self._warns and result.scores.unsupported:
-            self._worst.add(result, result.scores.unsupported)
 
     def discard(self) -> None:
         """Remove the files of an earlier run, which would be taken for those of this one."""
@@ -91,13 +71,12 @@ class Reports:
 
     def finish(self, summary: Summary, print_totals: Callable[[Page], None]) -> None:
         """Write the files and print the annotations."""
-        self._has_begun = False
-        lines = [*_outcomes(summary)]
-        if self._junit is not None and self._junit_path is not None:
-            with _written(self._junit_path) as file:
-                self._junit.write(file, lines)
-        if self._markdown_path is not None:
-            write_markdown(self._markdown_path, print_totals, lines)
+        lines = list(_outcomes(summary))
+        if self._junit is not None:
+            with _replacing(self._junit) as file:
+                write_junit(file, read_run(self._folder.resolve()), lines)
+        if self._markdown is not None:
+            write_markdown(self._markdown, print_totals, lines)
         if on_github():
             say(*self._annotations(summary))
 
@@ -107,7 +86,10 @@ class Reports:
         at = {} if place is None else {"file": place}
         for line in _outcomes(summary, only_failed=True):
             yield annotation("error", line, at)
-        for entry in self._worst.sentences():
+        worst = Worst(_MAX_WARNINGS)
+        for result in read_results(self._folder) if self._texts else ():
+            worst.add(result, result.scores.unsupported)
+        for entry in worst.sentences():
             lines = sentence_lines(entry.sentence)
             yield annotation("warning", "\n".join(lines), {**at, "title": entry.qid})
 
@@ -150,7 +132,7 @@ def write_markdown(
     for line in first:
         page.say(line, style="bold")
     print_page(page)
-    with _written(path) as file:
+    with _replacing(path) as file:
         file.write(page.markdown.encode())
 
 
@@ -209,7 +191,7 @@ def _path_in_checkout(source: Path) -> str | None:
 
 
 @contextmanager
-def _written(path: Path) -> Iterator[IO[bytes]]:
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
     with replacing(path, _STEP) as part:
         part.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as file:

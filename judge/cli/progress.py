@@ -102,9 +102,14 @@ class Progress(Watcher):
         self._tell()
 
     @property
+    def has_begun(self) -> bool:
+        """Whether the input is checked and the run folder taken."""
+        return self._total > 0
+
+    @property
     def state(self) -> str:
         """The progress as a text, for the message of a job that stopped."""
-        if not self._total:
+        if not self.has_begun:
             return "nothing was written"
         kept = max(self._done, self._kept)
         are = "answer is" if self._total == 1 else "answers are"

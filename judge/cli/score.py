@@ -16,12 +16,11 @@ from judge.cli.progress import Progress
 from judge.cli.render.totals import Highlights, Wanted, print_forecast, print_totals
 from judge.cli.terminal import output
 from judge.config import Config
-from judge.errors import ConfigError, JudgeUnavailable, WorkerLost, extra
+from judge.errors import ConfigError, JudgeUnavailable, UsageError, WorkerLost, extra
 from judge.evaluator import Evaluator
 from judge.inputs.files import PIPED, is_fifo, run_name, standard_input
 from judge.jobs.forecast import forecast
 from judge.jobs.job import Job
-from judge.records import SampleResult
 from judge.records.comparison import Side
 from judge.reports.gate import Gates, exit_code
 from judge.review.hook import open_hook
@@ -237,28 +236,23 @@ def score(
 def run_and_print(job: "Job | ClusterJob", folder: Path, wanted: Wanted, reports: Reports) -> int:
     """Run the job, print its totals, write the reports, and return the exit code."""
     highlights = Highlights(wanted.kept)
-
-    def keep(result: SampleResult) -> None:
-        highlights.add(result)
-        reports.add(result)
-
-    progress = Progress(also=keep, rejects=job.rejects)
-    with reports:
-        try:
-            with progress, stopping(job.stop):
-                summary = job.run(progress)
-        except (JudgeUnavailable, WorkerLost) as error:
-            reports.discard()
-            raise type(error)(f"{error}; {progress.state}") from None
-        except KeyboardInterrupt:
-            reports.discard()
-            raise Interrupted(progress.state) from None
+    progress = Progress(also=highlights.add, rejects=job.rejects)
+    try:
+        with progress, stopping(job.stop):
+            summary = job.run(progress)
         with hiding_commands(), output() as page:
             print_totals(summary, highlights, folder, page, wanted)
-        summed_up = Wanted(worst=wanted.kept, cached=wanted.cached)
-        reports.finish(
-            summary, lambda page: print_totals(summary, highlights, folder, page, summed_up)
-        )
+        # A report lists the worst sentences, which a terminal shows with --details.
+        whole = Wanted(worst=wanted.kept, cached=wanted.cached)
+        reports.finish(summary, lambda page: print_totals(summary, highlights, folder, page, whole))
+    except BaseException as error:
+        if progress.has_begun or not isinstance(error, UsageError):
+            reports.discard()
+        if isinstance(error, KeyboardInterrupt):
+            raise Interrupted(progress.state) from None
+        if isinstance(error, JudgeUnavailable | WorkerLost):
+            raise type(error)(f"{error}; {progress.state}") from None
+        raise
     return exit_code(summary)
 
 

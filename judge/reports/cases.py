@@ -7,17 +7,16 @@ from html import escape
 from tempfile import TemporaryFile
 from typing import IO, Final, Literal, NamedTuple
 
+from judge.inputs.runs import Run
 from judge.messages import Messages
 from judge.records import SampleResult, SentenceResult, Support, Verdict, failure_of
 from judge.text.visible import clip, flat
 
-_LONGEST: Final = 1_000
-"""Characters of a sentence, a reason or a quote."""
-_TITLE: Final = 200
-_MOST: Final = 50
-"""Sentences that a case names."""
-# XML has no such characters; control characters are shown by `flat`.
-_FOREIGN: Final = dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd")
+_MAX_TEXT: Final = 1_000
+_MAX_TITLE: Final = 200
+_MAX_SENTENCES: Final = 50
+# XML has no such characters; `flat` shows control characters.
+_NOT_IN_XML: Final = dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd")
 _WRONG: Final = frozenset({Support.NONE, Support.CONTRADICTED, Support.PARTIAL})
 _QUOTED: Final = frozenset({Support.CONTRADICTED, Support.PARTIAL})
 _ROUNDING: Final = 1e-9
@@ -30,21 +29,21 @@ class Case(NamedTuple):
 
     kind: Kind
     message: str = ""
-    """Why it did not pass, in a line."""
+    """The reason why it did not pass, in one line."""
     lines: tuple[str, ...] = ()
-    """The sentences concerned, each with what it lacks set in below it."""
+    """The sentences that did not pass, each with indented lines for what it lacks."""
 
     @property
     def text(self) -> str:
-        """All of it, a thing a line."""
+        """The message and the lines."""
         return "\n".join((self.message, *self.lines))
 
 
 def case_of(result: SampleResult, least: float = 1.0) -> Case:
-    """The case of an answer whose faithfulness is to be `least` or more.
+    """Return an answer as a test case that passes if its faithfulness is `least` or more.
 
-    A failure whatever the claims without a verdict are worth; else an error where there is one, for
-    what was not judged did not pass; skipped where nothing was to be judged.
+    It is a failure if faithfulness is less however the unscored claims are counted, an error if it
+    has unscored claims, and skipped if it has no claims.
     """
     scores, say = result.scores, Messages.of("cases", "case")
     wrong = [s for s in result.sentences if _is_wrong(s)]
@@ -61,23 +60,23 @@ def case_of(result: SampleResult, least: float = 1.0) -> Case:
     else:
         return Case("passed")
     key = "failed" if kind == "failure" else "error"
-    told = say(key, count=len(named), claims=scores.claims)
+    message = say(key, count=len(named), claims=scores.claims)
     if named:
-        told = say("first", told=told, text=clip(flat(named[0].text), _TITLE))
+        message = say("first", told=message, text=clip(flat(named[0].text), _MAX_TITLE))
     listed = [*wrong, *open_] if kind == "failure" else [*open_, *wrong]
-    lines = [line for each in listed[:_MOST] for line in sentence_lines(each)]
-    if len(listed) > _MOST:
-        lines.append(say("more", count=len(listed) - _MOST))
-    return Case(kind, told, tuple(lines))
+    lines = [line for each in listed[:_MAX_SENTENCES] for line in sentence_lines(each)]
+    if len(listed) > _MAX_SENTENCES:
+        lines.append(say("more", count=len(listed) - _MAX_SENTENCES))
+    return Case(kind, message, tuple(lines))
 
 
 def sentence_lines(sentence: SentenceResult) -> Iterator[str]:
-    """A sentence with its label; below it why, and the quote that says otherwise."""
+    """Yield a sentence with its label, then the judge's reason and the contradicting quote."""
     say, outcome = Messages.of("cases", "case"), sentence.outcome
     failure = failure_of(outcome)
     verdict = outcome if isinstance(outcome, Verdict) and failure is None else None
     label = Messages.of("looks", "label")(verdict.support.value if verdict else "unscored")
-    text = clip(flat(sentence.text), _LONGEST)
+    text = clip(flat(sentence.text), _MAX_TEXT)
     yield say("sentence", label=label, number=sentence.index + 1, text=text)
     reasons: list[str] = []
     if failure is not None:
@@ -89,62 +88,57 @@ def sentence_lines(sentence: SentenceResult) -> Iterator[str]:
             reasons += [
                 say("quote", chunk=each.chunk_id, quote=each.quote) for each in verdict.evidence[:1]
             ]
-    yield from (f"    {clip(flat(reason), _LONGEST)}" for reason in reasons if reason)
+    yield from (f"    {clip(flat(reason), _MAX_TEXT)}" for reason in reasons if reason)
 
 
-class Junit:
-    """A JUnit report, an answer a case; memory does not grow with them. To be closed."""
+def write_junit(file: IO[bytes], run: Run, lines: Iterable[str]) -> None:
+    """Write a finished run as a JUnit report with a case for each answer.
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._file: IO[bytes] = TemporaryFile()  # noqa: SIM115  it is read when all are there
-        self._kinds: Counter[Kind] = Counter()
-        self._seconds = 0.0
-        self._signature = ""
-
-    def close(self) -> None:
-        """Let go of what was kept."""
-        self._file.close()
-
-    def add(self, result: SampleResult) -> None:
-        """Take in one answer."""
-        case = case_of(result)
-        self._kinds[case.kind] += 1
-        self._signature = self._signature or result.signature
-        seconds = sum(call.seconds for call in result.calls if not call.cached)
-        self._seconds += seconds
-        named = _attributes(classname=f"judge.{self._name}", name=result.qid, time=f"{seconds:.3f}")
-        body = ""
-        if case.kind == "skipped":
-            body = f"<skipped{_attributes(message=case.message)}/>"
-        elif case.kind != "passed":
-            kind = "unsupported" if case.kind == "failure" else "unscored"
-            attributes = _attributes(message=case.message, type=kind)
-            body = f"<{case.kind}{attributes}>{_text(case.lines)}</{case.kind}>"
-        self._file.write(f"<testcase{named}>{body}</testcase>\n".encode())
-
-    def write(self, file: IO[bytes], said: Iterable[str] = ()) -> None:
-        """Write the report, with what was said of the whole run."""
-        kinds = self._kinds
+    Args:
+        file: where the report is written.
+        run: the run; its results are read from disk, so memory does not grow with them.
+        lines: what is said about the whole run.
+    """
+    kinds, signature = Counter[Kind](), ""
+    with TemporaryFile() as cases:
+        for result in run.results:
+            case = case_of(result)
+            kinds[case.kind] += 1
+            signature = signature or result.signature
+            cases.write(f"{_testcase(result, case, run.folder.name)}\n".encode())
         counts = {
             "tests": str(kinds.total()),
             "failures": str(kinds["failure"]),
             "errors": str(kinds["error"]),
             "skipped": str(kinds["skipped"]),
-            "time": f"{self._seconds:.3f}",
+            "time": f"{run.record.seconds or 0:.3f}",
         }
-        made = _attributes(name="signature", value=self._signature)
+        made = _attributes(name="signature", value=signature)
         head = (
             '<?xml version="1.0" encoding="UTF-8"?>\n'
             f"<testsuites{_attributes(name='judge', **counts)}>\n"
-            f"<testsuite{_attributes(name=self._name, **counts)}>\n"
+            f"<testsuite{_attributes(name=run.folder.name, **counts)}>\n"
             f"<properties><property{made}/></properties>\n"
         )
         file.write(head.encode())
-        self._file.seek(0)
-        shutil.copyfileobj(self._file, file)
-        end = f"<system-out>{_text(said)}</system-out>\n</testsuite>\n</testsuites>\n"
-        file.write(end.encode())
+        cases.seek(0)
+        shutil.copyfileobj(cases, file)
+    end = f"<system-out>{_text(lines)}</system-out>\n</testsuite>\n</testsuites>\n"
+    file.write(end.encode())
+
+
+def _testcase(result: SampleResult, case: Case, run: str) -> str:
+    attributes = {"classname": f"judge.{run}", "name": result.qid}
+    if calls := [call.seconds for call in result.calls if not call.cached]:
+        attributes["time"] = f"{sum(calls):.3f}"
+    body = ""
+    if case.kind == "skipped":
+        body = f"<skipped{_attributes(message=case.message)}/>"
+    elif case.kind != "passed":
+        kind = "unsupported" if case.kind == "failure" else "unscored"
+        message = _attributes(message=case.message, type=kind)
+        body = f"<{case.kind}{message}>{_text(case.lines)}</{case.kind}>"
+    return f"<testcase{_attributes(**attributes)}>{body}</testcase>"
 
 
 def _is_wrong(sentence: SentenceResult) -> bool:
@@ -153,7 +147,7 @@ def _is_wrong(sentence: SentenceResult) -> bool:
 
 
 def _attributes(**values: str) -> str:
-    named = {name: clip(flat(value), _LONGEST) for name, value in values.items()}
+    named = {name: clip(flat(value), _MAX_TEXT) for name, value in values.items()}
     return "".join(f' {name}="{_escaped(value)}"' for name, value in named.items())
 
 
@@ -162,4 +156,4 @@ def _text(lines: Iterable[str]) -> str:
 
 
 def _escaped(line: str) -> str:
-    return escape(line.translate(_FOREIGN))
+    return escape(line.translate(_NOT_IN_XML))
