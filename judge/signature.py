@@ -177,11 +177,28 @@ def part(name: str, value: str) -> str:
 def parts_apart(signatures: Iterable[str]) -> Iterator[str]:
     """Yield a line for each part in which the signatures differ.
 
+    Signatures of different kinds of judges, such as `llm` and `nli`, have no parts in common: one
+    line names the judges. The parts of a fallback are compared with those of another fallback.
+
     >>> list(parts_apart(["nli:m|prior:0.9", "nli:m|prior:0.8"]))
     ['prior: 0.9, 0.8']
+    >>> list(parts_apart(["similarity:a|t:0.84", "llm:m@h|t:0|fallback:similarity:a|t:0.84"]))
+    ['judge: similarity:a, llm:m@h']
     """
-    named = [Signature.parse(text).named() for text in dict.fromkeys(signatures)]
+    made = [Signature.parse(text) for text in dict.fromkeys(signatures)]
+    if len({each.source for each in made}) > 1:
+        yield f"judge: {', '.join(dict.fromkeys(each.maker for each in made))}"
+        return
+    named = [_with_fallback(each) for each in made]
     for part in dict.fromkeys(name for each in named for name in each):
         values = list(dict.fromkeys(each.get(part, "–") for each in named))
         if len(values) > 1:
             yield f"{part}: {', '.join(values)}"
+
+
+def _with_fallback(made: Signature) -> dict[str, str]:
+    """Return the values by name; the names of a fallback's parts begin with `fallback`."""
+    own, found, rest = str(made).partition(f"{BAR}fallback:")
+    fallback = Signature.parse(rest).named() if found else {}
+    named = {f"fallback {name}": value for name, value in fallback.items()}
+    return Signature.parse(own).named() | named

@@ -1,8 +1,8 @@
 """`judge compare`: two or more runs over the same questions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import typer
 
@@ -12,23 +12,13 @@ from judge.cli.render.answers import gate_line
 from judge.cli.render.comparison import print_differences
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, RunError
-from judge.inputs.files import placed
-from judge.inputs.runs import RECORD, Run, finished_run, made_from, questions, read_run
+from judge.inputs.runs import RECORD, Run, finished_run, made_from, read_run
 from judge.inputs.tables import check_output, write_whole
 from judge.messages import Messages
 from judge.pages.compare import comparison
-from judge.records.comparison import RunComparison, RunLine
-from judge.reports.compare import WITHOUT, Answers, differences, signatures_apart, with_sentences
-from judge.reports.gate import (
-    GATED,
-    UNTRUSTED,
-    doubted,
-    gates_code,
-    hold_loss,
-    measured,
-    parse_loss,
-)
-from judge.scores.answer import SUPPORTING
+from judge.records import Summary
+from judge.reports.compare import compare_runs
+from judge.reports.gate import GATED, UNTRUSTED, gates_code, parse_loss
 
 _LISTED: Final = 5
 _ON_PAGE: Final = 300
@@ -96,21 +86,23 @@ def compare(
 
     Example: judge compare runs/perturbed-before runs/perturbed-after --by variant
     """
-    wanted = _Wanted(
-        by,
-        several("--scores", scores, tuple(GATED)),
-        across_signatures,
-        tuple(map(parse_loss, fail_if_worse or ())),
-        detect,
-        (_ON_PAGE if page_file else _LISTED) if worst is None else worst,
-    )
+    losses = [parse_loss(text) for text in fail_if_worse or ()]
+    names = several("--scores", scores, tuple(GATED))
     found, left_out = _find_runs(runs or [], trend)
-    sources = [path for run in found for path in made_from(run.folder)]
+    sources = [path for run, _ in found for path in made_from(run.folder)]
     if page_file is not None:
         check_output(page_file, sources, force=True)
     if markdown is not None:
         check_file("--markdown", markdown, sources=[*sources, *filter(None, [page_file])])
-    report = _compared(found, left_out, wanted)
+    report = compare_runs(
+        found,
+        by=by,
+        scores=names,
+        losses=losses,
+        across=across_signatures,
+        detect=detect,
+        worst=(_ON_PAGE if page_file else _LISTED) if worst is None else worst,
+    ).model_copy(update={"left_out": left_out})
     if page_file is not None:
         write_whole(page_file, comparison(report))
     most = _LISTED if worst is None else worst
@@ -129,23 +121,13 @@ def compare(
     raise typer.Exit(UNTRUSTED if untrusted else gates_code(report.gates))
 
 
-class _Wanted(NamedTuple):
-    """The comparison that is wanted."""
-
-    by: str | None
-    scores: tuple[str, ...]
-    across: bool
-    losses: Sequence[tuple[str, float]]
-    """The scores with gates, and the largest loss of each that passes."""
-    detect: float
-    worst: int
-
-
-def _find_runs(folders: Sequence[Path], trend: Path | None) -> tuple[list[Run], dict[str, str]]:
+def _find_runs(
+    folders: Sequence[Path], trend: Path | None
+) -> tuple[list[tuple[Run, Summary]], dict[str, str]]:
     """Return the runs in their order, and why other folders of a trend are left out."""
     left_out: dict[str, str] = {}
     if trend is None:
-        runs = [finished_run(folder)[0] for folder in folders]
+        runs = [finished_run(folder) for folder in folders]
         if len(runs) < 2:  # noqa: PLR2004
             raise ConfigError("name two runs or more, or --trend FOLDER; see judge compare --help")
         return runs, left_out
@@ -165,87 +147,8 @@ def _find_runs(folders: Sequence[Path], trend: Path | None) -> tuple[list[Run], 
         if run.summary is None:
             left_out[str(name)] = "is unfinished"
         else:
-            runs.append(run)
+            runs.append((run, run.summary))
     if len(runs) < 2:  # noqa: PLR2004
         count = f"holds {len(runs)} of the two finished runs that it takes"
         raise ConfigError(f"--trend {trend}: {count}; name a folder of runs")
-    return sorted(runs, key=lambda run: run.record.started), left_out
-
-
-def _compared(runs: Sequence[Run], left_out: dict[str, str], wanted: _Wanted) -> RunComparison:
-    summaries = [run.summary for run in runs if run.summary is not None]
-    apart = signatures_apart(summaries)
-    if apart and not wanted.across:
-        pairs = zip(runs, summaries, strict=True)
-        other = next((r for r, own in pairs if signatures_apart((summaries[0], own))), runs[-1])
-        raise RunError(
-            f"{runs[0].folder} and {other.folder} were not judged alike: {'; '.join(apart)}; score "
-            "with the same settings, or add --across-signatures"
-        )
-    means = [measured(summary) for summary in summaries]
-    offline = all(summary.by_similarity for summary in summaries)
-    names = wanted.scores or _measured(means, offline=offline)
-    names = tuple(dict.fromkeys((*names, *(name for name, _ in wanted.losses))))
-    sides = {name: GATED[name] for name in names}
-    # Runs of one input have the same questions.
-    same_input = len({run.record.input.sha256 for run in runs}) == 1
-
-    def read(run: Run) -> Answers:
-        answers = Answers(names, wanted.by, None if same_input else questions(run.folder))
-        with placed(str(run.folder)):
-            for result in run.results:
-                answers.add(result)
-        return answers
-
-    first = read(runs[0])
-    found = [
-        differences(
-            str(run.folder),
-            first if run.folder == runs[0].folder else read(run),
-            first,
-            sides,
-            detect=wanted.detect,
-            most=wanted.worst,
-            sliced=wanted.by is not None,
-        )
-        for run in runs[1:]
-    ]
-    last = found[-1] = with_sentences(found[-1], runs[-1].results, first)
-    if wanted.by is not None and not any(each.slices.keys() - {WITHOUT} for each in found):
-        raise ConfigError(f"--by {wanted.by!r}: no answer of {runs[0].folder} has such metadata")
-    gates = []
-    for name, most in wanted.losses:
-        score = last.scores[name]
-        gates.append(hold_loss(name, most, score.interval if score else None, sides[name]))
-    return RunComparison(
-        runs=tuple(
-            RunLine(
-                name=str(run.folder),
-                started=run.record.started,
-                answers=summary.answers,
-                signatures=summary.signatures,
-                untrusted=bool(doubted(summary)),
-                mean={name: mean[name] for name in names},
-            )
-            for run, summary, mean in zip(runs, summaries, means, strict=True)
-        ),
-        sides=sides,
-        across=apart,
-        by=wanted.by,
-        offline=offline,
-        detect=wanted.detect,
-        differences=tuple(found),
-        left_out=left_out,
-        gates=tuple(gates),
-    )
-
-
-def _measured(means: Sequence[Mapping[str, float | None]], *, offline: bool) -> tuple[str, ...]:
-    """Return the scores that any run has, without those that repeat another by similarity.
-
-    TREC RAG's scores are compared only if they are named: with each additional score, p of all
-    others says less.
-    """
-    usual = [name for name in means[0] if name not in SUPPORTING]
-    names = [name for name in usual if any(mean[name] is not None for mean in means)]
-    return tuple(name for name in names if not (offline and name.endswith("_strict")))
+    return sorted(runs, key=lambda found: found[0].record.started), left_out

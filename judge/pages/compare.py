@@ -107,15 +107,10 @@ def _verdict(last: Differences, headline: str) -> str:
 
 
 def _course(values: Sequence[float | None]) -> tuple[str, list[tuple[float, float]]]:
-    """Return a line through values and its points, scaled to their least and greatest."""
-    known = [value for value in values if value is not None]
-    low, span = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0)
+    """Return a line through scores from 0 to 1, and its points."""
     step = _COURSE_WIDTH / max(1, len(values) - 1)
     points = [
-        (
-            round(place * step, 1),
-            round(_COURSE_HEIGHT * (1 - (value - low) / span if span else 0.5), 1),
-        )
+        (round(place * step, 1), round(_COURSE_HEIGHT * (1 - value), 1))
         for place, value in enumerate(values)
         if value is not None
     ]

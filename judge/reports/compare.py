@@ -1,48 +1,51 @@
-"""Two or more runs over the same questions: what differs, answer by answer, and how surely."""
+"""Two or more runs over the same questions: how they differ, answer by answer, and how surely."""
 
 import hashlib
 import json
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from judge.errors import InputError
+from judge.errors import ConfigError, InputError, RunError
+from judge.inputs.files import placed
+from judge.inputs.runs import Run, questions
 from judge.messages import Messages
 from judge.records import Interval, SampleResult, Summary, Support
 from judge.records.comparison import (
     AnswerChange,
     Differences,
     LabelChange,
+    RunComparison,
+    RunLine,
     ScoreDifference,
     SentenceChange,
     Side,
 )
 from judge.records.summary import FIELDS, OFFLINE
-from judge.scores.answer import public_scores, support_of
+from judge.reports.gate import GATED, doubted, hold_loss, measured
+from judge.scores.answer import SUPPORTING, public_scores, support_of
 from judge.scores.differences import holm, paired, pairs_to_see, share_limits
 from judge.signature import Signature, parts_apart
 
-LISTED: Final = 20
-"""Qids that are named of each kind."""
 WITHOUT: Final = ""
 """The slice of answers whose sample has no such key."""
-_EQUAL: Final = 1e-9
+_MAX_LISTED: Final = 20
 _SUPPORTED: Final = frozenset({None, Support.FULL.value, Support.NO_CLAIM.value})
-_FOUND: Final = 0.05
+_SIGNIFICANT: Final = 0.05
 _BARS: Final = "▁▂▃▄▅▆▇█"
-_PLAIN: Final = "_.-=^"
+_PLAIN_BARS: Final = "_.-=^"
 
 
 class _Answer(NamedTuple):
     """The data kept of one answer: 24 bytes a score and a few hundred more."""
 
     values: "array[float]"
-    """NaN where it has none."""
+    """The scores; NaN for those that it lacks, here and below."""
     low: "array[float]"
     high: "array[float]"
     text: bytes
@@ -50,47 +53,122 @@ class _Answer(NamedTuple):
     labels: tuple[str | None, ...]
     slice: str
 
+    def score(self, column: int = 0) -> float | None:
+        """Return a score, by default the headline."""
+        value = self.values[column]
+        return None if math.isnan(value) else value
 
-class Answers:
-    """What is kept of a run while another is read.
+
+_Answers = dict[str, _Answer]
+"""Answers by qid."""
+
+
+def compare_runs(
+    runs: Sequence[tuple[Run, Summary]],
+    *,
+    by: str | None,
+    scores: Sequence[str],
+    losses: Sequence[tuple[str, float]],
+    across: bool,
+    detect: float,
+    worst: int,
+) -> RunComparison:
+    """Compare finished runs with the first one.
 
     Args:
-        scores: the names of what is compared; the first is the headline.
-        by: the metadata key of the slices.
-        asked: hashes of the questions by qid, as far as known.
+        runs: two runs or more, with their totals.
+        by: the key of the samples' metadata by which answers are grouped into slices.
+        scores: the scores to compare, the headline first; by default all that were measured.
+        losses: the gates: scores, and the largest loss of each that passes.
+        across: whether runs may be judged in different ways.
+        detect: the difference that `to_see` is about, above 0.
+        worst: the number of changed answers to list.
+
+    Raises:
+        RunError: the runs were judged in different ways, or one is damaged.
+        ConfigError: no answer has the key `by`.
     """
-
-    def __init__(
-        self,
-        scores: Sequence[str],
-        by: str | None = None,
-        asked: Mapping[str, int] | None = None,
-    ) -> None:
-        self.scores = tuple(scores)
-        self._by = by
-        self.asked = asked or {}
-        self.kept: dict[str, _Answer] = {}
-
-    def add(self, result: SampleResult) -> None:
-        """Take in an answer."""
-        values, limits = public_scores(result)
-        sentences = result.sentences
-        digest = hashlib.blake2b(digest_size=8)
-        for each in sentences:
-            digest.update(b"%d " % each.start + each.text.encode("utf-8", "surrogatepass"))
-        qid = result.qid
-        if qid in self.kept:
-            raise InputError(f"{qid!r} stands twice; make each qid unique in a run", field="qid")
-        own = [values.get(name) for name in self.scores]
-        pairs = [limits.get(name) or (math.nan, math.nan) for name in self.scores]
-        self.kept[qid] = _Answer(
-            array("d", [math.nan if each is None else each for each in own]),
-            array("d", [low for low, _ in pairs]),
-            array("d", [high for _, high in pairs]),
-            digest.digest(),
-            tuple(support_of(each) for each in sentences),
-            WITHOUT if self._by is None else slice_name(result.metadata.get(self._by)),
+    summaries = [summary for _, summary in runs]
+    apart = signatures_apart(summaries)
+    if apart and not across:
+        others = (run for run, own in runs if signatures_apart((summaries[0], own)))
+        other = next(others, runs[-1][0])
+        raise RunError(
+            f"{runs[0][0].folder} and {other.folder} were not judged alike: {'; '.join(apart)}; "
+            "score with the same settings, or add --across-signatures"
         )
+    means = [measured(summary) for summary in summaries]
+    offline = all(summary.by_similarity for summary in summaries)
+    names = [*(scores or _measured(means, offline=offline)), *(name for name, _ in losses)]
+    sides = {name: GATED[name] for name in names}
+    first = _read(runs[0][0], sides, by)
+    # Runs of one input have the same questions.
+    same_input = len({run.record.input.sha256 for run, _ in runs}) == 1
+    asked = {} if same_input else questions(runs[0][0].folder)
+    found = []
+    for run, _ in runs[1:]:
+        own = first if run.folder == runs[0][0].folder else _read(run, sides, by)
+        asked_here = questions(run.folder) if asked else {}
+        reworded = [q for q in asked if q in asked_here and asked[q] != asked_here[q]]
+        name = str(run.folder)
+        found.append(_differences(name, own, first, sides, reworded, by, detect, worst))
+    last = found[-1] = _with_sentences(found[-1], runs[-1][0].results, first)
+    if by is not None and not any(each.slices.keys() - {WITHOUT} for each in found):
+        raise ConfigError(f"--by {by!r}: no answer of {runs[0][0].folder} has such metadata")
+    gates = []
+    for name, most in losses:
+        score = last.scores[name]
+        gates.append(hold_loss(name, most, score.interval if score else None, sides[name]))
+    return RunComparison(
+        runs=tuple(
+            RunLine(
+                name=str(run.folder),
+                started=run.record.started,
+                answers=summary.answers,
+                signatures=summary.signatures,
+                untrusted=bool(doubted(summary)),
+                mean={name: mean[name] for name in sides},
+            )
+            for (run, summary), mean in zip(runs, means, strict=True)
+        ),
+        sides=sides,
+        across=apart,
+        by=by,
+        offline=offline,
+        detect=detect,
+        differences=tuple(found),
+        gates=tuple(gates),
+    )
+
+
+def _measured(means: Sequence[Mapping[str, float | None]], *, offline: bool) -> list[str]:
+    """Return the scores that any run has, without those that repeat another by similarity.
+
+    TREC RAG's scores are compared only if they are named: with each additional score, p of all
+    others says less.
+    """
+    names = [name for name in means[0] if any(mean[name] is not None for mean in means)]
+    repeated = [name for name in names if offline and name.endswith("_strict")]
+    return [name for name in names if name not in SUPPORTING and name not in repeated]
+
+
+def signatures_apart(summaries: Sequence[Summary]) -> tuple[str, ...]:
+    """Return the parts in which runs were judged differently, such as `prior: 0.9, 0.8`.
+
+    A run without correctness or relevance does not differ in these parts. Whether an answer came
+    split depends on its sample, so runs that both have such answers do not differ in that.
+    """
+    made = [[Signature.parse(each) for each in summary.signatures] for summary in summaries]
+    splits = {frozenset(each.part("split") for each in own) for own in made}
+    left = ("split",) if len(splits) == 1 else ()
+    correctness = [s.correctness.signatures for s in summaries if s.correctness]
+    relevance = [s.answer_relevance.signatures for s in summaries if s.answer_relevance]
+    kinds = {
+        "": [str(each.without(*left)) for own in made for each in own],
+        "correctness ": [each for own in correctness for each in own],
+        "relevance ": [each for own in relevance for each in own],
+    }
+    return tuple(f"{kind}{part}" for kind, found in kinds.items() for part in parts_apart(found))
 
 
 def slice_name(value: JsonValue) -> str:
@@ -111,99 +189,94 @@ def score_name(name: str, *, offline: bool) -> str:
 
 
 def findings(scores: Mapping[str, ScoreDifference | None]) -> Iterator[str]:
-    """The scores that differ by more than chance may bring, p corrected under .05."""
+    """Yield the scores whose differences are findings: p corrected by Holm is under .05."""
     for name, found in scores.items():
-        if found is not None and found.p_holm < _FOUND:
+        if found is not None and found.p_holm < _SIGNIFICANT:
             yield name
 
 
 def sparkline(values: Sequence[float | None], *, plain: bool = False) -> str:
-    """Draw values as bars between their least and greatest; a missing value is a blank.
+    """Draw scores as bars from 0 to 1; a missing score is a blank.
 
-    >>> sparkline([0.5, None, 0.75, 1.0])
-    '▁ ▅█'
+    >>> sparkline([0.0, None, 0.951, 0.953])
+    '▁ ██'
     """
-    bars = _PLAIN if plain else _BARS
-    known = [value for value in values if value is not None]
-    low, span = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0)
+    bars = _PLAIN_BARS if plain else _BARS
     steps = len(bars) - 1
-    return "".join(
-        " " if value is None else bars[round(steps * (value - low) / span) if span > _EQUAL else 0]
-        for value in values
+    return "".join(" " if value is None else bars[round(steps * value)] for value in values)
+
+
+def _read(run: Run, scores: Collection[str], by: str | None) -> _Answers:
+    """Read a run, and keep what a comparison of these scores needs."""
+    kept: _Answers = {}
+    with placed(str(run.folder)):
+        for result in run.results:
+            if result.qid in kept:
+                raise InputError(
+                    f"{result.qid!r} stands twice; make each qid unique in a run", field="qid"
+                )
+            kept[result.qid] = _answer(result, scores, by)
+    return kept
+
+
+def _answer(result: SampleResult, scores: Collection[str], by: str | None) -> _Answer:
+    values, limits = public_scores(result)
+    digest = hashlib.blake2b(digest_size=8)
+    for each in result.sentences:
+        digest.update(b"%d " % each.start + each.text.encode("utf-8", "surrogatepass"))
+    own = [values.get(name) for name in scores]
+    pairs = [limits.get(name) or (math.nan, math.nan) for name in scores]
+    return _Answer(
+        array("d", [math.nan if each is None else each for each in own]),
+        array("d", [low for low, _ in pairs]),
+        array("d", [high for _, high in pairs]),
+        digest.digest(),
+        tuple(support_of(each) for each in result.sentences),
+        WITHOUT if by is None else slice_name(result.metadata.get(by)),
     )
 
 
-def signatures_apart(summaries: Sequence[Summary]) -> tuple[str, ...]:
-    """Return the parts in which runs were judged differently, such as `prior: 0.9, 0.8`.
-
-    A run without correctness or relevance does not differ in these parts. Whether an answer came
-    split depends on its sample, so runs that both have such answers do not differ in that.
-    """
-    made = [[Signature.parse(each) for each in summary.signatures] for summary in summaries]
-    splits = {frozenset(each.part("split") for each in own) for own in made}
-    left = ("split",) if len(splits) == 1 else ()
-    kinds: dict[str, list[Iterable[str]]] = {
-        "": [[str(each.without(*left)) for each in own] for own in made]
-    }
-    kinds["correctness "] = [s.correctness.signatures for s in summaries if s.correctness]
-    kinds["relevance "] = [s.answer_relevance.signatures for s in summaries if s.answer_relevance]
-    return tuple(
-        f"{kind}{part}" for kind, found in kinds.items() for part in parts_apart(chain(*found))
-    )
-
-
-def differences(
+def _differences(
     run: str,
-    own: Answers,
-    first: Answers,
+    here: _Answers,
+    there: _Answers,
     sides: Mapping[str, Side],
-    *,
+    reworded: Sequence[str],
+    by: str | None,
     detect: float,
     most: int,
-    sliced: bool = False,
 ) -> Differences:
-    """Compare a run with the first one.
-
-    Args:
-        run: its name.
-        own: its answers.
-        first: those of the first run, of the same scores.
-        sides: of these scores.
-        detect: the difference that `to_see` is about, above 0.
-        most: how many changed answers to list.
-        sliced: whether slices are asked for.
-    """
-    here, there = own.kept, first.kept
+    """Compare the answers `here` of a run with those `there`, of the first one."""
     both = [qid for qid in there if qid in here]
-    asked, told = own.asked, first.asked
-    apart: dict[Literal["only_here", "only_first", "reworded"], list[str]] = {
+    apart: dict[Literal["only_here", "only_first", "reworded"], Sequence[str]] = {
         "only_here": [qid for qid in here if qid not in there],
         "only_first": [qid for qid in there if qid not in here],
-        "reworded": [q for q in both if q in asked and q in told and asked[q] != told[q]],
+        "reworded": [qid for qid in reworded if qid in there and qid in here],
     }
-    slices: defaultdict[str, list[str]] = defaultdict(list)
-    if sliced:
-        for qid in both:
-            slices[there[qid].slice].append(qid)
+    pairs = {qid: (there[qid], here[qid]) for qid in both}
+    slices = defaultdict[str, list[tuple[_Answer, _Answer]]](list)
+    for one, two in pairs.values() if by is not None else ():
+        slices[one.slice].append((one, two))
     tables = {
-        value: _scores([(there[qid], here[qid]) for qid in qids], sides, detect)
-        for value, qids in sorted(slices.items(), key=lambda item: (-len(item[1]), item[0]))
+        value: _scores(slices[value], sides, detect)
+        for value in sorted(slices, key=lambda value: (-len(slices[value]), value))
     }
-    same = [qid for qid in both if there[qid].text == here[qid].text]
-    labels: Counter[tuple[str, str]] = Counter()
-    for qid in same:
-        labels.update(_relabelled(there[qid], here[qid]))
-    changed = sorted(_changes(both, there, here), key=_gain(next(iter(sides.values()))))
+    same = [(one, two) for one, two in pairs.values() if one.text == two.text]
+    labels = Counter[tuple[str, str]]()
+    for one, two in same:
+        labels.update(_relabelled(one, two))
+    side = next(iter(sides.values()))
+    changed = sorted(_changes(pairs), key=lambda change: _gain(change, side))
     return Differences(
         run=run,
         common=len(both),
         only_here=len(apart["only_here"]),
         only_first=len(apart["only_first"]),
         reworded=len(apart["reworded"]),
-        listed={kind: tuple(qids[:LISTED]) for kind, qids in apart.items()},
-        scores=_corrected(_scores([(there[qid], here[qid]) for qid in both], sides, detect)),
+        listed={kind: tuple(qids[:_MAX_LISTED]) for kind, qids in apart.items()},
+        scores=_corrected(_scores(list(pairs.values()), sides, detect)),
         slices=_corrected_down(tables, sides),
-        moved=sum(there[qid].slice != here[qid].slice for qid in both) if sliced else 0,
+        moved=sum(one.slice != two.slice for one, two in pairs.values()),
         same_text=len(same),
         labels=tuple(
             LabelChange(first=one, then=two, sentences=count)
@@ -214,26 +287,17 @@ def differences(
     )
 
 
-def with_sentences(
-    found: Differences, results: Iterable[SampleResult], first: Answers
+def _with_sentences(
+    found: Differences, results: Iterable[SampleResult], first: _Answers
 ) -> Differences:
-    """The same with sentences of the listed answers that tell what changed.
-
-    Args:
-        found: how a run differs from the first.
-        results: its own; no more of them are read than it takes.
-        first: what is kept of the first run.
-    """
-    wanted = {each.qid: each for each in found.worst}
-    told: dict[str, AnswerChange] = {}
-    for result in results if wanted else ():
-        if (change := wanted.get(result.qid)) is not None:
-            before = first.kept[result.qid].labels if change.same_text else None
-            lines = tuple(islice(_sentences(result, before), LISTED))
-            told[result.qid] = change.model_copy(update={"told": lines})
-            if len(told) == len(wanted):
-                break
-    return found.model_copy(update={"worst": tuple(told[each.qid] for each in found.worst)})
+    """Add the sentences of the listed answers that show what changed."""
+    changes = {each.qid: each for each in found.worst}
+    for result in results if changes else ():
+        if (change := changes.get(result.qid)) is not None:
+            before = first[result.qid].labels if change.same_text else None
+            lines = tuple(islice(_sentences(result, before), _MAX_LISTED))
+            changes[result.qid] = change.model_copy(update={"told": lines})
+    return found.model_copy(update={"worst": tuple(changes.values())})
 
 
 def _sentences(
@@ -253,37 +317,26 @@ def _relabelled(one: _Answer, two: _Answer) -> Iterator[tuple[str, str]]:
             yield before, after
 
 
-def _changes(
-    qids: Iterable[str], there: Mapping[str, _Answer], here: Mapping[str, _Answer]
-) -> Iterator[AnswerChange]:
-    for qid in qids:
-        one, two = there[qid], here[qid]
+def _changes(pairs: Mapping[str, tuple[_Answer, _Answer]]) -> Iterator[AnswerChange]:
+    for qid, (one, two) in pairs.items():
         same = one.text == two.text
-        if same and one.labels == two.labels and _known(one.values[0]) == _known(two.values[0]):
+        if same and one.labels == two.labels and one.score() == two.score():
             continue
         yield AnswerChange(
             qid=qid,
-            first=_known(one.values[0]),
-            value=_known(two.values[0]),
+            first=one.score(),
+            value=two.score(),
             same_text=same,
             sentences=sum(1 for _ in _relabelled(one, two)) if same else 0,
         )
 
 
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-def _gain(side: Side) -> Callable[[AnswerChange], float]:
-    """What changes are ordered by: how much better the answer became, the unscored last."""
-
-    def key(change: AnswerChange) -> float:
-        if change.first is None or change.value is None:
-            return math.inf
-        gained = change.value - change.first
-        return gained if side == "least" else -gained
-
-    return key
+def _gain(change: AnswerChange, side: Side) -> float:
+    """Return how much better an answer became; infinity if a score is missing."""
+    if change.first is None or change.value is None:
+        return math.inf
+    gain = change.value - change.first
+    return gain if side == "least" else -gain
 
 
 def _scores(
@@ -340,8 +393,8 @@ def _corrected(
     scores: Mapping[str, ScoreDifference | None],
 ) -> dict[str, ScoreDifference | None]:
     """Correct each p for the number of scores in which anything differs."""
-    told = [name for name, each in scores.items() if each is not None and each.better + each.worse]
-    corrected = dict(zip(told, holm([each.p for n in told if (each := scores[n])]), strict=True))
+    differing = {n: each.p for n, each in scores.items() if each and each.better + each.worse}
+    corrected = dict(zip(differing, holm(list(differing.values())), strict=True))
     return {
         name: each and each.model_copy(update={"p_holm": corrected.get(name, each.p)})
         for name, each in scores.items()

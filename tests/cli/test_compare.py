@@ -1,6 +1,7 @@
 """`judge compare` of two runs and more, through the command."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from tests.commands import judge, line, write
+from judge.messages import Messages
+from tests.commands import Ran, judge, line, write
 from tests.reviewed import score
 
 S, U, P, F = "supported", "unsupported", "partial", "unscored"
@@ -157,6 +159,22 @@ def test_runs_that_were_judged_otherwise_are_refused(tmp_path: Path) -> None:
     assert any(
         each.startswith("prior: ") for each in report(*words, "--across-signatures")["across"]
     )
+
+
+def test_only_lost_answers_are_listed(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    def listed(ran: Ran) -> list[str]:
+        return re.findall(r"^  \d\.\d{3} → \d\.\d{3}  (\w+)", ran.out, re.MULTILINE)
+
+    assert listed(judge("compare", *runs)) == ["qa", "qb", "qc", "qd", "qe"]
+    assert listed(judge("compare", *runs, "--worst", "9")) == ["qa", "qb", "qc", "qd", "qe", "qf"]
+    assert listed(judge("compare", *runs[::-1])) == ["qh"]
+    assert listed(judge("compare", *two(tmp_path, [[U]] * 3, [[S]] * 3))) == []
+
+
+def test_an_interval_that_excludes_0_may_be_no_finding(runs: tuple[Path, Path]) -> None:
+    said = Messages.of("compare", "say")("holm", count=5)
+    assert said in " ".join(judge("compare", *runs).out.split())
+    assert said not in " ".join(judge("compare", *runs, "--scores", "faithfulness").out.split())
 
 
 def test_slices_are_by_what_the_samples_say(tmp_path: Path) -> None:

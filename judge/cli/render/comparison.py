@@ -199,7 +199,8 @@ class _Comparison:
             if len(set(means)) > 1:
                 line = sparkline(means, plain=not self._page.speaks_utf)
                 table.add_row(self._name(name), line, number(means[0]), number(means[-1]))
-        self._page.table(table)
+        if table.rows:
+            self._page.table(table)
         heads = (*map(say, ("run", "started")), self._name(headline), *map(say, _COLUMNS[2:]))
         table = figures(*heads)
         for place, run in enumerate(runs):
@@ -274,13 +275,17 @@ class _Comparison:
                 some += say("more", count=count - _MAX_NAMES) if count > _MAX_NAMES else ""
                 run = _run_name(found.run)
                 yield say(kind, run=run, first=self._first, count=count, qids=some)
-        if found.common and not any(findings(found.scores)):
-            score = found.scores[self._headline]
-            if score is None or score.to_see is None:
-                yield say("none")
-            else:
-                values = {"detect": f"{self._report.detect:g}", "count": f"{score.to_see:,}"}
-                yield say("nothing", score=self._name(self._headline), **values)
+        if not found.common or any(findings(found.scores)):
+            return
+        score = found.scores[self._headline]
+        if score is None or score.to_see is None:
+            yield say("none")
+        else:
+            values = {"detect": f"{self._report.detect:g}", "count": f"{score.to_see:,}"}
+            yield say("nothing", score=self._name(self._headline), **values)
+        differing = [each for each in found.scores.values() if each and each.better + each.worse]
+        if any(not each.interval.low <= 0 <= each.interval.high for each in differing):
+            yield say("holm", count=len(differing))
 
     def _print_slices(self, found: Differences, by: str) -> None:
         say, side = self._say, self._report.sides[self._headline]
@@ -312,12 +317,15 @@ class _Comparison:
             if found.common:
                 page.say(say("same"), hang=2)
             return
-        lost = [each for each in found.worst if each.first != each.value or each.sentences]
-        lost = lost[: self._most]
+        headline = found.scores[self._headline]
+        losses = headline.worse if headline else 0
+        lost = found.worst[: min(self._most, losses)]
+        values = {"score": self._name(self._headline)}
+        if not losses:
+            page.say(say("no_loss", **values, count=found.changed), hang=2)
         if lost:
             page.blank()
-            counts = {"shown": len(lost), "count": found.changed}
-            page.say(say("worst", score=self._name(self._headline), **counts), style="bold")
+            page.say(say("worst", **values, shown=len(lost), count=losses), style="bold")
         for each in lost:
             values = {"first": number(each.first), "value": number(each.value)}
             line = say("changed", **values, qid=_run_name(each.qid))
