@@ -1,6 +1,6 @@
 """Sets the kind of each sentence of an answer, so that only claims are judged.
 
-The words that make a kind stand in `judge/data/kinds.toml` and `judge/data/abstentions.toml`.
+The wordings of each kind are in `judge/data/kinds.toml` and `judge/data/abstentions.toml`.
 """
 
 import re
