@@ -29,7 +29,6 @@ from judge.inputs.files import (
     input_files,
     is_address,
     is_fifo,
-    without_options,
     would_hold,
 )
 from judge.inputs.rows import FORMS
@@ -93,7 +92,7 @@ class ClusterJob:
         gates: Gates | None = None,
     ) -> None:
         self._source, self._folder = source, folder.absolute()
-        self._shown = without_options(source)
+        self._shown = source
         self._config = config
         self._address, self._replicas = address, replicas
         self._force, self._skip = force, skip_bad_lines
@@ -116,7 +115,7 @@ class ClusterJob:
         source = self._source
         files = input_files(source if is_address(source) else Path(source).absolute())
         self._refuse_within(files)
-        plain = len(files) == 1 and files[0].has_lines and not files[0].is_remote
+        plain = len(files) == 1 and files[0].name.endswith("l") and not is_address(source)
         with (
             RunFolder(self._folder, force=self._force, sharded=True) as folder,
             ExitStack() as held,

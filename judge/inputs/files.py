@@ -1,4 +1,4 @@
-"""The files that an input's name means, their bytes and their lines."""
+"""The files that the name of an input means, and their text."""
 
 import gzip
 import hashlib
@@ -8,12 +8,13 @@ import shutil
 import sys
 import tempfile
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
 from glob import iglob
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, NamedTuple, Self, cast
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
 from urllib.parse import quote, unquote, urlsplit
 
 from judge.errors import ConfigError, InputError, RunError, extra
@@ -32,25 +33,24 @@ CLIPPED: Final = 1_000
 PEEK: Final = 4096
 """Bytes that tell the format of a file."""
 _TEXT_ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
-TABLE_ENDINGS: Final = (".parquet", ".pq", ".arrow", ".feather", ".xlsx")
-_ENDINGS: Final = (*(e + z for e in _TEXT_ENDINGS for z in ("", ".gz", ".zst")), *TABLE_ENDINGS)
+_TABLE_ENDINGS: Final = (".parquet", ".pq", ".arrow", ".feather", ".xlsx")
+_ENDINGS: Final = (*(e + z for e in _TEXT_ENDINGS for z in ("", ".gz", ".zst")), *_TABLE_ENDINGS)
 _WILDCARDS: Final = frozenset("*?[")
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
-_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
+UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 _OLE: Final = b"\xd0\xcf\x11\xe0"
 """The first bytes of old Office files, and of new ones that are encrypted."""
+CHINESE: Final = "gb18030"
+"""The encoding of a CSV that Excel and WPS save where Windows speaks Chinese."""
 _JOINED_SLASHES: Final = re.compile(r"^(\w{2,}):/(?=[^/])")
 """The beginning of an address after `Path` has made one slash of two."""
-_OPTIONS: Final = re.compile(r"\?(?=\w+=)")
-"""The beginning of an address's options; any other question mark is a wildcard."""
-_ADDRESS_SIGNS: Final = "%/:@!$&'()*+,;=~?"
-"""Characters that have a meaning in an address, and are not escaped."""
 _REMOTE_PIECE: Final = 4 << 20
 """Bytes of one request to an object store."""
 _BUFFER: Final = 1 << 18
-_ESCAPED_BYTE: Final = 0xDC00
-"""What Python's surrogateescape adds to a byte that is not UTF-8."""
+
+
+# Names
 
 
 class InputFile(NamedTuple):
@@ -62,33 +62,23 @@ class InputFile(NamedTuple):
     """In bytes, if known."""
 
     def __str__(self) -> str:
-        return unquote(without_options(self.address)) if self.is_remote else self.address
+        return unquote(self.address) if "://" in self.address else self.address
 
     @property
     def name(self) -> str:
         """The last part of the address."""
         return str(self).rpartition("/")[2]
 
-    @property
-    def is_remote(self) -> bool:
-        """Whether it is at an address and not on this machine."""
-        return "://" in self.address
-
-    @property
-    def has_lines(self) -> bool:
-        """Whether its name is that of a text file."""
-        return not self.name.lower().endswith(TABLE_ENDINGS)
-
     def open(self) -> io.BufferedReader:
         """Return its bytes; raise OSError or ValueError if it cannot be read."""
-        if not self.is_remote:
+        if "://" not in self.address:
             return Path(self.address).open("rb")
-        system, path = file_system(self.address)
+        system, path = _file_system(self.address)
         raw = cast("io.RawIOBase", system.open_input_file(path))
         return io.BufferedReader(raw, _REMOTE_PIECE)
 
 
-def file_system(address: str) -> tuple["FileSystem", str]:
+def _file_system(address: str) -> tuple["FileSystem", str]:
     """Return Arrow's file system of an address, and the path within it."""
     with extra("data", address.partition(":")[0]):
         from pyarrow import ArrowException  # noqa: PLC0415  an extra, and slow to load
@@ -109,11 +99,6 @@ def whole_address(given: str | Path) -> str:
     """Return an address whose two slashes `Path` may have joined."""
     # A `file:` address has an empty host: file:///tmp/a.
     return _JOINED_SLASHES.sub(lambda m: f"{m[1]}:{'///' if m[1] == 'file' else '//'}", str(given))
-
-
-def without_options(address: str) -> str:
-    """Return an address without its options, which may be secret."""
-    return _OPTIONS.split(address, maxsplit=1)[0]
 
 
 def is_many(given: str | Path) -> bool:
@@ -157,33 +142,33 @@ def input_files(given: str | Path) -> list[InputFile]:
 def _remote_files(given: str) -> list[InputFile]:
     from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415
 
-    signs = _ADDRESS_SIGNS if _OPTIONS.search(given) else _ADDRESS_SIGNS[:-1]
-    address = quote(given, signs)
-    if urlsplit(address).password:
-        raise InputError("an address with keys in it is not taken; set them in the environment")
-    plain, mark, options = address.partition("?")
-    shown, pattern = without_options(given), ""
+    parts = urlsplit(given)
+    if parts.password or "=" in parts.query:
+        raise InputError(
+            "an address with keys or options in it is not read; set them in the environment"
+        )
+    address, pattern = quote(given, "%/:@!$&'()*+,;=~"), ""
     try:
-        system, path = file_system(address)
-        begin = unquote(plain).rstrip("/").removesuffix(path.rstrip("/"))
+        system, path = _file_system(address)
+        begin = unquote(address).rstrip("/").removesuffix(path.rstrip("/"))
         found = system.get_file_info(path)
         if found.type is FileType.NotFound and not _WILDCARDS.isdisjoint(path):
-            parts = path.split("/")
-            fixed = next(i for i, part in enumerate(parts) if not _WILDCARDS.isdisjoint(part))
-            pattern, path = path, "/".join(parts[:fixed])
+            names = path.split("/")
+            fixed = next(i for i, name in enumerate(names) if not _WILDCARDS.isdisjoint(name))
+            pattern, path = path, "/".join(names[:fixed])
             found = system.get_file_info(path)
         if found.type is FileType.File:
             return [InputFile(address, found.size)]
         if found.type is FileType.NotFound:
-            raise InputError("no such file or folder; check the path", path=shown)
+            raise InputError("no such file or folder; check the path", path=given)
         every = system.get_file_info(FileSelector(path, recursive=True))
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {error}; check it", path=shown) from None
-    sizes = {each.path: each.size for each in every if each.type is FileType.File}
-    names = sorted(name for name in sizes if _is_meant(name, pattern))
-    if not names:
-        raise _no_file(shown, folder=not pattern)
-    return [InputFile(f"{begin}{quote(each)}{mark}{options}", sizes[each]) for each in names]
+        raise InputError(f"cannot be read: {error}; check it", path=given) from None
+    meant = [e for e in every if e.type is FileType.File and _is_meant(e.path, pattern)]
+    if not meant:
+        raise _no_file(given, folder=not pattern)
+    meant.sort(key=lambda each: each.path)
+    return [InputFile(begin + quote(each.path), each.size) for each in meant]
 
 
 def _is_meant(path: str, pattern: str = "") -> bool:
@@ -204,7 +189,7 @@ def run_name(name: str) -> str:
     >>> run_name("night.jsonl.gz"), run_name("part-*.csv"), run_name(".jsonl")
     ('night', 'part', 'run')
     """
-    for ending in (".gz", ".zst", *TABLE_ENDINGS, *_TEXT_ENDINGS):
+    for ending in (".gz", ".zst", *_TABLE_ENDINGS, *_TEXT_ENDINGS):
         name = name.removesuffix(ending)
     if not _WILDCARDS.isdisjoint(name):
         name = re.sub(r"[*?\[\]]+", "", name).strip("-_")
@@ -217,19 +202,27 @@ def would_hold(path: str | Path, folder: Path) -> bool:
     return Path(path).is_dir() and folder.resolve().is_relative_to(Path(path).resolve())
 
 
-def hash_of(given: str | Path) -> str:
-    """Return the SHA-256 of the bytes of all files of an input, in their order.
+def spoken(name: str) -> str:
+    """Return what messages call an input."""
+    return "standard input" if name == PIPED else name
 
-    Raises:
-        InputError: a file cannot be opened.
-        OSError: a file cannot be read.
-    """
-    digest = hashlib.sha256()
-    for each in input_files(given):
-        with open_raw(each) as file:
-            while piece := file.read(_BUFFER):
-                digest.update(piece)
-    return digest.hexdigest()
+
+@contextmanager
+def placed(name: str) -> Iterator[None]:
+    """Name this input, and not a copy of it, in errors."""
+    try:
+        yield
+    except InputError as error:
+        raise named(error, name) from None
+
+
+def named(error: InputError, name: str) -> InputError:
+    """Return the error with the name of its input; a file of several keeps its own name."""
+    own = error.path if is_many(name) else ""
+    return error.at(own or name, error.line)
+
+
+# Pipes
 
 
 def standard_input() -> IO[bytes]:
@@ -237,11 +230,6 @@ def standard_input() -> IO[bytes]:
     if sys.stdin is None:
         raise ConfigError("standard input is closed; pipe the samples in, or name a file")
     return sys.stdin.buffer
-
-
-def spoken(name: str) -> str:
-    """Return what messages call an input."""
-    return "standard input" if name == PIPED else name
 
 
 def is_fifo(path: Path) -> bool:
@@ -278,19 +266,28 @@ def readable(name: str) -> Iterator[Path]:
         yield Path(copy.name)
 
 
-@contextmanager
-def placed(name: str) -> Iterator[None]:
-    """Name this input, and not a copy of it, in errors."""
-    try:
-        yield
-    except InputError as error:
-        raise named(error, name) from None
+# Bytes and text
 
 
-def named(error: InputError, name: str) -> InputError:
-    """Return the error with the name of its input; a file of several keeps its own name."""
-    own = error.path if is_many(name) else ""
-    return error.at(own or name, error.line)
+def hash_of(given: str | Path) -> str:
+    """Return the SHA-256 of an input: of the file's bytes, or of several files' hashes in order.
+
+    Raises:
+        InputError: a file cannot be opened.
+        OSError: a file cannot be read.
+    """
+    return combined(list(map(hash_of_file, input_files(given))))
+
+
+def hash_of_file(file: InputFile) -> str:
+    """Return the SHA-256 of a file's bytes; errors as in `hash_of`."""
+    with _opened(file) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def combined(hashes: list[str]) -> str:
+    """Return the hash of an input whose files have these hashes, in order."""
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
 @contextmanager
@@ -298,7 +295,8 @@ def open_text(file: InputFile) -> Iterator[io.BufferedReader]:
     """Yield a file's bytes, decompressed if they are gzip or zstd.
 
     Raises:
-        InputError: the file does not exist, is a folder, cannot be read, or is not text.
+        InputError: the file does not exist, is a folder, is not text, or cannot be read, also
+            where the reading within the block fails.
         ConfigError: the library that decompresses it is not installed.
     """
     with open_raw(file) as raw, decompressed(raw, file) as stream:
@@ -306,25 +304,17 @@ def open_text(file: InputFile) -> Iterator[io.BufferedReader]:
 
 
 @contextmanager
-def decompressed(raw: io.BufferedReader, file: InputFile) -> Iterator[io.BufferedReader]:
-    """Yield the text in an open file; errors as in `open_text`."""
-    stream, head = raw, raw.peek(PEEK)
-    with ExitStack() as stack:
-        try:
-            if head.startswith(_GZIP):
-                stream = cast("io.BufferedReader", gzip.GzipFile(fileobj=raw))
-            elif head.startswith(_ZSTD):
-                stream = stack.enter_context(_zstd(raw))
-            _refuse_binary(stream.peek(PEEK)[:PEEK], file)
-        except (EOFError, OSError, zlib.error) as error:
-            message = f"the {_packing(error)} data is damaged ({error}); make the file again"
-            raise InputError(message, path=str(file)) from None
-        yield stream
+def open_raw(file: InputFile) -> Iterator[io.BufferedReader]:
+    """Yield a file's bytes as they are; errors as in `open_text`."""
+    try:
+        with _opened(file) as raw:
+            yield raw
+    except OSError as error:
+        raise _unreadable(error, file) from None
 
 
 @contextmanager
-def open_raw(file: InputFile) -> Iterator[io.BufferedReader]:
-    """Yield a file's bytes as they are; errors as in `open_text`."""
+def _opened(file: InputFile) -> Iterator[io.BufferedReader]:
     try:
         raw = file.open()
     except FileNotFoundError:
@@ -340,19 +330,36 @@ def open_raw(file: InputFile) -> Iterator[io.BufferedReader]:
         yield raw
 
 
-def _zstd(stream: IO[bytes]) -> io.BufferedReader:
-    with extra("data", "zstd"):
-        import pyarrow as pa  # noqa: PLC0415  an extra, and slow to load
-    raw = pa.CompressedInputStream(pa.PythonFile(stream, "r"), "zstd")
-    return io.BufferedReader(cast("io.RawIOBase", raw))
+@contextmanager
+def decompressed(raw: io.BufferedReader, file: InputFile) -> Iterator[io.BufferedReader]:
+    """Yield the text in an open file; errors as in `open_text`."""
+    head = raw.peek(PEEK)
+    packing = "gzip" if head.startswith(_GZIP) else "zstd" if head.startswith(_ZSTD) else ""
+    try:
+        with _unpacked(raw, packing) as stream:
+            _refuse_binary(stream.peek(PEEK)[:PEEK], file)
+            yield stream
+    except (EOFError, OSError, zlib.error) as error:
+        if not packing or getattr(error, "errno", None) is not None:
+            raise
+        message = f"the {packing} data is damaged ({error}); make the file again"
+        raise InputError(message, path=str(file)) from None
 
 
-def _packing(error: Exception) -> str:
-    return "gzip" if isinstance(error, EOFError | gzip.BadGzipFile | zlib.error) else "zstd"
+@contextmanager
+def _unpacked(raw: io.BufferedReader, packing: str) -> Iterator[io.BufferedReader]:
+    if packing == "zstd":
+        with extra("data", "zstd"):
+            import pyarrow as pa  # noqa: PLC0415  an extra, and slow to load
+        unpacked = pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")
+        with io.BufferedReader(cast("io.RawIOBase", unpacked)) as stream:
+            yield cast("io.BufferedReader", stream)
+    else:
+        yield cast("io.BufferedReader", gzip.GzipFile(fileobj=raw) if packing else raw)
 
 
 def _refuse_binary(head: bytes, file: InputFile) -> None:
-    if head.startswith(_UTF16):
+    if head.startswith(UTF16):
         message = "is UTF-16; convert it: save it as CSV UTF-8, or iconv -f UTF-16 -t UTF-8"
     elif head.startswith(_OLE):
         message = "is an XLS file or bears a password; save it as XLSX without one, or as CSV"
@@ -368,101 +375,71 @@ def _unreadable(error: Exception, file: InputFile) -> InputError:
     return InputError(f"cannot be read: {reason}; check the path and its rights", path=str(file))
 
 
-class LongLine(InputError):
-    """A line over the limit; the lines behind it can still be read."""
-
-    def __init__(self, head: str, longest: int, file: InputFile, line: int) -> None:
-        message = f"longer than {longest / MEGA:g} MB; {ALLOW_MORE}"
-        super().__init__(message, path=str(file), line=line)
-        self.line: int = line
-        self.head = head
-        """The beginning of the line."""
+class LongLineError(InputError):
+    """A line over the limit."""
 
 
-class TextLines:
-    """An iterator over lines with their ends, each with its number, from 1.
+class Line(NamedTuple):
+    """A line of a text file with its end."""
 
-    Bytes that are not UTF-8 become lone surrogates, so that one bad line does not hide the next;
-    `check_encoding` finds them.
+    number: int
+    """From 1."""
+    text: str
+    """U+FFFD in the place of bytes that cannot be decoded; of an overlong line the beginning."""
+    error: InputError | None = None
+    """An overlong line, or one in another encoding."""
+
+
+def text_lines(
+    stream: IO[bytes], max_line: float, on_chinese: Callable[[], object] | None = None
+) -> Iterator[Line]:
+    """Yield the lines of a UTF-8 file; one bad line does not hide the next.
 
     Args:
         stream: of `open_text`.
-        file: named in messages.
-        size: if positive, return pieces of about this many bytes, cut at a line end, with the
-            number of their first line.
-        max_line: the limit of a line in MB, its end included.
-
-    Raises:
-        LongLine: by `next`, for a line over the limit, which is not read whole.
-        InputError: the compressed data breaks off, or the file can be read no further.
+        max_line: the limit of a line in MB, its end included; no more of it is held.
+        on_chinese: called once if the first line that is not ASCII is GB18030 and not UTF-8; all
+            lines are decoded as GB18030 from there on. Without it such a line is an error.
     """
-
-    def __init__(
-        self, stream: IO[bytes], file: InputFile, size: int = 0, *, max_line: float = MAX_LINE
-    ) -> None:
-        self._stream = stream
-        self._file = file
-        self._size = size
-        self.longest = most_bytes(max_line)
-        self._number = 1
-        self._at_start = True
-        self._unread = b""
-        """The last piece of an overlong line; the next call skips the rest of it."""
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> tuple[int, str]:
-        while self._unread and not self._unread.endswith(b"\n"):
-            self._unread = self._read(self._stream.readline, _BUFFER)
-        self._unread = b""
-        before = self._read(self._stream.read, self._size) if self._size else b""
-        last = self._read(self._stream.readline, self.longest + 1)
-        number = self._number
-        if len(last) > self.longest:
-            self._number += before.count(b"\n") + 1
-            self._unread = last
-            head = self._text(last[:CLIPPED])
-            raise LongLine(head, self.longest, self._file, self._number - 1)
-        if not (text := self._text(before + last)):
-            raise StopIteration
-        self._number += text.count("\n")
-        return number, text
-
-    def _text(self, data: bytes) -> str:
-        text = data.decode(errors="surrogateescape")
-        if self._at_start:
-            text, self._at_start = text.removeprefix("\ufeff"), False
-        return text
-
-    def _read(self, read: Callable[[int], bytes], size: int) -> bytes:
+    most, number, encoding, is_ascii = most_bytes(max_line), 0, "utf-8", True
+    while data := stream.readline(most + 1):
+        number += 1
+        if number == 1:
+            data = data.removeprefix(BOM_UTF8)
+        if len(data) > most:
+            rest = data
+            while rest and not rest.endswith(b"\n"):
+                rest = stream.readline(_BUFFER)
+            long = LongLineError(f"longer than {most / MEGA:g} MB; {ALLOW_MORE}")
+            yield Line(number, data[:CLIPPED].decode(errors="replace"), long)
+            continue
+        if is_ascii and not data.isascii():
+            is_ascii = False
+            if on_chinese is not None and not _is(data, "utf-8") and _is(data, CHINESE):
+                encoding = CHINESE
+                on_chinese()
         try:
-            return read(size)
-        except (EOFError, OSError, zlib.error) as error:
-            if getattr(error, "errno", None) is not None:
-                raise _unreadable(error, self._file).at(str(self._file), self._number) from None
-            message = f"the {_packing(error)} data is damaged here ({error}); make the file again"
-            raise InputError(message, path=str(self._file), line=self._number) from None
+            yield Line(number, data.decode(encoding))
+        except UnicodeDecodeError as error:
+            yield Line(number, data.decode(encoding, "replace"), wrong_encoding(error))
+
+
+def _is(data: bytes, encoding: str) -> bool:
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def wrong_encoding(error: UnicodeDecodeError) -> InputError:
+    """Return the error of a line that cannot be decoded, with the byte and its column."""
+    column = error.start - error.object.rfind(b"\n", 0, error.start)
+    byte = f"byte {error.object[error.start]:#04x} at column {column}"
+    step = "convert the file, for example: iconv -f GB18030 -t UTF-8"
+    return InputError(f"not {error.encoding.upper()} ({byte}); {step}")
 
 
 def most_bytes(megabytes: float) -> int:
     """Return a limit in MB as bytes; infinity becomes the largest possible size."""
     return int(max(1, min(megabytes * MEGA, sys.maxsize - 1)))
-
-
-def check_encoding(text: str, line: int, file: object) -> None:
-    """Raise an InputError if a text of `TextLines` was not UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        column = len(text[: error.start].encode()) + 1
-        message = (
-            f"not UTF-8 (byte {ord(text[error.start]) - _ESCAPED_BYTE:#04x} at column {column}); "
-            "convert the file, for example: iconv -f GB18030 -t UTF-8"
-        )
-        raise InputError(message, path=str(file), line=line) from None
-
-
-def presentable(text: str) -> str:
-    """Return a line of `TextLines` with U+FFFD for each byte that is not UTF-8."""
-    return text.encode(errors="surrogateescape").decode(errors="replace")

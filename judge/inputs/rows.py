@@ -5,34 +5,37 @@ import json
 import re
 import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
-from io import BufferedReader
+from io import BufferedReader, StringIO
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import JsonValue
 
 from judge.errors import InputError, extra
-from judge.inputs.fields import NAMES
+from judge.inputs.fields import NAMES, Fields
 from judge.inputs.files import (
     ALLOW_MORE,
+    CHINESE,
     CLIPPED,
     MAX_LINE,
     MEGA,
     PEEK,
+    UTF16,
     InputFile,
-    LongLine,
-    TextLines,
-    check_encoding,
+    Line,
+    LongLineError,
     decompressed,
     input_files,
     most_bytes,
     open_raw,
-    presentable,
+    text_lines,
+    wrong_encoding,
 )
 from judge.inputs.paths import listed
 from judge.text.visible import clip, plural
@@ -55,9 +58,6 @@ _SHOWN: Final = 60
 """Characters of a value in a message."""
 _DELIMITERS: Final = ",;\t|"
 _JSON_HEAD: Final = re.compile(r"""\{|\[\s*(?:[\[{"\]]|$)""")
-_BLANK: Final = re.compile(r"[ \t\r\n]*")
-JSON: Final = json.JSONDecoder(parse_constant=lambda _: None)
-"""Reads NaN and Infinity, which Python writes and JSON does not have, as null."""
 
 PARQUET: Final = b"PAR1"
 ARROW_FILE: Final = b"ARROW1"
@@ -68,16 +68,12 @@ _COLUMN_BUFFER: Final = 1 << 20
 
 _MOST_UNPACKED: Final = 512 << 20
 """Bytes that a workbook may unpack to: a small file can hold any amount of the same."""
-_MOST_PARTS: Final = 10_000
-_CONTENT_TYPES: Final = "[Content_Types].xml"
-"""A part that each workbook has."""
 MOST_ROWS: Final = 1_048_576
 MOST_COLUMNS: Final = 256
-_ESCAPED: Final = re.compile(r"_x(00[01][0-9A-Fa-f]|005[Ff])_")
 _FAILED_FORMULAS: Final = {"#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A"}
 
-Fields = dict[str, JsonValue]
-_Lines = Iterator[tuple[int, str]]
+Report = Callable[[str], object]
+"""Called with a remark on how an input is read."""
 
 
 class Row(NamedTuple):
@@ -85,14 +81,16 @@ class Row(NamedTuple):
 
     file: InputFile
     line: int
-    """The number of its line, or of the row in a table, from 1."""
+    """The number of its line, or of the row in a table or a JSON array, from 1."""
     text: str
     """The row's text in the file; JSON for a row of a table."""
     fields: Fields | InputError
     """The fields of the row; an error if it cannot be read."""
 
 
-def read_rows(path: str | Path, *, max_line: float = MAX_LINE) -> Iterator[Row]:
+def read_rows(
+    path: str | Path, *, max_line: float = MAX_LINE, report: Report | None = None
+) -> Iterator[Row]:
     """Yield the rows of a file, a folder, a pattern or an address, one at a time.
 
     Parquet, Arrow and XLSX are recognised by their first bytes, JSON and CSV by the name's ending
@@ -101,137 +99,111 @@ def read_rows(path: str | Path, *, max_line: float = MAX_LINE) -> Iterator[Row]:
     Args:
         path: what to read.
         max_line: the limit of a line, or of a CSV record, in MB.
+        report: called for each CSV that is read as GB18030.
 
     Raises:
         InputError: a file cannot be read, is damaged, or has no rows of a known form.
         ConfigError: the library that reads it is not installed.
     """
     for file in input_files(path):
-        yield from file_rows(file, max_line)
+        yield from file_rows(file, max_line, report)
 
 
-def file_rows(file: InputFile, max_line: float = MAX_LINE) -> Iterator[Row]:
+def file_rows(
+    file: InputFile, max_line: float = MAX_LINE, report: Report | None = None
+) -> Iterator[Row]:
     """Yield the rows of one file, as `read_rows` does."""
-    with open_raw(file) as raw:
-        head = raw.peek(PEEK)
-        if head.startswith(XLSX):
-            yield from _sheet_rows(raw, file, max_line)
-            return
-        if head.startswith((PARQUET, ARROW_FILE, ARROW_STREAM)):
-            for number, row in enumerate(_column_rows(raw, file, head), 1):
-                text = json.dumps(row, ensure_ascii=False, default=_json_form)
-                yield _table_row(file, number, text, max_line, partial(_fields_in, text))
-            return
-        with decompressed(raw, file) as stream:
-            yield from _text_rows(stream, file, max_line)
+    try:
+        with open_raw(file) as raw:
+            head = raw.peek(PEEK)
+            if head.startswith(XLSX):
+                yield from _sheet_rows(raw, file, max_line)
+            elif head.startswith((PARQUET, ARROW_FILE, ARROW_STREAM)):
+                for number, row in enumerate(_column_rows(raw, head), 1):
+                    text = json.dumps(row, ensure_ascii=False, default=_json_form)
+                    yield _row(file, number, text, partial(_fields_in, text), max_line)
+            else:
+                with decompressed(raw, file) as stream:
+                    yield from _text_rows(stream, file, max_line, report)
+    except InputError as error:
+        raise error.at(str(file), error.line) from None
 
 
-# JSON and CSV
+def _row(
+    file: InputFile, line: int, text: str, read: Callable[[], Fields], max_line: float = MAX_LINE
+) -> Row:
+    fields: Fields | InputError
+    if len(text) > most_bytes(max_line):
+        long = InputError(f"the row is longer than {max_line:g} MB; {ALLOW_MORE}")
+        return Row(file, line, text[:CLIPPED], long)
+    try:
+        fields = read()
+    except InputError as error:
+        fields = error
+    return Row(file, line, text, fields)
 
 
-def _text_rows(stream: BufferedReader, file: InputFile, max_line: float) -> Iterator[Row]:
+# JSON
+
+
+def _text_rows(
+    stream: BufferedReader, file: InputFile, max_line: float, report: Report | None
+) -> Iterator[Row]:
     name = file.name.lower().removesuffix(".gz").removesuffix(".zst")
     head = stream.peek(PEEK).decode("utf-8-sig", "replace").lstrip()
+    is_csv, has_lines = name.endswith((".csv", ".tsv")), name.endswith((".jsonl", ".ndjson"))
+    if has_lines or name.endswith(".json") or (not is_csv and (not head or _JSON_HEAD.match(head))):
+        if _is_document(head, has_lines=has_lines):
+            return _document_rows(stream, file, max_line)
+        return _json_lines(stream, file, max_line)
     first = head.partition("\n")[0]
-    is_csv, lines = name.endswith((".csv", ".tsv")), name.endswith((".jsonl", ".ndjson"))
-    if lines or name.endswith(".json") or (not is_csv and (not head or _JSON_HEAD.match(head))):
-        if _is_document(head, lines=lines):
-            return _document_rows(
-                TextLines(stream, file, max_line=_DOCUMENT_LINES * max_line), file
-            )
-        return _json_lines(TextLines(stream, file, max_line=max_line), file)
     header = (name.strip().strip('"') for name in re.split(f"[{_DELIMITERS}]", first))
     if not is_csv and not any(map(_is_read, header)):
         what = f"is neither JSON lines nor CSV: it begins with {_short(first)}"
-        raise InputError(f"{what}, which names no column such as answer; {FORMS}", path=str(file))
-    return _csv_rows(TextLines(stream, file, max_line=max_line), file, max_line)
+        raise InputError(f"{what}, which names no column such as answer; {FORMS}")
+
+    def on_chinese() -> None:
+        if report is not None:
+            report(f"{file}: read as GB18030, because it is not UTF-8")
+
+    return _csv_rows(text_lines(stream, max_line, on_chinese), file, max_line)
 
 
-def _is_document(head: str, *, lines: bool) -> bool:
-    """Return whether a JSON file is an array, or has objects over many lines.
+def _is_document(head: str, *, has_lines: bool) -> bool:
+    """Return whether a JSON file is an array, or one object over many lines.
 
-    In a file that is named as one of `lines`, a first line `{"answer": "a",` is a broken line and
+    In a file that is named as one of lines, a first line `{"answer": "a",` is a broken line and
     not the beginning of an object over many lines; `{` alone is.
     """
     first, end, _ = head.partition("\n")
-    begins = first.rstrip() == "{" if lines else first.rstrip().endswith(("{", "[", ","))
+    begins = first.rstrip() == "{" if has_lines else first.rstrip().endswith(("{", "[", ","))
     return head.startswith("[") or (bool(end) and begins)
 
 
-def _is_read(column: str) -> bool:
-    """Return whether a column of this name is a field of a sample."""
-    known = any(column in keys for keys in NAMES.values())
-    return known or _NUMBERED_CHUNK.fullmatch(column) is not None
+def _json_lines(stream: BufferedReader, file: InputFile, max_line: float) -> Iterator[Row]:
+    for number, text, error in text_lines(stream, max_line):
+        if error is not None:
+            yield Row(file, number, text, error)
+        elif text.strip():
+            yield _row(file, number, text, partial(json_object, text))
 
 
-def _text_row(file: InputFile, line: int, text: str, read: Callable[[], Fields]) -> Row:
-    fields: Fields | InputError
+def _document_rows(stream: BufferedReader, file: InputFile, max_line: float) -> Iterator[Row]:
+    """Yield a row for each object of a JSON array, or one row for an object."""
+    most = most_bytes(_DOCUMENT_LINES * max_line)
+    data = stream.read(most + 1)
+    if len(data) > most:
+        what = f"is one JSON document of over {most / MEGA:g} MB, which is held whole"
+        step = "make it lines, as jq -c '.[]' does, or allow more with --max-line"
+        raise InputError(f"{what}; {step}")
     try:
-        check_encoding(text, line, file)
-        fields = read()
-    except InputError as error:
-        fields = error.at(str(file), line)
-    return Row(file, line, presentable(text), fields)
-
-
-def _json_lines(lines: _Lines, file: InputFile) -> Iterator[Row]:
-    while True:
-        try:
-            number, line = next(lines)
-        except StopIteration:
-            return
-        except LongLine as error:
-            yield Row(file, error.line, presentable(error.head), error)
-            continue
-        if line.strip():
-            yield _text_row(file, number, line, partial(json_object, line))
-
-
-def _document_rows(lines: TextLines, file: InputFile) -> Iterator[Row]:
-    """Yield a row for each object of a JSON array, and for each object printed over many lines.
-
-    A row's number is the line on which its array or object begins, and at least one more than that
-    of the row before it.
-    """
-    kept, size = list[str](), 0
-    for number, text in lines:
-        check_encoding(text, number, file)
-        kept.append(text)
-        size += len(text)
-        if size > lines.longest:
-            what = f"is one JSON document of over {lines.longest / MEGA:g} MB, which is held whole"
-            step = "make it lines, as jq -c '.[]' does, or allow more with --max-line"
-            raise InputError(f"{what}; {step}", path=str(file))
-    number = 0
-    for line, value in _json_values("".join(kept), file):
-        for each in value if isinstance(value, list) else [value]:
-            number = max(number + 1, line)
-            yield row_of(file, number, each)
-
-
-def _json_values(text: str, file: InputFile) -> Iterator[tuple[int, JsonValue]]:
-    """Yield the JSON values in a text, each with the line on which it begins."""
-    line, place = 1, 0
-    while True:
-        blank = _BLANK.match(text, place)
-        begin = blank.end() if blank else place
-        line += text.count("\n", place, begin)
-        if begin == len(text):
-            return
-        try:
-            value, place = JSON.raw_decode(text, begin)
-        except json.JSONDecodeError as error:
-            what = f"{error.msg.removesuffix(' at')} at column {error.colno}; mend the file"
-            line = error.lineno
-        except RecursionError:
-            what = "nested too deeply; flatten it"
-        except ValueError as error:  # Python's own limit on digits
-            what = f"{error}; mend the file"
-        else:
-            yield line, value
-            line += text.count("\n", begin, place)
-            continue
-        raise InputError(f"bad JSON: {what}", path=str(file), line=line)
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise wrong_encoding(error).at("", line) from None
+    value = _json_value(text, "the file")
+    for number, each in enumerate(value if isinstance(value, list) else [value], 1):
+        yield row_of(file, number, each)
 
 
 def row_of(file: InputFile, line: int, value: JsonValue) -> Row:
@@ -248,89 +220,91 @@ def json_object(line: str) -> Fields:
     """Return the JSON object on a line; raise InputError if there is none."""
     try:
         # The line end is a control character, which json would report in a line that is cut off.
-        value = JSON.decode(line.rstrip("\r\n"))
-    except json.JSONDecodeError as error:
-        what = error.msg.removesuffix(" at")
-        message = f"bad JSON: {what} at column {error.colno}: {_short(line)}; mend the line"
-    except RecursionError:
-        message = "bad JSON: lists or objects are nested too deeply; mend the line"
-    except ValueError:  # Python's own limit on digits
-        message = "bad JSON: a number has too many digits; mend the line"
-    else:
-        if isinstance(value, dict):
-            return value
-        message = f"holds {_short(line)}; each line is one JSON object, {{…}}"
-        if isinstance(value, list):
-            message += ". Of a JSON array, jq -c '.[]' makes such lines"
+        value = _json_value(line.rstrip("\r\n"), "the line")
+    except InputError as error:
+        raise error.at("", None) from None
+    if isinstance(value, dict):
+        return value
+    message = f"holds {_short(line)}; each line is one JSON object, {{…}}"
+    if isinstance(value, list):
+        message += ". Of a JSON array, jq -c '.[]' makes such lines"
     raise InputError(message)
+
+
+def _json_value(text: str, what: str) -> JsonValue:
+    """Return a JSON value, with null for NaN and Infinity, which Python writes and JSON lacks."""
+    line: int | None = None
+    try:
+        value: JsonValue = json.loads(text, parse_constant=lambda _: None)
+    except json.JSONDecodeError as error:
+        line = error.lineno
+        shown = _short(error.doc.split("\n")[error.lineno - 1])
+        problem = f"{error.msg.removesuffix(' at')} at column {error.colno}: {shown}"
+    except RecursionError:
+        problem = "lists or objects are nested too deeply"
+    except ValueError:  # Python's own limit on digits
+        problem = "a number has too many digits"
+    else:
+        return value
+    raise InputError(f"bad JSON: {problem}; mend {what}", line=line)
 
 
 def _short(text: str) -> str:
     return repr(clip(text.strip(), _SHOWN))
 
 
-class _Record:
-    """An iterator over lines for a CSV reader; it keeps the lines of the current record."""
-
-    def __init__(self, lines: _Lines, file: InputFile, max_line: float) -> None:
-        self._lines = lines
-        self._file = file
-        self._max_line = max_line
-        self.begin()
-
-    def begin(self) -> None:
-        """Forget the lines of the record before."""
-        self.kept: list[tuple[int, str]] = []
-        self._room = most_bytes(self._max_line)
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> str:
-        number, line = next(self._lines)
-        self.kept.append((number, line))
-        self._room -= len(line)
-        if self._room < 0:
-            what = f"the record is longer than {self._max_line:g} MB; close its quotation marks"
-            place = self.kept[0][0]
-            raise InputError(f"{what}, or {ALLOW_MORE}", path=str(self._file), line=place)
-        return line
+# CSV
 
 
-def csv_reader(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    """Return the records of a CSV, read strictly, with cells of any length.
+class Record(NamedTuple):
+    """A record of a CSV."""
+
+    line: int
+    """The line on which it begins, from 1."""
+    text: str
+    cells: list[str]
+    error: InputError | None = None
+
+
+def csv_records(lines: Iterable[Line], max_line: float = MAX_LINE) -> Iterator[Record]:
+    """Yield the records of a CSV, with cells of any length; one that is bad does not hide the next.
+
+    The delimiter is the comma, semicolon, tab or bar that is most frequent in the first line that
+    is not blank.
 
     Raises:
-        csv.Error: by `next`, for a record that is broken.
+        InputError: a record is longer than `max_line` MB, as behind an open quotation mark.
     """
     csv.field_size_limit(2**31 - 1)  # a record has its own limit
-    return csv.reader(lines, delimiter=delimiter, strict=True)
+    most, size, kept = most_bytes(max_line), 0, list[Line]()
+    given, head = iter(lines), list[Line]()
+    for line in given:
+        head.append(line)
+        if line.text.strip():
+            break
 
+    def record_lines() -> Iterator[str]:
+        nonlocal size
+        for line in chain(head, given):
+            kept.append(line)
+            size += len(line.text)
+            if size > most or isinstance(line.error, LongLineError):
+                what = f"the record is longer than {max_line:g} MB; close its quotation marks"
+                raise InputError(f"{what}, or {ALLOW_MORE}", line=kept[0].number)
+            yield line.text
 
-def _csv_rows(lines: _Lines, file: InputFile, max_line: float) -> Iterator[Row]:
-    """Yield a row for each record under the header; an empty cell is an absent field."""
-    record = _Record(lines, file, max_line)
-    first = next(record, "")
-    check_encoding(first, 1, file)
-    reader = csv_reader(chain([first], record), max(_DELIMITERS, key=first.count))
-    try:
-        header = [name.strip() for name in next(reader, [])]
-    except csv.Error as error:
-        raise _bad_csv(error).at(str(file), 1) from None
-    _unique_header(header, str(file), 1)
+    delimiter = max(_DELIMITERS, key=head[-1].text.count) if head else ","
+    reader = csv.reader(record_lines(), delimiter=delimiter, strict=True)
     while True:
-        record.begin()
+        kept, size = [], 0
         try:
             cells = next(reader, None)
-        except csv.Error as error:
-            number, text = record.kept[0][0], "".join(line for _, line in record.kept)
-            yield Row(file, number, presentable(text), _bad_csv(error).at(str(file), number))
-            continue
+            error = next((line.error for line in kept if line.error), None)
+        except csv.Error as bad:
+            cells, error = [], _bad_csv(bad)
         if cells is None:
             return
-        if any(cells):
-            number, text = record.kept[0][0], "".join(line for _, line in record.kept)
-            yield _text_row(file, number, text, partial(_csv_object, header, cells))
+        yield Record(kept[0].number, "".join(line.text for line in kept), cells, error)
 
 
 def _bad_csv(error: Exception) -> InputError:
@@ -343,10 +317,68 @@ def _bad_csv(error: Exception) -> InputError:
     return InputError(f"bad CSV: {message}; {hint}")
 
 
+def _csv_rows(lines: Iterable[Line], file: InputFile, max_line: float) -> Iterator[Row]:
+    """Yield a row for each record under the header; an empty cell is an absent field."""
+    header: list[str] | None = None
+    for record in csv_records(lines, max_line):
+        if header is None:
+            header = _csv_header(record)
+        elif record.error is not None:
+            yield Row(file, record.line, record.text, record.error)
+        elif any(record.cells):
+            read = partial(_csv_object, header, record.cells)
+            yield _row(file, record.line, record.text, read)
+
+
+def _csv_header(record: Record) -> list[str] | None:
+    """Return the names of the columns; None for a blank line."""
+    if record.error is not None:
+        raise record.error.at("", record.line)
+    header = [name.strip() for name in record.cells]
+    _refuse_doubled(header, record.line)
+    return header if any(header) else None
+
+
+def csv_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a sheet saved as CSV that are not blank, with their numbers in the sheet.
+
+    Args:
+        data: in UTF-8, UTF-16 or GB18030.
+
+    Raises:
+        InputError: another encoding, a quotation mark is never closed, or a row has cells beyond
+            the header's.
+    """
+    lines = enumerate(StringIO(_decoded(data), newline=""), 1)
+    width = 0
+    for number, record in enumerate(csv_records(Line(*each) for each in lines), 1):
+        if record.error is not None:
+            raise InputError(f"row {number}: {record.error.problem}, or save the sheet again")
+        if not any(map(str.strip, record.cells)):
+            continue
+        width = width or len(record.cells)
+        if any(map(str.strip, record.cells[width:])):
+            raise InputError(f"row {number}: {_too_many_cells(record.cells, width)}")
+        yield number, record.cells
+
+
+def _decoded(data: bytes) -> str:
+    # UTF-8 before GB18030: next to no other text is valid UTF-8 by chance.
+    for encoding in ("utf-16",) if data.startswith(UTF16) else ("utf-8-sig", CHINESE):
+        with suppress(UnicodeDecodeError):
+            return data.decode(encoding)
+    step = "save the sheet again, as CSV UTF-8 or XLSX"
+    raise InputError(f"is neither UTF-8, UTF-16 nor GB18030; {step}")
+
+
+def _too_many_cells(cells: list[str], width: int) -> str:
+    found = f"{len(cells)} cells under {width} {plural(width, 'column')}"
+    return f"{found}; quote cells that hold the delimiter"
+
+
 def _csv_object(header: list[str], cells: list[str]) -> Fields:
     if any(cells[len(header) :]):
-        width = f"{len(header)} {plural(len(header), 'column')}"
-        raise InputError(f"{len(cells)} cells under {width}; quote cells that hold commas")
+        raise InputError(_too_many_cells(cells, len(header)))
     fields: Fields = {}
     for name, cell in zip_longest(header, cells[: len(header)], fillvalue=""):
         if name in _LIST_KEYS and cell.strip():
@@ -358,27 +390,25 @@ def _csv_object(header: list[str], cells: list[str]) -> Fields:
 
 
 def _json_cell(name: str, cell: str) -> JsonValue:
-    try:
-        value: JsonValue = JSON.decode(cell)
-    except (json.JSONDecodeError, RecursionError) as error:
-        value = listed(cell)  # as `pandas.to_csv` writes it
-        if not isinstance(value, str):
-            return value
-        message = f"not JSON ({error}): {_short(cell)}; write the cell with json.dumps"
-        raise InputError(message, field=name) from None
-    except ValueError:  # Python's own limit on digits
-        message = "bad JSON: a number has too many digits; mend the cell"
-        raise InputError(message, field=name) from None
-    return value
+    value = listed(cell)  # JSON, or as `pandas.to_csv` writes a list
+    if not isinstance(value, str):
+        return value
+    message = f"is no list: {_short(cell)}; write the cell with json.dumps"
+    raise InputError(message, field=name)
 
 
-def _unique_header(header: Iterable[str], path: str, line: int | None = None) -> None:
+def _refuse_doubled(header: Iterable[str], line: int | None = None) -> None:
     """Raise an InputError if two columns have the same name."""
-    seen = set[str]()
-    for name in filter(None, header):
-        if name in seen:
-            raise InputError(f"column {name!r} stands twice; rename one", path=path, line=line)
-        seen.add(name)
+    for name, count in Counter(filter(None, header)).items():
+        if count > 1:
+            message = f"column {name!r} is there {count} times; rename all but one"
+            raise InputError(message, line=line)
+
+
+def _is_read(column: str) -> bool:
+    """Return whether a column of this name is a field of a sample."""
+    known = any(column in keys for keys in NAMES.values())
+    return known or _NUMBERED_CHUNK.fullmatch(column) is not None
 
 
 # Tables
@@ -425,7 +455,7 @@ def plain_fields(row: Mapping[str, Any]) -> Fields:
 
 
 def _fields_in(text: str) -> Fields:
-    return table_fields(without_nulls(JSON.decode(text)))
+    return table_fields(without_nulls(json.loads(text, parse_constant=lambda _: None)))
 
 
 def _json_form(value: object) -> str | dict[str, int]:
@@ -437,21 +467,7 @@ def _json_form(value: object) -> str | dict[str, int]:
         return {"bytes": len(value)}
 
 
-def _table_row(
-    file: InputFile, number: int, text: str, max_line: float, read: Callable[[], Fields]
-) -> Row:
-    fields: Fields | InputError
-    if len(text) > most_bytes(max_line):
-        long = InputError(f"the row is longer than {max_line:g} MB; {ALLOW_MORE}")
-        return Row(file, number, text[:CLIPPED], long)
-    try:
-        fields = read()
-    except InputError as error:
-        fields = error
-    return Row(file, number, text, fields)
-
-
-def _column_rows(stream: IO[bytes], file: InputFile, head: bytes) -> Iterator[dict[str, Any]]:
+def _column_rows(stream: IO[bytes], head: bytes) -> Iterator[dict[str, Any]]:
     kind = "Parquet" if head.startswith(PARQUET) else "Arrow"
     with extra("data", kind):
         from pyarrow import ArrowException  # noqa: PLC0415  an extra, and slow to load
@@ -459,13 +475,13 @@ def _column_rows(stream: IO[bytes], file: InputFile, head: bytes) -> Iterator[di
     failures = (ArrowException, ArithmeticError, LookupError, MemoryError, OSError, ValueError)
     try:
         for batch in _batches(stream, head):
-            _unique_header(batch.schema.names, str(file))
+            _refuse_doubled(batch.schema.names)
             batch.validate(full=True)  # offsets that lead elsewhere would be followed
             yield from batch_rows(batch)
     except failures as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         what = f"is no sound {kind} file ({reason}); write it again"
-        raise InputError(what, path=str(file)) from None
+        raise InputError(what) from None
 
 
 def _batches(stream: IO[bytes], head: bytes) -> Iterator["RecordBatch"]:
@@ -513,11 +529,10 @@ def worksheets(stream: IO[bytes], extra_name: str = "data") -> Iterator[list["Wo
     with extra(extra_name, "XLSX", "use CSV, or "):
         from openpyxl import load_workbook  # noqa: PLC0415  an extra, and slow to load
     try:
-        _refuse_other(stream)
+        _refuse_large(stream)
         # openpyxl warns of styles and extensions, which are not read.
         with warnings.catch_warnings(action="ignore"):
-            book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
-        yield book.worksheets
+            yield load_workbook(stream, read_only=True, data_only=True, keep_links=False).worksheets
     except (InputError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001  of a damaged workbook openpyxl raises anything
@@ -525,17 +540,12 @@ def worksheets(stream: IO[bytes], extra_name: str = "data") -> Iterator[list["Wo
         raise InputError(message) from None
 
 
-def _refuse_other(stream: IO[bytes]) -> None:
+def _refuse_large(stream: IO[bytes]) -> None:
     with zipfile.ZipFile(stream) as archive:
-        parts = archive.infolist()
         # zipfile reads no more of a part than the size that it declares.
-        if len(parts) > _MOST_PARTS or sum(p.file_size for p in parts) > _MOST_UNPACKED:
+        if sum(part.file_size for part in archive.infolist()) > _MOST_UNPACKED:
             most = _MOST_UNPACKED >> 20
             raise InputError(f"unpacks to more than {most} MiB; save the sheet as CSV")
-        if "mimetype" in archive.namelist():
-            raise InputError("is an OpenDocument file; save the sheet as XLSX or CSV")
-        if _CONTENT_TYPES not in archive.namelist():
-            raise InputError("is a ZIP archive and no XLSX; unpack it, and name what is in it")
 
 
 def sheet_rows(
@@ -549,24 +559,14 @@ def sheet_rows(
     # The extent that a sheet declares may be wrong, so these limits are ours.
     rows = sheet.iter_rows(max_row=MOST_ROWS, max_col=columns, values_only=True)
     filled = 0
-    for number, values in enumerate(_without_warnings(rows), 1):
-        if values.count(None) == len(values):
+    for number, values in enumerate(rows, 1):
+        cells = list(map(_cell_text, values))
+        if not any(map(str.strip, cells)):
             continue
         if filled == most:
             raise InputError(f"row {number}: over {most:,} rows are filled in; split the sheet")
         filled += 1
-        cells = list(map(_cell_text, values))
-        if any(map(str.strip, cells)):
-            yield number, cells
-
-
-def _without_warnings(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    while True:
-        with warnings.catch_warnings(action="ignore"):
-            row = next(rows, None)
-        if row is None:
-            return
-        yield row
+        yield number, cells
 
 
 def _cell_text(value: object) -> str:
@@ -576,36 +576,37 @@ def _cell_text(value: object) -> str:
         return str(int(value))
     if isinstance(value, datetime):
         return str(value).removesuffix(" 00:00:00")
-    text = "" if value is None else str(value)
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+    return "" if value is None else _unescaped(str(value))
+
+
+def _unescaped(text: str) -> str:
+    """Return a cell's text with the characters that XML writes as `_x000D_`."""
+    from openpyxl.utils.escape import unescape  # noqa: PLC0415  an extra, and slow to load
+
+    return unescape(text) if "_x" in text else text
 
 
 def _sheet_rows(stream: IO[bytes], file: InputFile, max_line: float) -> Iterator[Row]:
     """Yield the rows of the first sheet that is not hidden, under its first row."""
-    header: list[str] = []
-    try:
-        with worksheets(stream) as sheets:
-            shown = next((each for each in sheets if each.sheet_state == "visible"), sheets[0])
-            for number, cells in sheet_rows(shown, MOST_ROWS, MOST_COLUMNS + 1):
-                if not header:
-                    header = _sheet_header(cells, file)
-                    continue
-                more = list(filter(str.strip, cells[len(header) :]))
-                row = dict(zip(header, cells, strict=False)) | ({"": more} if more else {})
-                text = json.dumps(row, ensure_ascii=False)
-                read = partial(_sheet_object, header, cells[: len(header)], more)
-                yield _table_row(file, number, text, max_line, read)
-    except InputError as error:
-        raise error.at(str(file), error.line) from None
+    with worksheets(stream) as sheets:
+        shown = next((each for each in sheets if each.sheet_state == "visible"), sheets[0])
+        rows = sheet_rows(shown, MOST_ROWS, MOST_COLUMNS + 1)
+        header = _sheet_header(next(rows, (0, []))[1])
+        for number, cells in rows:
+            more = list(filter(str.strip, cells[len(header) :]))
+            row = dict(zip(header, cells, strict=False)) | ({"": more} if more else {})
+            text = json.dumps(row, ensure_ascii=False)
+            read = partial(_sheet_object, header, cells[: len(header)], more)
+            yield _row(file, number, text, read, max_line)
 
 
-def _sheet_header(cells: list[str], file: InputFile) -> list[str]:
+def _sheet_header(cells: list[str]) -> list[str]:
     header = [name.strip() for name in cells]
     while header and not header[-1]:
         header.pop()
     if len(header) > MOST_COLUMNS:
         raise InputError(f"over {MOST_COLUMNS} columns have names; keep fewer, or save it as CSV")
-    _unique_header(header, str(file), 1)
+    _refuse_doubled(header, 1)
     return header
 
 

@@ -34,7 +34,6 @@ from judge.inputs.files import MAX_LINE, InputFile, hash_of, input_files, named,
 from judge.inputs.files import spoken as name_of_input
 from judge.inputs.rows import (
     FORMS,
-    JSON,
     Row,
     batch_rows,
     file_rows,
@@ -104,7 +103,7 @@ def read_samples(
         max_line: the limit of a line, or of a CSV record, in MB; a longer one is a bad line.
         unique: whether a qid that is not unique makes its line a bad one.
         mapping: paths by field, as in `judge.inputs.shapes.Reader`.
-        report: called with a description of how another tool's rows are read.
+        report: called with each remark on how the input is read.
 
     Raises:
         ConfigError: the mapping is wrong, or the library that reads the file is not installed.
@@ -114,7 +113,7 @@ def read_samples(
     many = len(files) > 1
     reader = Reader(frozenset(needs) | {"qid"} if many else needs, mapping, report)
     seen = _Seen("on line")
-    for row in chain.from_iterable(_unwrapped(file, max_line, reader) for file in files):
+    for row in chain.from_iterable(_unwrapped(file, max_line, reader, report) for file in files):
         try:
             if isinstance(row.fields, InputError):
                 raise row.fields
@@ -132,10 +131,12 @@ def read_samples(
             yield sample
 
 
-def _unwrapped(file: InputFile, max_line: float, reader: Reader) -> Iterator[Row]:
+def _unwrapped(
+    file: InputFile, max_line: float, reader: Reader, report: Callable[[str], object] | None
+) -> Iterator[Row]:
     """Yield the rows of a file, and those in an object such as `{"data": [row, …]}`."""
     number = 0
-    for row in file_rows(file, max_line):
+    for row in file_rows(file, max_line, report):
         whole = {} if isinstance(row.fields, InputError) else row.fields
         inner = _wrapped_rows(whole)
         if not inner or reader.knows(whole):
@@ -480,7 +481,7 @@ def _json_value(value: Any, where: str, depth: int = 0) -> JsonValue:  # noqa: A
     if type(value).__name__ in _NULL_TYPES:
         value = None
     if value is None or isinstance(value, bool | int | float | str):
-        atom: JsonValue = JSON.decode(json.dumps(value))
+        atom: JsonValue = json.loads(json.dumps(value), parse_constant=lambda _: None)
         return atom
     if isinstance(value, Mapping):
         return {str(key): _json_value(each, str(key), depth + 1) for key, each in value.items()}

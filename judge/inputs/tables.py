@@ -3,7 +3,6 @@
 Cells never begin a formula; CSV has the form that spreadsheets write and read.
 """
 
-import codecs
 import csv
 import gzip
 import io
@@ -20,10 +19,9 @@ from typing import IO, Final
 
 from pydantic import BaseModel
 
-from judge.errors import ConfigError, InputError, RunError, extra
-from judge.inputs.rows import csv_reader
+from judge.errors import ConfigError, RunError, extra
 from judge.messages import Lang, Messages
-from judge.text.visible import plural, visible
+from judge.text.visible import visible
 
 Value = str | float | None
 Write = Callable[[Mapping[str, Value]], None]
@@ -42,11 +40,6 @@ _FORMULA: Final = re.compile(r"'*+(?:\s*+[=+\-@＝＋－＠]|[\t\r\n])")
 _LINE_END: Final = re.compile(r"\r\n?")
 # XML, and so XLSX, cannot hold these, nor most of what `visible` shows.
 _NO_XML: Final = dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd")
-_DELIMITERS: Final = (",", ";", "\t")
-_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# UTF-8 first: next to no other text is valid UTF-8 by chance. GB18030 is what Excel and WPS save
-# where Windows speaks Chinese.
-_ENCODINGS: Final = ("utf-8-sig", "gb18030")
 
 
 @contextmanager
@@ -312,58 +305,6 @@ def csv_row(cells: Sequence[str]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_ALL).writerow(cells)
     return out.getvalue()
-
-
-def csv_rows(
-    data: bytes, path: Path, known: Callable[[str], bool]
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a CSV that are not blank, each with its number in the spreadsheet.
-
-    The delimiter is the comma, semicolon or tab that parts the first row into the most known
-    headers.
-
-    Args:
-        data: in UTF-8, UTF-16 or GB18030.
-        path: where it stands, for messages.
-        known: whether a header is one that the reader looks for.
-
-    Raises:
-        InputError: another encoding, a quotation mark is never closed, or a row has cells beyond
-            the header's.
-    """
-    text = _decoded(data, path)
-    delimiter = max(_DELIMITERS, key=lambda sign: _recognised(text, sign, known))
-    number, width = 0, None
-    try:
-        for number, cells in enumerate(csv_reader(io.StringIO(text, newline=""), delimiter), 1):
-            if not any(map(str.strip, cells)):
-                continue
-            width = width or len(cells)
-            if any(map(str.strip, cells[width:])):
-                under = f"{len(cells)} cells under {width} {plural(width, 'column')}"
-                message = f"row {number}: {under}; "
-                raise InputError(message + "quote cells that hold the delimiter", path=str(path))
-            yield number, cells
-    except csv.Error as error:
-        hint = "close the quotation mark that opens here, or save the sheet again"
-        message = f"row {number + 1}: bad CSV ({error}); {hint}"
-        raise InputError(message, path=str(path)) from None
-
-
-def _recognised(text: str, delimiter: str, known: Callable[[str], bool]) -> int:
-    try:
-        rows = csv_reader(io.StringIO(text, newline=""), delimiter)
-        return sum(map(known, next((row for row in rows if any(map(str.strip, row))), [])))
-    except csv.Error:
-        return 0  # this delimiter makes no sense of it; if none does, the reading says why
-
-
-def _decoded(data: bytes, path: Path) -> str:
-    step = "save the sheet again, as CSV UTF-8 or XLSX"
-    for encoding in ("utf-16",) if data.startswith(_UTF16) else _ENCODINGS:
-        with suppress(UnicodeDecodeError):
-            return data.decode(encoding)
-    raise InputError(f"is neither UTF-8, UTF-16 nor GB18030; {step}", path=str(path))
 
 
 def _cut_mark(count: int, lang: Lang) -> str:

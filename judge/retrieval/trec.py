@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from judge.errors import InputError
-from judge.inputs.files import MAX_LINE, InputFile, TextLines, check_encoding, open_text
+from judge.inputs.files import MAX_LINE, InputFile, open_text, text_lines
 from judge.text.visible import counted
 
 _QRELS: Final = "qid iteration docid relevance"
@@ -70,8 +70,9 @@ def _rows(path: Path, columns: str, max_line: float) -> Iterator[tuple[int, list
     width, empty = len(columns.split()), True
     file = InputFile(str(path))
     with open_text(file) as stream:
-        for line, text in TextLines(stream, file, max_line=max_line):
-            check_encoding(text, line, path)
+        for line, text, error in text_lines(stream, max_line):
+            if error is not None:
+                raise error.at(str(path), line)
             cells = _CELL.findall(text)
             if not cells:
                 continue

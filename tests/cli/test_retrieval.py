@@ -123,7 +123,6 @@ BAD_SAMPLES = {
     "nowhere.jsonl": "nowhere.jsonl: no such file",
     "broken.jsonl": "broken.jsonl, line 3",
     "wrong_types.jsonl": "line 2, field 'chunks'",
-    "gb18030.csv": "not UTF-8",
     "overlap.jsonl": "says what is relevant",
 }
 BAD_LINES: list[tuple[list[dict[str, JsonValue]], str]] = [

@@ -86,8 +86,8 @@ def test_files_of_an_object_store_are_read_in_large_pieces(bucket: Bucket) -> No
     for given, says in {
         "s3://bucket/none": "^s3://bucket/none: no such",
         "s3://bucket/a/*.csv": r"^s3://bucket/a/\*\.csv: no file there",
-        "s3://bucket/a?geheim=1": "^s3://bucket/a: cannot be read",
-        "s3://key:geheim@bucket/a": "^an address with keys in it is not taken",
+        "s3://bucket/a?geheim=1": "^an address with keys or options in it is not read",
+        "s3://key:geheim@bucket/a": "^an address with keys or options",
     }.items():
         with pytest.raises(InputError, match=says):
             input_files(given)

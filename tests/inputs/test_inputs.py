@@ -164,7 +164,7 @@ def test_a_table_that_is_none_says_so_in_a_line(tmp_path: Path) -> None:
     twice = pa.table([pa.array(["a"]), pa.array(["b"])], names=["answer", "answer"])
     with ipc.new_file(path, twice.schema) as file:
         file.write_table(twice)
-    refused("column 'answer' stands twice; rename one")
+    refused("column 'answer' is there 2 times")
     # Nothing but its full check sees that a text is not UTF-8.
     strings = pa.StringArray.from_buffers(
         1, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")
@@ -176,7 +176,7 @@ def test_a_table_that_is_none_says_so_in_a_line(tmp_path: Path) -> None:
     as_sheet(path, [{"answer": "a"}])
     refused("field 'chunks': is missing")
     for header, says in {
-        ("answer", "answer"): "line 1: column 'answer' stands twice",
+        ("answer", "answer"): "line 1: column 'answer' is there 2 times",
         tuple(f"c{number}" for number in range(257)): "over 256 columns have names",
     }.items():
         book = openpyxl.Workbook()
