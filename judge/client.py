@@ -6,15 +6,21 @@ import math
 import os
 import secrets
 import threading
-import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from functools import wraps
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import httpx
 from pydantic import ValidationError
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_exponential
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception_type,
+    stop_before_delay,
+    wait_exponential,
+)
 
 from judge.config import CLIENT_TOKEN, bearer, checked_url
 from judge.errors import (
@@ -30,34 +36,39 @@ from judge.inputs.samples import each
 from judge.records import Sample, SampleResult
 from judge.service.wire import OPEN, BatchStatus, Options, ProblemDetails
 
+_Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-_BUSY: Final = frozenset({429, 502, 503})
-_PAGE: Final = 500
-"""The number of results in one response."""
-_AWAY_SECONDS: Final = 10.0
+_BUSY_STATUSES: Final = frozenset({429, 502, 503})
+_PAGE_RESULTS: Final = 500
+_CONNECT_PATIENCE_SECONDS: Final = 10.0
 """A service that accepts no connection for this long counts as absent."""
-_PIECE: Final = 1 << 20
+_PIECE_BYTES: Final = 1 << 20
 
 
 class _Retry(Exception):
     """A failure that another attempt may not have."""
 
-    def __init__(self, trouble: JudgeError, seconds: float = 0.0, *, is_away: bool = False) -> None:
+    def __init__(self, error: JudgeError, *, retry_after: str = "", absent: bool = False) -> None:
         super().__init__()
-        self.trouble = trouble
-        self.seconds = seconds
-        """The time that the service asks to wait."""
-        self.is_away = is_away
+        self.error = error
+        self.seconds = float(retry_after) if retry_after.isdecimal() else 0.0
+        """The wait that the service asks for."""
+        self.absent = absent
         """Whether there was no connection."""
 
 
 _backoff: Final = wait_exponential(multiplier=0.2, max=10.0)
 
 
-def _wait(state: RetryCallState) -> float:
+def _failure(state: RetryCallState) -> _Retry | None:
     error = state.outcome.exception() if state.outcome else None
-    return max(_backoff(state), error.seconds if isinstance(error, _Retry) else 0.0)
+    return error if isinstance(error, _Retry) else None
+
+
+def _wait(state: RetryCallState) -> float:
+    failure = _failure(state)
+    return max(_backoff(state), failure.seconds if failure else 0.0)
 
 
 class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
@@ -102,58 +113,40 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         """Close the connections."""
         await self._http.aclose()
 
-    async def _send(
-        self,
-        method: str,
-        path: str,
-        body: bytes | Path = b"",
-        **rest: Any,  # noqa: ANN401  arguments of httpx
-    ) -> httpx.Response:
+    def _is_over(self, state: RetryCallState) -> bool:
+        failure, patience = _failure(state), self._patience
+        if failure and failure.absent:
+            patience = min(patience, _CONNECT_PATIENCE_SECONDS)
+        return stop_before_delay(patience)(state)
+
+    async def _send(self, method: str, path: str, **request: Any) -> httpx.Response:  # noqa: ANN401
         """Return the response. A busy service or a broken connection is tried again.
 
         Every request may be sent twice: a batch is sent under an id of its own.
         """
-        began = time.monotonic()
-
-        def is_over(state: RetryCallState) -> bool:
-            error = state.outcome.exception() if state.outcome else None
-            is_away = isinstance(error, _Retry) and error.is_away
-            patience = min(self._patience, _AWAY_SECONDS) if is_away else self._patience
-            return time.monotonic() - began + (state.upcoming_sleep or 0.0) > patience
-
+        attempts = AsyncRetrying(
+            retry=retry_if_exception_type(_Retry), wait=_wait, stop=self._is_over, reraise=True
+        )
         try:
-            async for attempt in AsyncRetrying(
-                retry=retry_if_exception_type(_Retry), wait=_wait, stop=is_over, reraise=True
-            ):
-                with attempt:
-                    return await self._send_once(method, path, body, **rest)
-        except _Retry as error:
-            raise error.trouble from None
-        raise AssertionError("there is always another attempt")
+            return await attempts(self._send_once, method, path, **request)
+        except _Retry as failure:
+            raise failure.error from None
 
-    async def _send_once(
-        self,
-        method: str,
-        path: str,
-        body: bytes | Path,
-        **rest: Any,  # noqa: ANN401  arguments of httpx
-    ) -> httpx.Response:
-        content = body if isinstance(body, bytes) else _pieces(body)
+    async def _send_once(self, method: str, path: str, **request: Any) -> httpx.Response:  # noqa: ANN401
+        if isinstance(file := request.get("content"), Path):
+            request["content"] = _pieces(file)
         try:
-            response = await self._http.request(method, path, content=content, **rest)
+            response = await self._http.request(method, path, **request)
         except httpx.TransportError as error:
-            trouble = JudgeUnavailable(
-                f"the service cannot be reached ({type(error).__name__}); check that judge serve "
-                "runs there, and the address"
-            )
-            is_away = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-            raise _Retry(trouble, is_away=is_away) from None
+            message = f"the service cannot be reached ({type(error).__name__}); check that judge "
+            unavailable = JudgeUnavailable(message + "serve runs there, and the address")
+            absent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+            raise _Retry(unavailable, absent=absent) from None
         if response.is_success:
             return response
-        if response.status_code not in _BUSY:
+        if response.status_code not in _BUSY_STATUSES:
             raise _error_of(response)
-        seconds = response.headers.get("Retry-After", "0")
-        raise _Retry(_error_of(response), float(seconds) if seconds.isdecimal() else 0.0)
+        raise _Retry(_error_of(response), retry_after=response.headers.get("Retry-After", ""))
 
     async def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
         """Return the result of one answer; cancelling it cancels the calls to the model.
@@ -169,8 +162,8 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         body = json.dumps(sample.metadata | fields, ensure_ascii=False).encode()
         headers = {"Content-Type": "application/json"}
         headers |= {} if seconds is None else {"Prefer": f"wait={max(1, math.ceil(seconds))}"}
-        answer = await self._send("POST", "/v1/evaluations", body, headers=headers)
-        return _sound([answer.content])[0]
+        answer = await self._send("POST", "/v1/evaluations", content=body, headers=headers)
+        return _checked([answer.content])[0]
 
     async def evaluate(self, samples: object, *, at_once: int = 16) -> AsyncGenerator[SampleResult]:
         """Yield the results in the order of `samples`.
@@ -217,7 +210,7 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
             Path(source).open("rb").close()  # noqa: ASYNC230  says at once that it is not there
         except OSError as error:
             raise InputError(f"{error.strerror}; check the path", path=str(source)) from None
-        answer = await self._send("PUT", path, Path(source), params=params)
+        answer = await self._send("PUT", path, content=Path(source), params=params)
         return BatchStatus.model_validate_json(answer.content)
 
     async def status(self, batch: str) -> BatchStatus:
@@ -245,29 +238,40 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
 
     async def results(self, batch: str, after: int = 0) -> AsyncGenerator[SampleResult]:
         """Yield the results after the first `after`, in input order, until the batch has ended."""
-        while page := await self.page(batch, after):
-            for result in page:
-                yield result
-            after += len(page)
-
-    async def page(self, batch: str, after: int) -> list[SampleResult]:
-        """Return the next results; none once the batch has ended and all were returned."""
-        path, wanted = f"/v1/batches/{batch}/results", {"after": after, "limit": _PAGE}
+        path = f"/v1/batches/{batch}/results"
         while True:
             before = await self.status(batch)
+            wanted = {"after": after, "limit": _PAGE_RESULTS}
             answer = await self._send("GET", path, params=wanted)
-            if answer.content or before.state not in OPEN:
-                return _sound(answer.content.splitlines(keepends=True))
-            await asyncio.sleep(self._every)
+            results = _checked(answer.content.splitlines(keepends=True))
+            for result in results:
+                yield result
+            after += len(results)
+            if not results:
+                if before.state not in OPEN:
+                    return
+                await asyncio.sleep(self._every)
+
+
+def _sync(
+    method: Callable[Concatenate[AsyncJudgeClient, _Arguments], Coroutine[Any, Any, _Result]],
+) -> Callable[Concatenate["JudgeClient", _Arguments], _Result]:
+    """Return a method of `AsyncJudgeClient` as one of `JudgeClient`."""
+
+    @wraps(method)
+    def run(self: "JudgeClient", /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        return self._run(method(self._client, *args, **kwargs))
+
+    return run
 
 
 class JudgeClient(AbstractContextManager["JudgeClient"]):
     """Runs an `AsyncJudgeClient` on another thread; a context manager for synchronous programs.
 
-    It takes the arguments of `AsyncJudgeClient`, and has its methods.
+    It takes the same arguments and has the same methods, except that `evaluate` returns a list.
     """
 
-    def __init__(self, url: str, **choices: Any) -> None:  # noqa: ANN401  those of `AsyncJudgeClient`
+    def __init__(self, url: str, **choices: Any) -> None:  # noqa: ANN401
         self._client = AsyncJudgeClient(url, **choices)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -291,41 +295,31 @@ class JudgeClient(AbstractContextManager["JudgeClient"]):
             raise UsageError("the client is closed; make another one, or ask inside its `with`")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
-        """Return the result of one answer, as `AsyncJudgeClient.evaluate_one` does."""
-        return self._run(self._client.evaluate_one(sample, seconds=seconds))
+    evaluate_one = _sync(AsyncJudgeClient.evaluate_one)
+    submit = _sync(AsyncJudgeClient.submit)
+    status = _sync(AsyncJudgeClient.status)
+    wait = _sync(AsyncJudgeClient.wait)
 
     def evaluate(self, samples: object, *, at_once: int = 16) -> list[SampleResult]:
-        """Score what `judge.evaluate` takes, and return all results."""
-
-        async def collect() -> list[SampleResult]:
-            return [result async for result in self._client.evaluate(samples, at_once=at_once)]
-
-        return self._run(collect())
-
-    def submit(self, /, source: str | Path, **options: Any) -> BatchStatus:  # noqa: ANN401
-        """Send a file of samples as a batch, as `AsyncJudgeClient.submit` does."""
-        return self._run(self._client.submit(source, **options))
-
-    def status(self, batch: str) -> BatchStatus:
-        """Return the status of a batch."""
-        return self._run(self._client.status(batch))
-
-    def wait(
-        self, batch: str, progress: Callable[[BatchStatus], None] | None = None
-    ) -> BatchStatus:
-        """Wait until a batch has ended, as `AsyncJudgeClient.wait` does."""
-        return self._run(self._client.wait(batch, progress))
+        """Return the results of what `judge.evaluate` takes, in order."""
+        return list(self._iterate(self._client.evaluate(samples, at_once=at_once)))
 
     def results(self, batch: str, after: int = 0) -> Iterator[SampleResult]:
         """Yield the results after the first `after`, in input order, until the batch has ended."""
-        while page := self._run(self._client.page(batch, after)):
-            yield from page
-            after += len(page)
+        return self._iterate(self._client.results(batch, after))
+
+    def _iterate(self, results: AsyncGenerator[_Result]) -> Iterator[_Result]:
+        async def following() -> list[_Result]:
+            async for result in results:
+                return [result]
+            return []
+
+        while found := self._run(following()):
+            yield from found
 
 
 def _error_of(answer: httpx.Response) -> JudgeError:
-    """Return the error that the package itself would have raised."""
+    """Return the error that the package raises in the same case."""
     try:
         return ProblemDetails.model_validate_json(answer.content).error()
     except ValidationError:
@@ -335,7 +329,7 @@ def _error_of(answer: httpx.Response) -> JudgeError:
         )
 
 
-def _sound(lines: Iterable[bytes]) -> list[SampleResult]:
+def _checked(lines: Iterable[bytes]) -> list[SampleResult]:
     found = list[SampleResult]()
     for result in results_in(lines):
         if isinstance(result, str):
@@ -346,5 +340,5 @@ def _sound(lines: Iterable[bytes]) -> list[SampleResult]:
 
 async def _pieces(path: Path) -> AsyncGenerator[bytes]:
     with await asyncio.to_thread(path.open, "rb") as file:
-        while piece := await asyncio.to_thread(file.read, _PIECE):
+        while piece := await asyncio.to_thread(file.read, _PIECE_BYTES):
             yield piece

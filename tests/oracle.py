@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from judge.exam.items import Item, Items
 from judge.records import SUPPORTED, Support
-from judge.review.records import GoldenLabel
+from judge.review.golden import GoldenLabel
 from tests.asked import Asked
 from tests.replies import Answer, Says, Script, packed, right
 

@@ -1,4 +1,4 @@
-"""What samples hold, counted as they pass, and which measures the rules advise for it."""
+"""Which measures the rules advise for some samples, by what these contain."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -24,83 +24,76 @@ from judge.answer.sentences import sentences_of
 from judge.errors import ConfigError, InputError
 from judge.inputs.samples import samples_in
 from judge.messages import filled
-from judge.records import Rules, Sample, Sentence
+from judge.records import Rules, Sample
 from judge.scores.correctness import differs
 from judge.text.visible import clip
 
 HELD: Final = ("query", "answer", "gold_answer", "gold", "chunks", "retrieved", "citations")
 """The parts of a sample, by the names of `Profile.share`."""
 
-_FENCES: Final = ("```", "~~~")
 _RULES: Final = Rules()
 _DIFFERENCE: Final = "difference"
 """The reason of a measure that tells something only between two systems."""
+CORPUS_SHARE: Final = 10
+"""The share of the corpus, one tenth, that no cut-off exceeds: recall is high further down."""
 
 
 def recommend_measures(samples: object, wishes: Wishes | None = None) -> Advice:
-    """Which measures fit these samples, which do not, and why.
+    """Return which measures fit these samples, which do not, and why.
 
     Args:
-        samples: in any order; with what is relevant (`gold_evidence` or `relevance`) and a ranking
-            (`retrieved`, or else the order of `chunks`), as far as there is any. Or rows, as
-            `judge.evaluate` takes them.
-        wishes: what the numbers are for: what misses and noise cost, how deep rankings are read,
-            how many chunks there are to search.
+        samples: samples with gold (`gold_evidence` or `relevance`) and a ranking (`retrieved`, or
+            else the order of `chunks`), in any order, or rows as `judge.evaluate` takes them.
+        wishes: the purpose of the numbers; by default `Wishes()`.
 
     Raises:
         InputError: there is no sample.
         ConfigError: more is ranked or relevant for one query than `wishes.corpus_size`.
     """
-    asked = wishes or Wishes()
-    return advise(profile(samples_in(samples, ()), family_needs(), asked.corpus_size), asked)
+    wishes = wishes or Wishes()
+    return advise(profile(samples_in(samples, ()), wishes.corpus_size), wishes)
 
 
 def family_needs() -> dict[str, frozenset[str]]:
-    """By family: what a sample must hold for any measure of it, retrieval left out."""
+    """Return what a sample must have for any measure of each family other than retrieval."""
     return {
         family: rule.also.union(*(each.needs for each in measures() if each.family == family))
         for family, rule in advice_table().family.items()
     }
 
 
-def profile(
-    samples: Iterable[Sample],
-    families: Mapping[str, Collection[str]],
-    corpus_size: int | None = None,
-) -> Profile:
-    """Count what the samples hold, and how many hold all of `HELD` that each family needs.
+def profile(samples: Iterable[Sample], corpus_size: int | None = None) -> Profile:
+    """Count what the samples contain, and how many contain what each family needs.
 
     Raises:
         InputError: there is no sample.
-        ConfigError: more is ranked or relevant for one query than the corpus is said to hold.
+        ConfigError: more is ranked or relevant for one query than `corpus_size`.
     """
-    held, fitting = Counter[str](), Counter[str]()
-    # The number of queries by count of chunks, for there are few different counts.
+    needs = family_needs()
+    parts, fitting = Counter[str](), Counter[str]()
+    # The number of queries by number of chunks.
     relevant, irrelevant = Counter[int](), Counter[int]()
     count = empty = longest = differing = 0
     graded = False
     for sample in samples:
-        chunks = (chunk.chunk_id for chunk in sample.chunks)
-        ranked = frozenset(chunks if sample.retrieved is None else sample.retrieved)
-        positive = {name: grade for name, grade in (sample.relevance or {}).items() if grade > 0}
-        # What only `gold_evidence` names is graded 1.
-        grades = dict.fromkeys(sample.gold_evidence or (), 1.0) | positive
-        known = len(ranked | grades.keys())
-        gold, degrees = set(grades), set(grades.values())
-        if differs(sample):  # hits and recall go by the one, DCG and nDCG by the other
-            differing, gold = differing + 1, set(sample.gold_evidence or ())
-            degrees = set(positive.values())
-        if corpus_size is not None and known > corpus_size:
+        ids = sample.retrieved
+        ranked = frozenset(each.chunk_id for each in sample.chunks) if ids is None else {*ids}
+        gold, degrees = _gold(sample)
+        everything = (
+            ranked | gold | {n for n, grade in (sample.relevance or {}).items() if grade > 0}
+        )
+        if corpus_size is not None and len(everything) > corpus_size:
             message = f"--corpus-size {corpus_size}: query {clip(sample.qid, 60)!r} alone has "
-            message += f"{known} chunks ranked or relevant; count all there are to search"
+            message += f"{len(everything)} chunks ranked or relevant; count all there are to search"
             raise ConfigError(message)
-        own = _holdings(sample, ranked)
-        held.update(own)
-        fitting.update(name for name, needs in families.items() if own.issuperset(needs))
+        own = _parts(sample, ranked)
+        parts.update(own)
+        fitting.update(family for family, needed in needs.items() if own >= needed)
         count += 1
         longest = max(longest, len(ranked))
+        differing += differs(sample)
         graded = graded or len(degrees) > 1
-        if grades:
+        if gold:
             relevant[len(gold)] += 1
             if corpus_size is not None:
                 irrelevant[corpus_size - len(gold)] += 1
@@ -119,10 +112,24 @@ def profile(
         irrelevant=_median(irrelevant),
         counted=None if not irrelevant else "ranking" if corpus_size is None else "corpus",
         longest=longest,
-        graded=graded if held["gold"] else None,
-        share={name: held[name] / count for name in HELD},
-        fitting={name: fitting[name] for name in families},
+        graded=graded if parts["gold"] else None,
+        share={name: parts[name] / count for name in HELD},
+        fitting={family: fitting[family] for family in needs},
     )
+
+
+def _gold(sample: Sample) -> tuple[set[str], set[float]]:
+    """Return the relevant chunks of a sample, and the different grades above 0.
+
+    If `gold_evidence` and `relevance` name different chunks, the first says what is relevant, as
+    for hits and recall, and the second says the grades, as for DCG and nDCG.
+    """
+    graded = {name: grade for name, grade in (sample.relevance or {}).items() if grade > 0}
+    evidence = dict.fromkeys(sample.gold_evidence or (), 1.0)
+    if differs(sample):
+        return set(evidence), set(graded.values())
+    grades = evidence | graded
+    return set(grades), set(grades.values())
 
 
 def _median(counts: Counter[int]) -> float | None:
@@ -130,27 +137,18 @@ def _median(counts: Counter[int]) -> float | None:
     return float(median(counts.elements())) if counts else None
 
 
-def _holdings(sample: Sample, ranked: Collection[str]) -> frozenset[str]:
-    holds_it = (
+def _parts(sample: Sample, ranked: Collection[str]) -> frozenset[str]:
+    """Return the names in `HELD` of what a sample contains."""
+    contains = (
         sample.query.strip(),
         sample.answer.strip(),
         (sample.gold_answer or "").strip(),
         sample.gold_evidence is not None or sample.relevance is not None,
         sample.chunks,
         ranked,
-        _cites(sample),
+        find(sample, classify(sentences_of(sample)), _RULES),
     )
-    return frozenset(compress(HELD, holds_it))
-
-
-def _cites(sample: Sample) -> bool:
-    """Whether the answer cites. Only answers with a fence are split: brackets in code do not."""
-    text = sample.answer
-    fenced = any(fence in text for fence in _FENCES)
-    whole = Sentence(index=0, start=0, end=len(text), text=text)
-    apart = fenced or sample.sentences is not None
-    sentences = classify(sentences_of(sample)) if apart else (whole,)
-    return bool(find(sample, sentences, _RULES))
+    return frozenset(compress(HELD, contains))
 
 
 def advise(found: Profile, wishes: Wishes) -> Advice:
@@ -164,17 +162,21 @@ def advise(found: Profile, wishes: Wishes) -> Advice:
     cutoffs = next((row.at for row in rules.cutoffs if holds(row.when, facts)), {})
     if wishes.depth is not None:
         cutoffs = {**cutoffs, "depth": wishes.depth, "pool": POOL * wishes.depth}
-    # No rule but of a scenario advises a measure of retrieval.
+    # Without a scenario no measure of retrieval is advised.
     held = [rule for rule in rules.advice if holds(rule.when, facts, least)] if scenario else []
-    advised = tuple(_advised(held, cutoffs, found.relevant))
+    highest = _highest_cutoff(wishes)
+    advised = tuple(_advised(held, cutoffs, highest, found.relevant))
     avoided = tuple(_avoided(held, advised))
-    facts |= _reach(advised, found, wishes)
+    ks = [k for each in advised if (k := cutoff(each.name)) is not None]
+    facts["deepest"] = max(ks, default=0)
+    facts["beyond"] = max(ks, default=0) - found.longest if found.longest else None
+    facts["highest"] = highest if highest in ks and highest != wishes.depth else None
     deciding = {each.rule for each in advised} | {each.rule for each in avoided}
     fired: list[Rule] = [scenario] if scenario else []
     fired += [rule for rule in held if rule.rule in deciding]
     figures = {name: figure(fact) for name, fact in facts.items()}
 
-    def said(group: Literal["rule", "note"], rule: Rule) -> str:
+    def text(group: Literal["rule", "note"], rule: Rule) -> str:
         return filled(rules.text[group][rule.text], **figures)
 
     return Advice(
@@ -183,14 +185,21 @@ def advise(found: Profile, wishes: Wishes) -> Advice:
         scenario=scenario.scenario if scenario else None,
         measures=advised,
         avoided=avoided,
-        fired=tuple(FiredRule(rule=rule.rule, why=said("rule", rule)) for rule in fired),
+        fired=tuple(FiredRule(rule=rule.rule, why=text("rule", rule)) for rule in fired),
         families=tuple(_families(found)),
-        notes=tuple(said("note", rule) for rule in rules.note if holds(rule.when, facts, least)),
+        notes=tuple(text("note", rule) for rule in rules.note if holds(rule.when, facts, least)),
     )
 
 
+def _highest_cutoff(wishes: Wishes) -> int | None:
+    """Return the highest cut-off to advise: a tenth of the corpus, but not under the depth."""
+    if wishes.corpus_size is None:
+        return None
+    return max(1, wishes.corpus_size // CORPUS_SHARE, wishes.depth or 0)
+
+
 def figure(value: Fact) -> str:
-    """A number as people write it: whole where it is, else to three digits; a dash for none.
+    """Return a number as people write it: whole, or with three digits; a dash for None.
 
     >>> figure(5_000_000.0), figure(1.5), figure(0.0333), figure(None)
     ('5,000,000', '1.5', '0.0333', '–')
@@ -203,7 +212,7 @@ def figure(value: Fact) -> str:
 
 
 def cutoff(name: str) -> int | None:
-    """The k of a measure's name.
+    """Return the k in a measure's name.
 
     >>> cutoff("ndcg@10"), cutoff("mrr")
     (10, None)
@@ -213,7 +222,7 @@ def cutoff(name: str) -> int | None:
 
 
 def ceiling(name: str, relevant: float | None) -> float | None:
-    """The highest value at a cut-off with so many relevant; None where that is 1.
+    """Return the highest value that a number of relevant chunks allows; None if that is 1.
 
     >>> [ceiling(f"{name}@10", 40.0) for name in ("recall", "map", "precision", "f1", "ndcg")]
     [0.25, 0.25, None, 0.4, None]
@@ -234,7 +243,7 @@ def ceiling(name: str, relevant: float | None) -> float | None:
 
 
 def _facts(found: Profile, wishes: Wishes) -> dict[str, Fact]:
-    """What conditions are about, by the names of the fields where it is a field."""
+    """Return the facts that conditions are about."""
     return {
         **found.model_dump(exclude={"share", "fitting"}),
         **wishes.model_dump(),
@@ -246,27 +255,32 @@ def _facts(found: Profile, wishes: Wishes) -> dict[str, Fact]:
     }
 
 
-def _reach(advised: Iterable[AdvisedMeasure], found: Profile, wishes: Wishes) -> dict[str, Fact]:
-    """How far down is measured, beside what is ranked and what there is to search."""
-    largest = max((cut for each in advised if (cut := cutoff(each.name))), default=0)
-    corpus = wishes.corpus_size
-    deepest = largest if corpus is None else min(largest, corpus)
-    return {
-        "deepest": deepest,
-        "beyond": deepest - found.longest if found.longest else None,
-        "over": None if corpus is None else largest - corpus,
-    }
-
-
 def _advised(
-    rules: Collection[AdviceRule], cutoffs: Mapping[str, int], relevant: float | None
+    rules: Collection[AdviceRule],
+    cutoffs: Mapping[str, int],
+    highest: int | None,
+    relevant: float | None,
 ) -> Iterator[AdvisedMeasure]:
-    """Each role as the last rule that speaks of it has it."""
+    """Yield the measures of each role, as the last rule that names any for the role says.
+
+    A cut-off over `highest` becomes that, and a measure that is then named twice is yielded once.
+    """
+    names = set[str]()
     for role in get_args(Role):
         stated = [(rule, named) for rule in rules if (named := getattr(rule, role)) is not None]
         for rule, named in stated[-1:]:
             for pattern, reason in named:
                 name = pattern.format(**cutoffs)
+                k = cutoff(name)
+                capped = highest is not None and k is not None and k > highest
+                if capped:
+                    name = f"{name.partition('@')[0]}@{highest}"
+                # A capped pool of candidates is no deeper than what is read.
+                if name in names or (
+                    capped and "{pool}" in pattern and highest == cutoffs["depth"]
+                ):
+                    continue
+                names.add(name)
                 yield AdvisedMeasure(
                     name=name,
                     role=role,
@@ -284,13 +298,13 @@ def _reason(name: str) -> str:
 def _avoided(
     rules: Iterable[AdviceRule], advised: Iterable[AdvisedMeasure]
 ) -> Iterator[AvoidedMeasure]:
-    """What any rule warns of, once each, less what is advised."""
-    told = {each.name.partition("@")[0] for each in advised}
+    """Yield what the rules warn of, once each, without what is advised."""
+    seen = {each.name.partition("@")[0] for each in advised}
     for rule in rules:
         for name, reason in rule.avoid:
             measure = name.partition("@")[0]
-            if measure not in told:
-                told.add(measure)
+            if measure not in seen:
+                seen.add(measure)
                 yield AvoidedMeasure(name=name, why=_reason(reason), rule=rule.rule)
 
 

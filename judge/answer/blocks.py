@@ -1,8 +1,7 @@
-"""Blocks: the parts of a text that its layout sets apart, before any sentence is looked for.
+"""Cuts a text at its layout into blocks, which no sentence crosses.
 
-A line break is the strongest sign an answer gives, and an ambiguous one: models write one item a
-line, e-mails and PDF extracts wrap their lines. Structure (fences, tables, headings, list items)
-always parts; lines of running text part unless they look wrapped.
+Code fences, tables, headings and list items are always separate blocks. Other line breaks cut
+too, unless the lines look wrapped, as in e-mails and extracts of PDF files.
 """
 
 import re
@@ -21,7 +20,7 @@ class Block(NamedTuple):
     end: int
     """One past the last."""
     whole: bool
-    """True for what is never cut further: a heading, a table row, a code fence, a rule."""
+    """Whether it is never cut further: a heading, a table row, a code fence, a rule."""
 
 
 class _Line(NamedTuple):
@@ -48,20 +47,20 @@ ITEM = re.compile(
     )?""",
     re.VERBOSE,
 )
-"""A list marker at the beginning of a line; matches nothing where there is none."""
+"""The list marker at the beginning of a line, or an empty match."""
 _LINE_ENDS = tuple(".!?:;。！？：；…")
 _CLOSING = "\"'”’»)]}*_）】》」』"
 _OPEN_ENDS = re.compile(
     r"(?:[,，、(（]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|the|to|was|with))$"
 )
 _CJK_PROSE = re.compile("[，。]")
-# Narrower than a typed page, a line was broken on purpose; wider, it was not wrapped by a machine.
+# A narrower line was broken on purpose; a wider one was not wrapped by a machine.
 _NARROWEST, _WIDEST = 30, 130
 _NARROWEST_CJK = 16
 
 
 def blocks(text: str) -> tuple[Block, ...]:
-    """Cut a text at its layout into blocks that together hold every non-blank character."""
+    """Cut a text into blocks that together hold every non-blank character."""
     found: list[Block] = []
     paragraph: list[_Line] = []
     fence = ""
@@ -86,7 +85,7 @@ def blocks(text: str) -> tuple[Block, ...]:
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    """The lines without white space at their ends; every line break Unicode knows is one."""
+    """Yield the lines without white space at their ends; all line breaks of Unicode count."""
     place = 0
     for raw in text.splitlines(keepends=True):
         stripped = raw.strip()
@@ -96,7 +95,7 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _paragraph(lines: list[_Line]) -> Iterator[Block]:
-    """Blocks of consecutive lines that are not blank."""
+    """Yield the blocks of consecutive lines that are not blank."""
     table = _in_table(lines)
     run: list[_Line] = []
     for number, line in enumerate(lines):
@@ -112,7 +111,7 @@ def _paragraph(lines: list[_Line]) -> Iterator[Block]:
 
 
 def _underlines(line: _Line, run: list[_Line]) -> bool:
-    """Whether a row of dashes makes a heading of the line above it, and is no rule."""
+    """Return whether a row of dashes makes the line above it a heading, and is no rule."""
     if not run or not _UNDERLINE.match(line.text):
         return False
     above = run[-1].text
@@ -126,7 +125,7 @@ def _stands_alone(text: str) -> bool:
 
 
 def _in_table(lines: list[_Line]) -> set[int]:
-    """Numbers of the lines that are rows of a table."""
+    """Return the numbers of the lines that are rows of a table."""
     rows = {number for number, line in enumerate(lines) if line.text.startswith("|")}
     for number, line in enumerate(lines):
         if not SEPARATOR_ROW.match(line.text):
@@ -142,16 +141,16 @@ def _in_table(lines: list[_Line]) -> set[int]:
 
 
 def list_marker(text: str) -> int:
-    """Length of the list marker a line begins with; 0 where it has none."""
+    """Return the length of the list marker at the beginning of a line; or 0."""
     found = ITEM.match(text)
     return found.end() if found else 0
 
 
 def _running(lines: list[_Line]) -> Iterator[Block]:
-    """Blocks of running text, wrapped lines joined."""
+    """Yield the blocks of running text, with wrapped lines joined."""
     if not lines:
         return
-    # Lines were wrapped to some width where one plainly goes on in the next.
+    # A sentence that clearly continues in the next line shows that lines were wrapped.
     width = max(len(line.text) for line in lines)
     wrapped = width <= _WIDEST and any(_goes_on(one.text, two.text) for one, two in pairwise(lines))
     start = lines[0].start
@@ -164,7 +163,7 @@ def _running(lines: list[_Line]) -> Iterator[Block]:
 
 
 def _full(above: str, text: str, width: int) -> bool:
-    """Whether `text` could not have begun on the line above it, and is no new structure."""
+    """Return whether `text` did not fit on the line above it and begins no list item or quote."""
     if list_marker(text) or text.startswith((">", "[^")):
         return False
     if CJK_CHAR.match(text):
@@ -178,19 +177,19 @@ def _ends(text: str) -> bool:
 
 
 def _goes_on(above: str, text: str) -> bool:
-    """Whether the line above stops in mid-sentence and `text` takes it up."""
+    """Return whether the line above stops in mid-sentence and `text` continues it."""
     if _ends(above) or list_marker(text):
         return False
     if text[0].islower():
         return len(above) >= _NARROWEST
-    # Lines without any comma or stop are a list, however long they are.
+    # Lines without a comma or stop are a list, however long they are.
     prose = _CJK_PROSE.search(above) or _CJK_PROSE.search(text)
     joined = CJK_CHAR.match(text) and CJK_CHAR.match(above[-1]) and prose
     return len(above) >= _NARROWEST_CJK and bool(joined)
 
 
 def _continues(above: str, text: str) -> bool:
-    """Whether two lines are one sentence whatever the width: the break falls where none can be."""
+    """Return whether two lines are one sentence at any width: no sentence ends at this break."""
     if _ends(above) or list_marker(text) or text.startswith((">", "[^")):
         return False
     if text[0].islower() and len(above) >= _NARROWEST:

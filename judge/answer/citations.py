@@ -1,14 +1,14 @@
-"""Citations of an answer: where they stand, and the chunks they name."""
+"""Finds the citations of an answer and the chunks that they name."""
 
 import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Final, NamedTuple
 
 from judge.answer.markers import (
-    CONTENT_LIMIT,
+    MOST_CHARACTERS_IN_BRACKETS,
     Form,
     Marker,
     find_markers,
@@ -18,37 +18,30 @@ from judge.answer.markers import (
     split_parts,
 )
 from judge.errors import ConfigError
-from judge.records import (
-    Chunk,
-    Citation,
-    Rules,
-    Sample,
-    Sentence,
-    SentenceKind,
-)
+from judge.records import Chunk, Citation, Rules, Sample, Sentence, SentenceKind
 from judge.text.visible import clip
 
 Targets = tuple[tuple[str, str | None], ...]
-"""What a marker names, and the chunk id of each; null where it dangles."""
+"""The names in a marker, each with its chunk id; None where it dangles."""
 
 _CLOSED = re.compile(r"\s*+(?:[.,;:!?。，；：！？、]|$)")
 _TASK = re.compile(r"(?:^|\n)[ \t>]*+(?:[-*+]|\d++[.)])[ \t]++$")
 
 
 def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> tuple[Citation, ...]:
-    """Find every citation in the answer, in order; those in non-claims too.
+    """Find every citation in the answer, in order, also in sentences that are no claims.
 
-    A number is a 1-based position in `sample.chunks`, unless a chunk bears it as its id. A token
-    is an id if it equals one that was retrieved, or has the shape of one; it dangles unless it is
-    among `sample.chunks`. A marker belongs to the sentence it starts in, else to the one before.
-    One that the reader's own pattern finds is read that way only; brackets come before phrases.
-    Where the sentences came with lists of citations, those are all there are.
+    A number is a 1-based position in `sample.chunks`, unless it is the id of a chunk. A token is
+    an id if it equals one in `sample.chunks` or `sample.retrieved`, or has the shape of one; it
+    dangles unless it is in `sample.chunks`. A marker belongs to the sentence in which it starts,
+    else to the sentence before it. Where patterns overlap, the user's own comes first, then
+    brackets, then phrases. Sentences that came with lists of citations have no others.
 
     Returns:
-        One entry per cited chunk, with status null: `[1, 2]` gives two with the same marker.
+        one citation per chunk, with status null; `[1, 2]` gives two with the same marker
 
     Raises:
-        ConfigError: `rules.citation_pattern` is no regular expression, or takes too much time.
+        ConfigError: `rules.citation_pattern` is no regular expression, or takes too long
     """
     if (listed := _listed(sample, sentences)) is not None:
         return listed
@@ -76,7 +69,7 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> tuple[C
 
 
 def _listed(sample: Sample, sentences: Sequence[Sentence]) -> tuple[Citation, ...] | None:
-    """The citations that came in lists; null where none did."""
+    """Return the citations that came in lists; None where none did."""
     given = sample.sentences or ()
     if all(each.citations is None for each in given):
         return None
@@ -96,10 +89,10 @@ def _listed(sample: Sample, sentences: Sequence[Sentence]) -> tuple[Citation, ..
 
 
 def positions(citations: Iterable[Citation], chunks: Sequence[Chunk]) -> dict[int, tuple[int, ...]]:
-    """For `JudgeRequest.cites`: sentence index → 0-based positions in `chunks`, ascending.
+    """Return for each sentence index the 0-based positions in `chunks` that it cites, ascending.
 
-    An id that several chunks share means all of them; a sentence whose citations all dangle is
-    absent.
+    An id that several chunks share means all of them. A sentence whose citations all dangle is
+    left out.
     """
     places: dict[str, list[int]] = {}
     for position, chunk in enumerate(chunks):
@@ -113,11 +106,9 @@ def positions(citations: Iterable[Citation], chunks: Sequence[Chunk]) -> dict[in
 
 _LONGEST_ID: Final = 2000
 _SHOWN: Final = 80
-_SECONDS: Final = 1.0
-"""Of computing that the user's own pattern may take for any answer …"""
-_SECONDS_A_CHARACTER: Final = 1e-6
-"""… and for each of its characters; an honest one takes a tenth of that."""
-_BARE_DIGITS: Final = 3
+_PATTERN_SECONDS: Final = 1.0
+_PATTERN_SECONDS_A_CHARACTER: Final = 1e-6
+_MOST_DIGITS: Final = 3
 
 _LABEL = re.compile(
     r"(?i:citations?|cite|sources?|references?|refs?|documents?|docs?|passages?|chunks?|contexts?"
@@ -128,14 +119,14 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"\d+")
 _LIKE_ID = re.compile(r"(?=\D*\d)[^\W\d_]{2}[\w#/.:-]*+")
 _HASHED = re.compile(r"([^\W_][^\s#/@]*[^\W_])#\w[^\s@]*+")
-# What is numbered by a `#` and is no chunk: `PR#12`.
+# Words before a `#` that do not name a document: `PR#12`.
 _COUNTER = re.compile(r"(?i)pr|gh|issues?|bugs?|no|nr|tickets?|items?|rooms?|apt|unit|第|编号|号")
 _NAMING_SIGN = re.compile(r"[#/\\:_@|=]")
 _BRACKET = re.compile(r"[\[\]()【】［］（）]")
 
 
 class Identifiers:
-    """The chunk ids of one sample, and the further ids that were retrieved but not shown."""
+    """The chunk ids of one sample, and the ids that were retrieved but not shown."""
 
     def __init__(self, shown: Sequence[str], retrieved: Sequence[str] = ()) -> None:
         ids = dict.fromkeys([*shown, *retrieved])
@@ -149,15 +140,14 @@ class Identifiers:
         self._shapes = {_shape(chunk_id) for chunk_id in named}
         self._skeletons = {_skeleton(chunk_id) for chunk_id in named}
         self.longest = min(_LONGEST_ID, max(map(len, ids), default=0))
-        """Characters of the longest id, for the reach of a bracket."""
+        """Characters of the longest id."""
         self.bracketed = any(map(_BRACKET.search, ids))
-        """True where some id has brackets in it."""
+        """Whether any id has brackets in it."""
         self._hashed = any(map(_HASHED.match, named))
-        # An answer repeats its markers.
         self.read = cache(self._read)
 
     def _read(self, content: str, form: Form, *, numeric: bool) -> Targets | None:
-        """What the content of a marker names, in order and each once; null for text."""
+        """Return the names in the content of a marker, in order and each once; None for text."""
         whole = self.id(content)
         if whole or form is Form.TARGET:
             return whole
@@ -165,7 +155,7 @@ class Identifiers:
         read = [self._part(part, form, numeric=numeric) for part in parts]
         targets: dict[tuple[str, str | None], None] = {}
         for part, found in zip(parts, read, strict=True):
-            # Beside an id, what looks like one is meant as one.
+            # A token beside an id that looks like one is meant as one.
             invented = any(read) and form is not Form.LINK and _LIKE_ID.fullmatch(part)
             if found is None and not invented:
                 return None
@@ -173,29 +163,27 @@ class Identifiers:
         return tuple(targets)
 
     def _part(self, part: str, form: Form, *, numeric: bool) -> Targets | None:
-        def find(token: str) -> Targets | None:
-            if form is Form.LINK:
-                return self.id(token)
-            return self.name(token, strict=form is Form.ROUND)
-
+        """Return the names in one part of a marker: `docA#3`, `Source: 2`, `1-3`."""
+        strict = form is Form.ROUND
+        find = self.id if form is Form.LINK else partial(self.name, strict=strict)
         label = _LABEL.match(part)
         bare = part[label.end() :] if label else part
         numbers = read_numbers(bare)
         if numbers is not None and numeric:
             return find(part) or self.numbers(numbers)
         whole = part if numbers else bare
-        invented = form is not Form.LINK and self._invented(whole, strict=form is Form.ROUND)
+        invented = form is not Form.LINK and self._invented(whole, strict=strict)
         return find(part) or find(whole) or (((whole, None),) if invented else None)
 
     def _invented(self, token: str, *, strict: bool) -> bool:
-        """Whether a token has a `#` as the known ids do; `strict`, for prose, asks for a digit."""
+        """Return whether a token has a `#` as the known ids do; with `strict` also a digit."""
         found = _HASHED.fullmatch(token) if self._hashed else None
         if found is None or _COUNTER.fullmatch(found[1]):
             return False
         return not strict or bool(_DIGITS.search(token))
 
     def id(self, token: str) -> Targets | None:
-        """The one id that equals the token, exactly or but for width and case; no plain number."""
+        """Return the one id that equals the token up to width and case; None for a plain number."""
         if token.isdecimal():
             return None
         if token in self._exact:
@@ -204,9 +192,9 @@ class Identifiers:
         return ((folded[0], self._exact[folded[0]]),) if len(folded) == 1 else None
 
     def numbers(self, numbers: Sequence[str]) -> Targets | None:
-        """The chunk of each number: the one that bears it, else the one at that place from 1.
+        """Return the chunk of each number: the one with that id, else the one at that place from 1.
 
-        Null where a number of four or more digits is neither: a year, not a citation.
+        None if a number of four or more digits is neither, because it is a year and no citation.
         """
         targets: list[tuple[str, str | None]] = []
         for number in numbers:
@@ -216,18 +204,18 @@ class Identifiers:
                 targets.append((bearer, bearer))
             elif 1 <= int(number) <= len(self._shown):
                 targets.append((plain, self._shown[int(number) - 1]))
-            elif len(number) <= _BARE_DIGITS or number in self._exact:
+            elif len(number) <= _MOST_DIGITS or number in self._exact:
                 targets.append((plain, None))
             else:
                 return None
         return tuple(targets)
 
     def name(self, token: str, *, strict: bool = False) -> Targets | None:
-        """The id that equals the token, or a dangling one where it only has the shape of an id.
+        """Return the id that equals the token, or a dangling name if it has the shape of an id.
 
-        `docB#9` is told by its sign. `Q3`, `GPT-4` and `COVID-19` have the shape of `d1` and
-        `doc-1` and are prose: where nothing but one word and a number makes the shape, the word
-        must be that of a known id. `strict`, for round brackets, asks for a sign and a digit.
+        Beside `docA#3`, `docB#9` is a name by its `#`. Beside `doc-1`, `COVID-19` has the same
+        shape and is prose: a shape of one word and a number needs the word of a known id. With
+        `strict`, for round brackets, a name needs a sign and a digit.
         """
         shape = _shape(token)
         words = shape.count("A")
@@ -247,12 +235,12 @@ def _fold(token: str) -> str:
 
 
 def _shape(token: str) -> str:
-    """`docA#sec3` → `A#A9`: runs of letters of any script → A, of digits → 9."""
+    """Replace runs of letters of any script by A and of digits by 9: `docA#sec3` gives `A#A9`."""
     return _DIGITS.sub("9", _LETTERS.sub("A", unicodedata.normalize("NFKC", token)))
 
 
 def _skeleton(token: str) -> str:
-    """Letters kept, digits reduced to 9; without letters each digit counts, as in `12-3`."""
+    """Fold a token and replace runs of digits by 9, or each digit where there are no letters."""
     folded = _fold(token)
     return _DIGITS.sub("9", folded) if _LETTERS.search(folded) else re.sub(r"\d", "9", folded)
 
@@ -267,12 +255,12 @@ class _Span(NamedTuple):
 
 
 def _custom(sample: Sample, pattern: str | None, known: Identifiers) -> Iterator[_Span]:
-    """What the user's own pattern finds: its first group, or else the whole match, is read."""
+    """Yield the matches of the user's own pattern, by their first group or else as a whole."""
     if pattern is None:
         return
     import regex  # noqa: PLC0415  for those who have a pattern
 
-    allowed = _SECONDS + _SECONDS_A_CHARACTER * len(sample.answer)
+    allowed = _PATTERN_SECONDS + _PATTERN_SECONDS_A_CHARACTER * len(sample.answer)
     try:
         matches = list(regex.finditer(pattern, sample.answer, timeout=allowed))
     except regex.error as error:
@@ -294,11 +282,11 @@ def _custom(sample: Sample, pattern: str | None, known: Identifiers) -> Iterator
 
 
 def _bracketed(text: str, known: Identifiers) -> list[_Span]:
-    """What stands in brackets and cites, and in square ones what looks alike in the same places."""
+    """Return the brackets that cite, and square brackets with unknown ids in the same places."""
     done = 0
     spans: list[_Span] = []
     others: list[_Span] = []
-    for marker in find_markers(text, CONTENT_LIMIT + known.longest):
+    for marker in find_markers(text, MOST_CHARACTERS_IN_BRACKETS + known.longest):
         if marker.start < done:
             continue
         targets = _resolve(text, marker, known)
@@ -312,13 +300,13 @@ def _bracketed(text: str, known: Identifiers) -> list[_Span]:
 
 
 def _placed(text: str, cited: Sequence[_Span], others: Iterable[_Span]) -> Iterator[_Span]:
-    """Of others those that stand where the citations do: beside one, or like one before a stop."""
+    """Yield the spans that follow a citation directly, or close a sentence as the citations do."""
     named = any(not name.isdecimal() for span in cited for name, _ in span.targets)
     closing = any(text[s.start] not in "(（" and _CLOSED.match(text, s.end) for s in cited)
     ends, starts = {span.end for span in cited}, {span.start for span in cited}
     for span in others:
         content = span.targets[0][0]
-        # Without a `#`, `[GPT-4]` and `[COVID-19]` are words.
+        # Capitals without a `#` are words: `[GPT-4]`, `[COVID-19]`.
         if not (_HASHED.match(content) or (named and not content.isupper())):
             continue
         beside = span.start in ends or span.end in starts
@@ -347,7 +335,7 @@ def _worded(text: str, known: Identifiers) -> Iterator[_Span]:
 
 
 def _without(code: Sequence[tuple[int, int]], spans: Iterable[_Span]) -> Iterator[_Span]:
-    """The spans that do not start in code."""
+    """Yield the spans that do not start in code."""
     for span in spans:
         at = bisect_right(code, (span.start, span.start))
         if not any(start <= span.start < end for start, end in code[max(0, at - 1) : at + 1]):
@@ -355,7 +343,7 @@ def _without(code: Sequence[tuple[int, int]], spans: Iterable[_Span]) -> Iterato
 
 
 def _apart(first: Sequence[_Span], second: Iterable[_Span]) -> list[_Span]:
-    """Both, in order; of `second` only what overlaps nothing in `first`."""
+    """Merge two lists of spans in order, without spans of `second` that overlap one of `first`."""
     starts = [span.start for span in first]
     kept = [
         span

@@ -1,24 +1,28 @@
-"""Saying what each sentence of an answer is for, so that only claims are judged."""
+"""Sets the kind of each sentence of an answer, so that only claims are judged.
+
+The wordings of each kind are in `judge/data/kinds.toml` and `judge/data/abstentions.toml`.
+"""
 
 import re
-from collections.abc import Collection, Sequence
-from functools import lru_cache
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import zip_longest
+from typing import Final, NamedTuple
 
-from judge.answer.abstentions import abstains
 from judge.answer.blocks import FENCE, SEPARATOR_ROW, list_marker
 from judge.answer.markers import MARKER, unmarked
-from judge.answer.wordings import pattern, words
 from judge.records import MOST_SENTENCES, Sentence, SentenceKind
-from judge.text.fold import count_cjk
+from judge.text.fold import CJK_CHAR, count_cjk
 
-_LONGEST = 400
-"""No lead-in or refusal is longer; a longer sentence is not held against the patterns."""
+_LONGEST_WORDING = 400
+"""A longer sentence is compared with no wording, and is a claim."""
 _LONGEST_TITLE = 80
 _LEADS_IN = (":", "：", ",", "，")
-# Words and CJK characters of a title, marked as one and plain.
-_MOST_DRESSED = (10, 24)
-_MOST_PLAIN = (6, 12)
+# The most words and CJK characters of a title with and without markup.
+_MARKED_TITLE = (10, 24)
+_PLAIN_TITLE = (6, 12)
 _HASH = re.compile(r"#{1,6}(?:\s|$)")
 _SETEXT = re.compile(r"[\n\r\u2028]\s*+(?:=++|-++)$")
 _BOLD = re.compile(r"(\*\*|__)([^*_]{1,200})\1[:：]?$")
@@ -31,18 +35,20 @@ _COMMA = re.compile(r"[,，](?!\d)")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
 _QUOTE_SIGN = re.compile(r"(?:>\s*+)+")
 _DECORATION = re.compile(r"[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")
-# Told by their wording, in the order of looking.
 _SAYS_NOTHING = (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META)
 
 
 def classify(sentences: Sequence[Sentence], cited: Collection[int] = ()) -> tuple[Sentence, ...]:
-    """Set the kind of every sentence of an answer; what no rule claims is a claim.
+    """Set the kind of every sentence of an answer; a sentence that fits no rule is a claim.
 
-    A table's header is known by the row below it, a reference list by the heading above it, a bare
-    value or a bare refusal by standing alone. `cited` are the indexes of those that cite without a
-    marker.
+    A table header is recognised by the row below it, a reference list by the heading above it, a
+    bare value or a bare refusal by being the whole answer.
+
+    Args:
+        sentences: all sentences of the answer.
+        cited: the indexes of sentences that cite chunks without a marker in the text.
     """
-    kinds = _in_place([sentence.text for sentence in sentences])
+    kinds = _kinds([sentence.text for sentence in sentences])
     said = [n for n, kind in enumerate(kinds) if kind not in _SAYS_NOTHING]
     claims = (kinds[n] is SentenceKind.CLAIM and n not in cited for n in said)
     if all(claims) and all(_refuses(sentences[n].text) for n in said):
@@ -54,20 +60,20 @@ def classify(sentences: Sequence[Sentence], cited: Collection[int] = ()) -> tupl
     )
 
 
-def _in_place(texts: Sequence[str]) -> list[SentenceKind]:
-    """Kind of every sentence by its own words and by the lines next to it."""
+def _kinds(texts: Sequence[str]) -> list[SentenceKind]:
+    """Return the kind of every sentence by its own words and by the lines next to it."""
     kinds: list[SentenceKind] = []
     listing = False
     for text, below in zip_longest(texts, texts[1:], fillvalue=""):
         kind = _kind(text, below)
         if len(texts) == 1:
-            # A bare value in bold is no heading where it is the whole answer, nor a sign a rule.
+            # A whole answer in bold is a bare value and no heading, and a single sign is no rule.
             sign = kind is SentenceKind.META and len(text) == 1
             kind = SentenceKind.CLAIM if sign or kind is SentenceKind.HEADING else kind
         elif (
             kind is not SentenceKind.META
             and len(text) <= _LONGEST_TITLE
-            and pattern("references.heading").match(_bare(text))
+            and _pattern("references.heading").match(_bare(text))
         ):
             kind, listing = SentenceKind.HEADING, True
         elif listing:
@@ -78,31 +84,27 @@ def _in_place(texts: Sequence[str]) -> list[SentenceKind]:
 
 
 def _refuses(text: str) -> bool:
-    """Whether the only sentence that says anything refuses; one that cites has found something."""
-    if len(text) > _LONGEST or MARKER.search(text):
+    """Return whether a sentence without citations refuses where it says all the answer says."""
+    if len(text) > _LONGEST_WORDING or MARKER.search(text):
         return False
     bare = _bare(text)
-    if not pattern("abstention.denial").search(bare.lower()):
+    if not _pattern("abstention.denial").search(bare.lower()):
         return False
-    alone = pattern("abstention.alone").match(bare)
-    return bool(alone) and not pattern("abstention.unless").search(bare)
+    return _matches("abstention.alone", bare) and not _pattern("abstention.unless").search(bare)
 
 
 def _kind(text: str, below: str) -> SentenceKind:
-    """Kind of a sentence that stands in no reference list: by its shape, else by its wording."""
+    """Return the kind of a sentence outside reference lists: by its shape, else by its words."""
     if len(text) <= MOST_SENTENCES and FENCE.match(text.partition("\n")[0]):
         return SentenceKind.CODE
     if "|" in text and SEPARATOR_ROW.match(below) and not SEPARATOR_ROW.match(text):
-        return SentenceKind.CLAIM if pattern("heading.verb").search(text) else SentenceKind.HEADING
+        return SentenceKind.CLAIM if _pattern("heading.verb").search(text) else SentenceKind.HEADING
     if not _CONTENT.search(unmarked(text)):
-        return (
-            SentenceKind.ABSTENTION
-            if len(text) <= _LONGEST and abstains(text)
-            else SentenceKind.META
-        )
+        short = len(text) <= _LONGEST_WORDING
+        return SentenceKind.ABSTENTION if short and _abstains(text) else SentenceKind.META
     if footnote := _FOOTNOTE.match(text):
         return SentenceKind.CLAIM if _states(text[footnote.end() :]) else SentenceKind.META
-    return SentenceKind.CLAIM if len(text) > _LONGEST else _worded(text)
+    return SentenceKind.CLAIM if len(text) > _LONGEST_WORDING else _worded(text)
 
 
 def _worded(text: str) -> SentenceKind:
@@ -110,40 +112,41 @@ def _worded(text: str) -> SentenceKind:
     if _names_sources(text, bare):
         return SentenceKind.META
     lower = bare.lower()
-    if _bears_witness(lower) and pattern("abstention.denial").search(lower) and abstains(bare):
+    denies = _may_abstain(lower) and _pattern("abstention.denial").search(lower)
+    if denies and _abstains(bare):
         return SentenceKind.ABSTENTION
     for kind in (SentenceKind.PLEASANTRY, SentenceKind.META):
         leads_in = kind is SentenceKind.META and bare.endswith(_LEADS_IN)
-        says = pattern(f"{kind}.sign").search(bare) and pattern(f"{kind}.wordings").match(bare)
-        if says or (leads_in and pattern("meta.lead_in").match(bare)):
-            return SentenceKind.CLAIM if pattern(f"{kind}.unless").search(bare) else kind
-    if bare.endswith(("?", "？")) and not pattern("question.statement").search(bare):
+        worded = _pattern(f"{kind}.sign").search(bare) and _matches(f"{kind}.wordings", bare)
+        if worded or (leads_in and _matches("meta.lead_in", bare)):
+            return SentenceKind.CLAIM if _pattern(f"{kind}.unless").search(bare) else kind
+    if bare.endswith(("?", "？")) and not _pattern("question.statement").search(bare):
         return SentenceKind.QUESTION
     return SentenceKind.HEADING if _is_title(text, bare) else SentenceKind.CLAIM
 
 
-def _bears_witness(lower: str) -> bool:
-    """Whether a word for evidence, speaker or telling stands in it: no abstention goes without."""
-    if not words("abstention.words").isdisjoint(_WORDS.findall(lower)):
+def _may_abstain(lower: str) -> bool:
+    """Return whether a text has a word for evidence, speaker or telling, as each abstention has."""
+    if not _abstaining_words().isdisjoint(_WORDS.findall(lower)):
         return True
     if lower.isascii() and "answer" not in lower and "/" not in lower:
         return False
-    return bool(pattern("abstention.witness").search(lower))
+    return bool(_pattern("abstention.witness").search(lower))
 
 
 def _names_sources(text: str, bare: str) -> bool:
-    """Whether a line outside a reference list holds names of sources and nothing else."""
-    if any(pattern(f"references.{name}").match(bare) for name in ("line", "named")):
+    """Return whether a line outside a reference list only names sources."""
+    if any(_pattern(f"references.{name}").match(bare) for name in ("line", "named")):
         return True
-    cites = pattern("references.heading").match(bare) and MARKER.search(text)
+    cites = _pattern("references.heading").match(bare) and MARKER.search(text)
     if text.rstrip("*_ ").endswith((":", "：")):
         return False
-    return bool(cites or pattern("references.listed").match(text))
+    return bool(cites or _pattern("references.listed").match(text))
 
 
 @lru_cache(maxsize=2)  # asked for twice in a row, and on two threads
 def _bare(text: str) -> str:
-    """The words of a sentence, without what only marks or decorates them."""
+    """Return the words of a sentence without list marker, markup, citation markers and emoji."""
     line = _QUOTE_SIGN.sub("", text, count=1) if text.startswith(">") else text
     line = _HASH.sub("", line, count=1) if "#" in line else line
     line = unmarked(line[list_marker(line) :] or line)
@@ -154,38 +157,195 @@ def _bare(text: str) -> str:
 
 
 def _is_title(text: str, bare: str) -> bool:
-    """Whether a line looks like a heading and says nothing by itself."""
+    """Return whether a line looks like a heading and says nothing by itself."""
     line = text[list_marker(text) :]
     if not bare.endswith((":", "：")) and line[:1] not in "#*_" and not _BREAK.search(line):
-        return False  # as most are: those need none of what follows
-    dressed = bool(_HASH.match(line) or _SETEXT.search(line) or _BOLD.match(line))
-    if not (dressed or _TITLE_COLON.match(bare)) or len(bare) > _LONGEST_TITLE:
+        return False  # as most are, and none of the patterns below is needed
+    marked = bool(_HASH.match(line) or _SETEXT.search(line) or _BOLD.match(line))
+    if not (marked or _TITLE_COLON.match(bare)) or len(bare) > _LONGEST_TITLE:
         return False
-    words, ideographs = _MOST_DRESSED if dressed else _MOST_PLAIN
+    words, ideographs = _MARKED_TITLE if marked else _PLAIN_TITLE
     if len(bare.split()) > words or count_cjk(bare) > ideographs:
         return False
-    title = pattern("heading.enumerator").sub("", bare, count=1)
-    if bare.endswith((".", "!", "。", "！")) or (not dressed and _COMMA.search(title)):
+    title = _pattern("heading.enumerator").sub("", bare, count=1)
+    if bare.endswith((".", "!", "。", "！")) or (not marked and _COMMA.search(title)):
         return False
-    if pattern("heading.value").search(title) or pattern("heading.figure").search(title):
+    if _pattern("heading.value").search(title) or _pattern("heading.figure").search(title):
         return False
-    asks = dressed and pattern("heading.asks").match(title)
-    return bool(asks or not pattern("heading.verb").search(title))
+    asks = marked and _pattern("heading.asks").match(title)
+    return bool(asks or not _pattern("heading.verb").search(title))
 
 
 def _is_entry(text: str, *, behind_entry: bool) -> bool:
-    """Whether a sentence under the heading of a reference list is an entry or the rest of one."""
-    if pattern("references.entry").match(text):
+    """Return whether a sentence of a reference list is an entry or the rest of one."""
+    if _pattern("references.entry").match(text):
         return not _states(text)
     listed = list_marker(text) or behind_entry
-    sign = listed and len(text) <= _LONGEST and pattern("references.entry_sign").search(text)
-    return bool(sign) and not pattern("references.says").search(text)
+    sign = listed and len(text) <= _LONGEST_WORDING
+    named = sign and _pattern("references.entry_sign").search(text)
+    return bool(named) and not _pattern("references.says").search(text)
 
 
 def _states(entry: str) -> bool:
-    """Whether an entry or a footnote says something of its subject, beside naming a source."""
+    """Return whether an entry or a footnote states something beside naming a source."""
     named = unmarked(entry)
-    if len(named) > _LONGEST or pattern("references.says").search(named):
+    if len(named) > _LONGEST_WORDING or _pattern("references.says").search(named):
         return True
-    stating = pattern("heading.verb").search(named) or pattern("references.amount").search(named)
-    return bool(stating and not pattern("references.entry_sign").search(named))
+    verb, amount = (_pattern(name) for name in ("heading.verb", "references.amount"))
+    stating = verb.search(named) or amount.search(named)
+    return bool(stating and not _pattern("references.entry_sign").search(named))
+
+
+# Abstentions: each clause is read as a frame, which says that the evidence, the speaker or the
+# reader does not tell, know or find, and a topic, which is the rest of the clause. A topic that
+# asserts something, or a clause without a frame that says anything, makes the whole a claim.
+
+_CLOSING = " .!。！\"'“”’)）」』»"
+_LABEL = re.compile(r"([^:：.。]{1,40})[:：] ?(?=\S)")
+# Traditional characters of the words in the table.
+_SIMPLIFIED = str.maketrans(
+    "資訊檔內這個們說無沒見題關於過庫問應該獲確認斷詳細節總結與對從據給檢測閱讀瞭並僅還實際價門準寫記載錄談論話語為時間條當會後來開發現產業東體點線圖類種較難處務請諮詢聯繫繋絡電員單項標範圍",
+    "资讯档内这个们说无没见题关于过库问应该获确认断详细节总结与对从据给检测阅读了并仅还实际价门准写记载录谈论话语为时间条当会后来开发现产业东体点线图类种较难处务请咨询联系系络电员单项标范围",
+)
+_PASSAGES_SIGN, _DOCUMENTS_SIGN = "\ue000", "\ue001"
+
+
+def _abstains(text: str) -> bool:
+    """Return whether a sentence, read by itself, only says that the evidence does not tell."""
+    lang = "zh" if CJK_CHAR.search(text) else "en"
+    text = text.translate(_SIMPLIFIED)
+    opening, inside = _pattern(f"{lang}.opening"), _pattern(f"{lang}.inside")
+    evidence = _pattern(f"{lang}.evid")
+    if lang == "en":
+        text = _pattern("en.evidence").sub(_sign, text)
+    words = opening.sub("", text).rstrip(_CLOSING)
+    words, cited = _pattern(f"{lang}.about").subn(" " if lang == "en" else "", words)
+    label = _LABEL.match(words)
+    if label and not _pattern(f"{lang}.verb").search(label[1]):
+        words = opening.sub("", words[label.end() :])
+        cited += bool(_pattern(f"{lang}.laconic").match(words))
+    clauses = [opening.sub("", each).strip() for each in _pattern(f"{lang}.turn").split(words)]
+    bare = inside.sub("", words)
+    named = bool(cited or (lang == "en" and evidence.search(words)))
+    named = named or any(map(inside.search, clauses))
+    if (label and not named) or _pattern(f"{lang}.figure").search(evidence.sub("", bare)):
+        return False
+    silent = False
+    for clause in filter(None, clauses):
+        if _is_silent(clause, lang, named=named):
+            silent = True
+        elif not _says_nothing(clause, lang, behind=silent):
+            return False
+    return silent
+
+
+def _sign(found: re.Match[str]) -> str:
+    """Return the sign that stands for what names the evidence, so that frames stay short."""
+    return _PASSAGES_SIGN if _pattern("en.strong").search(found[0]) else _DOCUMENTS_SIGN
+
+
+def _is_silent(clause: str, lang: str, *, named: bool) -> bool:
+    """Return whether a clause abstains."""
+    body, inside = _pattern(f"{lang}.inside").subn("", clause)
+    levels = ["", *(["_named"] if named else []), *(["_inside"] if inside else [])]
+    return any(
+        not _asserts(words, found, lang)
+        for words in dict.fromkeys((clause, body.strip()))
+        for level in levels
+        for place in ("head", "tail")
+        for found in _wordings(f"{lang}.{place}{level}", words)
+    )
+
+
+def _says_nothing(clause: str, lang: str, *, behind: bool) -> bool:
+    """Return whether a clause beside an abstention says nothing; before it, it may be the topic."""
+    body = _pattern(f"{lang}.inside").sub("", clause)
+    names = not behind and _pattern(f"{lang}.topic").match(clause)
+    if not body or names or _matches(f"{lang}.neutral", clause):
+        return True
+    polite = _matches("pleasantry.wordings", clause)
+    return polite and not _pattern("pleasantry.unless").search(clause)
+
+
+def _asserts(words: str, found: re.Match[str], lang: str) -> bool:
+    """Return whether the topic of a frame says something of the subject or takes it for granted."""
+    for topic in (*filter(None, found.groups()), words[found.end() :]):
+        verb = _pattern(f"{lang}.verb").search(topic)
+        asks = _pattern(f"{lang}.asks").search(topic)
+        if _pattern(f"{lang}.asserts").search(topic.strip()):
+            return True
+        if verb and not (asks and asks.start() < verb.start()):
+            return True
+    return False
+
+
+# The table of wordings.
+
+_FRAGMENT: Final = re.compile(r"<(\w+)>")
+_FIRST_FRAGMENT: Final = re.compile(r"\^(?:<\w+>(?![?*+{]))?")
+
+
+class _Table(NamedTuple):
+    alternatives: Mapping[str, Sequence[str]]
+    """The patterns by section and name."""
+    fragments: Mapping[str, str]
+
+
+@cache
+def _table() -> _Table:
+    alternatives: dict[str, Sequence[str]] = {}
+    fragments: dict[str, str] = {}
+    for name in ("kinds", "abstentions"):
+        source = files("judge").joinpath("data", f"{name}.toml").read_text(encoding="utf-8")
+        read = tomllib.loads(source)
+        fragments |= read.pop("fragments")
+        for section, entries in read.items():
+            for key, entry in entries.items():
+                alternatives[f"{section}.{key}"] = [entry] if isinstance(entry, str) else entry
+    return _Table(alternatives, fragments)
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """Return all alternatives of a name as one pattern: `pleasantry.unless`, `en.verb`."""
+    return _compiled("|".join(_table().alternatives[name]))
+
+
+def _wordings(name: str, text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of a text with the alternatives of a name, which may be missing.
+
+    Alternatives that begin with the same fragment are one pattern. It is compiled and tried only
+    where that fragment matches.
+    """
+    for beginning, whole in _groups(name):
+        if _compiled(beginning).match(text) and (found := _compiled(whole).match(text)):
+            yield found
+
+
+def _matches(name: str, text: str) -> bool:
+    return any(_wordings(name, text))
+
+
+@cache
+def _groups(name: str) -> tuple[tuple[str, str], ...]:
+    rests: dict[str, list[str]] = {}
+    for each in _table().alternatives.get(name, ()):
+        found = _FIRST_FRAGMENT.match(each)
+        head = found[0] if found else "^"
+        rests.setdefault(head, []).append(each.removeprefix(head))
+    return tuple((head, f"{head}(?:{'|'.join(rest)})") for head, rest in rests.items())
+
+
+@cache
+def _compiled(given: str) -> re.Pattern[str]:
+    return re.compile(_filled(given), re.IGNORECASE)
+
+
+def _filled(given: str) -> str:
+    """Replace each `<fragment>` of a pattern by its text, at any depth."""
+    return _FRAGMENT.sub(lambda found: _filled(_table().fragments[found[1]]), given)
+
+
+@cache
+def _abstaining_words() -> frozenset[str]:
+    return frozenset(_table().alternatives["abstention.words"][0].split())

@@ -1,7 +1,7 @@
-"""Citation markers as text: brackets and phrases that may cite, and the numbers in them.
+"""Finds citation markers in a text: brackets and phrases that may cite, and their numbers.
 
-What a marker resolves to needs the chunks, and is settled one floor up. Everything here takes time
-linear in the text: no pattern can scan past the next delimiter of its own kind.
+Nothing here knows the chunks. All functions take time linear in the text, because no pattern scans
+past the next delimiter of its kind.
 """
 
 import re
@@ -10,10 +10,8 @@ from collections.abc import Container, Iterator, Mapping
 from enum import Enum, auto
 from typing import Final, NamedTuple
 
-CONTENT_LIMIT: Final = 200
-"""Characters between two brackets beyond which they hold prose, not a citation."""
-RANGE_LIMIT: Final = 100
-"""Numbers a range may stand for; a wider one is text."""
+MOST_CHARACTERS_IN_BRACKETS: Final = 200
+_MOST_NUMBERS_IN_RANGE: Final = 100
 
 _BRACKETS = r"\[\]［］【】〔〕"
 MARKER: Final = re.compile(
@@ -24,7 +22,7 @@ MARKER: Final = re.compile(
     r"|\((?:[Pp]assage|[Dd]oc(?:ument)?|[Ss]ource|[Cc]hunk|[Rr]ef(?:erence)?)s?\.? [^()\n]{1,60}\)"
     r"|（(?:文档|资料|片段|段落|来源|见|参见)[^（）\n]{1,60}）)"
 )
-"""What has the look of a citation marker. It holds a digit: `[sic]` and `【注意】` are text."""
+"""A citation marker by its look. It holds a digit: `[sic]` and `【注意】` are text."""
 _MARKER_BEGINS: Final = "[(［【〔（⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 _RANGE = r"[-–—−‐~～至到]"
@@ -33,18 +31,18 @@ _SEPARATOR = re.compile(r"[,;、，；&和与及]|\band\b")
 
 
 class Form(Enum):
-    """How a marker is written, which decides what in it may cite."""
+    """The form of a marker, which decides what in it may cite."""
 
     SQUARE = auto()
     """`[…]`, `［…］`, `【…】`."""
     ROUND = auto()
     """`(…)`, `（…）`."""
     LINK = auto()
-    """`[…](target)`, target included."""
+    """`[…](target)`, with its target."""
     TARGET = auto()
     """The `(target)` of a link."""
     NEVER = auto()
-    """`《…》` and images: whatever stands inside is text."""
+    """`《…》` and images, which never cite."""
 
 
 class Marker(NamedTuple):
@@ -55,17 +53,17 @@ class Marker(NamedTuple):
     end: int
     """One past the last."""
     content: str
-    """What stands between the brackets, without a footnote's `^` or a `†source` tail."""
+    """The text between the brackets, without a footnote's `^` or a `†source` tail."""
     form: Form
-    """How it is written."""
+    """The form of the brackets."""
     numeric: bool
-    """False where a number is no citation: `(1)`, `arr[0]`, `第[3]条`, `∈ [0, 1]`."""
+    """Whether a number in it cites: not in `(1)`, `arr[0]`, `第[3]条`, `∈ [0, 1]`."""
     opaque: bool
-    """True where brackets inside are text too, unless the whole is a citation."""
+    """Whether brackets inside are text too, unless the whole is a citation."""
 
 
 def unmarked(text: str, fill: str = "") -> str:
-    """The text without what has the look of a marker, each of its characters replaced by `fill`."""
+    """Replace each character of what looks like a marker by `fill`."""
     begins = "[(" if text.isascii() else _MARKER_BEGINS
     if not any(map(text.__contains__, begins)):
         return text
@@ -73,14 +71,14 @@ def unmarked(text: str, fill: str = "") -> str:
 
 
 def split_parts(content: str) -> list[str]:
-    """Split the content of a marker at `,` `;` `、` `，` `；`, `and` and `和`, blanks removed."""
+    """Split the content of a marker at `,` `;` `、` `，` `；`, `and` and `和`."""
     return [part.strip() for part in _SEPARATOR.split(content)]
 
 
 def read_numbers(part: str) -> tuple[str, ...] | None:
-    """Read a number or a range as the digit strings it stands for, full-width digits included.
+    """Read a number or a range as its digit strings, full-width digits included.
 
-    Null for anything else, a reversed range, or one of more than `RANGE_LIMIT` numbers.
+    None for anything else, for a reversed range, and for one of more than 100 numbers.
 
     >>> read_numbers("１"), read_numbers("2–4"), read_numbers("4-2"), read_numbers("1.5")
     (('1',), ('2', '3', '4'), None, None)
@@ -92,7 +90,11 @@ def read_numbers(part: str) -> tuple[str, ...] | None:
     if high is None:
         return (low,)
     first, last = int(low), int(high)
-    return tuple(map(str, range(first, last + 1))) if 0 <= last - first < RANGE_LIMIT else None
+    return (
+        tuple(map(str, range(first, last + 1)))
+        if 0 <= last - first < _MOST_NUMBERS_IN_RANGE
+        else None
+    )
 
 
 # Brackets.
@@ -134,14 +136,15 @@ class _Pair(NamedTuple):
 
 
 def may_cite(text: str) -> bool:
-    """Whether any bracket opens in a text: without one it has no markers."""
+    """Return whether a text has an opening bracket, as each marker has."""
     return any(map(text.__contains__, "[(［（【《"))
 
 
-def find_markers(text: str, limit: int = CONTENT_LIMIT) -> Iterator[Marker]:
+def find_markers(text: str, limit: int = MOST_CHARACTERS_IN_BRACKETS) -> Iterator[Marker]:
     """Yield every pair of brackets that may cite, by start: an outer pair before an inner.
 
-    Code spans, fenced blocks, `$…$` and addresses are passed over, and what is longer than `limit`.
+    Brackets in code, formulas and web addresses are left out, and those with more than `limit`
+    characters.
     """
     pairs = _pairs(text)
     ends = {pair.start: pair.end for pair in pairs if pair.family == "("}
@@ -168,7 +171,7 @@ def find_markers(text: str, limit: int = CONTENT_LIMIT) -> Iterator[Marker]:
 
 
 def _pairs(text: str) -> list[_Pair]:
-    """Match brackets, each family on a stack of its own, so that a stray one spoils no other."""
+    """Match brackets with one stack per family, so that a stray one affects no other family."""
     stacks: dict[str, list[int]] = {family: [] for family in _FAMILY.values()}
     found: list[_Pair] = []
     for token in _unshielded(text, _BRACKET):
@@ -182,7 +185,7 @@ def _pairs(text: str) -> list[_Pair]:
 
 
 def _form(text: str, pair: _Pair, ends: Mapping[int, int]) -> tuple[Form, int]:
-    """How the pair is written, and where the marker ends: behind its target if it is a link."""
+    """Return the form of a pair, and the end of its marker: behind the target if it is a link."""
     if pair.family == "《":
         return Form.NEVER, pair.end
     if pair.family in {"(", "\\("}:
@@ -198,14 +201,14 @@ def _form(text: str, pair: _Pair, ends: Mapping[int, int]) -> tuple[Form, int]:
 
 
 def _is_interval(text: str, start: int, content: str) -> bool:
-    """`∈ [0, 1]`, `range [1-3]`, `区间[0, 1]`: two bounds behind a word that announces them."""
+    """Return whether a bracket is an interval: `∈ [0, 1]`, `range [1-3]`, `区间[0, 1]`."""
     bounds = content[:1].isdigit() and not content.isdigit()
     few = bounds and len(_SEPARATOR.split(content)) <= 2  # noqa: PLR2004 - bounds
     return few and bool(_INTERVAL.search(text[max(0, start - 20) : start]))
 
 
 def _is_index(text: str, pair: _Pair, indexed: Container[int], calls: Mapping[int, int]) -> bool:
-    """`arr[0]`, `my_list[3]`, `f(x)[1]`, `m[1][2]`; but "the policy[1]." and "CO2[1]" cite."""
+    """Return whether a bracket is an index: `arr[0]`, `my_list[3]`, `f(x)[1]`; not in `CO2[1]`."""
     start = pair.start
     if start in indexed:
         return True
@@ -230,7 +233,7 @@ def _is_index(text: str, pair: _Pair, indexed: Container[int], calls: Mapping[in
 
 
 def _name(text: str, end: int) -> str:
-    """The run of ASCII letters, digits and underscores that ends at `end`, or nothing."""
+    """Return the ASCII letters, digits and underscores that end at `end`, or an empty text."""
     if not text[end - 1 : end].isalnum() and text[end - 1 : end] != "_":  # most, and no search
         return ""
     found = _NAME_BEFORE.search(text, max(0, end - _NAME_LIMIT), end)
@@ -255,7 +258,7 @@ _PHRASE_NUMBER = re.compile(rf"[0-9]++(?:\s*+{_RANGE}\s*+[0-9]++)?")
 
 
 def find_phrases(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Yield start, end and numbers of citations in words: `passages 1 and 3`; code is skipped."""
+    """Yield start, end and numbers of citations in words outside code: `passages 1 and 3`."""
     for match in _unshielded(text, _PHRASE):
         listed = unicodedata.normalize("NFKC", match[match.lastindex or 0])
         parts = _PHRASE_NUMBER.findall(listed)
@@ -282,8 +285,8 @@ _SHIELD = re.compile(
 
 
 def _unshielded(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Matches of a pattern that touch no shield."""
-    shields = iter(find_shields(text))
+    """Yield the matches of a pattern outside code, formulas and addresses."""
+    shields = iter(_shields(text))
     start, end = next(shields, (len(text), len(text)))
     for match in pattern.finditer(text):
         while end <= match.start():
@@ -292,14 +295,11 @@ def _unshielded(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
             yield match
 
 
-def find_shields(text: str) -> list[tuple[int, int]]:
-    """Find the spans in which nothing cites, in order and apart.
+def _shields(text: str) -> list[tuple[int, int]]:
+    """Find the spans in which nothing cites, in order and without overlap.
 
-    Fenced blocks (one left open runs to the end), code spans, formulas, and web addresses
-    including brackets inside them.
-
-    >>> find_shields("`a[0]` and $x[1]$, https://a.org/?b[1]=2 but https://a.org[1].")
-    [(0, 6), (11, 17), (19, 40), (45, 58)]
+    These are fenced blocks (an open one runs to the end), code spans, formulas, and web addresses
+    with the brackets inside them.
     """
     if not any(sign in text for sign in _SHIELD_SIGNS):
         return []

@@ -150,7 +150,7 @@ _BULLET = re.compile(r"(?<=\s)[•⁃▪●◦‣](?=\s)")
 _RULE = re.compile(r"(?<!\S)(?:\*{3,}+|([-=_~*])\1{4,}+)(?!\S)")
 _SAME_SENTENCE = re.compile(r"(?:[,，、]|\band|\bor|\bof|\bin)\s*+$")
 _URL_BEFORE_URL = re.compile(r"(?<!\S)https?://\S++\s++(?=https?://)")
-# Without any of these no list begins, and plain words are found faster than patterns.
+# Every inline list has one of these, and plain words are found faster than patterns.
 _ITEM_SIGNS = (
     *("•", "⁃", "▪", "●", "◦", "‣", "***", "-----", "=====", "_____", "~~~~~", "http"),
     *("2.", "2)", "b.", "b)"),
@@ -161,7 +161,7 @@ def _inline_items(text: str) -> tuple[list[int], frozenset[int]]:
     """Find the items of inline lists, and the stops of their enumerators.
 
     "Steps: 1. Wash it. 2. Dry it." gives [7, 19] and {8, 20}. A list counts only if its numbers or
-    letters follow one another; with full stops, only if it also begins the text or stands behind a
+    letters follow one another; with full stops, only if it also begins the text or follows a
     colon. Enumerators behind a comma or "and" count the parts of one sentence and begin no item. A
     row of signs is an item, and so is what follows it.
 
@@ -202,7 +202,7 @@ def _opens(text: str, found: re.Match[str], first: str) -> bool:
     before = text[max(0, found.start() - 3) : found.start()].rstrip()
     if found["style"] == ".":
         return at_start or before.endswith((":", "："))
-    # Behind a comma the numbers only count the parts of one sentence: 1) this, 2) that.
+    # Numbers that follow a comma only count the parts of one sentence: 1) this, 2) that.
     return at_start or not before.endswith((",", "("))
 
 
@@ -365,8 +365,8 @@ class _Place(NamedTuple):
 def _ends_sentence(place: _Place, punkt: Callable[[], Container[int]]) -> bool:
     """Return whether a sentence ends at a candidate that is not the end of the text.
 
-    `punkt` returns the places behind the full stops at which Punkt ends a sentence of Latin script.
-    It is called only where the words around the stop do not decide.
+    `punkt` returns the places where Punkt ends sentences of Latin script. It is called only if the
+    words around the stop do not decide.
     """
     return _ends_cjk(*place) if _full_width(*place[:2]) else _ends_latin(place, punkt)
 
@@ -403,7 +403,7 @@ def _full_width(text: str, candidate: _Candidate) -> bool:
 def _ends_cjk(text: str, candidate: _Candidate, since: int) -> bool:
     """Return whether a sentence of CJK text ends at a candidate.
 
-    A quotation that is followed by its speaker goes on (“你好！”他说。). A semicolon ends a
+    A quotation followed by its speaker does not end one (“你好！”他说。). A semicolon ends a
     sentence only before the next item of a list.
     """
     _, end, stop, close = candidate
@@ -473,9 +473,9 @@ def _leads_in(place: _Place) -> bool:
 
 
 def _ends_unspaced(place: _Place) -> bool:
-    """Return whether a sentence ends at a stop without white space behind it.
+    """Return whether a sentence ends at a stop that no white space follows.
 
-    It does behind a marker before a capital ("big.[1]It") and before CJK text, unless the stop
+    One ends between a marker and a capital ("big.[1]It"), and before CJK text unless the stop
     follows a digit.
     """
     text, (start, end, *_), _ = place

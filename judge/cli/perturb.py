@@ -1,4 +1,4 @@
-"""`judge perturb`: variants of samples whose context is changed, for one's own RAG to answer."""
+"""`judge perturb`: write variants of samples with a changed context."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from judge.cli.terminal import Page, figures, output
 from judge.errors import ConfigError, InputError
 from judge.inputs.samples import Source
 from judge.inputs.tables import check_output, write_whole
-from judge.retrieval.perturbation import VARIANTS, Perturbation, Pool, check
+from judge.retrieval.perturbation import VARIANTS, Perturbation, check
 
 _NEEDS: Final = ("query", "chunks")
 
@@ -23,7 +23,7 @@ app = typer.Typer(add_completion=False)
 def perturb(
     samples: str = SAMPLES,
     out: str = typer.Option(
-        ..., "-o", "--output", metavar="FILE", help="Where the variants go: JSON lines."
+        ..., "-o", "--output", metavar="FILE", help="Write the variants to this JSONL file."
     ),
     *,
     variants: str | None = typer.Option(
@@ -32,23 +32,24 @@ def perturb(
         help="The variants: original, noise20, noise40, noise60, reordered, gold_removed. "
         "Without it, all.",
     ),
-    seed: int = typer.Option(0, min=0, help="Another seed makes others; the same makes the same."),
+    seed: int = typer.Option(0, min=0, help="The same seed makes the same variants."),
     gold_match: Literal["exact", "prefix"] = typer.Option(
-        "exact", help="prefix: gold names documents, as of judge score."
+        "exact", help="What gold names: chunks with exact, documents with prefix."
     ),
     force: bool = typer.Option(False, "--force", help="Replace the file that -o names."),
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
 ) -> None:
-    """Write variants of the samples' contexts, to see what your RAG makes of them.
+    """Write variants of the samples' contexts, to see what your RAG system makes of them.
 
-    What is written has no `answer`: let your RAG answer each line from the chunks given, keep all
-    its keys, score that with --correctness, and hold two such runs against each other with
-    judge compare BEFORE AFTER --by variant.
+    The variants have no `answer`. Let your RAG system answer each line from its chunks, keep all
+    keys, and score the answers with --correctness. judge compare BEFORE AFTER --by variant compares
+    two such runs.
 
-    noise20, noise40, noise60: chunks of other questions are added, and make up that share of the
-    context. reordered: the same chunks in another order. gold_removed: without the gold chunks and
-    their near-copies, so that your RAG should decline to answer. original: the context as it was.
+    noise20, noise40, noise60: chunks of other questions are added, up to that share of the context.
+    reordered: the same chunks in another order. gold_removed: without the gold chunks, and without
+    others that contain the gold answer, so that the system should decline to answer. original: the
+    context as it was.
 
     Example: judge perturb samples.jsonl -o perturbed.jsonl
     """
@@ -58,12 +59,11 @@ def perturb(
     check_output(path, [Path(samples)], force=force)
     if not path.absolute().parent.is_dir():
         raise ConfigError(f"-o {out!r}: no such folder; make it first, or name another -o")
-    asked = several("--variants", variants, VARIANTS) or VARIANTS
+    wanted = several("--variants", variants, VARIANTS) or VARIANTS
     source = Source(samples, _NEEDS, skip_bad_lines=skip_bad_lines, check=check, max_line=max_line)
     with source.again() as read:
-        pool = Pool(read(), seed)
-        perturbation = Perturbation(pool, asked, seed=seed, match=gold_match)
-        if not pool.samples:
+        perturbation = Perturbation(read(), wanted, seed=seed, match=gold_match)
+        if not perturbation.samples:
             raise InputError("holds no sample")
         lines = (line for sample in read() for line in perturbation.variants(sample))
         write_whole(path, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
@@ -73,9 +73,8 @@ def perturb(
 
 _WHY: Final = {
     "no_gold_chunk": "no chunk of its context is gold (gold_evidence, relevance)",
-    "few_chunks": "so few chunks that no whole number of others makes up that share within ten "
-    "points",
-    "few_others": "too few chunks of other questions that do not hold its gold",
+    "few_chunks": "so few chunks that no number of others comes within ten points of that share",
+    "few_others": "too few chunks of other questions that do not answer it",
     "one_order": "fewer than two different chunks",
 }
 """Why a variant of a sample was left out, by the reason's key."""

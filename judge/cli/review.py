@@ -16,10 +16,9 @@ from judge.errors import InputError
 from judge.messages import Messages
 from judge.pages.agreement import page as written
 from judge.records import Summary
-from judge.review.draws import Drawn
+from judge.review.draws import Drawn, samples_of
 from judge.review.records import Agreement, Draw
 from judge.review.sheet import choices, header
-from judge.review.targets import samples_of
 from judge.text.visible import clip, counted, flat
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["review"])

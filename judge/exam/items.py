@@ -13,8 +13,7 @@ from judge.inputs.files import MAX_LINE
 from judge.messages import LANGS, Lang, language_of
 from judge.prompt import SUMS, checked, pins
 from judge.records import Sample, Support
-from judge.review.golden import Golden, golden_lines, read_golden
-from judge.review.records import GoldenLabel
+from judge.review.golden import Golden, GoldenLabel, golden_lines, read_golden
 
 SHIPPED: Final = "exam"
 """How the items that ship are named among sources."""

@@ -1,31 +1,49 @@
-"""A batch folder: requests for a provider, its replies, and the state of each file."""
+"""Batches of a provider: requests in a folder, their replies, and the cache filled by them."""
 
+import asyncio
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from functools import cached_property
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, Final, Self
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, Self
 
 from pydantic import Field, JsonValue
 from pydantic_core import to_json
 
-from judge.backends.openai.batch_model import BatchReply, RequestKey
+from judge.backends.openai.batch_model import WAITS, BatchModel, BatchReply, RequestKey
 from judge.backends.openai.chat import PATHS
-from judge.config import Config
-from judge.errors import InputError, RunError
-from judge.inputs.runs import LOCK, hold, parse
+from judge.backends.store import cache_folder
+from judge.compose import MakeModel, address, compose, open_provider, settled
+from judge.config import Config, load_config
+from judge.errors import ConfigError, InputError, JudgeUnhealthy, RunError
+from judge.evaluator import Evaluator
+from judge.inputs.files import is_many
+from judge.inputs.runs import LOCK, has_bytes, hold, parse
+from judge.inputs.samples import check_samples, read_samples
 from judge.inputs.tables import replacing, writing
-from judge.records import Document, Record
+from judge.judges.prompted import BARREN
+from judge.records import (
+    Document,
+    FlagName,
+    Outcome,
+    Record,
+    SampleResult,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
 from judge.records.run import RunInput
+from judge.text.visible import flat
+
+if TYPE_CHECKING:
+    from judge.backends.openai.batches import Provider
 
 RECORD: Final = "batch.json"
 REPLIES: Final = "replies"
-MOST_REQUESTS: Final = 50_000
-MOST_BYTES: Final = 190_000_000
-"""OpenAI takes files of 50,000 requests and 200 MB."""
 OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 """The states in which a batch brings no more replies."""
 _OWN: Final = re.compile(rf"{re.escape(RECORD)}\b")
@@ -93,17 +111,8 @@ class BatchFolder:
 
     @classmethod
     @contextmanager
-    def made(
-        cls,
-        path: Path,
-        config: Config,
-        made_from: RunInput,
-        settle: Callable[[], dict[str, JsonValue]],
-    ) -> Iterator[Self]:
-        """Hold the folder for these samples and settings, which is made if it does not exist.
-
-        `settle` probes the server's capabilities, once the folder is known to be the right one.
-        """
+    def made(cls, path: Path, config: Config, made_from: RunInput) -> Iterator[Self]:
+        """Hold the folder for these samples and settings, which is made if it does not exist."""
         record = BatchRecord(config=config.model_dump(mode="json"), input=made_from)
         with writing(path, "name another -o"):
             path.mkdir(parents=True, exist_ok=True)
@@ -115,13 +124,10 @@ class BatchFolder:
         with hold(path, "judge batch"):
             there = cls.read(path) if (path / RECORD).exists() else cls(path, record)
             there.tidy()
-            if there.record.files and (other := _difference(there.record, record)):
+            if not there.record.files:
+                there.record = record
+            elif other := _difference(there.record, record):
                 raise RunError(f"{path}: is of other {other}; name another -o")
-            takes = settle()
-            if there.record.files:
-                record, takes = there.record, there.record.takes
-            there.record = record.model_copy(update={"input": made_from, "takes": takes})
-            there.save()  # first of all, so that a record accounts for what follows
             yield there
 
     @classmethod
@@ -141,6 +147,12 @@ class BatchFolder:
             for each in (*self.path.iterdir(), *(self.path / REPLIES).glob("*.part")):
                 if _LEFT.fullmatch(each.name) and each.name not in names:
                     each.unlink()
+
+    def begin(self, made_from: RunInput, takes: dict[str, JsonValue]) -> None:
+        """Write the record before any request; requests that are there keep their `takes`."""
+        takes = self.record.takes if self.record.files else takes
+        self.record = self.record.model_copy(update={"input": made_from, "takes": takes})
+        self.save()
 
     def save(self, *changed: RequestFile) -> None:
         """Write the record, with these files in the place of those of the same name."""
@@ -202,9 +214,146 @@ class BatchFolder:
                 raise InputError(f"no line is a reply to a request of {self.path}")
         return kept, odd
 
-    def writer(self, *, requests: int = MOST_REQUESTS, size: int = MOST_BYTES) -> "RequestWriter":
-        """Return a writer of the next requests of this folder."""
-        return RequestWriter(self, requests, size)
+
+def write_requests(
+    source: Path,
+    output: Path,
+    settings: Config,
+    *,
+    skip_bad_lines: bool,
+    probe: bool,
+    max_requests: int,
+    max_bytes: int,
+) -> "tuple[list[RequestFile], Filled]":
+    """Write the requests that the cache misses into the batch folder `output`.
+
+    `probe` finds out what the server accepts, unless an earlier run did. Return the new files, of
+    at most `max_requests` and `max_bytes` each, and the state of the answers.
+    """
+    if not settings.asks_model:
+        raise ConfigError("only a language model is asked in batches; name one with --model")
+    if not settings.cache:
+        raise ConfigError("a batch fills the cache; leave out --no-cache")
+    if str(source) == "-":
+        raise ConfigError("a batch is read from a file, not standard input; name one")
+    on_bad = (lambda _: None) if skip_bad_lines else None
+    checked = check_samples(source, on_bad=on_bad, max_line=settings.max_line, mapping=settings.map)
+    made_from = RunInput(
+        path=str(source.absolute()),
+        sha256=checked.sha256,
+        samples=checked.samples,
+        rejected=checked.rejected,
+    )
+    # The other steps may be taken elsewhere, in another environment.
+    cache = None if settings.cache_url else cache_folder(settings).absolute()
+    settings = settings.model_copy(update={"base_url": address(settings), "cache_dir": cache})
+
+    with BatchFolder.made(output, settings, made_from) as folder:
+        takes = asyncio.run(settled(settings, ask=probe))
+        if settings.repeat > 1 and not takes["seed"]:
+            raise ConfigError(
+                f"repeat {settings.repeat}: {settings.model} takes no seed, and a repeat would be "
+                "given the reply of the first; leave it out here, and repeat in judge score"
+            )
+        folder.begin(made_from, takes)
+        with RequestWriter(folder, max_requests, max_bytes) as writer:
+            filled = fill(folder, writer.add)
+    return writer.written, filled
+
+
+async def send_files(folder: BatchFolder) -> AsyncGenerator[tuple[RequestFile, bool, str]]:
+    """Send the files that were not sent; yield each, whether it was sent before, and the server."""
+    async with _provider(folder) as provider:
+        for file in folder.record.files:
+            if file.batch or file.answered:
+                continue
+            path, known = folder.bytes_of(file), {each.batch for each in folder.record.files}
+            found = await provider.find(file.sha256, known)
+            endpoint = folder.config().endpoint
+            sent = found or await provider.send(path, file.sha256, known, endpoint)
+            folder.save(now := file.model_copy(update={"batch": sent.id, "state": sent.status}))
+            yield now, found is not None, provider.base_url
+
+
+async def watch(folder: BatchFolder, seconds: float | None) -> AsyncGenerator[list[RequestFile]]:
+    """Ask for the state of each batch; yield the sent files that are waited for.
+
+    Args:
+        folder: the batch folder.
+        seconds: the time until the next request, until all batches are over; None for one request.
+    """
+    async with _provider(folder) as provider:
+        while True:
+            for file in folder.record.files:
+                if file.batch and file.state not in OVER:
+                    now = await provider.status(file.batch)
+                    done, failed = now.counts
+                    state = {"state": now.status, "done": done, "failed": failed}
+                    state |= {"outputs": now.outputs, "why": provider.why(now)}
+                    folder.save(file.model_copy(update=state))
+            sent = [file for file in folder.record.files if file.batch]
+            if seconds is None or all(file.state in OVER for file in sent):
+                return
+            yield sent
+            await asyncio.sleep(seconds)
+
+
+async def fetch_replies(folder: BatchFolder) -> tuple[int, int, Counter[str]]:
+    """Fetch the replies of the batches that are over.
+
+    Returns:
+        The number of files of replies, the number of batches, and a count of problems.
+    """
+    files, batches, problems = 0, 0, Counter[str]()
+    async with _provider(folder) as provider:
+        for file in folder.record.files:
+            if file.answered or file.state not in OVER:
+                continue
+            for output in file.outputs:
+                with writing(folder.path, MEND), TemporaryFile(dir=folder.path) as copy:
+                    await provider.fetch(output, copy)
+                    copy.seek(0)
+                    name = f"{file.name.removesuffix('.jsonl')}-{_file_name(output)}"
+                    try:
+                        problems.update(folder.take(name, copy)[1])
+                    except InputError as error:  # and the other files may be of use
+                        problems[f"{file.name}: {flat(output)}: {error}"] += 1
+                files += 1
+            folder.save(file.model_copy(update={"answered": True}))
+            batches += 1
+    return files, batches, problems
+
+
+def take_replies(folder: BatchFolder, path: Path) -> Counter[str]:
+    """Take a file of replies from elsewhere into a folder; return a count of problems."""
+    try:
+        with path.open("rb") as lines:
+            digest = hashlib.file_digest(lines, "sha256").hexdigest()[:16]
+            lines.seek(0)
+            names, problems = folder.take(f"given-{digest}-{_file_name(path.stem)}", lines)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    # The replies to a file that was sent are fetched all the same.
+    answered = [each for each in folder.record.files if each.name in names and not each.batch]
+    folder.save(*(each.model_copy(update={"answered": True}) for each in answered))
+    return problems
+
+
+@asynccontextmanager
+async def _provider(folder: BatchFolder) -> AsyncGenerator["Provider"]:
+    """Open the provider with the headers of the environment, which no file keeps."""
+    here, config = load_config({"judge": "similarity"}), folder.config()
+    timeout = max(config.timeout, here.timeout)
+    settings = config.model_copy(update={"headers": here.headers, "timeout": timeout})
+    async with open_provider(settings) as provider:
+        yield provider
+
+
+def _file_name(name: str) -> str:
+    """Return a safe file name that is made of a provider's name."""
+    return "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[-60:] + ".jsonl"
 
 
 class Replies:
@@ -350,3 +499,106 @@ def _difference(earlier: BatchRecord, record: BatchRecord) -> str:
     names = earlier.config.keys() | record.config.keys()
     apart = sorted(n for n in names if earlier.config.get(n) != record.config.get(n))
     return f"settings ({', '.join(apart)})" if apart else ""
+
+
+class Filled(NamedTuple):
+    """The state of the answers of a batch folder."""
+
+    answers: int
+    claims: int
+    judged: int
+    """Claims with a verdict, which is in the cache."""
+    waiting: int
+    """Claims that may still get a verdict by a reply."""
+    unscored: Counter[str]
+    """The other claims, by reason."""
+    asked: int
+    """Requests without a reply."""
+    troubles: Counter[str]
+    """The provider's reasons for requests without an answer."""
+
+
+def fill(
+    folder: BatchFolder, hand_on: Callable[[RequestKey, Mapping[str, JsonValue]], None]
+) -> Filled:
+    """Judge the samples of a folder with the replies that are there, as `judge score` would.
+
+    Verdicts go into the cache; `hand_on` is called with each request without a reply, once or more.
+
+    Raises:
+        RunError: the samples have changed since.
+        JudgeUnhealthy: there are many replies, and none holds a usable verdict.
+    """
+    made_from = folder.record.input
+    path = Path(made_from.path)
+    with reading(path):
+        there = path.is_file() or is_many(path)
+        if not there or not has_bytes(path, made_from):
+            raise RunError(f"{path}: is not what {folder.path} was written from; put that back")
+    # Budgets hold when the files are sent.
+    unlimited = {"max_cost": None, "max_tokens": None}
+    config = folder.config().model_copy(update=unlimited | {"fallback": False, "workers": 1})
+    asked = set[str]()
+
+    def note(key: RequestKey, body: Mapping[str, JsonValue]) -> None:
+        asked.add(key.digest)
+        hand_on(key, body)
+
+    replies = Replies(folder)
+    known = {**folder.record.takes, "served": folder.record.takes["served"] or replies.served}
+    make_model = partial(BatchModel, find=replies.find, hand_on=note)
+    counts, reasons = asyncio.run(_judged(config, known, make_model, path))
+    if len(replies) >= BARREN and not counts["judged"]:
+        message = f"{config.model}: none of {len(replies):,} replies holds a usable verdict; "
+        raise JudgeUnhealthy(
+            message + f"look into {folder.path / REPLIES}, or name another --model"
+        )
+    claims = counts["judged"] + counts["waiting"] + reasons.total()
+    return Filled(
+        counts["answers"],
+        claims,
+        counts["judged"],
+        counts["waiting"],
+        reasons,
+        len(asked),
+        replies.troubles,
+    )
+
+
+async def _judged(
+    config: Config, known: Mapping[str, JsonValue], make_model: MakeModel, path: Path
+) -> tuple[Counter[str], Counter[str]]:
+    """Return the counts of answers and claims, and the reasons for claims without a verdict."""
+    counts, reasons = Counter[str](), Counter[str]()
+    await settled(config, known)
+    async with compose(config, make_model) as judges:
+        limit, paths = config.max_line, config.map
+        samples = read_samples(path, on_bad=lambda _: None, max_line=limit, mapping=paths)
+        async with aclosing(Evaluator(config, judge=judges).evaluate(samples)) as results:
+            async for result in results:
+                counts["answers"] += 1
+                for outcome in _outcomes(result):
+                    match outcome:
+                        case Verdict():
+                            counts["judged"] += 1
+                        case Unscored(detail=detail) if detail == WAITS:
+                            counts["waiting"] += 1
+                        case Unscored(reason=reason):
+                            reasons[reason.value] += 1
+    return counts, reasons
+
+
+def _outcomes(result: SampleResult) -> Iterator[Outcome]:
+    """Yield the outcomes of an answer's claims, of correctness and of relevance."""
+    # A verdict on some of the windows only is not final, and is not cached.
+    half = {each.sentence for each in result.flags if each.name is FlagName.UNJUDGED_EVIDENCE}
+    waits = Unscored(reason=UnscoredReason.CONNECTION, detail=WAITS)
+    for sentence in result.sentences:
+        yield waits if sentence.index in half else sentence.outcome
+    if compared := result.correctness:
+        yield from (each.outcome for each in compared.answer)
+        yield from (each.outcome for each in compared.reference)
+    if question := result.answer_relevance:
+        yield from (part.outcome for part in question.parts)
+        if question.failure:
+            yield question.failure

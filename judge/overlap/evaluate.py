@@ -1,6 +1,5 @@
-"""Samples in, one report out: streamed, in memory that does not grow with them."""
+"""From samples to the report on all of them, in memory that does not grow with the samples."""
 
-from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
@@ -9,7 +8,7 @@ from judge.answer.sentences import EDITION, split
 from judge.errors import InputError
 from judge.inputs.samples import samples_in
 from judge.overlap import measures as words
-from judge.overlap.measures import MOST_CELLS, MOST_TOKENS, TOKENIZERS, WEIGHT, BleuCounts
+from judge.overlap.measures import MOST_CELLS, ROUGE_W_EXPONENT, BleuCounts
 from judge.overlap.records import (
     AnswerOverlap,
     Language,
@@ -32,19 +31,17 @@ MEASURES: Final = (
     "rougeLsum",
     "rougeW",
 )
-"""What has a mean: names of `AnswerOverlap.scores`, in order."""
+"""The names of `AnswerOverlap.scores` that have a mean, in order."""
 LANGUAGE_NAMES: Final[dict[Language, str]] = {
     "zh": "Chinese",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "unspaced": "Thai, Lao, Burmese, Khmer or Tibetan",
+    "unspaced": "other scripts, by character",
     "other": "spaced words (English …)",
 }
-"""What to call them where people read."""
+"""The names for people."""
 LISTED: Final = 20
-"""The most qids of samples without a gold answer that a report lists."""
-_LONGEST: Final = 200
-"""Characters of an answer that is listed."""
+"""The most qids of samples without a gold answer in a report."""
+_SHOWN_CHARACTERS: Final = 200
+"""Characters of an answer in the report."""
 
 
 def measure_overlap(
@@ -56,13 +53,14 @@ def measure_overlap(
 ) -> OverlapReport:
     """Compare answers with their gold answers: BLEU, ROUGE, exact match, token F1.
 
-    Samples without a gold answer, or a blank one, are counted and left out; an empty answer counts.
+    Samples without a gold answer, or with a blank one, are counted and left out; an empty answer
+    counts.
 
     Args:
-        samples: in any order; each qid once. Or rows, as `judge.evaluate` takes them.
-        worst: how many of the lowest answers to list.
-        stem: whether ROUGE-1, -2, -L and -Lsum cut English words to their stems.
-        each: is given the figures of every sample, in order.
+        samples: samples with unique qids in any order, or rows as `judge.evaluate` takes them.
+        worst: the maximum number of lowest answers in the report.
+        stem: whether ROUGE-1, -2, -L and -Lsum reduce English words to their stems.
+        each: receives the figures of each sample, in order.
 
     Raises:
         InputError: there is no sample, or none has a gold answer.
@@ -78,18 +76,17 @@ def measure_overlap(
 def with_bad_lines(report: OverlapReport, bad_lines: int) -> OverlapReport:
     """Return the report with the number of bad lines of the file, and the warning about them."""
     counts = report.counts.model_copy(update={"bad_lines": bad_lines})
-    said = tuple(_warnings(counts, report.bleu))
-    return report.model_copy(update={"counts": counts, "warnings": said})
+    warnings = tuple(_warnings(counts, report.bleu))
+    return report.model_copy(update={"counts": counts, "warnings": warnings})
 
 
 def measure(answer: str, gold: str, *, stem: bool) -> dict[str, float | None]:
-    """Every measure but BLEU, of one answer, by `MEASURES`."""
-    # An answer was owed, even where normalisation leaves nothing of the gold answer either.
+    """Return every measure of one answer except BLEU, by `MEASURES`."""
+    # An empty answer counts 0, even if normalisation leaves nothing of the gold answer either.
     given = bool(answer.strip())
     answer_lines, gold_lines = answer, gold
-    # Lines are for ROUGE-Lsum alone; of texts too long for it finding sentences is time lost.
-    if not words.too_long(len(words.word_tokens(answer)), len(words.word_tokens(gold))):
-        answer_lines, gold_lines = _a_sentence_a_line(answer), _a_sentence_a_line(gold)
+    if not words.too_long(answer, gold):
+        answer_lines, gold_lines = _sentence_lines(answer), _sentence_lines(gold)
     return {
         "exact_match": words.exact_match(answer, gold) if given else 0.0,
         "token_f1": words.token_f1(answer, gold) if given else 0.0,
@@ -98,74 +95,35 @@ def measure(answer: str, gold: str, *, stem: bool) -> dict[str, float | None]:
     }
 
 
-def _a_sentence_a_line(text: str) -> str:
+def _sentence_lines(text: str) -> str:
     return "\n".join(" ".join(sentence.text.split()) for sentence in split(text))
 
 
-class _LanguageBleus:
-    """Adds answers up by the language of their gold answers.
-
-    A gold answer without a letter (500) has none: it counts in the end with the language that most
-    others have, or as `other` where no gold answer has a letter.
-    """
-
-    def __init__(self) -> None:
-        self._counts: defaultdict[Language, BleuCounts] = defaultdict(BleuCounts)
-        # Which language it will be is known in the end: these are added up in every tokenizer.
-        self._letterless: defaultdict[str, BleuCounts] = defaultdict(BleuCounts)
-
-    def add(self, answer: str, gold: str, language: Language | None) -> float:
-        """Take in an answer, and return its `sentence_bleu`: without a language that of `other`."""
-        score, counts = words.sentence_bleu(answer, gold, language or "other")
-        if language is not None:
-            self._counts[language] += counts
-            return score
-        for tokenizer, each in {name: each for each, name in TOKENIZERS.items()}.items():
-            self._letterless[tokenizer] += words.sentence_bleu(answer, gold, each)[1]
-        return score
-
-    def totals(self) -> tuple[LanguageBleu, ...]:
-        """Corpus BLEU of each language, the most answers first, then by name."""
-        counts = dict(self._counts)
-
-        def most_first(language: Language) -> tuple[int, Language]:
-            return -counts[language]["answers"], language
-
-        if self._letterless:
-            most: Language = min(counts, key=most_first, default="other")
-            counts[most] = self._counts[most] + self._letterless[TOKENIZERS[most]]
-        return tuple(
-            LanguageBleu(
-                language=language,
-                score=words.bleu(counts[language], language),
-                answers=counts[language]["answers"],
-                too_short=not counts[language]["given4"],
-                signature=words.bleu_signature(language),
-            )
-            for language in sorted(counts, key=most_first)
-        )
-
-
 class _Totals:
+    """Adds up the figures of answers, and keeps the lowest of them."""
+
     def __init__(self, *, worst: int, stem: bool) -> None:
-        self._stem, self._size = stem, worst
+        self._stem, self._most = stem, worst
         self._means = StreamedMeans(MEASURES)
-        self._bleu = _LanguageBleus()
+        self._bleu: defaultdict[Language, BleuCounts] = defaultdict(BleuCounts)
         self._counts: Counter[str] = Counter()
         self._without: list[str] = []
-        self._worst: list[tuple[float, float, int, LowOverlap]] = []
+        self._worst: list[LowOverlap] = []
 
     def add(self, sample: Sample) -> AnswerOverlap:
         self._counts["samples"] += 1
-        if sample.gold_answer is None or not sample.gold_answer.strip():
+        gold = sample.gold_answer
+        if gold is None or not gold.strip():
             self._counts["without_gold_answer"] += 1
             if len(self._without) < LISTED:
                 self._without.append(sample.qid)
             nothing = dict.fromkeys((*MEASURES, "sentence_bleu"))
             return AnswerOverlap(qid=sample.qid, unmeasured="no_gold_answer", scores=nothing)
-        scores = measure(sample.answer, sample.gold_answer, stem=self._stem)
-        language = words.language_of(sample.gold_answer)
-        gold_tokens = len(words.word_tokens(sample.gold_answer))
+        scores = measure(sample.answer, gold, stem=self._stem)
+        # A gold answer such as 500 has no language of its own.
+        texts = (gold, sample.query, sample.answer)
+        language: Language = next(filter(None, map(words.language_of, texts)), "other")
+        gold_tokens = len(words.word_tokens(gold))
         too_long = scores["rougeL"] is None
         self._counts["measured"] += 1
         self._counts["empty_answers"] += not sample.answer.strip()
@@ -173,31 +131,32 @@ class _Totals:
         self._counts["wordless_gold"] += gold_tokens == 0
         self._counts["single_token_gold"] += gold_tokens == 1
         self._means.add(scores)
-        own = self._bleu.add(sample.answer, sample.gold_answer, language)
-        self._note_low(sample, sample.gold_answer, scores)
+        bleu, counts = words.sentence_bleu(sample.answer, gold, language)
+        self._bleu[language] += counts
+        self._add_worst(sample, gold, scores)
         return AnswerOverlap(
             qid=sample.qid,
             too_long=too_long,
             language=language,
-            scores=scores | {"sentence_bleu": own},
+            scores=scores | {"sentence_bleu": bleu},
         )
 
-    def _note_low(self, sample: Sample, gold: str, scores: dict[str, float | None]) -> None:
-        """Keep the least token F1, then ROUGE-L, then the first; of the texts the beginning."""
-        token_f1, rouge_l = scores["token_f1"] or 0.0, scores["rougeL"]
-        if token_f1 == 1:
-            return
+    def _add_worst(self, sample: Sample, gold: str, scores: dict[str, float | None]) -> None:
+        """Keep the answers with the lowest token F1, then ROUGE-L, then the first."""
         low = LowOverlap(
             qid=sample.qid,
-            token_f1=token_f1,
-            rouge_l=rouge_l,
-            answer=clip(sample.answer, _LONGEST),
-            gold_answer=clip(gold, _LONGEST),
+            token_f1=scores["token_f1"] or 0.0,
+            rouge_l=scores["rougeL"],
+            answer=clip(sample.answer, _SHOWN_CHARACTERS),
+            gold_answer=clip(gold, _SHOWN_CHARACTERS),
         )
-        # Too long to be measured says nothing against it.
-        rank = 1.0 if rouge_l is None else rouge_l
-        insort(self._worst, (token_f1, rank, self._counts["measured"], low))
-        del self._worst[self._size :]
+        if low.token_f1 < 1:
+            # An answer too long for ROUGE-L comes after those with equal token F1.
+            self._worst.append(low)
+            self._worst.sort(
+                key=lambda low: (low.token_f1, 1.0 if low.rouge_l is None else low.rouge_l)
+            )
+            del self._worst[self._most :]
 
     def report(self) -> OverlapReport:
         counts = OverlapCounts(**self._counts)
@@ -208,7 +167,7 @@ class _Totals:
             message = f"is missing or blank in every sample ({counts.samples} read); "
             message += "add the reference answer to each (also read from: reference)"
             raise InputError(message, field="gold_answer")
-        languages, means = self._bleu.totals(), self._means
+        languages, means = self._languages(), self._means
         whole = {"bleu": languages[0].score} if len(languages) == 1 else {}
         return OverlapReport(
             mean={name: means.mean(name) for name in MEASURES} | whole,
@@ -219,7 +178,21 @@ class _Totals:
             signature=str(_signature(stem=self._stem)),
             warnings=tuple(_warnings(counts, languages)),
             without_gold_answer=tuple(self._without),
-            worst=tuple(low for *_, low in self._worst),
+            worst=tuple(self._worst),
+        )
+
+    def _languages(self) -> tuple[LanguageBleu, ...]:
+        """Return corpus BLEU of each language, the most answers first, then by name."""
+        counts = sorted(self._bleu.items(), key=lambda item: (-item[1]["answers"], item[0]))
+        return tuple(
+            LanguageBleu(
+                language=language,
+                score=words.bleu(own, language),
+                answers=own["answers"],
+                too_short=not own["given4"],
+                signature=words.bleu_signature(language),
+            )
+            for language, own in counts
         )
 
 
@@ -232,24 +205,24 @@ def _signature(*, stem: bool) -> Signature:
             f"rouge:rouge-score-{release('rouge-score')}",
             f"stem:{'porter' if stem else 'no'}",
             f"sentences:{EDITION}",
-            f"w:{WEIGHT:g}",
-            f"longest:{MOST_TOKENS},{MOST_CELLS}",
+            f"w:{ROUGE_W_EXPONENT:g}",
+            f"cells:{MOST_CELLS}",
             f"judge:{release('judge')}",
         ),
     )
 
 
 def _warnings(counts: OverlapCounts, languages: Sequence[LanguageBleu]) -> Iterator[str]:
-    """A line for everything that makes the numbers other than they look."""
+    """Yield what to know before the numbers are used."""
     of = f"of {counted(counts.samples, 'sample')}"
     if counts.bad_lines:
         yield f"lines that are no samples, and so left out: {counts.bad_lines:,}"
-    over = f" (over {MOST_TOKENS:,} tokens, or tokens of the answer times tokens of the gold answer"
+    over = f" (tokens of the answer times tokens of the gold answer: over {MOST_CELLS:,})"
     without_rouge_l = "too long for ROUGE-L, ROUGE-Lsum and ROUGE-W, and not in their means"
     for count, what, more in (
         (counts.without_gold_answer, "no gold_answer, and so left out", ""),
         (counts.empty_answers, "an empty answer, which counts 0", ""),
-        (counts.too_long, without_rouge_l, f"{over} over {MOST_CELLS:,})"),
+        (counts.too_long, without_rouge_l, over),
         (counts.wordless_gold, "a gold answer without a letter or digit (ROUGE is 0)", ""),
         (counts.single_token_gold, "a gold answer of one token (ROUGE-2 is 0)", ""),
     ):

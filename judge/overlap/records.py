@@ -7,9 +7,10 @@ from pydantic import Field
 from judge.records import Document, Record
 from judge.records.summary import Interval
 
-Language = Literal["zh", "ja", "ko", "unspaced", "other"]
-"""The language of a gold answer, by its script. `unspaced` is Thai, Lao, Burmese, Khmer and
-Tibetan; `other` is every language with spaces between words, such as English and Russian."""
+Language = Literal["zh", "unspaced", "other"]
+"""The language of a gold answer, by its script. `unspaced` is every other language that is measured
+by character: Japanese, Korean, Thai, Lao, Burmese, Khmer, Tibetan. `other` is every language with
+spaces between words, such as English and Russian."""
 
 
 class AnswerOverlap(Record):
@@ -18,26 +19,26 @@ class AnswerOverlap(Record):
     qid: str
     """The qid of the sample."""
     unmeasured: Literal["no_gold_answer"] | None = None
-    """The reason why nothing was measured; null where it was. A blank gold answer counts as
-    none."""
+    """Why nothing was measured: the gold answer is missing or blank; else null."""
     too_long: bool = False
     """Whether the measures over subsequences are null because the texts are too long for them."""
     language: Language | None = None
-    """The language of the gold answer; null where it has no letter, or nothing was measured."""
+    """The language of the gold answer, or of the question or the answer if it has no letter; null
+    if nothing was measured."""
     scores: dict[str, float | None]
     """`exact_match`, `token_f1`, and of ROUGE the F, `rouge1`, `rouge2`, `rougeL`, `rougeLsum` and
-    `rougeW`; 0 to 1. `sentence_bleu`, 0 to 100, in the tokens of `language`, or else of `other`.
-    Null is not measured, never 0."""
+    `rougeW`; 0 to 1. `sentence_bleu`, 0 to 100, in the tokens of `language`. Null means that it was
+    not measured."""
 
 
 class LanguageBleu(Record):
-    """Corpus BLEU over the answers of one language, or of several that share a tokenizer.
+    """Corpus BLEU over the answers of one language.
 
     Case, width and punctuation count here, and in no other measure of the report.
     """
 
     language: Language
-    """A gold answer without a letter counts with the language that most others have."""
+    """The language of the gold answers."""
     score: float
     """0 to 100, over the counts of all these answers together."""
     answers: int

@@ -1,4 +1,4 @@
-"""What people's labels say of the judge, in sentences and as a page."""
+"""The agreement of the judge with people, in sentences and as a page."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, Literal
@@ -13,8 +13,9 @@ from judge.text.visible import flat
 Samples = Callable[[Collection[str]], Mapping[str, Sample]]
 """A function that finds samples by qid."""
 
-Bias = Literal["generous", "strict", "same"]
-"""The direction in which a judge errs; `same` where its score lies within the interval."""
+Bias = Literal["generous", "strict", "above", "below", "same"]
+"""The judge's score against the people's: too high or too low; merely higher or lower, if the
+reviewers' own errors are not measured; or `same` within the interval."""
 
 _FEWEST_LABELLED: Final = 2
 _SMALLEST_DIFFERENCE: Final = 0.0005
@@ -22,9 +23,9 @@ _MAX_DISAGREEMENTS: Final = 30
 
 
 def page(agreement: Agreement, summary: Summary, samples: Samples | None = None) -> str:
-    """Return a page about the labels of a run: one HTML file, to be written as UTF-8.
+    """Return the page of an agreement as HTML, to be written as UTF-8.
 
-    Disagreements come with question and chunks where their samples can be found.
+    Disagreements come with question and chunks if their samples can be found.
     """
     findings = Findings(agreement, summary)
     # A bare no leaves only the strict score to correct.
@@ -85,7 +86,7 @@ class Findings:
             over=words.of("headline", score.average),
             reach=self.reach(score),
         )
-        said, way = words("headline.silent"), bias(score)
+        said, way = words("headline.silent"), self.bias(score)
         if score.raw is not None and way is not None:
             group = "said_by_similarity" if self._summary.by_similarity else "said_by_judge"
             points = words.points(score.raw - score.corrected)
@@ -95,6 +96,8 @@ class Findings:
     def cautions(self) -> list[str]:
         """Return what a reader must know of the run before quoting a figure."""
         words, summary, cautions = self.words, self._summary, []
+        if self._agreement.labels and not self._agreement.shared:
+            cautions.append(words("caution.unshared"))
         if summary.untrusted:
             share = words.percent(summary.unscored_share or 0)
             cautions.append(words("caution.untrusted", share=share))
@@ -143,8 +146,8 @@ class Findings:
         return self.words.of("score_strict" if strict else "score_halves", score.average)
 
     def difference(self, score: CorrectedScore) -> str:
-        """Return how far the judge's score is off."""
-        way = bias(score)
+        """Return how far the judge's score is from the people's."""
+        way = self.bias(score)
         if score.raw is None or way is None:
             return self.words.unmeasured("raw")
         points = self.words.points(score.raw - score.corrected)
@@ -156,13 +159,32 @@ class Findings:
         return self.words("stratum.joint").join(names)
 
     def stratum_error(self, stratum: LabelledStratum) -> str:
-        """Return how far the judge's figure is off in a stratum."""
-        way = stratum_bias(stratum)
+        """Return how far the judge's figure in a stratum is from the people's."""
+        way = self.stratum_bias(stratum)
         if stratum.error is None or way is None:
             return self.words.unmeasured("labelled")
         if way == "same":
             return self.words("stratum.right")
         return self.words.of("score", way, points=self.words.points(stratum.error))
+
+    def bias(self, score: CorrectedScore) -> Bias | None:
+        """Return the side on which the judge's score lies; None without a score of the judge."""
+        if score.raw is None:
+            return None
+        if score.low <= score.raw <= score.high:
+            return "same"
+        return self._bias(score.raw - score.corrected)
+
+    def stratum_bias(self, stratum: LabelledStratum) -> Bias | None:
+        """Return the side on which the judge errs in a stratum; None without labels there."""
+        return None if stratum.error is None else self._bias(-stratum.error)
+
+    def _bias(self, excess: float) -> Bias:
+        if abs(excess) < _SMALLEST_DIFFERENCE:
+            return "same"
+        if self._agreement.shared:
+            return "generous" if excess > 0 else "strict"
+        return "above" if excess > 0 else "below"
 
     def reviewer(self, name: str) -> str:
         """Return the name of a reviewer, or a word for one without a name."""
@@ -183,22 +205,3 @@ class Findings:
         other = Messages.of("agreement", "other")
         known = self._agreement.target != "faithfulness" and chunk_id in other
         return other(chunk_id) if known else chunk_id
-
-
-def bias(score: CorrectedScore) -> Bias | None:
-    """Return the direction in which the judge errs; None without a score of the judge."""
-    if score.raw is None:
-        return None
-    near = abs(score.raw - score.corrected) < _SMALLEST_DIFFERENCE
-    if near or score.low <= score.raw <= score.high:
-        return "same"
-    return "generous" if score.raw > score.corrected else "strict"
-
-
-def stratum_bias(stratum: LabelledStratum) -> Bias | None:
-    """Return the direction in which the judge errs in a stratum; None without labels there."""
-    if stratum.error is None:
-        return None
-    if abs(stratum.error) < _SMALLEST_DIFFERENCE:
-        return "same"
-    return "strict" if stratum.error > 0 else "generous"

@@ -1,41 +1,59 @@
-"""How good the judge is by the labels of people: agreement, precision and recall, calibration.
+"""The quality of the judge by the labels of people, and the score of the run corrected by them.
 
 All figures but α are means over answers, as the first corrected score is: a claim weighs 1 / the
-claims of its answer.
+claims of its answer, and a labelled claim also 1 / its chance to be drawn and labelled.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Final, Literal, NamedTuple
 
-from judge.records import Summary, Support, Verdict
+import numpy as np
+
+from judge.records import SUPPORT_WEIGHT, CorpusScore, Summary, Support, Verdict
 from judge.review.coefficients import brier, calibration_error, cohen_kappa, krippendorff_alpha
-from judge.review.corrected import (
-    Labels,
-    Name,
-    chances_of,
-    corrected_scores,
-    error_of,
-    labelled_of,
-    mean_errors,
-)
-from judge.review.folder import by_row
 from judge.review.records import (
     Agreement,
+    BlankLimits,
+    CorrectedScore,
     Disagreement,
     Draw,
     DrawnSentence,
     Label,
     LabelAccuracy,
     LabelledStratum,
+    ScoreName,
     Share,
+    Stratum,
+    Target,
+    Weighing,
 )
-from judge.review.strata import NEVER_PARTIAL, own_verdict
+from judge.review.strata import NEVER_PARTIAL, counts, own_verdict, support_weight
 from judge.scores.intervals import Row, weighted_share
+from judge.scores.strata import Corrected, StratumSample, corrected_mean
 
 FULL: Final = "full"
 REST: Final = "rest"
+
+Labels = Mapping[str, Sequence[Label]]
+"""Labels by `review_id`; each row has at least one."""
+Name = Literal["faithfulness", "faithfulness_strict"]
+Average = Literal["macro", "micro"]
+
 _SCALE: Final = (*(support.value for support in Support), REST)
+_NAMES: Final[Mapping[tuple[Target, Name], ScoreName]] = {
+    ("faithfulness", "faithfulness"): "faithfulness",
+    ("faithfulness", "faithfulness_strict"): "faithfulness_strict",
+    ("correctness_precision", "faithfulness"): "correctness_precision",
+    ("correctness_precision", "faithfulness_strict"): "correctness_precision_strict",
+    ("correctness_recall", "faithfulness"): "correctness_recall",
+    ("correctness_recall", "faithfulness_strict"): "correctness_recall_strict",
+}
+"""The name of a score for each target."""
+_MIN_LABELS: Final = 2
+"""The fewest labels that a stratum needs by itself."""
+_MAX_UNEVENNESS: Final = 2.5
 
 
 class _Pair(NamedTuple):
@@ -50,25 +68,23 @@ class _Pair(NamedTuple):
 
 
 def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement:
-    """Hold labels against verdicts; there is one label a reviewer and row.
+    """Compare the judge with people's labels, one for each reviewer and row.
 
-    Agreement is over the verdicts of the run's own judge, weighted by their part in the mean over
-    answers and one over their chances to be drawn, a sentence's labels sharing its weight.
-    Corrected scores are over all claims.
+    Agreement is over the verdicts of the run's own judge; the labels of a sentence share its
+    weight. Corrected scores are over all claims.
     """
     given = by_row(labels)
-    # A bare no may be none or partial.
+    # A bare no may be none or partial, so that only the strict score can be corrected.
     names: tuple[Name, ...] = ("faithfulness", "faithfulness_strict")
     names = names[any(label.support is None for label in labels) :]
     own = [verdict for sentence in draw.sentences if (verdict := own_verdict(sentence.outcome))]
-    # A judge that never says partial is compared on two labels.
     bare = len(names) == 1 or (bool(own) and all(v.source in NEVER_PARTIAL for v in own))
     pairs = list(_pairs(draw, given, bare=bare))
     weights = [pair.weight for pair in pairs]
-    whole = sum(weights)
-    sure = [(p.probability, p.supported, p.weight) for p in pairs if p.probability is not None]
-    probabilities, truths, theirs = zip(*sure, strict=True) if sure else ((), (), ())
-    rated = [[_said(label, bare=bare) for label in said] for said in given.values()]
+    total = sum(weights)
+    scored = [(p.probability, p.supported, p.weight) for p in pairs if p.probability is not None]
+    probabilities, truths, theirs = zip(*scored, strict=True) if scored else ((), (), ())
+    rated = [[_word(label, bare=bare) for label in each] for each in given.values()]
     return Agreement(
         draw=draw.draw,
         target=draw.target,
@@ -81,36 +97,103 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         compared=len(pairs),
         agreement=_share(pairs),
         kappa=cohen_kappa([p.judge for p in pairs], [p.person for p in pairs], weights),
-        base_rate=sum(p.weight for p in pairs if p.supported) / whole if whole else None,
+        base_rate=sum(p.weight for p in pairs if p.supported) / total if total else None,
         alpha=krippendorff_alpha(rated),
-        shared=sum(len(said) > 1 for said in rated),
+        shared=sum(len(each) > 1 for each in rated),
         accuracy=tuple(_accuracy(pairs)),
         brier=brier(probabilities, truths, theirs),
         calibration_error=calibration_error(probabilities, truths, theirs),
         corrected=tuple(corrected_scores(draw, given, summary, names)),
-        strata=tuple(_strata(draw, given, mean_errors(draw, given, names[0]))),
+        strata=tuple(_strata(draw, given, names[0])),
         disagreements=tuple(_disagreements(draw, given, bare=bare)),
     )
 
 
+def by_row(labels: Iterable[Label]) -> dict[str, list[Label]]:
+    """Return labels by `review_id`."""
+    rows: defaultdict[str, list[Label]] = defaultdict(list)
+    for label in labels:
+        rows[label.review_id].append(label)
+    return dict(rows)
+
+
+def corrected_scores(
+    draw: Draw, labels: Labels, summary: Summary, names: Sequence[Name]
+) -> list[CorrectedScore]:
+    """Return the scores `names` of the run as people would give them, over answers and claims.
+
+    There are no scores if a draw has fewer than two labelled claims; a stratum with fewer is taken
+    together with its neighbour. The mean over claims is left out if answers differ so much in
+    length that claims of long answers, which weigh little in the mean over answers, were hardly
+    drawn.
+
+    The interval is right if rows were left blank at random. `blank` makes no such assumption: it
+    takes all blank rows for unsupported, then for supported, each with the interval of the whole
+    draw (C. F. Manski (2003), Partial Identification of Probability Distributions, 1.2).
+    """
+    scores = []
+    averages: Sequence[Average] = ("macro", "micro")
+    averages = averages[: 1 + (_unevenness(draw) <= _MAX_UNEVENNESS)]
+    blanks = [_filled(draw, labels, support) for support in (Support.NONE, Support.FULL)]
+    for name, average in product(names, averages):
+        score: CorpusScore | None = getattr(summary, name)
+        raw = None if score is None else getattr(score, average)
+        found = _mean(draw, labels, name, average)
+        if found is None:
+            continue
+        reported = _NAMES[draw.target, name]
+        blank = None
+        if len(labels) < len(draw.sentences):
+            wrong, right = (_mean(draw, filled, name, average) for filled in blanks)
+            # Gates hold means over answers.
+            bounds = [g.bound for g in summary.gates if g.name == reported and average == "macro"]
+            if wrong is not None and right is not None:
+                blank = _blank_limits(found, wrong, right, [raw, *bounds])
+        scores.append(
+            CorrectedScore(
+                name=reported,
+                average=average,
+                raw=raw,
+                corrected=found.mean,
+                low=found.low,
+                high=found.high,
+                standard_error=found.standard_error,
+                blank=blank,
+            )
+        )
+    return scores
+
+
 def _pairs(draw: Draw, given: Labels, *, bare: bool) -> Iterator[_Pair]:
-    labelled = labelled_of(draw, given)
-    for sentence, chance in zip(labelled, chances_of(draw, given), strict=True):
+    for sentence, chance in _labelled(draw, given):
         labels, verdict = given[sentence.review_id], own_verdict(sentence.outcome)
         if verdict is None:
             continue
         for label in labels:
             yield _Pair(
                 sentence=sentence,
-                judge=_said(verdict, bare=bare),
-                person=_said(label, bare=bare),
+                judge=_word(verdict, bare=bare),
+                person=_word(label, bare=bare),
                 supported=label.supported,
                 probability=verdict.score,
                 weight=sentence.weight / chance / len(labels),
             )
 
 
-def _said(label: Label | Verdict, *, bare: bool) -> str:
+def _labelled(draw: Draw, labels: Labels) -> list[tuple[DrawnSentence, float]]:
+    """Return the labelled sentences, each with its chance to be drawn and labelled.
+
+    Blank rows are taken to be like the labelled ones of their stratum.
+    """
+    found = [each for each in draw.sentences if each.review_id in labels]
+    labelled = Counter(each.stratum for each in found)
+    return [
+        (each, each.probability * labelled[each.stratum] / draw.strata[each.stratum].drawn)
+        for each in found
+    ]
+
+
+def _word(label: Label | Verdict, *, bare: bool) -> str:
     if not bare and label.support is not None:
         return label.support.value
     supported = label.supported if isinstance(label, Label) else label.support is Support.FULL
@@ -118,7 +201,7 @@ def _said(label: Label | Verdict, *, bare: bool) -> str:
 
 
 def _accuracy(pairs: Sequence[_Pair]) -> Iterator[LabelAccuracy]:
-    for label in sorted({said for p in pairs for said in (p.judge, p.person)}, key=_SCALE.index):
+    for label in sorted({word for p in pairs for word in (p.judge, p.person)}, key=_SCALE.index):
         judged = [p for p in pairs if p.judge == label]
         labelled = [p for p in pairs if p.person == label]
         yield LabelAccuracy(
@@ -131,20 +214,24 @@ def _accuracy(pairs: Sequence[_Pair]) -> Iterator[LabelAccuracy]:
 
 
 def _share(pairs: Sequence[_Pair]) -> Share | None:
-    """The weighted share of pairs in which both labels are equal."""
+    """Return the weighted share of pairs with equal labels."""
     rows = [Row(p.judge == p.person, p.weight, p.sentence.review_id, p.sentence.qid) for p in pairs]
     found = weighted_share(rows)
     return None if found is None else Share(**found._asdict())
 
 
-def _strata(draw: Draw, given: Labels, errors: Sequence[float | None]) -> Iterator[LabelledStratum]:
-    labelled = Counter(each.stratum for each in labelled_of(draw, given))
-    whole = sum(stratum.macro.weight for stratum in draw.strata)
-    for number, (stratum, error) in enumerate(zip(draw.strata, errors, strict=True)):
+def _strata(draw: Draw, labels: Labels, name: Name) -> Iterator[LabelledStratum]:
+    labelled = Counter(each.stratum for each, _ in _labelled(draw, labels))
+    total = sum(stratum.macro.weight for stratum in draw.strata)
+    for number, stratum in enumerate(draw.strata):
+        error = None
+        if labelled[number]:
+            sample = _sample(draw, [number], labels, name, "macro")
+            error = float(np.average(sample.errors, weights=sample.weights))
         yield LabelledStratum(
             names=stratum.names,
             units=stratum.units,
-            share=stratum.macro.weight / whole,
+            share=stratum.macro.weight / total,
             drawn=stratum.drawn,
             labelled=labelled[number],
             error=error,
@@ -152,15 +239,15 @@ def _strata(draw: Draw, given: Labels, errors: Sequence[float | None]) -> Iterat
 
 
 def _disagreements(draw: Draw, given: Labels, *, bare: bool) -> list[Disagreement]:
-    """Sentences that a person called otherwise than the judge, worst first."""
+    """Return the sentences with a label that is not the judge's, worst first."""
     name: Name = "faithfulness_strict" if bare else "faithfulness"
     found = []
     for sentence in draw.sentences:
         labels, verdict = given.get(sentence.review_id, ()), own_verdict(sentence.outcome)
         if verdict is None:
             continue
-        judged = _said(verdict, bare=bare)
-        if all(_said(label, bare=bare) == judged for label in labels):
+        judged = _word(verdict, bare=bare)
+        if all(_word(label, bare=bare) == judged for label in labels):
             continue
         case = Disagreement(
             review_id=sentence.review_id,
@@ -168,10 +255,120 @@ def _disagreements(draw: Draw, given: Labels, *, bare: bool) -> list[Disagreemen
             sentence=sentence.sentence,
             text=sentence.text,
             judge=judged,
-            people={each.reviewer: _said(each, bare=each.support is None) for each in labels},
+            people={each.reviewer: _word(each, bare=each.support is None) for each in labels},
             notes=tuple(each.note for each in labels if each.note),
             quote=next((evidence.quote for evidence in verdict.evidence), ""),
             reason=verdict.reason,
         )
-        found.append((-abs(error_of(sentence, labels, name).worth), sentence.stratum, case))
+        error, _ = _error_and_shift(sentence, labels, name)
+        found.append((-abs(error), sentence.stratum, case))
     return [case for *_, case in sorted(found, key=lambda item: item[:2])]
+
+
+# The corrected score
+
+
+def _mean(draw: Draw, labels: Labels, name: Name, average: Average) -> Corrected | None:
+    labelled = Counter(each.stratum for each, _ in _labelled(draw, labels))
+    groups = _groups(draw.strata, labelled)
+    return corrected_mean([_sample(draw, group, labels, name, average) for group in groups])
+
+
+def _sample(
+    draw: Draw, group: Collection[int], labels: Labels, name: Name, average: Average
+) -> StratumSample:
+    strata = [draw.strata[number] for number in group]
+    sums: list[Weighing] = [getattr(stratum, average) for stratum in strata]
+    spans = [s.span_strict if name == "faithfulness_strict" else s.span for s in strata]
+    labelled = [(each, p) for each, p in _labelled(draw, labels) if each.stratum in group]
+    chances = np.array([chance for _, chance in labelled])
+    weights = np.array([1.0 if average == "micro" else each.weight for each, _ in labelled])
+    errors = [_error_and_shift(each, labels[each.review_id], name) for each, _ in labelled]
+    return StratumSample(
+        weight=sum(each.weight for each in sums),
+        predicted=sum(getattr(each, name) for each in sums),
+        counted=sum(each.counted for each in sums),
+        span=(min(low for low, _ in spans), max(high for _, high in spans)),
+        weights=weights / chances,
+        probabilities=chances,
+        errors=np.array([error for error, _ in errors]),
+        shifts=np.array([shift for _, shift in errors]),
+    )
+
+
+def _error_and_shift(
+    sentence: DrawnSentence, labels: Sequence[Label], name: Name
+) -> tuple[float, float]:
+    """Return people's weight less the judge's, and 1 or -1 if only people or the judge count it.
+
+    Both are means over the people who labelled the sentence.
+    """
+    strict = name == "faithfulness_strict"
+    counted = worth = 0.0
+    for label in labels:
+        counted += label.support is not Support.NO_CLAIM
+        if strict or label.support is None:
+            worth += label.supported
+        else:
+            worth += SUPPORT_WEIGHT.get(label.support, 0.0)
+    error = worth / len(labels) - support_weight(sentence.outcome, strict=strict)
+    return error, counted / len(labels) - counts(sentence.outcome)
+
+
+def _groups(strata: Sequence[Stratum], labelled: Mapping[int, int]) -> list[list[int]]:
+    """Group the strata by number; a stratum with too few labels joins its neighbour."""
+    groups = [[number] for number in range(len(strata))]
+
+    def lacks(group: Sequence[int]) -> bool:
+        have = sum(labelled.get(number, 0) for number in group)
+        return have < min(_MIN_LABELS, sum(strata[number].units for number in group))
+
+    while len(groups) > 1 and any(map(lacks, groups)):
+        place = next(k for k, group in enumerate(groups) if lacks(group))
+        first = min(place, len(groups) - 2)
+        groups[first : first + 2] = [groups[first] + groups[first + 1]]
+    return [] if lacks(groups[0]) else groups
+
+
+def _unevenness(draw: Draw) -> float:
+    """Return the variance of a mean over claims, relative to a draw with equal chances."""
+    # A stratum that is drawn whole has no variance.
+    partial = [stratum for stratum in draw.strata if stratum.drawn < stratum.units]
+    units = sum(stratum.micro.weight for stratum in partial)
+    uneven = sum(stratum.unevenness * stratum.micro.weight for stratum in partial)
+    return uneven / units if units else 1.0
+
+
+def _filled(draw: Draw, labels: Labels, support: Support) -> Labels:
+    """Return the labels, with this label in every blank row."""
+    supported = support is Support.FULL
+    blank = {
+        each.review_id: [
+            Label(
+                review_id=each.review_id,
+                qid=each.qid,
+                sentence=each.sentence,
+                support=support,
+                supported=supported,
+            )
+        ]
+        for each in draw.sentences
+        if each.review_id not in labels
+    }
+    return {**labels, **blank}
+
+
+def _blank_limits(
+    found: Corrected, wrong: Corrected, right: Corrected, marks: Sequence[float | None]
+) -> BlankLimits:
+    """Return the limits, given the run's own score and the bounds of gates as `marks`."""
+    low, high = min(found.low, wrong.low), max(found.high, right.high)
+    passed = (
+        low <= each <= high and not found.low <= each <= found.high
+        for each in marks
+        if each is not None
+    )
+    wider = right.mean - wrong.mean > found.high - found.low
+    return BlankLimits(
+        wrong=wrong.mean, right=right.mean, low=low, high=high, decides=wider or any(passed)
+    )

@@ -1,7 +1,6 @@
-"""What people's review leaves in a run folder: draws, their labels, and what came of them."""
+"""The files of a review in a run folder: draws, their labels, and what the labels say."""
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -21,11 +20,10 @@ from judge.inputs.tables import as_json, replacing
 from judge.review.records import Agreement, Draw, Label, Target
 
 _LABELS: Final = ".labels.jsonl"
-_PIECE: Final = 1 << 20
 
 
 def fingerprint(folder: Path) -> str:
-    """Return the SHA-256 of a run's results. RunError: the run is unfinished or incomplete."""
+    """Return the SHA-256 of a run's results; raise RunError if the run is not finished."""
     if read_record(folder).finished is None:
         raise RunError(f"{folder}: this run is unfinished; finish it with the same judge score")
     whole, _, files = result_files(folder)
@@ -34,36 +32,36 @@ def fingerprint(folder: Path) -> str:
     digest = hashlib.sha256()
     for path in files:
         with path.open("rb") as file:
-            while data := file.read(_PIECE):
+            while data := file.read(1 << 20):
                 digest.update(data)
     return digest.hexdigest()
 
 
 def write_draw(run: Path, draw: Draw) -> Path:
-    """Keep a draw in the run; returns where. RunError where the folder cannot be written."""
+    """Write a draw into the run and return its path; raise RunError if it cannot be written."""
     return _write(run / REVIEW / f"{draw.draw}.json", as_json(draw))
 
 
 def read_draw(run: Path, name: str) -> Draw | None:
-    """A draw of this run; None where it has none of that name, RunError where it is damaged."""
+    """Return a draw of this run, None if there is none; raise RunError if it is damaged."""
     path = run / REVIEW / f"{name}.json"
     step = "remove it, and make the same draw again"
     return read_document(path, Draw, step) if path.exists() else None
 
 
 def draw_names(run: Path) -> list[str]:
-    """The draws of this run, by name."""
+    """Return the names of the draws of this run."""
     return sorted(path.stem for path in (run / REVIEW).glob("*.json"))
 
 
 def write_labels(run: Path, draw: str, labels: Iterable[Label]) -> None:
-    """Write the labels of a draw over its earlier ones. RunError: the folder cannot be written."""
+    """Replace the labels of a draw; raise RunError if they cannot be written."""
     lines = "".join(f"{label.model_dump_json()}\n" for label in labels)
     _write(run / REVIEW / f"{draw}{_LABELS}", lines)
 
 
 def read_labels(run: Path, draw: str) -> list[Label]:
-    """The labels of a draw; none where none were imported, RunError where they are damaged."""
+    """Return the imported labels of a draw; raise RunError if they are damaged."""
     path = run / REVIEW / f"{draw}{_LABELS}"
     lines = path.read_bytes().splitlines() if path.exists() else []
     step = "import the sheets again with --replace"
@@ -88,21 +86,13 @@ def labelled_draws(
     return current, stale
 
 
-def by_row(labels: Iterable[Label]) -> dict[str, list[Label]]:
-    """Labels by `review_id`."""
-    rows: defaultdict[str, list[Label]] = defaultdict(list)
-    for label in labels:
-        rows[label.review_id].append(label)
-    return dict(rows)
-
-
 def files_of(target: Target) -> tuple[str, str]:
-    """What `agreement.json` and `agreement.html` are called."""
+    """Return the names of `agreement.json` and `agreement.html` for a target."""
     return (AGREEMENT, PAGE) if target == "faithfulness" else AGREEMENTS[target]
 
 
 def write_findings(run: Path, agreement: Agreement, page: str | None) -> None:
-    """Write `agreement.json` and its page. RunError: the folder cannot be written."""
+    """Write `agreement.json` and its page; raise RunError if they cannot be written."""
     record, html = files_of(agreement.target)
     _write(run / record, as_json(agreement))
     if page is not None:
@@ -110,13 +100,13 @@ def write_findings(run: Path, agreement: Agreement, page: str | None) -> None:
 
 
 def read_findings(run: Path, target: Target = "faithfulness") -> Agreement | None:
-    """What labels say of the judge; None where none were imported, RunError where damaged."""
+    """Return the agreement of a run, None without labels; raise RunError if it is damaged."""
     path = run / files_of(target)[0]
     return read_document(path, Agreement, "import the sheets again") if path.exists() else None
 
 
 def discard_findings(run: Path, target: Target = "faithfulness") -> None:
-    """Remove what labels said, before they change: it must not outlive them."""
+    """Remove the agreement and its page, before the labels that they rest on change."""
     for name in files_of(target):
         (run / name).unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""A golden set: answers with the labels that people agree on, as samples to be judged again."""
+"""Golden sets: samples with the labels that people agree on, for `judge exam --items`."""
 
 import json
 from collections import defaultdict
@@ -15,29 +15,53 @@ from judge.inputs.files import MAX_LINE
 from judge.inputs.runs import made_from, origins
 from judge.inputs.samples import read_samples
 from judge.inputs.tables import check_output, write_whole
-from judge.records import (
-    Sample,
-    SampleResult,
-    SentenceResult,
-    Support,
-)
+from judge.records import CitationStatus, Record, Sample, SampleResult, SentenceResult, Support
 from judge.review.folder import labelled_draws
-from judge.review.records import GoldenLabel, Label
+from judge.review.records import Label
 from judge.review.strata import own_verdict
 
 KEY: Final = "labels"
 """The key of an answer that holds its labels."""
 
 
+class GoldenLabel(Record):
+    """A sentence whose label people agree on: one entry of the list under `labels`."""
+
+    sentence: int
+    """Index of the sentence when it was labelled."""
+    start: int
+    """Offset of the first character in the answer, by which the sentence is found."""
+    end: int
+    """One past the last character."""
+    text: str
+    """The sentence."""
+    support: Support | None
+    """The label of all reviewers; null if one of them answered a bare yes or no."""
+    supported: bool
+    """Whether the chunks fully support it."""
+    reviewers: int
+    """The number of people who gave this label."""
+    judged: Support | None
+    """The label of the run's own judge; null without a verdict."""
+    signature: str
+    """The signature of the verdict; empty without a verdict."""
+    supporting: tuple[str, ...] | None = None
+    """Ids of the chunks that support all or part of the sentence; null if unknown."""
+    cited_support: Support | None = None
+    """Support given only the cited chunks; null without citations, or if unknown."""
+    citations: tuple[CitationStatus, ...] | None = None
+    """The right status of each citation, in order; null if unknown."""
+
+
 class Golden(NamedTuple):
-    """An answer, and what people agree on in it."""
+    """An answer with its agreed labels."""
 
     sample: Sample
     labels: tuple[GoldenLabel, ...]
 
 
 class Disagreed(NamedTuple):
-    """A sentence that reviewers called otherwise than each other."""
+    """A sentence on which reviewers disagree."""
 
     review_id: str
     qid: str
@@ -65,18 +89,18 @@ def promote(
 ) -> Promotion:
     """Write a golden set of the sentences of a run on which all reviewers agree.
 
-    Labels agree where all are equal; where one of them is a bare yes or no, where all say the same
-    of full support.
+    Labels agree if they are equal; if one of them is a bare yes or no, they agree if all say the
+    same about full support.
 
     Args:
         run: folder of a finished run with imported labels.
         output: the golden set, JSONL: samples, each with its labels under `labels`.
-        min_reviewers: how many must have labelled a sentence.
-        force: whether a file that is there is replaced.
+        min_reviewers: the fewest reviewers of a sentence.
+        force: whether an existing file is replaced.
 
     Raises:
-        RunError: nothing is agreed, the run is unfinished or its samples have changed, an answer
-            has a key `labels` that is no golden set's, or the file is there already or cannot be
+        RunError: no label is agreed, the run is not finished or its samples have changed, an answer
+            has a key `labels` that is not from a golden set, or the file exists or cannot be
             written.
     """
     run, output = Path(run), Path(output)
@@ -118,26 +142,26 @@ def read_golden(path: str | Path, *, max_line: float = MAX_LINE) -> list[Golden]
 
 
 def golden_lines(golden: Iterable[Golden]) -> Iterator[str]:
-    """A golden set as lines of a samples file."""
+    """Yield a golden set as lines of a samples file."""
     for sample, labels in golden:
         # Unknown values are left out, because an older version refuses their keys.
-        told: list[JsonValue] = [
+        dumped: list[JsonValue] = [
             label.model_dump(mode="json", exclude_defaults=True) for label in labels
         ]
-        yield sample_line(sample, {KEY: told})
+        yield sample_line(sample, {KEY: dumped})
 
 
-def sample_line(sample: Sample, borne: Mapping[str, JsonValue] = MappingProxyType({})) -> str:
+def sample_line(sample: Sample, more: Mapping[str, JsonValue] = MappingProxyType({})) -> str:
     """Return a sample as a line of a samples file, with extra keys."""
     fields: dict[str, JsonValue] = sample.model_dump(mode="json", exclude={"metadata"})
     own = {name: value for name, value in fields.items() if value is not None and value != ""}
-    # A key of the input that was read under another name, such as a null `qid`, stays behind.
+    # A key of the input that was read under another name, such as a null `qid`, is left out.
     others = {key: value for key, value in sample.metadata.items() if key not in own}
-    return json.dumps(own | others | dict(borne), ensure_ascii=False) + "\n"
+    return json.dumps(own | others | dict(more), ensure_ascii=False) + "\n"
 
 
 def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:
-    """Return the labels of an answer in a golden set. InputError: a label is damaged."""
+    """Return the labels of an answer in a golden set; raise InputError if one is damaged."""
     value, answer = sample.metadata.get(KEY), sample.answer
     if value is None:
         return ()
@@ -189,9 +213,11 @@ def _add(
 
 
 def agreed(sentence: SentenceResult, labels: Sequence[Label], signature: str) -> GoldenLabel | None:
-    """What all reviewers say of a sentence; None where they disagree."""
-    said = {label.support for label in labels}
-    if len({label.supported for label in labels}) > 1 or (len(said) > 1 and None not in said):
+    """Return the label that all reviewers give a sentence; None if they disagree."""
+    supports = {label.support for label in labels}
+    if len({label.supported for label in labels}) > 1:
+        return None
+    if len(supports) > 1 and None not in supports:
         return None
     verdict = own_verdict(sentence.outcome)
     return GoldenLabel(
@@ -199,7 +225,7 @@ def agreed(sentence: SentenceResult, labels: Sequence[Label], signature: str) ->
         start=sentence.start,
         end=sentence.end,
         text=sentence.text,
-        support=None if None in said else labels[0].support,
+        support=None if None in supports else labels[0].support,
         supported=labels[0].supported,
         reviewers=len({label.reviewer for label in labels}),
         judged=verdict.support if verdict else None,

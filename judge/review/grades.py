@@ -1,7 +1,7 @@
-"""Gold for retrieval: the chunks ranked first for some queries, drawn and graded by people."""
+"""Gold sets for retrieval: drawn queries whose first chunks people grade."""
 
 import heapq
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -18,15 +18,25 @@ from judge.inputs.samples import Source
 from judge.inputs.tables import as_json, check_output, write_whole
 from judge.records import Document, Record, Sample
 from judge.review.coefficients import krippendorff_alpha
-from judge.review.draws import deal, digest, hand_out, sheets_of
+from judge.review.draws import digest
 from judge.review.golden import sample_line
-from judge.review.labels import LONGEST, is_of, refuse
-from judge.review.sheet import GRADED, READ_GRADES, Row, folded, read_grade, read_sheet
+from judge.review.labels import ID_CHARACTERS, is_same_text, refuse
+from judge.review.sheet import (
+    GRADED,
+    READ_GRADES,
+    Row,
+    deal,
+    folded,
+    read_grade,
+    read_sheet,
+    sheets_of,
+    write_sheets,
+)
 from judge.text.visible import clip
 
 _TEXTS: Final = ("query", "chunk")
 _APART: Final = 2
-"""Grades that differ by this much are listed."""
+"""Rows whose grades differ by this much are listed."""
 
 
 class PooledChunk(Record):
@@ -41,12 +51,12 @@ class PooledChunk(Record):
 
 
 class PooledQuery(Record):
-    """A chosen query, and what is graded for it."""
+    """A drawn query and its chunks to grade."""
 
     sample: Sample
     """The sample as read from the input."""
     pool: tuple[PooledChunk, ...]
-    """In the order of the sheet; empty where nothing is ranked."""
+    """The chunks in the order of the sheet; empty if the sample ranks nothing."""
 
 
 class Pool(Document):
@@ -59,9 +69,9 @@ class Pool(Document):
     depth: int = Field(ge=1)
     """The number of first chunks taken from each ranking."""
     textless: tuple[str, ...] = ()
-    """Pooled chunks whose text is not known: they cannot be graded, and stay unjudged."""
+    """Pooled chunks without a text, which cannot be graded."""
     queries: tuple[PooledQuery, ...]
-    """In the order of the sheet."""
+    """The drawn queries in the order of the sheet."""
 
 
 class DrawnPool(NamedTuple):
@@ -76,43 +86,42 @@ class DrawnPool(NamedTuple):
     """One for each reviewer."""
 
 
-class Rater(NamedTuple):
-    """A reviewer, and the grades by `review_id`."""
+class Grade(NamedTuple):
+    """A reviewer's grade of a row."""
 
-    name: str
-    grades: dict[str, int]
-    notes: dict[str, str]
-    """Notes by `review_id`."""
+    reviewer: str
+    grade: int
+    note: str
 
 
 class GradedApart(Record):
-    """A row that reviewers grade far from each other."""
+    """A row whose grades differ by two or more."""
 
     review_id: str
     qid: str
     grades: dict[str, int]
-    """By reviewer."""
+    """Grades by reviewer."""
     notes: dict[str, str] = Field(default_factory=dict)
-    """What reviewers noted beside the grade; of those who did."""
+    """Notes beside the grade, by reviewer."""
 
 
 class GradeAgreement(Record):
-    """How far reviewers agree."""
+    """How far reviewers agree with each other."""
 
     reviewers: tuple[str, ...]
     """The names of the reviewers."""
     shared: int
-    """Rows that several graded."""
+    """Rows that several reviewers graded."""
     equal: int
     """Shared rows on which all reviewers agree."""
     alpha: float | None
-    """Krippendorff's α of the grades as numbers; null where it is not defined."""
+    """Krippendorff's α of the grades as numbers; null if it is not defined."""
     apart: tuple[GradedApart, ...]
     """Rows whose grades differ by two or more."""
 
 
 class GoldReport(Document):
-    """What came of the grades of a pool."""
+    """The result of an import of grades."""
 
     draw: str
     """Name of the draw."""
@@ -125,17 +134,17 @@ class GoldReport(Document):
     blank: tuple[str, ...]
     """Places of rows without any grade."""
     noted: tuple[str, ...] = ()
-    """Places of the rows in the sheets with a note and no grade."""
+    """Places of rows with a note and no grade."""
     missing: int
     """Rows that are in none of the sheets."""
     queries: int
     """Queries of the gold set."""
     ungraded: tuple[str, ...]
-    """Drawn queries of which nothing was graded; they are left out."""
+    """Drawn queries without any grade; they are left out."""
     unanswered: tuple[str, ...]
-    """Queries of which nothing was graded `gold_from` or more."""
+    """Queries without a chunk graded `gold_from` or more."""
     counts: dict[str, int]
-    """Chunks by grade: the median of the reviewers'."""
+    """Chunks by grade, which is the median of the reviewers' grades."""
     several: int = 0
     """Texts graded `gold_from` or more that have several ids."""
     agreement: GradeAgreement
@@ -157,25 +166,25 @@ def draw_gold(
 ) -> DrawnPool:
     """Draw queries at random, pool their first chunks, and write sheets to grade these.
 
-    The same arguments draw the same. Beside `gold.csv` stands `gold.draw.json`, which is not for
-    reviewers.
+    The same arguments draw the same queries. The draw itself is written beside the sheet, as
+    `gold.draw.json`, which reviewers should not see.
 
     Args:
         samples: file of the queries and their rankings.
-        sheet: a CSV; of several reviewers `gold-1.csv`, `gold-2.csv`, ….
-        size: queries to choose; all, where there are fewer.
-        depth: how many of each ranking are pooled.
-        seed: of the draw.
-        reviewers: their names, which stand in their sheets.
-        overlap: how many of the queries all reviewers get; the rest is dealt out.
-        force: whether files that are there are replaced.
-        skip_bad_lines: tell of bad lines of samples, and go on.
-        max_line: MB that a line may have.
+        sheet: a CSV file; for several reviewers `gold-1.csv`, `gold-2.csv`, ….
+        size: the number of queries to draw.
+        depth: the number of first chunks to pool from each ranking.
+        seed: seed of the draw.
+        reviewers: the names to write into the sheets.
+        overlap: the number of queries that all reviewers get; the others are dealt out.
+        force: whether existing files are replaced.
+        skip_bad_lines: whether bad lines of samples are reported and skipped.
+        max_line: maximum size of a line, in MB.
 
     Raises:
         ConfigError: the sheet is no CSV by its name.
         InputError: the file cannot be read, nothing is ranked, or no pooled chunk has a text.
-        RunError: a file is there already, or cannot be written.
+        RunError: a file exists or cannot be written.
     """
     sheets = sheets_of(Path(sheet), reviewers)
     kept = Path(sheet).with_suffix(".draw.json")
@@ -194,7 +203,16 @@ def draw_gold(
     with source.samples() as read:
         chosen = heapq.nsmallest(size, read, key=place)
     pool = _pooled(chosen, samples, seed, depth)
-    hand_out(sheets, reviewers, _hands(pool, len(sheets), overlap), GRADED)
+    ranked = [query for query in pool.queries if query.pool]
+    hands = [
+        [
+            {"review_id": row.review_id, "query": query.sample.query, "chunk": row.text}
+            for query in hand
+            for row in query.pool
+        ]
+        for hand in deal(ranked, len(sheets), overlap)
+    ]
+    write_sheets(sheets, reviewers, hands, GRADED)
     write_whole(kept, [as_json(pool)])
     return DrawnPool(pool, queries, kept, sheets)
 
@@ -205,18 +223,17 @@ def _check(sample: Sample) -> None:
 
 
 def _pooled(chosen: Sequence[Sample], samples: str, seed: int, depth: int) -> Pool:
-    """The first chunks for the chosen queries, in the order of the sheet."""
-    ranked = [(sample, ranking_of(sample)[:depth]) for sample in chosen]
-    if not any(names for _, names in ranked):
+    """Return the first chunks of the chosen queries, in the order of the sheet."""
+    ranked = [(sample, ranking_of(sample)[:depth], _texts(sample)) for sample in chosen]
+    if not any(ids for _, ids, _ in ranked):
         message = "nothing is ranked; a ranking is retrieved, a list of ids, or else the chunks"
         raise InputError(message, path=spoken(samples))
-    pooled = [(sample, names, _texts(sample)) for sample, names in ranked]
-    textless = [name for _, names, texts in pooled for name in names if name not in texts]
-    if len(textless) == sum(len(names) for _, names in ranked):
-        some = ", ".join(clip(name, LONGEST) for name in textless[:3])
+    textless = [each for _, ids, texts in ranked for each in ids if each not in texts]
+    rows = [(sample, {n: texts[n] for n in ids if n in texts}) for sample, ids, texts in ranked]
+    if not any(texts for _, texts in rows):
+        some = ", ".join(clip(each, ID_CHARACTERS) for each in textless[:3])
         message = f"no text is known of any pooled chunk, such as {some}; give chunks their texts"
         raise InputError(message, path=spoken(samples))
-    rows = [(sample, {n: texts[n] for n in names if n in texts}) for sample, names, texts in pooled]
     parts = [part for sample, texts in rows for part in (sample.qid, *chain(*texts.items()))]
     draw = f"g{digest('gold', str(seed), str(depth), *parts)[:8]}"
     return Pool(
@@ -232,7 +249,7 @@ def _pooled(chosen: Sequence[Sample], samples: str, seed: int, depth: int) -> Po
 
 
 def ranking_of(sample: Sample) -> tuple[str, ...]:
-    """The ids that a sample ranks, best first, each once."""
+    """Return the ids that a sample ranks, best first, each once."""
     ids = sample.retrieved
     if ids is None:
         ids = tuple(chunk.chunk_id for chunk in sample.chunks)
@@ -240,7 +257,7 @@ def ranking_of(sample: Sample) -> tuple[str, ...]:
 
 
 def _texts(sample: Sample) -> dict[str, str]:
-    """The texts of a sample's chunks by id, the first where an id has several."""
+    """Return the texts of a sample's chunks by id; the first if an id has several."""
     texts: dict[str, str] = {}
     for chunk in sample.chunks:
         if chunk.text.strip():
@@ -249,7 +266,7 @@ def _texts(sample: Sample) -> dict[str, str]:
 
 
 def _rows(draw: str, seed: int, qid: str, texts: Mapping[str, str]) -> tuple[PooledChunk, ...]:
-    """Return a row for each text, in random order, so that places reveal no ranks."""
+    """Return a row for each text, in a random order that reveals no ranks."""
     same: dict[str, list[str]] = {}
     for name, text in sorted(texts.items()):
         same.setdefault(" ".join(text.split()), []).append(name)
@@ -264,19 +281,6 @@ def _rows(draw: str, seed: int, qid: str, texts: Mapping[str, str]) -> tuple[Poo
     return tuple(sorted(rows, key=lambda row: uniform(seed, "gold row", row.review_id)))
 
 
-def _hands(pool: Pool, hands: int, overlap: int) -> list[list[dict[str, str]]]:
-    """The rows that each reviewer gets; a query stays together."""
-    ranked = [query for query in pool.queries if query.pool]
-    return [
-        [
-            {"review_id": row.review_id, "query": query.sample.query, "chunk": row.text}
-            for query in dealt
-            for row in query.pool
-        ]
-        for dealt in deal(ranked, hands, overlap)
-    ]
-
-
 def import_gold(
     draw: str | Path,
     sheets: Sequence[str | Path],
@@ -287,105 +291,104 @@ def import_gold(
 ) -> GoldReport:
     """Read graded sheets, and write the samples with `relevance` and `gold_evidence`.
 
-    Where reviewers differ the median of their grades counts. Nothing is written where any row
-    cannot be right.
+    A chunk's grade is the median of the reviewers' grades. Nothing is written if any row is wrong.
 
     Args:
-        draw: the file that `draw_gold` kept.
-        sheets: CSV or XLSX; several where reviewers had one each.
+        draw: the file of the draw, which `draw_gold` wrote beside the sheet.
+        sheets: CSV or XLSX files of one or several reviewers.
         output: the gold set, JSONL.
-        gold_from: least grade of what stands in `gold_evidence`.
-        force: whether a file that is there is replaced.
+        gold_from: least grade of a chunk in `gold_evidence`.
+        force: whether an existing file is replaced.
 
     Raises:
-        InputError: a sheet cannot be read, or rows of it cannot be right; all are named.
-        RunError: the draw cannot be read, or the gold set not be written.
+        InputError: a sheet cannot be read, or rows of it are wrong; the message names them.
+        RunError: the draw cannot be read, or the gold set cannot be written.
     """
     output = Path(output)
     check_output(output, [Path(draw), *map(Path, sheets)], force=force)
     step = "name the .draw.json that judge gold draw wrote beside the sheet"
     pool = read_document(Path(draw), Pool, step)
     rows = [row for path in sheets for row in read_sheet(path, READ_GRADES)]
-    raters = _grades_of(pool, rows)
-    if not raters:
+    grades = _grades_of(pool, rows)
+    if not grades:
         message = "no row has a grade; fill in human_grade, 0 to 3"
         raise InputError(message, path=", ".join(map(str, sheets)))
-    samples, report = _report(pool, rows, raters, gold_from)
+    samples, report = _report(pool, rows, grades, gold_from)
     write_whole(output, map(sample_line, samples))
     return report
 
 
 def _report(
-    pool: Pool, rows: Sequence[Row], raters: Sequence[Rater], gold_from: int
+    pool: Pool, rows: Sequence[Row], given: Mapping[str, Sequence[Grade]], gold_from: int
 ) -> tuple[list[Sample], GoldReport]:
-    """The gold set, and what is to be said of it."""
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for rater in raters:
-        for name, grade in rater.grades.items():
-            found[name].append(grade)
-    grades = {name: float(median(given)) for name, given in found.items()}
-    made = [_with_gold(query, grades, gold_from) for query in pool.queries]
-    samples = [sample for sample in made if sample is not None]
-    there: dict[str, Row] = {}
+    """Return the samples of the gold set, and the report on them."""
+    grades = {name: float(median(each.grade for each in said)) for name, said in given.items()}
+    chunks = [(query, each) for query in pool.queries for each in query.pool]
+    gold = {query.sample.qid: _with_gold(query, grades, gold_from) for query in pool.queries}
+    samples = [sample for sample in gold.values() if sample is not None]
+    places: dict[str, Row] = {}
     for row in rows:
-        there.setdefault(row.cell("review_id"), row)
+        places.setdefault(row.cell("review_id"), row)
     report = GoldReport(
         draw=pool.draw,
         gold_from=gold_from,
-        rows=sum(len(query.pool) for query in pool.queries),
+        rows=len(chunks),
         graded=len(grades),
-        blank=tuple(str(row) for name, row in there.items() if name and name not in grades),
+        blank=tuple(str(row) for name, row in places.items() if name and name not in grades),
         noted=tuple(
             str(row) for row in rows if row.cell("human_note") and not row.cell("human_grade")
         ),
-        missing=sum(each.review_id not in there for q in pool.queries for each in q.pool),
+        missing=sum(each.review_id not in places for _, each in chunks),
         queries=len(samples),
-        ungraded=tuple(
-            query.sample.qid
-            for query, sample in zip(pool.queries, made, strict=True)
-            if sample is None
-        ),
+        ungraded=tuple(qid for qid, sample in gold.items() if sample is None),
         unanswered=tuple(each.qid for each in samples if not each.gold_evidence),
         counts={f"{grade:g}": n for grade, n in sorted(Counter(grades.values()).items())},
         several=sum(
             len(each.chunk_ids) > 1 and grades.get(each.review_id, 0) >= gold_from
-            for query in pool.queries
-            for each in query.pool
+            for _, each in chunks
         ),
-        agreement=_agreement(pool, raters, found),
+        agreement=_agreement(chunks, given),
     )
     return samples, report
 
 
-def _grades_of(pool: Pool, rows: Sequence[Row]) -> list[Rater]:
-    """The reviewers and their grades; InputError names all rows that cannot be right."""
+def _grades_of(pool: Pool, rows: Sequence[Row]) -> dict[str, list[Grade]]:
+    """Return the grades by `review_id`; raise InputError with all wrong rows."""
     drawn = {each.review_id: (q.sample.query, each.text) for q in pool.queries for each in q.pool}
-    raters: dict[str, Rater] = {}
-    places: dict[tuple[str, str], Row] = {}
+    found: dict[tuple[str, str], tuple[Grade, Row]] = {}
+    names: dict[str, str] = {}
     problems: list[str] = []
     for row in rows:
         try:
             grade = _grade(row, drawn, pool.draw)
             if grade is None:
                 continue
-            name, reviewer = row.cell("review_id"), " ".join(row.cell("reviewer").split())
-            rater = raters.setdefault(folded(reviewer), Rater(reviewer, {}, {}))
-            first = places.setdefault((folded(reviewer), name), row)
-            if rater.grades.setdefault(name, grade) != grade:
-                who = f"reviewer {reviewer!r}" if reviewer else "a nameless reviewer"
-                step = "keep one" if reviewer else "keep one, or fill in the column reviewer"
-                said = f"{name!r} is {grade} and in {first} {rater.grades[name]}, both of {who}"
-                raise ValueError(f"{said}; {step}")  # noqa: TRY301  all rows are told of together
-            if note := row.cell("human_note"):
-                rater.notes[name] = note
+            written = " ".join(row.cell("reviewer").split())
+            reviewer = names.setdefault(folded(written), written)
+            made = Grade(reviewer, grade, row.cell("human_note"))
+            first, place = found.setdefault((row.cell("review_id"), reviewer), (made, row))
+            if first.grade != grade:
+                raise ValueError(_contradiction(row, made, first, place))  # noqa: TRY301  all wrong rows are reported together
+            if made.note:
+                found[row.cell("review_id"), reviewer] = made, place
         except ValueError as error:
             problems.append(f"{row}: {error}")
     refuse(problems)
-    return list(raters.values())
+    grades: dict[str, list[Grade]] = {}
+    for (name, _), (given, _) in found.items():
+        grades.setdefault(name, []).append(given)
+    return grades
+
+
+def _contradiction(row: Row, second: Grade, first: Grade, place: Row) -> str:
+    who = f"reviewer {second.reviewer!r}" if second.reviewer else "a nameless reviewer"
+    step = "keep one" if second.reviewer else "keep one, or fill in the column reviewer"
+    name = row.cell("review_id")
+    return f"{name!r} is {second.grade} and in {place} {first.grade}, both of {who}; {step}"
 
 
 def _with_gold(query: PooledQuery, grades: Mapping[str, float], gold_from: int) -> Sample | None:
-    """Return the sample with the new gold; None without any grade."""
+    """Return the sample with the new gold, None without any grade."""
     relevance = {
         name: grades[each.review_id]
         for each in query.pool
@@ -398,7 +401,7 @@ def _with_gold(query: PooledQuery, grades: Mapping[str, float], gold_from: int) 
 
 
 def _grade(row: Row, drawn: Mapping[str, tuple[str, str]], draw: str) -> int | None:
-    """The grade of a row; None where it is blank, ValueError where it cannot be right."""
+    """Return the grade of a row, None if it is blank; raise ValueError if it is wrong."""
     name = row.cell("review_id")
     if not name and not row.cell("human_grade"):
         return None
@@ -406,10 +409,10 @@ def _grade(row: Row, drawn: Mapping[str, tuple[str, str]], draw: str) -> int | N
         why = "is empty beside a grade; put the row's own back"
         if name:
             why = f"is no row of draw {draw}; name the draw it was written with"
-        raise ValueError(f"review_id {clip(name, LONGEST)!r} {why}")
+        raise ValueError(f"review_id {clip(name, ID_CHARACTERS)!r} {why}")
     for column, text in zip(_TEXTS, drawn[name], strict=True):
-        if not is_of(row.cells.get(column, ""), text):
-            # Somebody sorted the texts, and left the ids where they were.
+        if not is_same_text(row.cells.get(column, ""), text):
+            # The texts were sorted without their ids.
             raise ValueError(
                 f"holds another {column} than {name!r} was drawn for; put its own back"
             )
@@ -417,32 +420,24 @@ def _grade(row: Row, drawn: Mapping[str, tuple[str, str]], draw: str) -> int | N
 
 
 def _agreement(
-    pool: Pool, raters: Sequence[Rater], found: Mapping[str, Sequence[int]]
+    chunks: Sequence[tuple[PooledQuery, PooledChunk]], given: Mapping[str, Sequence[Grade]]
 ) -> GradeAgreement:
-    several = {name: given for name, given in found.items() if len(given) > 1}
+    shared = {name: [each.grade for each in said] for name, said in given.items() if len(said) > 1}
     apart = [
         GradedApart(
             review_id=each.review_id,
             qid=query.sample.qid,
-            grades={
-                rater.name: rater.grades[each.review_id]
-                for rater in raters
-                if each.review_id in rater.grades
-            },
-            notes={
-                rater.name: rater.notes[each.review_id]
-                for rater in raters
-                if each.review_id in rater.notes
-            },
+            grades={grade.reviewer: grade.grade for grade in given[each.review_id]},
+            notes={grade.reviewer: grade.note for grade in given[each.review_id] if grade.note},
         )
-        for query in pool.queries
-        for each in query.pool
-        if (given := several.get(each.review_id)) and max(given) - min(given) >= _APART
+        for query, each in chunks
+        if each.review_id in shared
+        and max(shared[each.review_id]) - min(shared[each.review_id]) >= _APART
     ]
     return GradeAgreement(
-        reviewers=tuple(rater.name for rater in raters),
-        shared=len(several),
-        equal=sum(len(set(given)) == 1 for given in several.values()),
-        alpha=krippendorff_alpha(list(several.values()), squared=True),
+        reviewers=tuple(dict.fromkeys(each.reviewer for said in given.values() for each in said)),
+        shared=len(shared),
+        equal=sum(len(set(grades)) == 1 for grades in shared.values()),
+        alpha=krippendorff_alpha(list(shared.values()), squared=True),
         apart=tuple(apart),
     )

@@ -1,4 +1,4 @@
-"""Labels: filled-in sheets, read back to the sentences that were drawn; all of them, or none."""
+"""The import of labels: sheets that people filled in, matched with the drawn sentences."""
 
 import re
 from collections import Counter
@@ -12,6 +12,7 @@ from judge.inputs.tables import fit, legible
 from judge.messages import LANGS
 from judge.records import Summary
 from judge.review.agreement import findings
+from judge.review.draws import TARGETS, summary_of
 from judge.review.folder import (
     discard_findings,
     draw_names,
@@ -23,19 +24,21 @@ from judge.review.folder import (
 )
 from judge.review.records import Agreement, Draw, DrawnSentence, Label
 from judge.review.sheet import Row, folded, read_label, read_sheet
-from judge.review.targets import TARGETS, summary_of
 from judge.scores.correctness import f1
 from judge.text.visible import clip, counted, plural
 
 _DRAW: Final = re.compile(r"r[0-9a-f]{8}")
-_MOST: Final = 50
-"""The most problems that one message lists."""
-LONGEST: Final = 60
+_MAX_PROBLEMS: Final = 50
+ID_CHARACTERS: Final = 60
 """The most characters of an id that a message shows."""
-_COMPARED: Final = 2_000
+_COMPARED_LETTERS: Final = 2_000
 """The most letters of a sentence that are compared, because a cell may be cut."""
-_LOST: Final = "?"
+_REPLACEMENT: Final = "?"
+"""The sign that old code pages write for a letter they lack."""
 _HALVES: Final = set(TARGETS["correctness"])
+
+Page = Callable[[Agreement, Summary], str]
+"""A function that returns the HTML of `agreement.html`."""
 
 
 class Imported(NamedTuple):
@@ -46,13 +49,13 @@ class Imported(NamedTuple):
     summary: Summary
     """Totals of the run."""
     noted: int
-    """Rows with a note and no label, of both halves; they count as blank."""
+    """The number of rows with a note and no label; they count as blank."""
     skips: Counter[str]
-    """Rows without a label, of either half, by what reviewers say why."""
+    """The number of skipped rows by the reviewer's reason."""
     others: "tuple[Imported, ...]" = ()
-    """The other half of correctness, where rows of both were read."""
+    """The other half of correctness, if rows of both were read."""
     f1: "tuple[float | None, float | None]" = (None, None)
-    """For correctness the F1 of the two means over answers: the judge's, and corrected."""
+    """For correctness the judge's and the corrected F1 of the two means over answers."""
 
 
 def import_labels(
@@ -60,24 +63,24 @@ def import_labels(
     sheets: Sequence[str | Path],
     *,
     replace: bool = False,
-    page: Callable[[Agreement, Summary], str] | None = None,
+    page: Page | None = None,
 ) -> Imported:
-    """Read labelled sheets of one draw, and keep in the run the labels and what they say.
+    """Read labelled sheets of one draw, and keep the labels and the agreement in the run.
 
-    That is `review/DRAW.labels.jsonl`, `agreement.json` and, where `page` is given,
-    `agreement.html`; of the halves of correctness `agreement_precision.json` and so on. Nothing is
-    written where any row cannot be right.
+    They are `review/DRAW.labels.jsonl`, `agreement.json` and, with `page`, `agreement.html`; for
+    the halves of correctness `agreement_precision.json` and so on. Nothing is written if any row
+    is wrong.
 
     Args:
         run: folder of the run.
-        sheets: CSV or XLSX; several where reviewers had one each.
-        replace: let go of labels imported earlier that these sheets do not have.
+        sheets: CSV or XLSX files of one or several reviewers.
+        replace: drop labels imported earlier that these sheets do not have.
         page: makes the HTML of `agreement.html`, as `judge.pages.agreement.page` does.
 
     Raises:
-        InputError: a sheet cannot be read, or rows of it cannot be right; all are named.
-        RunError: the rows are of another run, the run was scored again since, or it cannot be
-            written.
+        InputError: a sheet cannot be read, or rows of it are wrong; the message names them.
+        RunError: the rows are of another run, the run was scored again since, or its folder cannot
+            be written.
     """
     run = Path(run)
     with hold(run):
@@ -95,15 +98,9 @@ def import_labels(
                 discard_findings(run, draw.target)
                 write_labels(run, draw.draw, [])
     blank = [row for _, rows in joined for row in rows if not row.cell("human_support")]
-    found = [
-        Imported(
-            agreement,
-            summary,
-            sum(bool(row.cell("human_note")) for row in blank),
-            Counter(filter(None, (row.cell("human_skip") for row in blank))),
-        )
-        for agreement, summary in kept
-    ]
+    noted = sum(bool(row.cell("human_note")) for row in blank)
+    skips = Counter(filter(None, (row.cell("human_skip") for row in blank)))
+    found = [Imported(agreement, summary, noted, skips) for agreement, summary in kept]
     scores = [_over_answers(each.agreement) for each in found]
     if len(scores) == len(_HALVES):
         judged, people = (f1(*each) for each in zip(*scores, strict=True))
@@ -112,7 +109,7 @@ def import_labels(
 
 
 def _over_answers(found: Agreement) -> tuple[float | None, float | None]:
-    """The mean over answers, partial counted half: the judge's, and as corrected."""
+    """Return the mean over answers, partial counted half, of the judge and as corrected."""
     means = (
         (score.raw, score.corrected)
         for score in found.corrected
@@ -125,13 +122,13 @@ def _kept(
     run: Path,
     draw: Draw,
     labels: Sequence[Label],
-    page: Callable[[Agreement, Summary], str] | None,
+    page: Page | None,
 ) -> tuple[Agreement, Summary]:
     """Write the labels of a draw and their agreement into the run."""
     summary = summary_of(run, draw.target)
     found = findings(draw, labels, summary)
     text = None if page is None else page(found, summary)
-    # Whatever stops this halfway, no finding is left that other labels made.
+    # If this is interrupted, no agreement is left that other labels made.
     discard_findings(run, draw.target)
     write_labels(run, draw.draw, labels)
     write_findings(run, found, text)
@@ -139,9 +136,9 @@ def _kept(
 
 
 def join(run: Path, paths: Sequence[Path]) -> list[tuple[Draw, list[Row]]]:
-    """The rows of filled-in sheets by the draw of the run that they are of.
+    """Return the rows of sheets by their draw: one draw, or one for each half of correctness.
 
-    There is one, or one of either half of correctness; what is of none goes with the first.
+    Rows of no draw of the run go with the first.
     """
     results = fingerprint(run)
     rows = [row for path in paths for row in read_sheet(path)]
@@ -149,7 +146,7 @@ def join(run: Path, paths: Sequence[Path]) -> list[tuple[Draw, list[Row]]]:
     for row in rows:
         if name := row.cell("review_id"):
             firsts.setdefault(name.rpartition("-")[0], row)
-    # A cell could name any file.
+    # The pattern keeps a cell from naming any other file.
     named = (read_draw(run, name) for name in firsts if _DRAW.fullmatch(name))
     draws = [each for each in named if each is not None]
     halves = len(draws) == len(_HALVES) and {each.target for each in draws} == _HALVES
@@ -162,7 +159,7 @@ def join(run: Path, paths: Sequence[Path]) -> list[tuple[Draw, list[Row]]]:
         raise InputError("no row has a review_id", path=", ".join(map(str, paths)))
     if not draws:
         first = next(iter(firsts.values()))
-        name = clip(first.cell("review_id"), LONGEST)
+        name = clip(first.cell("review_id"), ID_CHARACTERS)
         raise RunError(
             f"{first}: {name!r} is a row of another run, or of none; "
             f"draws of {run}: {', '.join(draw_names(run)) or 'none'}"
@@ -180,7 +177,7 @@ def join(run: Path, paths: Sequence[Path]) -> list[tuple[Draw, list[Row]]]:
 
 
 def labels_of(draw: Draw, rows: Sequence[Row]) -> list[Label]:
-    """One label a reviewer and row; InputError names all rows that cannot be right."""
+    """Return one label for each reviewer and row; raise InputError with all wrong rows."""
     sentences = {sentence.review_id: sentence for sentence in draw.sentences}
     found: dict[tuple[str, str], tuple[Label, Row]] = {}
     problems: list[str] = []
@@ -200,13 +197,13 @@ def labels_of(draw: Draw, rows: Sequence[Row]) -> list[Label]:
 
 
 def refuse(problems: Sequence[str]) -> None:
-    """InputError that names the rows which cannot be right, if there are any."""
+    """Raise InputError with the wrong rows, if there are any."""
     if not problems:
         return
     rows = f"{len(problems)} {plural(len(problems), 'row')}"
-    lines = [f"{rows} cannot be right, and nothing was imported:", *problems[:_MOST]]
-    if len(problems) > _MOST:
-        lines.append(f"… and {len(problems) - _MOST} more")
+    lines = [f"{rows} cannot be right, and nothing was imported:", *problems[:_MAX_PROBLEMS]]
+    if len(problems) > _MAX_PROBLEMS:
+        lines.append(f"… and {len(problems) - _MAX_PROBLEMS} more")
     raise InputError("\n  ".join(lines))
 
 
@@ -224,7 +221,7 @@ def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
 
 
 def _label(draw: Draw, sentence: DrawnSentence | None, row: Row) -> Label | None:
-    """The label of a row; None where it is blank, ValueError where it cannot be right."""
+    """Return the label of a row, None if it is blank; raise ValueError if it is wrong."""
     name = row.cell("review_id")
     if sentence is None:
         why = "is a row of another draw or run; import it there"
@@ -232,9 +229,9 @@ def _label(draw: Draw, sentence: DrawnSentence | None, row: Row) -> Label | None
             why = "is empty beside a label; put the row's own back"
         elif name.startswith(f"{draw.draw}-"):
             why = "is no row of this run: it was changed, or is of another run like it"
-        raise ValueError(f"review_id {clip(name, LONGEST)!r} {why}")
-    if not is_of(row.cells.get("sentence", ""), sentence.text):
-        # Somebody sorted the texts, and left the ids where they were.
+        raise ValueError(f"review_id {clip(name, ID_CHARACTERS)!r} {why}")
+    if not is_same_text(row.cells.get("sentence", ""), sentence.text):
+        # The texts were sorted without their ids.
         raise ValueError(
             f"holds another sentence than {name!r} was drawn for; put its own text back"
         )
@@ -252,11 +249,11 @@ def _label(draw: Draw, sentence: DrawnSentence | None, row: Row) -> Label | None
     )
 
 
-def is_of(text: str, drawn: str) -> bool:
-    """Whether a cell holds the text that was drawn, or nothing."""
+def is_same_text(text: str, drawn: str) -> bool:
+    """Return whether a cell holds the drawn text, as a spreadsheet may save it, or nothing."""
     found, wanted = _letters(text), _letters(drawn)
-    if text.count(_LOST) > drawn.count(_LOST):
-        # Saved in an old code page, which has no sign for some of the letters.
+    if text.count(_REPLACEMENT) > drawn.count(_REPLACEMENT):
+        # An old code page lacks some of the letters.
         rest = iter(wanted)
         return all(letter in rest for letter in found)
     # A shortened text may end in the mark of the cut.
@@ -265,12 +262,12 @@ def is_of(text: str, drawn: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    # No spreadsheet changes these.
-    return "".join(filter(str.isalnum, text))[:_COMPARED]
+    """Return the letters and digits of a text, which no spreadsheet changes."""
+    return "".join(filter(str.isalnum, text))[:_COMPARED_LETTERS]
 
 
 def _merged(first: Label, row: Row, second: Label) -> tuple[Label, Row]:
-    """The finer of two labels on a row by one reviewer, with what was noted on either."""
+    """Return the finer of two labels of one reviewer on a row, with the notes of both."""
     known = first.support, second.support
     if first.supported != second.supported or (None not in known and known[0] is not known[1]):
         who = f"reviewer {second.reviewer!r}" if second.reviewer else "a nameless reviewer"

@@ -1,10 +1,10 @@
-"""The records of a spot-check: draws, people's labels, and the quality of the judge."""
+"""The records of a review: draws, labels of people, and the agreement of the judge with them."""
 
 from enum import StrEnum
 from typing import Literal
 
 from judge.records import Document, Record
-from judge.records.sentence import CitationStatus, Flag, Outcome, Support
+from judge.records.sentence import Flag, Outcome, Support
 
 Target = Literal["faithfulness", "correctness_precision", "correctness_recall"]
 """The claims that people check: an answer's against the chunks or the reference, or a reference's
@@ -32,7 +32,7 @@ class Label(Record):
     sentence: int
     """Index of the sentence."""
     support: Support | None = None
-    """The label on the judge's own scale; null where the person answered yes or no only."""
+    """The label on the judge's own scale; null if the person answered a bare no."""
     supported: bool
     """Whether the chunks fully support it."""
     reviewer: str = ""
@@ -59,21 +59,20 @@ class StratumName(StrEnum):
 
 
 class Weighing(Record):
-    """Sums over all claims of a stratum, with every answer (macro) or claim (micro) alike."""
+    """Sums over the claims of a stratum, weighted for a mean over answers or over claims."""
 
     weight: float
     """Sum of the claims' weights."""
     counted: float
     """The sum of weights of the claims that the judge did not call `no_claim`."""
     faithfulness: float
-    """Sum of weight times the verdict's contribution to faithfulness, which is 0 without a verdict.
-    """
+    """Sum of weight times the verdict's contribution to faithfulness; 0 without a verdict."""
     faithfulness_strict: float
     """Sum of the weights of claims with the verdict `full`."""
 
 
 class Stratum(Record):
-    """A part of the run that is drawn from at its own rate."""
+    """A part of the claims of a run that is drawn from at its own rate."""
 
     names: tuple[StratumName, ...]
     """The names of the stratum; several where small neighbours were merged."""
@@ -115,7 +114,7 @@ class DrawnSentence(_Row):
     probability: float
     """Inclusion probability of the sentence."""
     weight: float
-    """1 / the claims of its answer that count: its part in the mean over answers."""
+    """Its weight in the mean over answers: 1 / the claims of its answer that count."""
     outcome: Outcome
     """The verdict, or the reason why it is missing."""
     flags: tuple[Flag, ...] = ()
@@ -123,7 +122,7 @@ class DrawnSentence(_Row):
 
 
 class Draw(Document):
-    """`review/<draw>.json` of a run: a draw, with what its sheet does not show."""
+    """A draw, `review/<draw>.json` of a run; reviewers do not see it."""
 
     draw: str
     """The name of the draw, which is the first part of every `review_id`."""
@@ -136,7 +135,7 @@ class Draw(Document):
     results: str
     """SHA-256 of the run's `results.jsonl`."""
     signature: str
-    """How the run's numbers were made."""
+    """The signature of the run."""
     strata: tuple[Stratum, ...]
     """The strata that it was drawn from."""
     sentences: tuple[DrawnSentence, ...]
@@ -153,18 +152,19 @@ class Share(Record):
     high: float
     """Upper limit of the interval."""
     size: float
-    """Labels of equal weight, drawn one by one, that would tell as much."""
+    """The effective number of labels: labels drawn one by one with equal chances that would give as
+    narrow an interval."""
 
 
 class LabelAccuracy(Record):
-    """How good the judge is on one label."""
+    """Precision and recall of the judge for one label."""
 
     label: str
     """`full`, `partial`, …; or `full` and `rest`."""
     judged: int
-    """Labelled sentences that the judge called so."""
+    """Labelled sentences with this label of the judge."""
     labelled: int
-    """Labelled sentences that people called so."""
+    """Labelled sentences with this label of people."""
     precision: Share | None
     """Among sentences with this label of the judge, the share with the same label of people; null
     without such sentences."""
@@ -191,17 +191,17 @@ class BlankLimits(Record):
 
 
 class CorrectedScore(Record):
-    """A score of the run, beside what it is once the judge's errors are accounted for."""
+    """A score of the run, and the same score corrected by the labels of people."""
 
     name: ScoreName
-    """Which score."""
+    """The name of the score."""
     average: Literal["macro", "micro"]
     """Over answers or over claims. Over answers a claim weighs 1 / the claims of its answer that
     the judge counts: an answer of which people call much `no_claim` weighs less."""
     raw: float | None
-    """The score of the run, over what was judged; null where nothing was."""
+    """The score of the run; null without a verdict."""
     corrected: float
-    """Over all claims of the run, unscored ones too, as people would score them."""
+    """The score that people would give, over all claims of the run, unscored ones included."""
     low: float
     """Lower limit of its 95 % interval."""
     high: float
@@ -226,19 +226,18 @@ class LabelledStratum(Record):
     labelled: int
     """Drawn claims with a label."""
     error: float | None
-    """Mean over answers of the people's weight less the judge's, -1 to 1; null where nothing is
-    labelled."""
+    """People's weight less the judge's, mean over answers, -1 to 1; null without labels."""
 
 
 class Disagreement(_Row):
-    """A sentence that a person called otherwise than the judge."""
+    """A sentence to which a person gave another label than the judge."""
 
     judge: str
     """The judge's label."""
     people: dict[str, str]
     """The label of each reviewer; a name may be empty."""
     notes: tuple[str, ...] = ()
-    """The note of the reviewer."""
+    """The notes of the reviewers."""
     quote: str = ""
     """The first quote of the judge."""
     reason: str = ""
@@ -246,14 +245,14 @@ class Disagreement(_Row):
 
 
 class Agreement(Document):
-    """`agreement.json` of a run: how good the judge is, and the score with that accounted for."""
+    """`agreement.json` of a run: the quality of the judge, and the corrected scores."""
 
     draw: str
     """The name of the draw that was labelled."""
     target: Target = "faithfulness"
     """The claims that people checked."""
     signature: str
-    """How the run's numbers were made."""
+    """The signature of the run."""
     drawn: int
     """Sentences drawn."""
     labelled: int
@@ -261,18 +260,17 @@ class Agreement(Document):
     labels: int
     """Labels, several a sentence where reviewers overlap."""
     reviewers: tuple[str, ...]
-    """The names of the reviewers; an empty name where none was given."""
+    """The names of the reviewers; a name may be empty."""
     scale: Literal["labels", "full_or_rest"]
-    """`full_or_rest` where any label was a bare yes or no, or the judge knows no other two."""
+    """`full_or_rest` if any label was a bare yes or no, or the judge never says `partial`."""
     compared: int
-    """Labels beside a verdict of the run's own judge: what agreement is over."""
+    """Labels that are compared with a verdict of the run's own judge."""
     agreement: Share | None
-    """Share of equal labels. Like kappa, base rate, precision, recall, Brier score and calibration
-    error it is a mean over answers, as the first corrected score is."""
+    """Share of equal labels; like all other figures but alpha a mean over answers."""
     kappa: float | None
-    """Cohen's kappa of judge and people; null where both always say the same one label."""
+    """Cohen's kappa of judge and people; null if both always say one and the same label."""
     base_rate: float | None
-    """Share that people call `full`: kappa falls as it nears 0 or 1."""
+    """Share that people call `full`; kappa is low if it is near 0 or 1."""
     alpha: float | None
     """Krippendorff's alpha among reviewers; null without sentences that several labelled."""
     shared: int
@@ -280,41 +278,12 @@ class Agreement(Document):
     accuracy: tuple[LabelAccuracy, ...]
     """Precision and recall by label."""
     brier: float | None
-    """Mean squared error of the judge's probabilities; null where it gives none."""
+    """Mean squared error of the judge's probabilities; null without probabilities."""
     calibration_error: float | None
     """Expected calibration error, ten bins."""
     corrected: tuple[CorrectedScore, ...]
-    """Corrected scores; `faithfulness` only where all labels are on its scale."""
+    """Corrected scores; without `faithfulness` if any label is a bare no."""
     strata: tuple[LabelledStratum, ...]
     """The error of the judge by stratum."""
     disagreements: tuple[Disagreement, ...]
-    """Sentences that people called otherwise than the judge, worst first."""
-
-
-class GoldenLabel(Record):
-    """A sentence on which people agree; the key `labels` of a golden set is a list of these."""
-
-    sentence: int
-    """Index of the sentence when it was labelled."""
-    start: int
-    """First character, into the answer: what the sentence is known by."""
-    end: int
-    """One past the last character."""
-    text: str
-    """The sentence."""
-    support: Support | None
-    """What people say; null where one of them answered yes or no only."""
-    supported: bool
-    """Whether the chunks fully support it."""
-    reviewers: int
-    """The number of people who labelled it, all alike."""
-    judged: Support | None
-    """The label of the run's own judge; null without a verdict."""
-    signature: str
-    """How the verdict was made; empty where none was."""
-    supporting: tuple[str, ...] | None = None
-    """Ids of the chunks that support all or part of the sentence; null if unknown."""
-    cited_support: Support | None = None
-    """Support given only the cited chunks; null without citations, or if unknown."""
-    citations: tuple[CitationStatus, ...] | None = None
-    """The right status of each citation, in order; null if unknown."""
+    """Sentences to which people gave another label than the judge, worst first."""

@@ -1,4 +1,4 @@
-"""The sheet that reviewers label: its words, columns and rows, written as CSV and read back."""
+"""Sheets that people fill in: their columns, rows and words, written as CSV and read back."""
 
 import io
 import math
@@ -10,9 +10,9 @@ from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from judge.errors import InputError
+from judge.errors import ConfigError, InputError
 from judge.inputs.rows import csv_rows, sheet_rows, worksheets
 from judge.inputs.tables import (
     BOM,
@@ -35,65 +35,67 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = ("review_id", "query", "answer", "sentence", "chunks")
 _FILLED: Final = ("human_support", "human_note", "reviewer")
+_VERDICT: Final = ("judge_support", "judge_quote")
 BLIND: Final = (*_SHOWN, *_FILLED)
 """The columns of a sheet, in reading order."""
-OPEN: Final = (*_SHOWN, "judge_support", "judge_quote", *_FILLED)
+OPEN: Final = (*_SHOWN, *_VERDICT, *_FILLED)
 """The columns of a sheet that shows the judge's verdict."""
 _BOTH: Final = ("review_id", "query", "answer", "reference", "asked", "sentence")
 COMPARED: Final = (*_BOTH, *_FILLED)
 """The columns of a sheet for correctness: answer and reference side by side."""
-COMPARED_OPEN: Final = (*_BOTH, "judge_support", "judge_quote", *_FILLED)
-"""The columns of such a sheet that shows the judge's verdict."""
+COMPARED_OPEN: Final = (*_BOTH, *_VERDICT, *_FILLED)
+"""The columns of a sheet for correctness that shows the judge's verdict."""
 READ: Final = ("review_id", "human_support", "sentence", "human_skip", "human_note", "reviewer")
-"""Columns that are read back; the first two are needed."""
+"""The columns that are read back; the first two are required."""
 GRADED: Final = ("review_id", "query", "chunk", "human_grade", "human_note", "reviewer")
 """The columns of a sheet in which pooled chunks are graded."""
 READ_GRADES: Final = ("review_id", "human_grade", "query", "chunk", "human_note", "reviewer")
-"""The columns that are read from a graded sheet."""
+"""The columns that are read back from a graded sheet."""
 _GRADES: Final = ("0", "1", "2", "3")
 
 _CUT: Final = "…"
-_ROOM: Final = LONGEST - 100
+_ANSWER_CHARACTERS: Final = LONGEST - 100
 """Characters of an answer around its sentence; the rest of a cell is for the marks."""
-# No question mark: `yes?` is a doubt, and no answer.
+# A question mark is kept, because `yes?` is a doubt and not an answer.
 _QUOTES: Final = " '\"‘’“”「」『』`´"
 _AROUND: Final = _QUOTES + ".。．｡,，、;；:：!！·"
 _COLON: Final = re.compile("[:：]")
 _HYPHEN: Final = re.compile(r"(?<=\w)[-_](?=\w)")
-_SELECTORS: Final = "\ufe0e\ufe0f"
-_LONGEST_SHOWN: Final = 40
+_VARIATION_SELECTORS: Final = "\ufe0e\ufe0f"
+_WORD_CHARACTERS: Final = 40
 _ZIP: Final = b"PK\x03\x04"
-# At 0.1 ms a row; no reviewer fills in more.
-_MOST_FILLED: Final = 100_000
+_MAX_ROWS: Final = 100_000
+"""The most rows of a workbook that are read, which takes ten seconds."""
 _STEP: Final = "close it, or name another file"
+_Row = TypeVar("_Row")
 
-_Rows = Iterable[Mapping[str, str]]
-"""Rows to write: canonical column name to text; a missing one is an empty cell."""
+Cells = Mapping[str, str]
+"""Texts of a row by canonical column name; a missing one is an empty cell."""
 
 
 class Reading(NamedTuple):
-    """The meaning of what a reviewer wrote."""
+    """The meaning of the word that a reviewer wrote."""
 
     support: Support | None
-    """On the judge's own scale; None where the person answered no, and not in which way."""
+    """The label on the judge's scale; None if the person answered a bare no."""
     supported: bool
     """Whether the chunks fully support the sentence."""
 
 
 class Row(NamedTuple):
-    """One row as it came back from people."""
+    """One row of a sheet that came back from people."""
 
     path: Path
     number: int
-    """The number that a spreadsheet shows beside it; the header is mostly 1."""
+    """The number of the row in a spreadsheet; the header mostly has 1."""
     cells: dict[str, str]
-    """Texts by canonical column name, of those read that the sheet has."""
+    """Texts by canonical column name, for the wanted columns that the sheet has."""
 
     def __str__(self) -> str:
         return f"{self.path}, row {self.number}"
 
     def cell(self, column: str) -> str:
-        """The text under a column; empty where the sheet lacks the column."""
+        """Return the text under a column; empty if the sheet lacks the column."""
         return self.cells.get(column, "").strip()
 
 
@@ -122,7 +124,10 @@ def choices() -> tuple[str, ...]:
 
 
 def read_label(text: str) -> Reading | None:
-    """The meaning of what a reviewer wrote: None of a blank cell, ValueError of any other word.
+    """Return the meaning of a label as written; None for a blank cell.
+
+    Raises:
+        ValueError: the word is no label.
 
     >>> read_label("部分。")
     Reading(support=<Support.PARTIAL: 'partial'>, supported=False)
@@ -134,14 +139,17 @@ def read_label(text: str) -> Reading | None:
     if found is None:
         words = _labels()[0]
         offered = " or ".join(", ".join(words[s, lang] for s in Support) for lang in LANGS)
-        shown = clip(text.strip(), _LONGEST_SHOWN)
+        shown = clip(text.strip(), _WORD_CHARACTERS)
         said = f"human_support {shown!r} is no label"
         raise ValueError(f"{said}; write {offered}, yes or no, 是 or 否")
     return found
 
 
 def read_grade(text: str) -> int | None:
-    """The grade that a reviewer wrote: None of a blank cell, ValueError of anything else.
+    """Return the grade that a reviewer wrote; None for a blank cell.
+
+    Raises:
+        ValueError: the text is no grade.
 
     >>> read_grade(" ２。"), read_grade("3.0"), read_grade("")
     (2, 3, None)
@@ -149,10 +157,10 @@ def read_grade(text: str) -> int | None:
     word = _folded(text)
     if not word:
         return None
-    # A point before a digit makes another number of it.
+    # A point in front is kept, because .2 is another number than 2.
     bare = word.lstrip(_QUOTES).rstrip(_AROUND).removesuffix(".0")
     if bare not in _GRADES:
-        shown = clip(text.strip(), _LONGEST_SHOWN)
+        shown = clip(text.strip(), _WORD_CHARACTERS)
         raise ValueError(f"human_grade {shown!r} is no grade; write 0, 1, 2 or 3")
     return int(bare)
 
@@ -160,9 +168,9 @@ def read_grade(text: str) -> int | None:
 def row_of(
     review_id: str, sample: Sample, sentence: SentenceResult, target: Target = "faithfulness"
 ) -> dict[str, str]:
-    """The texts of a row by column; columns that people fill in are left out.
+    """Return the texts of a row by column, without the columns that people fill in.
 
-    For correctness the one chunk is the other text, as `judge.review.targets` has it.
+    For correctness the only chunk of the sample is the text that serves as evidence.
     """
     found = ((named(sample, each), sample.chunks[each].text) for each in ranked(sample, sentence))
     chunks = (f"{name}\n{text}" for name, text in found)
@@ -192,12 +200,12 @@ def row_of(
 
 
 def marked(answer: str, start: int, end: int) -> str:
-    """The answer with the sentence between marks; what is too long is cut far from it.
+    """Return the answer with the sentence between marks, cut far from it if it is too long.
 
     >>> marked("It rains. Roads are wet.", 10, 24)
     'It rains. ▶Roads are wet.◀'
     """
-    room = max(0, _ROOM - (end - start)) // 2
+    room = max(0, _ANSWER_CHARACTERS - (end - start)) // 2
     low, high = max(0, start - room), min(len(answer), end + room)
     before = _CUT * (low > 0) + answer[low:start]
     after = answer[end:high] + _CUT * (high < len(answer))
@@ -205,21 +213,21 @@ def marked(answer: str, start: int, end: int) -> str:
 
 
 def ranked(sample: Sample, sentence: SentenceResult) -> list[int]:
-    """Positions of the chunks, those first that share most with the sentence.
+    """Return the positions of the chunks, those first that share most words with the sentence.
 
-    By the weight of the words and pairs of words they share, and not by what the judge cites: that
-    would tell what it thinks.
+    The judge's citations are not used, because they would reveal its verdict.
     """
-    wanted = parts_of(sentence.text)
+    wanted = word_weights(sentence.text)
     return sorted(
-        range(len(sample.chunks)), key=lambda each: -shared(wanted, sample.chunks[each].text)
+        range(len(sample.chunks)),
+        key=lambda each: -shared_weight(wanted, sample.chunks[each].text),
     )
 
 
-def shared(wanted: Mapping[str, float], text: str) -> float:
-    """The weight of the words and pairs of words that a text has of those wanted."""
-    # Exact, for the order of a set is not that of another process.
-    return math.fsum(wanted[part] for part in wanted.keys() & parts_of(text).keys())
+def shared_weight(wanted: Mapping[str, float], text: str) -> float:
+    """Return the weight of the wanted words and pairs of words that are in a text."""
+    # The sum is exact, because the order of a set differs between processes.
+    return math.fsum(wanted[part] for part in wanted.keys() & word_weights(text).keys())
 
 
 def named(sample: Sample, position: int) -> str:
@@ -228,31 +236,70 @@ def named(sample: Sample, position: int) -> str:
     return f"[{number}]" if name == number else f"[{number}] {name}"
 
 
-def parts_of(text: str) -> Mapping[str, float]:
-    """The words and pairs of words of a text, by weight."""
+def word_weights(text: str) -> Mapping[str, float]:
+    """Return the weights of the words and pairs of neighbouring words of a text."""
     found = stems(text)
     single = {stem: weight_of(stem) for stem in found}
     pairs = {f"{a} {b}": (single[a] + single[b]) / 2 for a, b in pairwise(found)}
     return single | pairs
 
 
-def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str]) -> None:
-    """Write a sheet as CSV, whole or not at all, over what is there.
+def sheets_of(sheet: Path, reviewers: Sequence[str]) -> tuple[Path, ...]:
+    """Return a file for each reviewer; raise ConfigError if it is no CSV by its name."""
+    if sheet.suffix.lower() != ".csv":
+        raise ConfigError(f"-o {str(sheet)!r}: name a .csv file")
+    if len(reviewers) == 1:
+        return (sheet,)
+    return tuple(sheet.with_stem(f"{sheet.stem}-{n}") for n, _ in enumerate(reviewers, 1))
 
-    RunError where it cannot be written. A spreadsheet that opens CSV makes numbers and dates of
-    what looks so: ids must not, `r_7f3a` does not.
+
+def deal(rows: Sequence[_Row], hands: int, overlap: int) -> list[list[_Row]]:
+    """Deal rows to reviewers: all get the first `overlap` rows, and one gets each other row.
+
+    >>> deal(["a", "b", "c", "d"], 2, 1)
+    [['a', 'b', 'd'], ['a', 'c']]
+    """
+    return [
+        [row for n, row in enumerate(rows) if n < overlap or (n - overlap) % hands == taker]
+        for taker in range(hands)
+    ]
+
+
+def write_sheets(
+    sheets: Sequence[Path],
+    reviewers: Sequence[str],
+    hands: Sequence[Sequence[Cells]],
+    columns: Sequence[str],
+) -> None:
+    """Write each reviewer's rows, with the reviewer's name in rows that have none."""
+    for path, name, hand in zip(sheets, reviewers, hands, strict=True):
+        write_sheet(
+            path, ({**row, "reviewer": row.get("reviewer") or name} for row in hand), columns
+        )
+
+
+def write_sheet(path: str | Path, rows: Iterable[Cells], columns: Sequence[str]) -> None:
+    """Write a sheet as CSV with a byte order mark, whole or not at all.
+
+    Raises:
+        RunError: the file cannot be written.
     """
     with replacing(Path(path), _STEP) as part, part.open("w", encoding="utf-8", newline="") as file:
-        file.write(BOM)
-        file.writelines(map(csv_row, _table(rows, columns)))
+        file.write(BOM + csv_row(list(map(header, columns))))
+        for row in rows:
+            cells = (cell(row.get(column, ""), LANGUAGE.get()) for column in columns)
+            file.write(csv_row(list(cells)))
 
 
 def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[Row]:
-    """Yield the rows of a CSV or XLSX that are not blank.
+    """Yield the rows of a CSV or XLSX file that are not blank.
 
-    Rows and columns may stand in any order, among others; headers in either language. CSV may be
+    Rows and columns may be in any order, among others, with headers in either language. CSV may be
     UTF-8, UTF-16 or GB18030, with commas, semicolons or tabs. Cells come restored and `legible`.
-    InputError where it cannot be read, lacks review ids or labels, or has a column of ours twice.
+
+    Raises:
+        InputError: the file cannot be read, lacks one of the first two columns, or has a column
+            twice.
     """
     path = Path(path)
     try:
@@ -278,7 +325,7 @@ def _columns() -> dict[str, str]:
 
 @cache
 def _labels() -> tuple[dict[tuple[Support | None, Lang], str], dict[str, Reading]]:
-    """The words offered for each label, and what each word that people write means."""
+    """Return the word offered for each label, and the meaning of each word that people write."""
     entries = tomllib.loads(files("judge").joinpath("data", "labels.toml").read_text("utf-8"))
     offered: dict[tuple[Support | None, Lang], str] = {}
     readings: dict[str, Reading] = {}
@@ -292,29 +339,23 @@ def _labels() -> tuple[dict[tuple[Support | None, Lang], str], dict[str, Reading
 
 
 def folded(text: str) -> str:
-    """The text without case, width, invisible characters and colours, and with single spaces.
+    """Return the text without case, width, invisible characters and emoji styles, single-spaced.
 
     >>> folded(" Ａnn"), folded("ann")
     ('ann', 'ann')
     """
     plain = unicodedata.normalize("NFKC", text).casefold()
-    seen = (c for c in plain if c not in _SELECTORS and unicodedata.category(c) != "Cf")
+    seen = (c for c in plain if c not in _VARIATION_SELECTORS and unicodedata.category(c) != "Cf")
     return " ".join("".join(seen).split())
 
 
 def _folded(text: str) -> str:
-    """The same, with blanks for hyphens."""
+    """Return the `folded` text with spaces for hyphens and underscores inside words."""
     return _HYPHEN.sub(" ", folded(text))
 
 
 def _bare(text: str) -> str:
     return "".join(filter(str.isalnum, _folded(text)))
-
-
-def _table(rows: _Rows, columns: Sequence[str]) -> Iterator[list[str]]:
-    yield list(map(header, columns))
-    for row in rows:
-        yield [cell(row.get(column, ""), LANGUAGE.get()) for column in columns]
 
 
 def _cells(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -330,9 +371,9 @@ def _cells(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, s
 
 
 def _workbook_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
-    """The rows of the one sheet of a workbook that has review ids."""
+    """Yield the rows of the worksheet that has review ids."""
     with worksheets(io.BytesIO(data), "xlsx") as sheets:
-        yield from sheet_rows(_with_ids(sheets), _MOST_FILLED)
+        yield from sheet_rows(_with_ids(sheets), _MAX_ROWS)
 
 
 def _with_ids(sheets: Sequence["Worksheet"]) -> "Worksheet":

@@ -1,20 +1,21 @@
-"""Strata of a run's claims: what falls into each, how many are drawn of it, and which.
+"""Strata of the claims of a run, and the claims that are drawn from each.
 
-Strata are support times doubt: people should see more of the doubtful. They share the claims of a
-draw by weight times expected spread, five each at least. Within a stratum a claim's chance is in
-proportion to its part in the mean over answers, so that there all labels weigh alike: sequential
-Poisson sampling, claims that are certain set aside.
+Claims fall into strata by support and doubt, because people should see more of the doubtful ones.
+The strata share a draw by weight times expected spread, at least five claims each. Within a stratum
+a claim's chance is proportional to its weight in the mean over answers, so that its labels all
+weigh the same there. The method is sequential Poisson sampling; claims whose chance would exceed 1
+are drawn for certain.
 
 Source: E. Ohlsson (1998), Sequential Poisson sampling, J. Off. Stat. 14, 149-162.
 """
 
-import heapq
 import math
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from judge.backends.hook import uniform
 from judge.records import (
@@ -31,9 +32,6 @@ from judge.records import (
 from judge.review.records import Stratum, StratumName, Weighing
 from judge.signature import Signature
 
-Span = tuple[float, float]
-"""The least and the most by which people may differ from the judge."""
-
 SPREAD: Final[Mapping[StratumName, float]] = {
     StratumName.SUPPORTED: 0.2,
     StratumName.SUPPORTED_DOUBTFUL: 0.45,
@@ -42,159 +40,92 @@ SPREAD: Final[Mapping[StratumName, float]] = {
     StratumName.UNSUPPORTED: 0.3,
     StratumName.UNSCORED: 0.45,
 }
-"""The standard deviation of a judge's error that is expected before anybody has looked: .2 is four
-errors in a hundred, .45 three in ten. It steers how many are drawn, and biases nothing."""
+"""The expected standard deviation of the judge's error: .2 is four errors in a hundred, .45 three
+in ten. It decides how many claims are drawn, and biases nothing."""
 NEVER_PARTIAL: Final = frozenset({"similarity", "nli"})
 """Sources of verdicts that never say `partial`; they are compared as full against the rest."""
-
-_NEAR: Final = 1.0
-"""The distance from the threshold that is doubtful, in log odds: .71 to .95 where it is .87."""
-_EDGE: Final = 1e-9
 FLOOR: Final = 5
-"""The fewest units drawn from a stratum; one with fewer units is merged with its neighbour."""
-_LARGEST: Final = 1e300
+"""The fewest claims drawn from a stratum; a smaller stratum is merged with its neighbour."""
+
+_STRATA: Final = tuple(StratumName)
+_NEAR_LOG_ODDS: Final = 1.0
+"""The distance from the threshold within which a score is doubtful: .71 to .95 for .87."""
+_EDGE: Final = 1e-9
+_MAX_SCALE: Final = 1e300
+
+Claims = npt.NDArray[np.void]
+"""Claims in the order of the run, one row each, with the fields of `_COLUMNS`."""
+
+_COLUMNS: Final = np.dtype(
+    [
+        ("answer", "i4"),  # the position of the answer in the run
+        ("sentence", "i4"),
+        ("stratum", "i1"),  # the position in StratumName
+        ("weight", "f8"),  # in the mean over answers
+        ("random", "f8"),  # 0 to 1
+        ("counted", "f8"),  # 0 or 1
+        ("faithfulness", "f8"),
+        ("strict", "f8"),
+    ]
+)
 
 
 class Claim(NamedTuple):
-    """A claim and its stratum."""
+    """A claim of an answer."""
 
     sentence: int
     stratum: StratumName
     outcome: Verdict | Unscored
 
 
-class Size(NamedTuple):
-    """The size of a stratum before it is drawn from; all strata use one scale of weights."""
+class Picked(NamedTuple):
+    """A claim that was drawn."""
 
+    answer: int
+    """The position of its answer in the run."""
+    sentence: int
+    stratum: int
+    """The position of its stratum among the strata of the draw."""
+    probability: float
+
+
+class Group(NamedTuple):
+    """Strata that are drawn from as one."""
+
+    names: tuple[StratumName, ...]
     units: int
     weight: float
     spread: float
-    """Standard deviation of the judge's error, as expected or as found."""
+    """The expected standard deviation of the judge's error."""
 
 
-class Candidate(NamedTuple):
-    """A claim that may be drawn; those with the smallest `key` are, more often the heavy ones."""
+def claims_of_run(results: Iterable[SampleResult], seed: int, key: str = "draw") -> Claims:
+    """Return all claims of a run, each with a random number for a draw.
 
-    key: float
-    """A permanent random number, divided by the weight."""
-    position: int
-    """Position of the answer in the run, from 0."""
-    sentence: int
-    weight: float
-
-
-@dataclass(slots=True)
-class Tally:
-    """The counts of one stratum, or of several taken as one."""
-
-    units: int = 0
-    macro: list[float] = field(default_factory=lambda: [0.0] * 4)
-    """The four sums of `Weighing`, in its order, with every answer alike."""
-    micro: list[float] = field(default_factory=lambda: [0.0] * 4)
-    span: Span = (0.0, 0.0)
-    span_strict: Span = (0.0, 0.0)
-    pull: float = 0.0
-    """Sum over units of micro weight squared over macro weight."""
-    weights: Counter[float] = field(default_factory=Counter)
-    """The number of units by weight; there are few different weights."""
-    least: list[tuple[float, Candidate]] = field(default_factory=list)
-    """A heap of the candidates with the smallest keys; each is sorted by its negated key."""
-    heaviest: list[tuple[float, Candidate]] = field(default_factory=list)
-    """A heap of the candidates with the largest weights, which may be certain to be drawn."""
-
-    @classmethod
-    def joined(cls, tallies: Sequence["Tally"]) -> "Tally":
-        """One tally of several strata."""
-        weights: Counter[float] = Counter()
-        for tally in tallies:
-            weights.update(tally.weights)
-        return cls(
-            units=sum(tally.units for tally in tallies),
-            macro=[sum(each) for each in zip(*(tally.macro for tally in tallies), strict=True)],
-            micro=[sum(each) for each in zip(*(tally.micro for tally in tallies), strict=True)],
-            span=widest(tally.span for tally in tallies),
-            span_strict=widest(tally.span_strict for tally in tallies),
-            pull=sum(tally.pull for tally in tallies),
-            weights=weights,
-            least=list(chain.from_iterable(tally.least for tally in tallies)),
-            heaviest=list(chain.from_iterable(tally.heaviest for tally in tallies)),
-        )
-
-    def stratum(self, names: tuple[StratumName, ...], drawn: int) -> Stratum:
-        """Return the stratum with these counts and `drawn` drawn units."""
-        macro, micro = (
-            Weighing(**dict(zip(Weighing.model_fields, sums, strict=True)))
-            for sums in (self.macro, self.micro)
-        )
-        return Stratum(
-            names=names,
-            units=self.units,
-            drawn=drawn,
-            macro=macro,
-            micro=micro,
-            unevenness=self.pull * macro.weight / micro.weight**2,
-            span=self.span,
-            span_strict=self.span_strict,
-        )
-
-
-class Census:
-    """Counts a run, result by result, for a draw of at most `size` claims.
-
-    Memory does not grow with the run. Draws by different `key`s are independent of each other.
+    Numbers for different keys are independent of each other.
     """
 
-    def __init__(self, seed: int, size: int, key: str = "draw") -> None:
-        self._key = key
-        self._seed = seed
-        self._size = size
-        self._position = 0
-        self.tallies: Mapping[StratumName, Tally] = {name: Tally() for name in StratumName}
-
-    def add(self, result: SampleResult) -> None:
-        """Count one answer."""
-        if found := claims(result):
-            part = part_of(found)
+    def rows() -> Iterator[tuple[float, ...]]:
+        for position, result in enumerate(results):
+            found = claims(result)
+            weight = answer_weight(found)
             for claim in found:
-                self._add(result.qid, claim, part)
-        self._position += 1
+                yield (
+                    position,
+                    claim.sentence,
+                    _STRATA.index(claim.stratum),
+                    weight,
+                    uniform(seed, key, result.qid, claim.sentence),
+                    counts(claim.outcome),
+                    support_weight(claim.outcome, strict=False),
+                    support_weight(claim.outcome, strict=True),
+                )
 
-    def sizes(self) -> dict[StratumName, Size]:
-        """Units, weight in the mean over answers and expected spread, by stratum."""
-        return {
-            name: Size(tally.units, tally.macro[0], SPREAD[name])
-            for name, tally in self.tallies.items()
-        }
-
-    def _add(self, qid: str, claim: Claim, part: float) -> None:
-        tally = self.tallies[claim.stratum]
-        tally.units += 1
-        for sums, each in ((tally.macro, part), (tally.micro, 1.0)):
-            sums[0] += each
-            sums[1] += each * counts(claim.outcome)
-            sums[2] += each * weight(claim.outcome, strict=False)
-            sums[3] += each * weight(claim.outcome, strict=True)
-        tally.span = widest([tally.span, _span(claim, strict=False)])
-        tally.span_strict = widest([tally.span_strict, _span(claim, strict=True)])
-        tally.pull += 1 / part
-        tally.weights[part] += 1
-        drawn = uniform(self._seed, self._key, qid, claim.sentence)
-        candidate = Candidate(drawn / part, self._position, claim.sentence, part)
-        for heap, order in ((tally.least, -candidate.key), (tally.heaviest, part)):
-            if len(heap) < self._size:
-                heapq.heappush(heap, (order, candidate))
-            elif heap:
-                heapq.heappushpop(heap, (order, candidate))
-
-
-def widest(spans: Iterable[Span]) -> Span:
-    """Return the smallest span that contains all spans."""
-    lows, highs = zip(*spans, strict=True)
-    return min(lows), max(highs)
+    return np.fromiter(rows(), _COLUMNS)
 
 
 def claims(result: SampleResult) -> list[Claim]:
-    """The claims of an answer, judged or not."""
+    """Return the claims of an answer, with and without a verdict."""
     flags: defaultdict[int | None, list[FlagName]] = defaultdict(list)
     for flag in result.flags:
         flags[flag.sentence].append(flag.name)
@@ -205,36 +136,36 @@ def claims(result: SampleResult) -> list[Claim]:
     ]
 
 
-def part_of(found: Sequence[Claim]) -> float:
-    """A claim's part in the mean of its answer: 1 / the claims that count there."""
-    return 1 / (sum(counts(claim.outcome) for claim in found) or len(found))
+def answer_weight(found: Sequence[Claim]) -> float:
+    """Return a claim's weight in the mean of its answer: 1 / the claims that count there."""
+    return 1 / (sum(counts(claim.outcome) for claim in found) or len(found) or 1)
 
 
 def stratum_of(outcome: Verdict | Unscored, flags: Collection[FlagName]) -> StratumName:
-    """The stratum of a claim."""
+    """Return the stratum of a claim."""
     verdict = own_verdict(outcome)
     if verdict is None:
         return StratumName.UNSCORED
     if verdict.support is Support.PARTIAL:
         return StratumName.PARTIAL
-    doubtful = bool(flags) or verdict.support is Support.NO_CLAIM or _near(verdict)
+    doubtful = bool(flags) or verdict.support is Support.NO_CLAIM or _near_threshold(verdict)
     if verdict.support in SUPPORTED:
         return StratumName.SUPPORTED_DOUBTFUL if doubtful else StratumName.SUPPORTED
     return StratumName.UNSUPPORTED_DOUBTFUL if doubtful else StratumName.UNSUPPORTED
 
 
 def own_verdict(outcome: Outcome) -> Verdict | None:
-    """The verdict of the run's own judge; None where it failed."""
+    """Return the verdict of the run's own judge; None if it failed."""
     return outcome if isinstance(outcome, Verdict) and outcome.fallback_from is None else None
 
 
 def counts(outcome: Outcome) -> bool:
-    """Whether the claim is in the mean: all are but those that the judge calls `no_claim`."""
+    """Return whether the claim is in the mean, which the judge's `no_claim` are not."""
     return not (isinstance(outcome, Verdict) and outcome.support is Support.NO_CLAIM)
 
 
-def weight(outcome: Outcome, *, strict: bool) -> float:
-    """Return a verdict's contribution to faithfulness, also a fallback's; 0 without one."""
+def support_weight(outcome: Outcome, *, strict: bool) -> float:
+    """Return a verdict's contribution to faithfulness, also a fallback's; 0 without a verdict."""
     if not isinstance(outcome, Verdict):
         return 0.0
     if strict:
@@ -242,107 +173,141 @@ def weight(outcome: Outcome, *, strict: bool) -> float:
     return SUPPORT_WEIGHT.get(outcome.support, 0.0)
 
 
-def _span(claim: Claim, *, strict: bool) -> Span:
-    if not counts(claim.outcome):
-        return -1.0, 1.0
-    judged = weight(claim.outcome, strict=strict)
-    return -judged, 1 - judged
+def divide(found: Claims, size: int) -> tuple[tuple[Stratum, ...], list[Picked]]:
+    """Return the strata of a draw of `size` claims, and the claims that are drawn."""
+    groups = []
+    for place, name in enumerate(_STRATA):
+        weights = found["weight"][found["stratum"] == place]
+        groups.append(Group((name,), len(weights), float(weights.sum()), SPREAD[name]))
+    strata: list[Stratum] = []
+    picked: list[Picked] = []
+    groups = merge(groups, size)
+    for number, (group, share) in enumerate(zip(groups, allocate(groups, size), strict=True)):
+        places = [_STRATA.index(name) for name in group.names]
+        part = found[np.isin(found["stratum"], places)]
+        strata.append(as_stratum(part, group.names, share))
+        for row, probability in _sample(part, share):
+            picked.append(Picked(int(row["answer"]), int(row["sentence"]), number, probability))
+    return tuple(strata), picked
 
 
-def _near(verdict: Verdict) -> bool:
-    least = Signature.parse(verdict.signature).threshold
-    # A language model's t is its temperature.
-    if verdict.score is None or least is None or verdict.source == "llm":
-        return False
-    return abs(_log_odds(verdict.score) - _log_odds(least)) <= _NEAR
+def as_stratum(part: Claims, names: tuple[StratumName, ...], drawn: int) -> Stratum:
+    """Return the record of a stratum that has these claims, `drawn` of which are drawn."""
+    units, weights = len(part), part["weight"]
+    macro, micro = _weighing(part, weights), _weighing(part, np.ones(units))
+    return Stratum(
+        names=names,
+        units=units,
+        drawn=drawn,
+        macro=macro,
+        micro=micro,
+        unevenness=float((1 / weights).sum()) * macro.weight / units**2,
+        span=_span(part, "faithfulness"),
+        span_strict=_span(part, "strict"),
+    )
 
 
-def _log_odds(probability: float) -> float:
-    inside = min(1 - _EDGE, max(_EDGE, probability))
-    return math.log(inside / (1 - inside))
+def merge(groups: Sequence[Group], total: int) -> list[Group]:
+    """Merge the smallest group with its smaller neighbour until each has `FLOOR` claims.
 
-
-class Group(NamedTuple):
-    """Strata that are drawn from as one."""
-
-    names: tuple[StratumName, ...]
-    size: Size
-
-
-def merge(sizes: Mapping[StratumName, Size], total: int) -> list[Group]:
-    """Merge the smallest stratum with its smaller neighbour until each has `FLOOR` units.
-
-    Neighbours stand beside each other in `sizes`; empty strata count for nothing. `total` is how
-    many are drawn in all, which bounds how many strata there can be.
+    Empty groups are left out. `total`, the size of the draw, bounds the number of groups.
     """
-    groups = [Group((name,), size) for name, size in sizes.items() if size.units]
+    merged = [group for group in groups if group.units]
     most = max(1, total // FLOOR)
-    while len(groups) > 1 and (
-        len(groups) > most or min(group.size.units for group in groups) < FLOOR
-    ):
-        least = min(range(len(groups)), key=lambda k: groups[k].size.units)
-        beside = [k for k in (least - 1, least + 1) if 0 <= k < len(groups)]
-        first, second = sorted((least, min(beside, key=lambda k: groups[k].size.units)))
-        (names, a), (more, b) = groups[first], groups[second]
+    while len(merged) > 1 and (len(merged) > most or min(g.units for g in merged) < FLOOR):
+        least = min(range(len(merged)), key=lambda k: merged[k].units)
+        beside = [k for k in (least - 1, least + 1) if 0 <= k < len(merged)]
+        first, second = sorted((least, min(beside, key=lambda k: merged[k].units)))
+        a, b = merged[first], merged[second]
         weight = a.weight + b.weight
         spread = (a.spread * a.weight + b.spread * b.weight) / weight if weight else a.spread
-        groups[first : second + 1] = [Group(names + more, Size(a.units + b.units, weight, spread))]
-    return groups
+        both = Group(a.names + b.names, a.units + b.units, weight, spread)
+        merged[first : second + 1] = [both]
+    return merged
 
 
-def allocate(sizes: Sequence[Size], total: int) -> list[int]:
-    """Units to draw from each stratum: in proportion to weight times spread.
+def allocate(groups: Sequence[Group], total: int) -> list[int]:
+    """Return the number of claims to draw from each group, proportional to weight times spread.
 
-    At least `FLOOR` from each, as far as it has them and `total` reaches; the rest of a stratum
-    that is drawn whole goes to the others. They add up to `total`, or to all there are.
+    Each group gives at least `FLOOR` claims if it has them and `total` allows; what a group that is
+    drawn whole cannot give is shared by the others. The numbers add up to `total`, or to all claims
+    if there are fewer.
 
     Source: J. Neyman (1934), J. R. Stat. Soc. 97, 558-606.
 
-    >>> allocate([Size(900, 900, 0.2), Size(100, 100, 0.4)], 55)
+    >>> allocate([Group((), 900, 900, 0.2), Group((), 100, 100, 0.4)], 55)
     [45, 10]
     """
-    total = min(total, sum(size.units for size in sizes))
-    floors = [min(FLOOR, size.units, total // max(1, len(sizes))) for size in sizes]
-    pulls = [size.weight * size.spread for size in sizes]
+    total = min(total, sum(group.units for group in groups))
+    floors = [min(FLOOR, group.units, total // max(1, len(groups))) for group in groups]
+    pulls = [group.weight * group.spread for group in groups]
     if not any(pulls):
-        pulls = [float(size.units) for size in sizes]
+        pulls = [float(group.units) for group in groups]
 
     def shares(scale: float) -> list[float]:
-        bounds = zip(pulls, floors, sizes, strict=True)
-        return [min(size.units, max(least, scale * pull)) for pull, least, size in bounds]
+        bounds = zip(pulls, floors, groups, strict=True)
+        return [min(group.units, max(least, scale * pull)) for pull, least, group in bounds]
 
     low, high = 0.0, 1.0
-    while sum(shares(high)) < total and high < _LARGEST:
+    while sum(shares(high)) < total and high < _MAX_SCALE:
         high *= 2
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (middle, high) if sum(shares(middle)) < total else (low, middle)
     found = shares(high)
-    # Whole numbers: the largest remainders go up first.
+    # The largest remainders are rounded up first.
     units = [math.floor(share + 1e-9) for share in found]
-    order = sorted(range(len(sizes)), key=lambda k: units[k] - found[k])
+    order = sorted(range(len(groups)), key=lambda k: units[k] - found[k])
     while sum(units) < total:
         for k in order:
-            if sum(units) < total and units[k] < sizes[k].units:
+            if sum(units) < total and units[k] < groups[k].units:
                 units[k] += 1
     return units
 
 
-def drawn(tally: Tally, share: int) -> list[tuple[Candidate, float]]:
-    """Draw `share` units from a stratum; each comes with its inclusion probability."""
-    # From some weight on a unit is certain; the others have a chance in proportion to theirs.
-    left, rest = share, sum(weight * count for weight, count in tally.weights.items())
-    certain_from = math.inf
-    for weight in sorted(tally.weights, reverse=True):
+def _sample(part: Claims, share: int) -> list[tuple[np.void, float]]:
+    """Draw `share` rows of a stratum; each comes with its inclusion probability."""
+    weights = part["weight"]
+    certain = np.zeros(len(part), bool)
+    left, rest = share, float(weights.sum())
+    for weight in np.unique(weights)[::-1]:
         if left * weight < rest * (1 - 1e-12):
             break
-        certain_from = weight
-        left -= tally.weights[weight]
-        rest -= weight * tally.weights[weight]
+        heavy = weights == weight
+        certain |= heavy
+        left -= int(heavy.sum())
+        rest -= float(weights[heavy].sum())
     scale = left / rest if rest > 0 else 0.0
-    certain = [each for _, each in tally.heaviest if each.weight >= certain_from]
-    others = sorted(each for _, each in tally.least if each.weight < certain_from)
-    return [
-        *((candidate, 1.0) for candidate in certain),
-        *((each, min(1.0, each.weight * scale)) for each in others[: share - len(certain)]),
-    ]
+    probabilities = np.where(certain, 1.0, np.minimum(1.0, weights * scale))
+    keys = np.where(certain, -1.0, part["random"] / weights)
+    chosen = np.argsort(keys, kind="stable")[:share]
+    return [(part[row], float(probabilities[row])) for row in chosen]
+
+
+def _weighing(part: Claims, weights: npt.NDArray[np.float64]) -> Weighing:
+    return Weighing(
+        weight=float(weights.sum()),
+        counted=float((weights * part["counted"]).sum()),
+        faithfulness=float((weights * part["faithfulness"]).sum()),
+        faithfulness_strict=float((weights * part["strict"]).sum()),
+    )
+
+
+def _span(part: Claims, name: str) -> tuple[float, float]:
+    """Return the least and the most by which people's weights can differ from the judge's."""
+    judged, counted = part[name], part["counted"] > 0
+    low, high = np.where(counted, -judged, -1.0), np.where(counted, 1 - judged, 1.0)
+    return float(low.min()), float(high.max())
+
+
+def _near_threshold(verdict: Verdict) -> bool:
+    threshold = Signature.parse(verdict.signature).threshold
+    # The t of a language model is its temperature.
+    if verdict.score is None or threshold is None or verdict.source == "llm":
+        return False
+    return abs(_log_odds(verdict.score) - _log_odds(threshold)) <= _NEAR_LOG_ODDS
+
+
+def _log_odds(probability: float) -> float:
+    inside = min(1 - _EDGE, max(_EDGE, probability))
+    return math.log(inside / (1 - inside))

@@ -1,4 +1,4 @@
-"""Worksheets: what the label page shows a reviewer, and the labels given, a CSV in the run."""
+"""Worksheets: the questions of the label page, and the labels given there, as CSV in the run."""
 
 import hashlib
 import os
@@ -14,34 +14,33 @@ from judge.inputs.runs import REVIEW, hold
 from judge.inputs.tables import legible, replacing, sync_folder
 from judge.messages import Messages, use_language
 from judge.records import Record, Sample, SentenceResult
-from judge.review.draws import Drawing, carried, take
+from judge.review.draws import TARGETS, For, earlier_labels, origins_of, take
 from judge.review.folder import draw_names, fingerprint, read_draw, write_draw
 from judge.review.records import Draw, Target
 from judge.review.sheet import (
     READ,
     folded,
     named,
-    parts_of,
     ranked,
     read_label,
     read_sheet,
-    shared,
+    shared_weight,
+    word_weights,
     write_sheet,
 )
-from judge.review.targets import TARGETS, For, origins_of
 
 Skip = Literal["cannot tell", "too long", "no time"]
 """Why a reviewer leaves a sentence blank."""
 SKIPS: Final[tuple[Skip, ...]] = get_args(Skip)
 _SIZE: Final = 60
 """The size of a new draw if the run has none, as in `judge review draw`."""
-_PATIENCE: Final = 5.0
-"""Seconds in which another process may write its label."""
-_LONGEST: Final = 40
+_LOCK_SECONDS: Final = 5.0
+"""The time in which another process may write its label."""
+_FILE_NAME_CHARACTERS: Final = 40
 _STEP: Final = "mend that first"
-_ROOM: Final = 30_000
+_TEXT_CHARACTERS: Final = 30_000
 """Characters of a text that are shown."""
-_NAME: Final = 200
+_ID_CHARACTERS: Final = 200
 _NAMES: Final = {
     "faithfulness": ("answer", "chunks"),
     "correctness_precision": ("answer", "reference"),
@@ -65,7 +64,7 @@ class Passage(Record):
 
 
 class Question(Record):
-    """A row of a sheet: what is claimed, and what it is held against."""
+    """A row of a sheet: the claim and its evidence."""
 
     query: str
     """The user's question."""
@@ -80,9 +79,10 @@ class Question(Record):
 
 
 class Questions:
-    """The questions of a draw. The judge's verdicts are not in them.
+    """The questions of a draw, which do not show the judge's verdicts.
 
-    RunError where the run's samples are gone or have changed.
+    Raises:
+        RunError: the run's samples are gone or have changed.
     """
 
     def __init__(self, run: Path, draw: Draw) -> None:
@@ -97,7 +97,7 @@ class Questions:
                     break
 
     def of(self, review_id: str) -> Question:
-        """The question of a row; RunError where there is no such row."""
+        """Return the question of a row; raise RunError if there is no such row."""
         row = self._rows.get(review_id)
         if row is None:
             raise RunError(f"{review_id[:60]!r} is no row of draw {self._draw.draw}")
@@ -112,7 +112,7 @@ class Questions:
             evidence.append(_passage(name if held == "chunks" else "", text, start, end))
         asked = "" if held == "chunks" else Messages.of("sheet", "asked")(target)
         return Question(
-            query=legible(sample.query or "")[:_ROOM],
+            query=legible(sample.query or "")[:_TEXT_CHARACTERS],
             claim=own,
             evidence=tuple(evidence),
             asked=asked,
@@ -132,15 +132,15 @@ class Entry(Record):
 
 
 class Worksheet:
-    """One reviewer's labels of a draw; each entry is on disk before `put` returns.
+    """One reviewer's labels for a draw; each entry is on disk before `put` returns.
 
-    The file is replaced as a whole, so a crash leaves the last entry or the one before, and never
-    half a row. Labels that were imported earlier, under the same name, stand in it from the start.
+    The file is replaced as a whole, so that a crash never leaves half a row. Labels that were
+    imported earlier under the same name are its first entries.
 
     Args:
         run: folder of the run.
-        draw: what was drawn.
-        reviewer: the name; may be empty.
+        draw: the draw.
+        reviewer: the name of the reviewer; may be empty.
     """
 
     def __init__(self, run: Path, draw: Draw, reviewer: str = "") -> None:
@@ -153,7 +153,7 @@ class Worksheet:
         """Return the entries so far by `review_id`, in the order of the draw.
 
         Raises:
-            InputError: the file was changed, and is no sheet now.
+            InputError: the file was changed by hand and is no sheet now.
         """
         if not self.path.exists():
             return self._carried()
@@ -169,13 +169,13 @@ class Worksheet:
         }
 
     def put(self, review_id: str, entry: Entry) -> dict[str, Entry]:
-        """Keep an entry in place of that it had, and return all; an empty one takes it back.
+        """Keep the entry of a row and return all entries; an empty entry removes the earlier one.
 
         Raises:
             RunError: the file cannot be written.
         """
         (self._run / REVIEW).mkdir(exist_ok=True)
-        with hold(self._run / REVIEW, patience=_PATIENCE):
+        with hold(self._run / REVIEW, patience=_LOCK_SECONDS):
             entries = {**self.entries(), review_id: entry}
             with replacing(self.path, _STEP, follow=False) as part:
                 with use_language("en"):
@@ -198,23 +198,23 @@ class Worksheet:
                 yield {"review_id": each.review_id, "sentence": each.text, **said}
 
     def _carried(self) -> dict[str, Entry]:
-        blank = Drawing([{} for _ in self._draw.sentences], self._draw)
-        filled = zip(self._draw.sentences, carried(self._run, blank), strict=True)
         return {
-            each.review_id: Entry(label=_canonical(row["human_support"]), note=row["human_note"])
-            for each, row in filled
-            if row and folded(row["reviewer"]) == folded(self._reviewer)
+            name: Entry(
+                label="no" if label.support is None else label.support.value, note=label.note
+            )
+            for name, label in earlier_labels(self._run, self._draw).items()
+            if folded(label.reviewer) == folded(self._reviewer)
         }
 
 
 def draws_for(run: Path, target: For, name: str | None = None) -> tuple[list[Draw], bool]:
     """Return the draws to label, and whether they are new.
 
-    That is the draw of this name; without one the last that was made of these results for the
-    target, and where there is none a new one, as `judge review draw` makes it.
+    These are the draw of this name, or else the last draw of the present results for each target.
+    Where there is none, one is made as by `judge review draw`.
 
     Raises:
-        RunError: no finished run, no such draw, or nothing to draw.
+        RunError: the run is not finished, has no such draw, or has nothing to draw.
     """
     results = fingerprint(run)
     if name is not None:
@@ -228,15 +228,18 @@ def draws_for(run: Path, target: For, name: str | None = None) -> tuple[list[Dra
     fresh = [half for half in halves if half not in last]
     for half in fresh:
         last[half] = take(run, size=_SIZE // len(halves), target=half).draw
-        with hold(run, patience=_PATIENCE):
+        with hold(run, patience=_LOCK_SECONDS):
             write_draw(run, last[half])
     return [last[half] for half in halves], bool(fresh)
 
 
 def worksheets(run: str | Path) -> list[Path]:
-    """The worksheets of the draw that was labelled last, for `import_labels`.
+    """Return the worksheets of the draw that was labelled last, for `import_labels`.
 
-    Of correctness those of the other half, too. RunError where there is no finished run.
+    For correctness they include those of the other half.
+
+    Raises:
+        RunError: the run is not finished.
     """
     run = Path(run)
     sheets: defaultdict[str, list[Path]] = defaultdict(list)
@@ -267,7 +270,7 @@ def _changed(path: Path) -> int:
 
 
 def _canonical(word: str) -> str:
-    """A label by its name on the judge's scale, where the word says as much."""
+    """Return the name of a label on the judge's scale, or the word if it names none."""
     try:
         reading = read_label(word)
     except ValueError:
@@ -278,30 +281,29 @@ def _canonical(word: str) -> str:
 def _suffix(reviewer: str) -> str:
     """Return the part of a file name that identifies a reviewer."""
     name = folded(reviewer)
-    plain = re.sub(r"\W+", "_", name)[:_LONGEST]
-    # A hash keeps names apart whose file names are equal.
+    plain = re.sub(r"\W+", "_", name)[:_FILE_NAME_CHARACTERS]
+    # A hash tells two names apart that would share a file name.
     mark = "" if plain == name else f"-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
     return f".{plain}{mark}" if name else ""
 
 
 def _best(text: str, sentence: str) -> tuple[int, int]:
     """Return the offsets of the most similar sentence in a text; (0, 0) if none is similar."""
-    wanted, best, place = parts_of(sentence), 0.0, (0, 0)
-    for each in split(text):
-        if (found := shared(wanted, each.text)) > best:
-            best, place = found, (each.start, each.end)
-    return place
+    wanted = word_weights(sentence)
+    found = [(shared_weight(wanted, each.text), each) for each in split(text)]
+    weight, best = max(found, key=lambda each: each[0], default=(0.0, None))
+    return (best.start, best.end) if best and weight > 0 else (0, 0)
 
 
 def _passage(name: str, text: str, start: int, end: int) -> Passage:
     """Return part of a text with its surroundings, shortened to a fixed length."""
-    room = _ROOM - min(end - start, _ROOM)
+    room = _TEXT_CHARACTERS - min(end - start, _TEXT_CHARACTERS)
     low = max(0, start - max(room // 2, room - (len(text) - end)))
     high = min(len(text), end + room - (start - low))
-    part = text[start : min(end, start + _ROOM)]
+    part = text[start : min(end, start + _TEXT_CHARACTERS)]
     left_out = low + len(text) - high + (end - start - len(part))
     return Passage(
-        name=legible(name)[:_NAME],
+        name=legible(name)[:_ID_CHARACTERS],
         before=legible(text[low:start]),
         part=legible(part),
         after=legible(text[end:high]),

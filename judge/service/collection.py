@@ -23,8 +23,8 @@ from judge.pages.agreement import page as agreement_page
 from judge.pages.batches import page as batches_page
 from judge.pages.report import report as report_pieces
 from judge.records import Summary
+from judge.review.draws import samples_of
 from judge.review.records import Agreement
-from judge.review.targets import samples_of
 from judge.service.access import Authorized
 from judge.service.batches import ID_PATTERN, Batch, Batches, BatchRecord, Upload
 from judge.service.label import IN_LANGUAGE, PAGE_HEADERS

@@ -20,9 +20,9 @@ from judge.errors import RunError
 from judge.inputs.runs import RESULTS
 from judge.messages import LANGS, LANGUAGE, Lang
 from judge.pages.label import page
+from judge.review.draws import For
 from judge.review.records import Draw
 from judge.review.sheet import read_label
-from judge.review.targets import For
 from judge.review.worksheet import Entry, Question, Questions, Skip, Worksheet, draws_for
 from judge.service.problems import Problem, responses
 from judge.service.wire import Message

@@ -94,6 +94,22 @@ def test_the_cases_that_the_table_must_meet() -> None:
         assert advice.fired[0].rule.startswith(name)
 
 
+def test_no_cut_off_is_over_a_tenth_of_the_corpus() -> None:
+    many = counted(60, 140)
+    assert "recall@20" in {each.name for each in advise(many, Wishes(corpus_size=200)).measures}
+    shallow = advise(counted(8, 5), Wishes(corpus_size=13, depth=3))
+    assert [each.name for each in shallow.measures] == ["ndcg@3", "precision@3"]
+    for corpus in (4, 13, 75, 200, 5000):
+        for wish in ({}, {"missed_cost": "high"}, {"noise_cost": "high"}, {"depth": 3}):
+            wishes = Wishes.model_validate({"corpus_size": corpus, **wish})
+            for relevant in (1, 4, 30, 60):
+                advice = advise(counted(relevant, max(0, corpus - relevant)), wishes)
+                names = [each.name for each in advice.measures]
+                ks = [int(name.partition("@")[2]) for name in names if "@" in name]
+                assert max(ks, default=0) <= max(1, corpus // 10, wishes.depth or 0)
+                assert len(names) == len(set(names)) > 0
+
+
 def test_a_ranking_shows_only_the_least_of_what_is_irrelevant() -> None:
     """Seven of ten relevant is dense only if the ten are the corpus."""
     ranked = counted(7, 3, counted="ranking", longest=10)
@@ -195,10 +211,10 @@ NOTES: list[tuple[Profile, dict[str, object], str]] = [
     (counted(9, None), {}, "--corpus-size N"),
     (counted(None, None, share=NOTHING), {}, "Nothing says what is relevant"),
     (counted(None, None), {}, "Gold says of every query"),
-    # A cut-off of 100 and 15 chunks in all, of which 12 or all are ranked.
-    (counted(4, 11, longest=12), {"corpus_size": 15}, "retrieve 15 to measure|retrieve 100"),
-    (counted(4, 11, longest=15), {"corpus_size": 15}, "Chunks to search: only 15;|retrieve"),
-    (counted(4, 96), {"corpus_size": 100}, "|Chunks to search"),
+    (counted(4, 96, longest=5), {"corpus_size": 100}, "retrieve 10 to measure"),
+    (counted(4, 96), {"corpus_size": 100}, "over a tenth of the 100 chunks|retrieve"),
+    (counted(4, 9996), {"corpus_size": 10_000}, "|over a tenth"),
+    (counted(4, 96), {"corpus_size": 100, "depth": 50}, "|over a tenth"),
 ]
 
 
@@ -259,21 +275,21 @@ PROFILES: list[tuple[list[Sample], int | None, dict[str, object]]] = [
 
 def test_what_is_counted() -> None:
     for samples, corpus, expected in PROFILES:
-        found = profile(samples, {}, corpus_size=corpus)
+        found = profile(samples, corpus)
         assert {name: getattr(found, name) for name in expected} == expected
     # Degrees are two grades above 0 in one query; gold evidence is graded 1.
-    assert profile([one(None, "z", a=2, b=1)], {}).graded is True
-    assert profile([one(None, a=1), one(None, a=2), one(None, "z", b=0)], {}).graded is False
-    assert profile(PROFILES[2][0], {}).share["gold"] == 0.8
-    assert profile(PROFILES[2][0], {}).share["retrieved"] == 0.8
-    assert profile(PROFILES[3][0], {}, corpus_size=1000).ratio == pytest.approx(998.5 / 1.5)
-    assert profile([one("x")], {}).ratio is None
-    blank = profile([Sample(qid="1", answer=" \n", gold_answer="　")], {})
+    assert profile([one(None, "z", a=2, b=1)]).graded is True
+    assert profile([one(None, a=1), one(None, a=2), one(None, "z", b=0)]).graded is False
+    assert profile(PROFILES[2][0]).share["gold"] == 0.8
+    assert profile(PROFILES[2][0]).share["retrieved"] == 0.8
+    assert profile(PROFILES[3][0], 1000).ratio == pytest.approx(998.5 / 1.5)
+    assert profile([one("x")]).ratio is None
+    blank = profile([Sample(qid="1", answer=" \n", gold_answer="　")])
     assert set(blank.share.values()) == {0}
     with pytest.raises(InputError, match="holds no sample"):
-        profile([], {})
+        profile([])
     with pytest.raises(ConfigError, match="--corpus-size 2: query '问1' alone has 3 "):
-        profile([one("xy", "a")], {}, corpus_size=2)
+        profile([one("xy", "a")], 2)
 
 
 def test_citations_are_those_of_the_pipeline() -> None:
@@ -285,7 +301,7 @@ def test_citations_are_those_of_the_pipeline() -> None:
         ("See:\n```\nrows\n```\nSo it is [1].", True),
         ("", False),
     ):
-        found = profile([Sample(qid="1", answer=answer, chunks=(CHUNK,))], {})
+        found = profile([Sample(qid="1", answer=answer, chunks=(CHUNK,))])
         assert found.share["citations"] == cites, answer
 
 
@@ -303,10 +319,10 @@ SAMPLES = st.builds(
 @settings(max_examples=30)
 @given(st.lists(SAMPLES, min_size=1, max_size=4))
 def test_any_samples_can_be_counted(samples: list[Sample]) -> None:
-    found = profile(samples, {})
+    found = profile(samples)
     assert found.queries + found.without_relevant <= found.samples == len(samples)
     assert (found.relevant is None) == (found.queries == 0)
     assert found.relevant is None or 1 <= found.relevant <= 5
     assert found.irrelevant is None or 0 <= found.irrelevant <= found.longest <= 4
     # The order of the samples is nothing to it.
-    assert profile(reversed(samples), {}) == found
+    assert profile(reversed(samples)) == found

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 
 from judge.answer.kinds import classify
 from judge.answer.sentences import split
-from judge.answer.wordings import frame, pattern
 from judge.records import Sentence, SentenceKind
 from judge.text.fold import CJK_CHAR
-from tests.abstentions import rows
 from tests.growth import slow
 
 # A claim left out hides a mistake, so that claims have the higher floor.
@@ -168,12 +166,3 @@ def test_no_wording_is_read_in_too_many_ways() -> None:
     texts = [(head + part * LONGEST)[:LONGEST] for head in HEADS for part in PARTS]
     plain = ("The limit of the stay is low, and nobody paid it in spring. " * LONGEST)[:LONGEST]
     assert slow(look, texts, plain, times=150) == []
-
-
-@pytest.mark.parametrize("name", ["en.head", "en.head_named", "en.neutral", "zh.head"])
-def test_a_frame_finds_what_the_first_of_all_alternatives_finds(name: str) -> None:
-    texts = [row.text for row in rows()] + [row[2] for row in ROWS]
-    whole = pattern(name)
-    found = [(frame(name, text), whole.match(text)) for text in texts]
-    assert [one and one.span() for one, _ in found] == [both and both.span() for _, both in found]
-    assert any(one for one, _ in found)

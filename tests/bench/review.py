@@ -10,6 +10,7 @@ import json
 import random
 import statistics
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -34,11 +35,10 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.review.corrected import corrected_scores
-from judge.review.draws import Picked, divide, drawn_sentences
-from judge.review.folder import by_row
+from judge.review.agreement import by_row, corrected_scores
+from judge.review.draws import drawn_sentences
 from judge.review.records import Draw, Label, Stratum, StratumName
-from judge.review.strata import Census, Tally, claims
+from judge.review.strata import Picked, as_stratum, claims, claims_of_run, divide
 from judge.scores.totals import summarize
 from tests.bench import labelled
 
@@ -167,22 +167,18 @@ def _result(qid: str, judged: Sequence[tuple[Support | None, bool]]) -> SampleRe
     )
 
 
-def census_of(population: Population, size: int, seed: int) -> Census:
-    """All claims of the run, ready for one draw."""
-    census = Census(seed, size)
-    for result in population.results:
-        census.add(result)
-    return census
-
-
-def draw_of(
-    population: Population, census: Census, size: int, seed: int, *, uniform: bool = False
-) -> Draw:
+def draw_of(population: Population, size: int, seed: int, *, uniform: bool = False) -> Draw:
     """A draw of the shipped sampler, or one in which all claims have the same chance."""
-    strata, picked = _uniform(population, census, size, seed) if uniform else divide(census, size)
+    if uniform:
+        strata, picked = _uniform(population, size, seed)
+    else:
+        strata, picked = divide(claims_of_run(population.results, seed), size)
+    by_answer: defaultdict[int, list[Picked]] = defaultdict(list)
+    for each in picked:
+        by_answer[each.answer].append(each)
     sentences = [
         sentence
-        for position, items in picked.items()
+        for position, items in by_answer.items()
         for sentence in drawn_sentences(_DRAW, population.results[position], items)
     ]
     return Draw(
@@ -197,20 +193,16 @@ def draw_of(
 
 
 def _uniform(
-    population: Population, census: Census, size: int, seed: int
-) -> tuple[tuple[Stratum, ...], dict[int, list[Picked]]]:
-    every = [
-        (position, claim.sentence)
-        for position, result in enumerate(population.results)
-        for claim in claims(result)
+    population: Population, size: int, seed: int
+) -> tuple[tuple[Stratum, ...], list[Picked]]:
+    every = claims_of_run(population.results, seed)
+    rows = random.Random(seed).sample(range(len(every)), size)  # noqa: S311
+    names = tuple(StratumName)
+    picked = [
+        Picked(int(row["answer"]), int(row["sentence"]), 0, size / len(every))
+        for row in every[rows]
     ]
-    picked: dict[int, list[Picked]] = {}
-    for position, sentence in random.Random(seed).sample(every, size):  # noqa: S311
-        item = Picked(0, sentence, size / len(every))
-        picked.setdefault(position, []).append(item)
-    names = tuple(name for name, tally in census.tallies.items() if tally.units)
-    whole = Tally.joined(list(census.tallies.values()))
-    return (whole.stratum(names, size),), picked
+    return (as_stratum(every, names, size),), picked
 
 
 class Found(NamedTuple):
@@ -269,8 +261,7 @@ def draws(
     """The corrected faithfulness by the draw of each seed."""
     found = []
     for seed in seeds:
-        census = census_of(population, size, seed)
-        draw = draw_of(population, census, size, seed, uniform=uniform)
+        draw = draw_of(population, size, seed, uniform=uniform)
         found.append(corrected(population, summary, draw, blank))
     return found
 

@@ -2,7 +2,8 @@
 
 python tests/bench/trace.py
 
-A step is a function of ours that a reader follows from `main`: one that is on the stack when
+Code that runs while a module is imported, such as the body of a class, does not count. A step is a
+function of ours that a reader follows from `main`: one that is on the stack when
 `evaluate_sample` or one of the functions that it calls is entered, or when the result is written.
 """
 
@@ -34,7 +35,7 @@ class Trace:
         self.files: set[str] = set()
         """Files of which a function ran."""
         self.imported: set[str] = set()
-        """Files of which only the module's own code ran, or that too."""
+        """Files that were imported."""
         self.steps: dict[CodeType, None] = {}
 
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
@@ -44,16 +45,18 @@ class Trace:
         if code.co_name == "<module>":
             self.imported.add(code.co_filename)
             return
+        stack = []
+        at: FrameType | None = frame
+        while at is not None:
+            if at.f_code.co_filename.startswith(str(ROOT)):
+                if at.f_code.co_name == "<module>":
+                    return
+                if not at.f_code.co_name.startswith("<"):
+                    stack.append(at.f_code)
+            at = at.f_back
         self.files.add(code.co_filename)
         caller = frame.f_back.f_code.co_name if frame.f_back else ""
         if PIPELINE in (caller, code.co_name) or code.co_qualname in WRITTEN:
-            stack = []
-            at: FrameType | None = frame
-            while at is not None:
-                named = at.f_code.co_name
-                if at.f_code.co_filename.startswith(str(ROOT)) and not named.startswith("<"):
-                    stack.append(at.f_code)
-                at = at.f_back
             self.steps |= dict.fromkeys(reversed(stack))
 
 

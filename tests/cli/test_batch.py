@@ -172,7 +172,8 @@ def test_what_cannot_be_is_one_line(place: Path, monkeypatch: pytest.MonkeyPatch
             ("send", "night"),  # the server takes no batches
         ]
         for words in wrong:
-            batch(*words, code=2)
+            ran = batch(*words, code=2)
+        assert ran.err.endswith("and give the replies to judge batch read\n")
         assert not (place / "x").exists()
         shutil.copy(place / "others.jsonl", place / "samples.jsonl")
         batch("read", "night", code=2)

@@ -7,48 +7,8 @@ import pytest
 from judge.cli.app import main
 from judge.cli.options import PANELS, takes_language, takes_options
 from judge.config import Config
-from judge.errors import ConfigError
 from judge.messages import LANGUAGE
 from tests.commands import judge
-
-
-def made(tmp: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> Config:
-    """The settings that a command gets from these options."""
-    monkeypatch.chdir(tmp)
-    for name in ("JUDGE_MODEL", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    got: list[Config] = []
-
-    @takes_options
-    def command(*, settings: Config) -> None:
-        got.append(settings)
-
-    left_out = dict.fromkeys((*Config.model_fields, "config", "debug"))
-    command(**{**left_out, **options})
-    return got[0]
-
-
-def test_an_option_left_out_means_the_setting_s_own_default(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert made(tmp_path, monkeypatch) == Config()
-
-
-def test_options_become_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = made(tmp_path, monkeypatch, model="m", fallback=False, cache=False, timeout=3.0)
-    assert config == Config(model="m", fallback=False, cache=False, timeout=3.0)
-    with pytest.raises(ConfigError, match="concurrency"):
-        made(tmp_path, monkeypatch, concurrency=0)
-
-
-def test_an_option_wins_over_the_file_it_stands_beside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = 'model = "a"\nprior = 0.5\nfallback = false\nrequire_quotes = true\n'
-    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
-    options = {"model": "b", "fallback": True, "require_quotes": False}
-    config = made(tmp_path, monkeypatch, config=tmp_path / "mine.toml", **options)
-    assert config == Config(model="b", prior=0.5)
 
 
 class Shown(NamedTuple):

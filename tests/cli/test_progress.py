@@ -1,25 +1,12 @@
 import io
 import re
-import signal
-from pathlib import Path
 
-import pytest
 from rich.console import Console
 
-from judge.cli.app import Interrupted
-from judge.cli.ci import Reports
 from judge.cli.progress import Progress
-from judge.cli.render.totals import Wanted
-from judge.cli.score import run_and_print
-from judge.config import Config
-from judge.evaluator import Evaluator
-from judge.inputs.runs import read_results
-from judge.jobs.job import Job
 from judge.records import (
     Call,
     JudgeOutcome,
-    JudgeRequest,
-    Judgment,
     Sample,
     SampleResult,
     Sentence,
@@ -30,7 +17,6 @@ from judge.records import (
 )
 from judge.records.run import RunInput, RunRecord
 from judge.scores.answer import aggregate
-from tests.commands import line, write
 from tests.compared import compared
 
 FULL = Verdict(support=Support.FULL, source="llm", signature="s")
@@ -123,28 +109,3 @@ def test_a_bar_on_a_terminal_that_leaves_nothing_behind() -> None:
     assert "3/4" in text
     assert "answers," not in text  # no plain lines beside the bar
     assert shown.file.getvalue().endswith("\x1b[2K")  # the bar's line is wiped
-
-
-class Scripted:
-    """Supports every sentence; Ctrl-C comes where one says so."""
-
-    signature = "scripted"
-
-    async def judge(self, request: JudgeRequest) -> Judgment:
-        outcomes = {}
-        for index in request.ask:
-            if "Ctrl-C" in request.sentences[index].text:
-                signal.raise_signal(signal.SIGINT)
-            outcomes[index] = FULL
-        return Judgment(outcomes=outcomes)
-
-
-def test_ctrl_c_keeps_what_was_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answers = ("It is paid.", "It is paid.", "It is Ctrl-C.", "It is paid.", "It is paid.")
-    source = write(tmp_path / "in.jsonl", [line(f"q{i}", a, []) for i, a in enumerate(answers)])
-    config, run = Config(concurrency=1), tmp_path / "run"
-    job = Job(source, run, config, evaluator=Evaluator(config, judge=Scripted()))
-    with pytest.raises(Interrupted) as stopped:
-        run_and_print(job, run, Wanted(), Reports(None, run))
-    assert capsys.readouterr() == ("", "")
-    assert f"{len(list(read_results(run)))} of 5 answers are kept" in str(stopped.value)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from judge.inputs.runs import read_results, read_summary
-from tests.commands import CHUNKS, Ran, judge, line, results, write
+from tests.commands import CHUNKS, Ran, judge, line, write
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 QUICKSTART = FIXTURES / "quickstart.jsonl"
@@ -179,24 +179,3 @@ def test_refusing_passes_no_gate_on_all_questions(tmp_path: Path) -> None:
     for gate in ("--fail-over abstention_rate_answerable=0.3", "--fail-under correctness=0"):
         words = ("--judge", "similarity", "--correctness", "--force", *gate.split())
         assert judge("score", source, "-o", tmp_path / "run", *words).code == 3
-
-
-CITIES: list[tuple[str, str, str, bool]] = [
-    ("What is its capital?", "Paris", "It could be Paris, London, Berlin or Madrid.", False),
-    ("What is its capital?", "Paris", "It is Paris.", True),
-    ("首都是哪里？", "巴黎", "可能是巴黎、里昂、马赛或者波尔多。", False),
-    ("首都是哪里？", "巴黎", "是巴黎。", True),
-    ("Which cities hosted it?", "Paris, London, Rome", "Paris, London, Rome.", True),
-]
-
-
-def test_naming_every_city_is_no_right_answer(tmp_path: Path) -> None:
-    """Without a model, and in both languages; who names one, and the right one, is right."""
-    lines = [
-        line(str(i), said, [said], query) | {"gold_answer": gold, "gold_evidence": ["1"]}
-        for i, (query, gold, said, _) in enumerate(CITIES)
-    ]
-    source = write(tmp_path / "in.jsonl", lines)
-    assert judge("score", source, "-o", tmp_path / "run", "--correctness").code == 0
-    cells = [each.cell.correct for each in results(tmp_path / "run") if each.cell]
-    assert cells == [right for _, _, _, right in CITIES]

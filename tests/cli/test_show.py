@@ -8,15 +8,12 @@ import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from pydantic import JsonValue
 
 from judge.inputs.runs import line_of
 from judge.records import SampleResult, Unscored, UnscoredReason, Verdict
-from judge.records.result import QuadrantWord
-from judge.reports.worst import FLAGS, STATUSES, SUPPORTS
 from tests.commands import Ran, judge, line, results, write
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -120,11 +117,6 @@ retrieved-abstained --cell retrieved -n 2 | --skip 1 | --support bad | --flag ''
 def test_what_cannot_be_shown(placed: Path, words: str) -> None:
     given = shlex.split(words)
     refused(judge("show", *([] if words == "nowhere" else [placed]), *given))
-
-
-def test_help_lists_every_word() -> None:
-    words = {*get_args(QuadrantWord), *SUPPORTS, *STATUSES, *FLAGS}
-    assert set(re.findall(r"[\w:]+\w", judge("show", "--help").out)) >= words
 
 
 def supported(result: SampleResult, label: str) -> set[int]:

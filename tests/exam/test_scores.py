@@ -15,7 +15,7 @@ from judge.exam.items import Item
 from judge.exam.records import Again, Change, Rate
 from judge.exam.scores import UNSCORED, count
 from judge.records import CitationStatus, JudgeOutcome
-from judge.review.records import GoldenLabel
+from judge.review.golden import GoldenLabel
 from tests.drawn import FAILED, fallen_back, verdict
 
 FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE

@@ -117,28 +117,6 @@ def test_an_interrupted_run_is_finished_by_the_same_command(source: Path, folder
     assert read_summary(folder) == read_summary(whole)
 
 
-def test_a_changed_input_is_not_taken_for_the_same_run(source: Path, folder: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        run(source, folder, Log(stop_after=4))
-    write(source, [line(n) for n in range(10)])
-    with pytest.raises(RunError, match="another input"):
-        run(source, folder)
-    assert len(qids(folder)) == 4
-
-
-def test_a_bad_line_stops_the_job_before_anything_is_written(source: Path, folder: Path) -> None:
-    for lines in (
-        [line("a"), line("b"), '{"qid": "c", "answer": '],
-        [line("a"), line("a")],
-        [line("a"), '{"qid": "b", "answer": 5, "chunks": []}'],
-    ):
-        judge = FakeJudge({})
-        with pytest.raises(InputError, match=r"in\.jsonl, line [23]"):
-            run(write(source, lines), folder, judge=judge)
-        assert not folder.exists()
-        assert judge.requests == []
-
-
 def test_bad_lines_can_be_set_aside(source: Path, folder: Path) -> None:
     write(source, [line("a"), "{", line("a"), line("b")])
     assert run(source, folder, skip_bad_lines=True).qids == ["a", "b"]

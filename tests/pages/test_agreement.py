@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
 from judge.messages import LANGS, LANGUAGE, Lang, use_language
-from judge.pages.agreement import Findings, bias, page
+from judge.pages.agreement import Findings, page
 from judge.records import Chunk, Sample, Summary
 from judge.review.records import Agreement, BlankLimits
 from tests.browser import DESK, PHONE, barriers, opened, overflow
@@ -110,10 +110,22 @@ WAYS = {0.9: "generous", 0.74: "strict", 0.741: "same", 0.8199: "same", None: No
 @pytest.mark.parametrize(("raw", "way"), WAYS.items())
 def test_which_way_the_judge_errs(raw: float | None, way: str | None) -> None:
     score = FAITHFULNESS.model_copy(update={"raw": raw})
-    assert bias(score) == way
-    found = said_of(RICH.model_copy(update={"corrected": (score,)})).headline()
-    assert "78.3" in found
-    assert raw is None or f"{100 * raw:.1f}" in found
+    found = said_of(RICH.model_copy(update={"corrected": (score,)}))
+    assert found.bias(score) == way
+    assert "78.3" in found.headline()
+    assert raw is None or f"{100 * raw:.1f}" in found.headline()
+
+
+def test_labels_of_one_person_give_no_verdict_on_the_judge() -> None:
+    ways = {0.9: "above", 0.74: "below", 0.741: "same", None: None}
+    for raw, way in ways.items():
+        score = FAITHFULNESS.model_copy(update={"raw": raw})
+        found = said_of(RICH.model_copy(update={"corrected": (score,), "shared": 0}))
+        assert found.bias(score) == way
+        assert "--reviewers 2 --overlap" in found.cautions()[0]
+    wrong = RICH.strata[0]
+    assert said_of(RICH.model_copy(update={"shared": 0})).stratum_bias(wrong) == "above"
+    assert said_of(RICH).stratum_bias(wrong) == "generous"
 
 
 def test_the_score_to_name_first() -> None:

@@ -89,12 +89,6 @@ def test_every_score_of_the_summary_can_be_gated() -> None:
     ]
 
 
-def test_a_gate_names_a_score_and_a_share() -> None:
-    for name, side in GATED.items():
-        for share in (0, 0.9, 1):
-            assert parse_gate(f"{name}={share}", side) == Gate(name, share)
-
-
 REFUSED: list[tuple[str, Side]] = [
     *((f"faithfulness{share}", "least") for share in ("", "=", "=much", "=1.1", "=-0.1", "=nan")),
     *((f"contradiction_rate{share}", "most") for share in ("", "=2", "=inf")),

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.records import Chunk, Sample
-from judge.retrieval.perturbation import NOISE, Match, Perturbation, Pool, added
-from judge.text.copies import near_copies
+from judge.retrieval.perturbation import NOISE, Match, Perturbation, added
 
 FACTS = [
     *(
@@ -51,7 +50,7 @@ def samples(draw: st.DrawFn) -> list[Sample]:
 
 @given(samples(), st.integers(0, 3))
 def test_what_each_variant_promises(given_: list[Sample], seed: int) -> None:
-    perturbation = Perturbation(Pool(given_, seed), seed=seed)
+    perturbation = Perturbation(given_, seed=seed)
     qids: Counter[str] = Counter()
     for sample in given_:
         own = [chunk.text for chunk in sample.chunks]
@@ -65,8 +64,7 @@ def test_what_each_variant_promises(given_: list[Sample], seed: int) -> None:
             if name in NOISE:
                 size = added(len(own), NOISE[name])
                 assert len(texts) == len(own) + (size or 0)
-                noise = Counter(texts) - Counter(own)
-                assert not any(near_copies(text, t) for text in noise for t in own)
+                assert not (Counter(texts) - Counter(own)).keys() & set(own)
             elif name == "reordered":
                 assert sorted(texts) == sorted(own)
                 assert texts != own
@@ -81,13 +79,6 @@ def test_what_each_variant_promises(given_: list[Sample], seed: int) -> None:
 
 
 POND = ["The pond froze.", "The pond is 9 m deep.", "The pond has carp."]
-BREAD = "Bread is sold at the gate on Sundays, from seven until nothing of it is left."
-COPIES = [
-    BREAD,
-    BREAD.replace("left", "there"),
-    f"The board wrote. {BREAD} Nobody objected.",
-    "So.",
-]
 REMOVED: list[tuple[dict[str, Any], Match, list[str]]] = [
     # By document; by place, for texts without ids are the first of `retrieved`; by grade.
     ({"chunks": named("docA#1", "docA#2", "b"), "gold_evidence": ["docA"]}, "prefix", POND[2:]),
@@ -97,8 +88,8 @@ REMOVED: list[tuple[dict[str, Any], Match, list[str]]] = [
         [POND[0], POND[2]],
     ),
     ({"chunks": POND, "relevance": {"1": 0, "3": 2}}, "exact", POND[:2]),
-    # With it go its copies and what holds it.
-    ({"chunks": COPIES, "gold_evidence": ["1"]}, "exact", COPIES[3:]),
+    # With it go equal texts, and chunks that contain the gold answer.
+    ({"chunks": [*POND, "the pond  froze."], "gold_evidence": ["1"]}, "exact", POND[1:]),
     ({"chunks": POND, "gold_evidence": ["1"], "gold_answer": "9 m"}, "exact", POND[2:]),
 ]
 
@@ -106,20 +97,8 @@ REMOVED: list[tuple[dict[str, Any], Match, list[str]]] = [
 @pytest.mark.parametrize(("fields", "match", "kept"), REMOVED)
 def test_gold_is_removed(fields: dict[str, Any], match: Match, kept: list[str]) -> None:
     sample = Sample.of({"qid": "a", "query": "a?", "answer": "", **fields})
-    (line,) = Perturbation(Pool([sample], 0), ["gold_removed"], match=match).variants(sample)
+    (line,) = Perturbation([sample], ["gold_removed"], match=match).variants(sample)
     chunks: Any = line["chunks"]
     assert [chunk["text"] for chunk in chunks] == kept
     assert line["gold_evidence"] == []
     assert "relevance" not in line
-
-
-@given(st.integers(0, 300), st.sampled_from(list(NOISE.values())))
-def test_no_other_number_of_chunks_is_nearer_to_the_share(chunks: int, share: float) -> None:
-    off = {size: abs(size / (chunks + size) - share) for size in range(1, 3 * chunks + 3)}
-    best = min(off.values())
-    size = added(chunks, share)
-    if size is None:
-        assert chunks == 0 or best > 0.1
-    else:
-        assert off[size] <= best + 1e-12
-        assert best <= 0.1 + 1e-9

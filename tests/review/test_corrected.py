@@ -3,8 +3,7 @@ import math
 import pytest
 
 from judge.records import GateResult, Outcome
-from judge.review.corrected import Name, corrected_scores
-from judge.review.folder import by_row
+from judge.review.agreement import Name, by_row, corrected_scores
 from judge.review.records import CorrectedScore, Draw, Label
 from tests.drawn import (
     FAILED,

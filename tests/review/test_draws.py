@@ -27,7 +27,7 @@ from judge.review.records import Draw, Label, StratumName
 from judge.review.sheet import BLIND, OPEN
 from judge.review.strata import (
     FLOOR,
-    Size,
+    Group,
     allocate,
     stratum_of,
 )
@@ -38,7 +38,8 @@ NAMES = [*StratumName, "supported", "supported", "no_claim", "fallen"]
 # One to six claims each, all kinds among them, and an empty one.
 ANSWERS = [[NAMES[(n + n * k) % len(NAMES)] for k in range(1 + n % 6)] for n in range(40)] + [[]]
 SIZES = st.builds(
-    Size,
+    Group,
+    st.just(()),
     st.integers(0, 40) | st.integers(0, 10_000),
     st.sampled_from([0.01, 1.0, 5.0, 300.0]),
     st.sampled_from([0.0, 0.2, 0.45, 1.0]),
@@ -79,8 +80,16 @@ def test_near_the_threshold_is_doubtful() -> None:
 
 
 @given(st.lists(SIZES, max_size=6), st.integers(0, 300))
-@example([Size(20, 20, 0.2), Size(8, 2.4, 0.45), Size(5, 0.5, 0.2), Size(20, 2, 0.45)], 34)
-def test_all_is_handed_out_between_floor_and_what_there_is(sizes: list[Size], total: int) -> None:
+@example(
+    [
+        Group((), 20, 20, 0.2),
+        Group((), 8, 2.4, 0.45),
+        Group((), 5, 0.5, 0.2),
+        Group((), 20, 2, 0.45),
+    ],
+    34,
+)
+def test_all_is_handed_out_between_floor_and_what_there_is(sizes: list[Group], total: int) -> None:
     units = allocate(sizes, total)
     total = min(total, sum(size.units for size in sizes))
     assert sum(units) == total

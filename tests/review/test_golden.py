@@ -15,8 +15,8 @@ from judge.records import Chunk, JudgeOutcome, Sample, Support
 from judge.review import Promotion, promote
 from judge.review.draws import take
 from judge.review.folder import write_draw, write_labels
-from judge.review.golden import Golden, golden_lines, read_golden
-from judge.review.records import Draw, DrawnSentence, GoldenLabel
+from judge.review.golden import Golden, GoldenLabel, golden_lines, read_golden
+from judge.review.records import Draw, DrawnSentence
 from tests.commands import line
 from tests.commands import write as write_lines
 from tests.drawn import FAILED, fallen_back, label, verdict

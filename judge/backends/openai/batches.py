@@ -29,7 +29,12 @@ _ENDPOINTS: Final[dict[Endpoint, Literal["/v1/chat/completions", "/v1/responses"
     "chat": "/v1/chat/completions",
     "responses": "/v1/responses",
 }
-_STEP: Final = "does this server take batches (/files, /batches)? the same command tries again"
+_STEP: Final = "mend that, and run the same command again"
+_NO_BATCHES: Final = (
+    "there is no Batch API at this address: write the folder with another --base-url, or have its "
+    "requests answered elsewhere, and give the replies to judge batch read"
+)
+_NOT_FOUND: Final = frozenset({404, 405})
 
 
 class _Counts(BaseModel):
@@ -191,6 +196,10 @@ class Provider:
             where = f"{method} {self.base_url}{path}: {outcome.detail}"
             if outcome.again or outcome.gone:
                 raise JudgeUnhealthy(f"{where}; wait, and run the same command again")
+            # Any other path names a file or a batch, which may be gone.
+            status = outcome.refusal.status if outcome.refusal else None
+            if path in {"/files", "/batches"} and status in _NOT_FOUND:
+                raise JudgeUnavailable(f"{where}; {_NO_BATCHES}")
             raise JudgeUnavailable(f"{where}; {outcome.step.format(option='--model') or _STEP}")
         return outcome
 

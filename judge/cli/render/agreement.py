@@ -1,21 +1,20 @@
-"""Print how good the judge is by the labels of people."""
+"""Print the agreement of the judge with the labels of people."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from rich.cells import cell_len
 from rich.text import Text
 
-from judge.cli.terminal import Page, between, number
-from judge.pages.agreement import Bias, Findings, Samples, bias, stratum_bias
+from judge.cli.terminal import Page, between, figures, number
+from judge.pages.agreement import Bias, Findings, Samples
 from judge.pages.words import Words
 from judge.records import Sample, Summary
 from judge.review.folder import files_of
 from judge.review.records import Agreement, Disagreement, Share
 from judge.text.visible import flat
 
-_SHOWN: Final = 3
+_DISAGREEMENTS: Final = 3
 _STRATA: Final = 4
 _CHUNKS: Final = 2
 _SCORES: Final = {
@@ -25,11 +24,16 @@ _SCORES: Final = {
     ("micro", True): "terminal_strict.micro",
 }
 """The names of scores, by their average and whether only full support counts."""
-_BIASES: Final = {"generous": "terminal.generous", "strict": "terminal.strict"}
-_LONGEST: Final = 500
-"""Characters of a chunk, of which a line holds what it can."""
-_LEAST: Final = 20
-"""The fewest columns of a sentence that are shown."""
+_BIASES: Final[Mapping[Bias, str]] = {
+    "generous": "terminal.generous",
+    "strict": "terminal.strict",
+    "above": "terminal.above",
+    "below": "terminal.below",
+}
+_CHUNK_CHARACTERS: Final = 500
+"""Characters of a chunk, of which a line shows as many as it can."""
+_MIN_WIDTH: Final = 20
+"""The fewest columns in which a sentence is shown."""
 
 
 def print_agreement(
@@ -39,7 +43,7 @@ def print_agreement(
     page: Page,
     samples: Samples | None = None,
 ) -> None:
-    """Print the corrected score, how good the judge is, where it errs, and where the files lie."""
+    """Print the corrected score, the quality of the judge, its errors, and the written files."""
     findings = Findings(agreement, summary)
     words = findings.words
     page.say(findings.title, hang=4, style="bold")
@@ -50,38 +54,16 @@ def print_agreement(
         page.say(note)
     for line in _quality(agreement, findings, words):
         page.say(line, hang=4)
-    rows = (
-        *_scores(agreement, findings, words),
-        *_labels(agreement, words),
-        *_strata(agreement, findings),
-    )
-    worst = agreement.disagreements[:_SHOWN]
+    if agreement.corrected:
+        _print_scores(agreement, findings, page)
+    if agreement.accuracy:
+        _print_labels(agreement, words, page)
+    _print_strata(agreement, findings, page)
+    worst = agreement.disagreements[:_DISAGREEMENTS]
     found = samples({item.qid for item in worst}) if samples and worst else {}
-    for row in (*rows, *_disagreements(agreement, found, page, findings)):
-        page.whole(row)
+    _print_disagreements(agreement, found, findings, page)
     names = (str(folder / name) for name in files_of(agreement.target))
     page.copied(words("terminal.written", files=words("terminal.and").join(names)))
-
-
-def _scores(agreement: Agreement, findings: Findings, words: Words) -> Iterator[Text]:
-    if agreement.corrected:
-        mean = _wide(words("terminal.mean"), 30)
-        yield _heading(mean + words("terminal.pair") + words("terminal.interval"))
-    for score in agreement.corrected:
-        name = words(_SCORES[score.average, score.name.endswith("_strict")])
-        whole = words("terminal.whole")
-        span = whole if findings.whole else between(score.low, score.high)
-        same = words("terminal.same")
-        off = _off(bias(score), (score.raw or 0.0) - score.corrected, same, words)
-        pair = f"{number(score.raw):>5}   {number(score.corrected):>5}"
-        yield Text(f"  {_wide(name, 28)} {pair}  {_wide(span, 13)}  {off}")
-
-
-def _off(way: Bias | None, difference: float, same: str, words: Words) -> str:
-    if way is None:
-        return words("unmeasured.plain")
-    points = f"{100 * abs(difference):.1f}"
-    return same if way == "same" else words(_BIASES[way], points=points)
 
 
 def _quality(agreement: Agreement, findings: Findings, words: Words) -> Iterator[str]:
@@ -101,59 +83,73 @@ def _quality(agreement: Agreement, findings: Findings, words: Words) -> Iterator
     yield words("terminal.alpha", alpha=alpha)
 
 
-def _labels(agreement: Agreement, words: Words) -> Iterator[Text]:
-    said = [item for item in agreement.accuracy if item.judged or item.labelled]
-    if said:
-        head = _wide(words("terminal.labels"), 22) + " " + words("terminal.pair")
-        yield _heading(
-            f"{head}{_wide(words('terminal.precision'), 20)}  {words('terminal.recall')}"
-        )
-    for item in said:
-        precision, recall = _share(item.precision, words), _share(item.recall, words)
-        name = _wide(words.named("label", item.label), 20)
-        counts = f"{item.judged:>5}   {item.labelled:>5}"
-        yield Text(f"  {name} {counts}  {_wide(precision, 20)}  {recall}")
-
-
-def _strata(agreement: Agreement, findings: Findings) -> Iterator[Text]:
-    """The strata that move the score most."""
+def _print_scores(agreement: Agreement, findings: Findings, page: Page) -> None:
+    """Print the scores of the judge and of people, with the interval of the latter."""
     words = findings.words
-    worst = sorted(agreement.strata, key=lambda h: -abs(h.share * (h.error or 0.0)))
-    worst = worst[:_STRATA]
-    names = [findings.stratum(stratum) for stratum in worst]
-    wide = max(map(cell_len, names), default=0)
-    if names:
-        among = words("terminal.strata", shown=len(worst), count=len(agreement.strata))
-        units = _wide(words("terminal.units"), 8, right=True)
-        yield _heading(f"{_wide(among, wide + 2)} {units} {words('terminal.labelled')}")
-    for name, stratum in zip(names, worst, strict=True):
-        labelled = f"{stratum.labelled}/{stratum.drawn}"
-        right = words("stratum.right")
-        off = _off(stratum_bias(stratum), stratum.error or 0.0, right, words)
-        yield Text(f"  {_wide(name, wide)} {stratum.units:>8} {labelled:>8}  {off}")
+    table = figures(*words.heads("terminal", "mean", "judge", "people", "interval", "difference"))
+    for score in agreement.corrected:
+        span = between(score.low, score.high)
+        table.add_row(
+            words(_SCORES[score.average, score.name.endswith("_strict")]),
+            number(score.raw),
+            number(score.corrected),
+            words("terminal.whole") if findings.whole else span,
+            _off(findings.bias(score), (score.raw or 0.0) - score.corrected, words),
+        )
+    page.table(table)
 
 
-def _disagreements(
-    agreement: Agreement, samples: Mapping[str, Sample], page: Page, findings: Findings
-) -> Iterator[Text]:
+def _print_labels(agreement: Agreement, words: Words, page: Page) -> None:
+    """Print precision and recall of each label."""
+    heads = ("labels", "judge", "people", "precision", "recall")
+    table = figures(*words.heads("terminal", *heads))
+    for item in agreement.accuracy:
+        table.add_row(
+            words.named("label", item.label),
+            f"{item.judged:,}",
+            f"{item.labelled:,}",
+            _share(item.precision, words),
+            _share(item.recall, words),
+        )
+    page.table(table)
+
+
+def _print_strata(agreement: Agreement, findings: Findings, page: Page) -> None:
+    """Print the strata that change the score most."""
+    words = findings.words
+    worst = sorted(agreement.strata, key=lambda h: -abs(h.share * (h.error or 0.0)))[:_STRATA]
+    among = words("terminal.strata", shown=len(worst), count=len(agreement.strata))
+    table = figures(among, *words.heads("terminal", "units", "labelled", "difference"))
+    for stratum in worst:
+        table.add_row(
+            findings.stratum(stratum),
+            f"{stratum.units:,}",
+            f"{stratum.labelled}/{stratum.drawn}",
+            _off(findings.stratum_bias(stratum), stratum.error or 0.0, words),
+        )
+    page.table(table)
+
+
+def _print_disagreements(
+    agreement: Agreement, samples: Mapping[str, Sample], findings: Findings, page: Page
+) -> None:
     found, words = agreement.disagreements, findings.words
-    if not found:
-        return
-    shown = found[:_SHOWN]
-    yield _heading(words("terminal.disagreements", shown=len(shown), count=len(found)))
+    shown = found[:_DISAGREEMENTS]
+    if shown:
+        title = words("terminal.disagreements", shown=len(shown), count=len(found))
+        page.whole(Text(title, style="bold"))
     for item in shown:
         labels = dict.fromkeys(words.named("label", label) for label in item.people.values())
         judge, people = words.named("label", item.judge), " / ".join(labels)
         line = Text(f"  {flat(words('terminal.said', judge=judge, people=people))} ")
         line.append(f"{flat(item.qid)} ", style="bold").append(flat(item.text))
         for each in (line, *_grounds(item, samples.get(item.qid), findings)):
-            # As many lines as were promised, however wide the letters are.
-            each.truncate(max(page.console.width, _LEAST), overflow="ellipsis")
-            yield each
+            each.truncate(max(page.console.width, _MIN_WIDTH), overflow="ellipsis")
+            page.whole(each)
 
 
 def _grounds(item: Disagreement, sample: Sample | None, findings: Findings) -> Iterator[Text]:
-    """The question, and the first chunks; before them the one that the judge quotes."""
+    """Yield the question and the first chunks, beginning with the one that the judge quotes."""
     if sample is None:
         return
     if sample.query:
@@ -161,10 +157,18 @@ def _grounds(item: Disagreement, sample: Sample | None, findings: Findings) -> I
     chunks = sorted(sample.chunks, key=lambda chunk: not item.quote or item.quote not in chunk.text)
     for chunk in chunks[:_CHUNKS]:
         start = max(0, chunk.text.find(item.quote)) if item.quote else 0
-        text = f"{'…' if start else ''}{flat(chunk.text[start : start + _LONGEST])}"
+        text = f"{'…' if start else ''}{flat(chunk.text[start : start + _CHUNK_CHARACTERS])}"
         yield Text(f"    {flat(findings.place(chunk.chunk_id))}  {text}", style="dim")
     if (more := len(chunks) - _CHUNKS) > 0:
         yield Text(f"    {findings.words('terminal.chunks', count=more)}", style="dim")
+
+
+def _off(way: Bias | None, difference: float, words: Words) -> str:
+    if way is None:
+        return words("unmeasured.plain")
+    if way == "same":
+        return words("terminal.same")
+    return words(_BIASES[way], points=f"{100 * abs(difference):.1f}")
 
 
 def _share(share: Share | None, words: Words, why: str = "") -> str:
@@ -175,13 +179,3 @@ def _share(share: Share | None, words: Words, why: str = "") -> str:
 
 def _figure(value: float | None, why: str, words: Words) -> str:
     return words.unmeasured(why) if value is None else number(value)
-
-
-def _wide(text: str, width: int, *, right: bool = False) -> str:
-    """Return the text padded to a width in columns; a Chinese character has two."""
-    blank = " " * (width - cell_len(text))
-    return blank + text if right else text + blank
-
-
-def _heading(words: str) -> Text:
-    return Text(words, style="bold")

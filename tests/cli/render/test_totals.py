@@ -33,7 +33,7 @@ from judge.records import (
 from judge.reports.gate import Gates
 from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
-from tests.compared import compared, comparison
+from tests.compared import compared
 from tests.paged import paged
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
@@ -105,7 +105,6 @@ def printed(
     strict: bool = False,
     folder: Path = Path("runs/today"),
     width: int = 80,
-    colour: bool = False,
     wanted: Wanted | None = None,
     lang: Lang = "en",
 ) -> str:
@@ -117,41 +116,8 @@ def printed(
     return paged(
         lambda page: print_totals(summary, highlights, folder, page, wanted),
         width,
-        colour=colour,
         lang=lang,
     )
-
-
-def numbers(text: str) -> dict[str, str]:
-    """The mean of each row of the first table."""
-    table = text[text.index(" ───") :].partition("\n\n")[0].splitlines()[1:]
-    rows = [line.replace("–", " – ").split("  ") for line in table]
-    found = [[each.strip() for each in row if each.strip()] for row in rows]
-    return {row[0]: row[1] for row in found if len(row) > 1}
-
-
-# Answers, and means by hand: a failure is in no mean, and a fallback has a row of its own.
-MEANS: list[tuple[list[SampleResult], dict[str, str]]] = [
-    (
-        [answer(FULL, NONE, qid="a"), answer(llm("partial"), qid="b"), answer(qid="c")],
-        {"faithfulness": "0.500", "strict (full only)": "0.250", "contradicted": "0.000"},
-    ),
-    ([answer(FULL, llm("partial"), NONE, TIMEOUT)], {"faithfulness": "0.500"}),
-    (
-        [answer(FULL, NONE, similar(0.9, TIMEOUT))],
-        {"faithfulness": "0.500", "with fallback": "0.667"},
-    ),
-    ([answer(similar(0.9), similar(0.25), signature=SIMILARITY)], {"looks supported": "0.500"}),
-    ([answer(TIMEOUT)], {"faithfulness": "–"}),
-]
-
-
-@pytest.mark.parametrize(("results", "means"), MEANS)
-def test_the_means_by_hand(results: list[SampleResult], means: dict[str, str]) -> None:
-    found = numbers(printed(*results))
-    assert {name: found[name] for name in means} == means
-    assert ("with fallback" in found) == ("with fallback" in means)
-    assert ("faithfulness" in found) == ("faithfulness" in means)
 
 
 def test_the_example_of_a_finding_is_the_least_probable_of_the_runs_own_judge() -> None:
@@ -166,17 +132,6 @@ def test_the_example_of_a_finding_is_the_least_probable_of_the_runs_own_judge() 
     assert not [name for name in ("First", "Second", "Third", "Fourth") if name in bare]
 
 
-def test_the_worst_come_first() -> None:
-    outcomes = (NONE, llm("contradicted", "it says\nC"), llm("partial"))
-    lines = printed(
-        answer(*outcomes, texts={0: "房费\n六百。"}, qid="题 1"), width=400
-    ).splitlines()
-    marks = [line[0] for line in lines[lines.index("Faithfulness") :] if line[:1] in tuple("≠✗◐✓")]
-    assert marks == ["≠", "✗", "◐"]
-    assert "    it says C" in lines
-    assert "✗ none  题 1  房费 六百。" in lines
-
-
 def test_text_from_outside_is_printed_as_it_is_and_steers_nothing() -> None:
     result = answer(llm("none", HOSTILE), qid=HOSTILE, signature=HOSTILE, texts={0: HOSTILE})
     text = printed(result, folder=Path(HOSTILE), width=300)
@@ -184,20 +139,6 @@ def test_text_from_outside_is_printed_as_it_is_and_steers_nothing() -> None:
     # three times; the qid in the command.
     assert text.count(LITERAL) == 11
     assert not set(text) & set("\x1b\x07\u202e")
-
-
-def test_colours() -> None:
-    outcomes = (NONE, llm("contradicted"), llm("partial"), TIMEOUT, TIMEOUT, TIMEOUT)
-    gates = ["faithfulness=0.1", "faithfulness=0.9"]
-    text = printed(answer(*outcomes), gates=gates, colour=True)
-    for tint, words in {
-        "31": "✗ none",
-        "1;35": "≠ contradicted",
-        "33": "◐ partial",
-        "32": "gate faithfulness >= 0.1",
-        "1;31": "gate faithfulness >= 0.9",
-    }.items():
-        assert f"\x1b[{tint}m{words}" in text
 
 
 @pytest.mark.parametrize("width", [80, 160])
@@ -243,22 +184,6 @@ def test_what_is_copied_is_never_broken() -> None:
     assert lines[-4].endswith(str(folder))
     assert lines[-3].endswith(f"judge show '{folder}' q")
     assert lines[-2].endswith(f"judge show '{folder}' --worst 20")
-
-
-@pytest.mark.parametrize(
-    ("chunks", "reference", "told"),
-    [
-        ("???", "f", ["faithfulness"]),
-        ("f", "???", ["correctness"]),
-        ("???", "???", ["faithfulness", "correctness"]),
-        ("f", "f", []),
-    ],
-)
-def test_what_is_untrusted_is_named(chunks: str, reference: str, told: list[str]) -> None:
-    claims = [FULL if mark == "f" else TIMEOUT for mark in chunks]
-    compared = answer(*claims).model_copy(update={"correctness": comparison("f", reference)})
-    lines = [line for line in printed(compared, width=200).splitlines() if "untrusted" in line]
-    assert [line.split()[-1] for line in lines] == told
 
 
 def test_every_name_of_the_records_has_a_word_in_both_languages() -> None:
