@@ -155,20 +155,6 @@ async def test_of_alternatives_the_right_one_is_not_enough() -> None:
         assert result.cell.correct is True
 
 
-async def test_what_is_not_compared_leaves_the_scores_open() -> None:
-    comparing = Scripted("F??", "F?")
-    found = await compared(LEAVE, comparing)
-    assert (found.precision, found.recall) == (1.0, 1.0)
-    assert found.precision_bounds == pytest.approx((1 / 3, 1))
-    assert found.recall_bounds == (0.5, 1.0)
-    assert found.f1_bounds == pytest.approx((0.4, 1))
-    assert found.of_answer.unscored == 2
-    assert found.of_reference.unscored == 1
-    outcome = found.answer[1].outcome
-    assert isinstance(outcome, Unscored)
-    assert outcome.reason is UnscoredReason.MISSING
-
-
 async def test_a_quote_is_looked_up_in_what_it_is_said_to_stand_in() -> None:
     gold = "Leave is 15 days a year."
     evidence = Evidence(chunk_id="gold_answer", quote="leave is 15 days a year")
@@ -236,18 +222,6 @@ async def test_nobody_is_asked_where_there_is_nothing_to_compare() -> None:
     assert (await scored(LEAVE, None)).correctness is None
 
 
-async def test_who_asserts_nothing_where_there_is_an_answer_covers_nothing() -> None:
-    for answer in ("", " \n", "Hello there!", "你好！"):
-        sample = Sample(qid="1", answer=answer, gold_answer="Ten days. 十天。")
-        found = await compared(sample, Scripted("NN"))
-        assert (found.precision, found.recall, found.f1) == (None, 0, 0), answer
-        assert found.status is CorrectnessStatus.SCORED
-    # Code is no claim, and may cover a reference.
-    sample = Sample(qid="1", answer="```\nten\n```", gold_answer="Ten days.")
-    found = await compared(sample, Scripted("P"))
-    assert (found.precision, found.recall, found.f1) == (None, 0.5, None)
-
-
 async def test_an_error_of_one_way_comes_as_it_is_and_ends_the_other() -> None:
     ended = []
 
@@ -305,26 +279,3 @@ async def test_what_the_reference_cites_is_not_asked_of_the_answer() -> None:
         sample = Sample(qid="1", answer=answer, chunks=chunks, gold_answer=gold)
         found = await compared(sample, similarity())
         assert (found.precision, found.recall) == (1, 1), answer
-
-
-GOLD: list[tuple[dict[str, object], bool]] = [
-    # What a sample names, and whether that contradicts itself.
-    ({"gold_evidence": (), "gold_answer": "Leave is paid."}, True),
-    ({"relevance": {"hr#1": 0.0}, "gold_answer": "年假带薪。"}, True),
-    ({"gold_evidence": (), "gold_answer": "The documents do not say."}, False),
-    ({"gold_evidence": ()}, False),
-    ({"gold_evidence": ("hr#9",), "gold_answer": "Leave is paid."}, False),
-    ({"gold_answer": "Leave is paid."}, False),
-    ({}, False),
-]
-
-
-async def test_gold_puts_an_answer_in_a_quadrant_or_contradicts_itself() -> None:
-    for comparing in (None, FakeJudge({})):
-        for gold, contradicts in GOLD:
-            sample = Sample(qid="1", answer="Leave is paid.", chunks=CHUNKS)
-            result = await scored(sample.model_copy(update=gold), comparing)
-            flags = (Flag(name=FlagName.CONFLICTING_GOLD, sentence=None),) if contradicts else ()
-            assert result.flags == flags, gold
-            named = not gold.keys().isdisjoint({"gold_evidence", "relevance"})
-            assert (result.cell is None) is (contradicts or not named), gold

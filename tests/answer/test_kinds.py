@@ -128,12 +128,6 @@ def test_no_refusal_holds_a_figure(amount: int) -> None:
         assert kinds(answer) == ["claim"]
 
 
-@given(st.sampled_from(REFUSALS), st.sampled_from(["Rome is old.", "罗马很古老。", "- 70"]))
-def test_an_answer_with_a_claim_keeps_it(refusal: str, claim: str) -> None:
-    assert kinds(f"{claim}\n\n{refusal}")[0] == "claim"
-    assert kinds(f"{refusal}\n\n{claim}")[-1] == "claim"
-
-
 @given(st.text(alphabet="ab 是。.?？#*|-[]1:\n`I don't know", max_size=60))
 def test_only_the_kind_is_set(answer: str) -> None:
     sentences = split(answer)

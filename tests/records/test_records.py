@@ -23,7 +23,6 @@ from judge.records import (
     Sample,
     SampleResult,
     Sentence,
-    Summary,
     Support,
     Verdict,
 )
@@ -122,22 +121,6 @@ def test_what_an_earlier_version_wrote_still_reads() -> None:
         SampleResult.model_validate_json(damaged)
 
 
-def test_who_judged_a_run() -> None:
-    similarity, both = "similarity:lexical-v1|t:0.9", "llm:m@h|fallback:similarity:lexical-v1"
-    rows: list[tuple[dict[str, int], int, tuple[str, ...], bool]] = [
-        ({"similarity": 3}, 0, (similarity,), True),
-        ({"similarity": 3}, 1, (both,), False),
-        ({"llm": 3}, 0, ("llm:m@h",), False),
-        ({}, 0, (similarity,), True),
-        ({}, 0, (similarity, "llm:m@h"), False),
-    ]
-    for sources, fallen_back, made, expected in rows:
-        signatures = dict.fromkeys(made, 1)
-        told = {"sources": sources, "fallen_back": fallen_back, "signatures": signatures}
-        summary: Summary = summarize([]).model_copy(update=told)
-        assert summary.by_similarity is expected, told
-
-
 def test_a_claim_has_blanks_for_its_markers_and_all_else_in_its_place() -> None:
     answer = "It rained [1]. 下雨了【2】。 It [a] froze [b]."
     spans = enumerate(((0, 14), (15, 22), (23, 40)))
@@ -151,12 +134,6 @@ def test_a_claim_has_blanks_for_its_markers_and_all_else_in_its_place() -> None:
     )
     claims = [request.claim(index) for index in request.ask]
     assert claims == ["It rained    .", "下雨了   。", "It     froze    ."]
-
-
-def test_only_a_found_quote_backs_a_verdict() -> None:
-    lost = EVIDENCE.model_copy(update={"verified": False})
-    for evidence, backed in (((lost, EVIDENCE), True), ((lost,), False), ((), False)):
-        assert VERDICT.model_copy(update={"evidence": evidence}).backed is backed
 
 
 def test_an_answer_is_bounded_and_may_hold_half_a_character() -> None:

@@ -1,19 +1,15 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judge.records import (
     Citation,
     CitationStatus,
-    Excluded,
     Flag,
     FlagName,
     Sample,
     SampleResult,
-    Support,
 )
-from judge.scores.answer import Counts, aggregate
-from tests.compared import outcome, outcomes, sentences
+from judge.scores.answer import aggregate
+from tests.compared import outcomes, sentences
 
 STATUS = {"v": "valid", "u": "unsupported", "d": "dangling", "?": "unjudged"}
 FLAG = Flag(name=FlagName.INJECTION_SUSPECTED)
@@ -120,31 +116,3 @@ def test_citation_scores() -> None:
     # Of three one asserts nothing and one of the others cites.
     scores = answer("f-?", "v x").scores
     assert (scores.coverage, scores.citation_recall) == (0.5, 1)
-
-
-CLAIMS = st.text(alphabet="fpnc-?yN", max_size=12)
-
-
-def counts(marks: str) -> Counts:
-    made = Counts()
-    for mark in marks:
-        made.add(outcome(mark), cites=mark in "fy-")
-    made.add(Excluded(), cites=True)
-    return made
-
-
-@given(CLAIMS, CLAIMS)
-def test_counts_of_parts_add_up_to_those_of_all_and_every_claim_is_counted_once(
-    one: str, other: str
-) -> None:
-    whole, merged = counts(one + other), counts(one)
-    merged.merge(counts(other))
-    assert merged == whole
-    assert (
-        whole.judged + whole.failed + whole.own[Support.NO_CLAIM]
-        == whole.claims
-        == len(one + other)
-    )
-    assert whole.cited == sum(mark in "fy" for mark in one + other)
-    if whole.mean is not None and whole.bounds is not None:
-        assert whole.bounds[0] <= whole.mean <= whole.bounds[1]

@@ -85,33 +85,3 @@ def test_pairs_to_see_are_about_those_of_the_t_test() -> None:
         assert pairs_to_see(wanted, list(differences)) == pytest.approx(exact, rel=0.01), wanted
     assert pairs_to_see(0.02, [0.0] * 9) is None
     assert pairs_to_see(0.02, [1.0]) is None
-
-
-@pytest.mark.alone
-def test_the_interval_holds_the_truth_and_p_is_uniform_where_nothing_differs() -> None:
-    """Two configurations, sentences clustered in answers, both of the same questions.
-
-    An answer's sentences are supported with a probability of its own, Beta, and those of one
-    question are alike in both. Some seconds: 1 000 comparisons for each of three cases.
-    """
-    rng = np.random.default_rng(8)
-    draws, answers = 1_000, 80
-    shape = (draws, answers)
-    for before, after in ((0.85, 0.85), (0.85, 0.8), (0.95, 0.9)):
-        shared = rng.standard_normal(shape)
-        means = []
-        for mean in (before, after):
-            own = np.sqrt(0.5) * shared + np.sqrt(0.5) * rng.standard_normal(shape)
-            chance = stats.beta.ppf(stats.norm.cdf(own), 4 * mean, 4 * (1 - mean))
-            claims = rng.integers(1, 9, shape)
-            means.append(rng.binomial(claims, np.clip(chance, 0, 1)) / claims)
-        changes = means[1] - means[0]
-        limits = [share_limits(each) for each in changes]
-        held = np.mean([low <= after - before <= high for low, high in filter(None, limits)])
-        assert 0.93 <= held <= 0.97, (before, after, held)
-        if before == after:
-            ps = np.array([found.p for each in changes if (found := paired(each))])
-            # Of a uniform p the share under each level is the level: ± 3.3 standard errors.
-            for level in (0.01, 0.05, 0.2, 0.5, 0.8):
-                spread = 3.3 * np.sqrt(level * (1 - level) / draws)
-                assert abs(np.mean(ps <= level) - level) <= spread, level

@@ -72,19 +72,6 @@ def test_a_weighted_share_by_hand() -> None:
     assert weighted_share([]) is None
 
 
-@given(
-    st.lists(
-        st.tuples(st.booleans(), st.floats(0.01, 100), st.integers(0, 5)), min_size=1, max_size=30
-    )
-)
-def test_a_weighted_share_is_in_range(given_rows: list[tuple[bool, float, int]]) -> None:
-    found = weighted_share([Row(h, w, k, c) for k, (h, w, c) in enumerate(given_rows)])
-    assert found is not None
-    assert 0 <= found.low <= found.value + 1e-12
-    assert found.value - 1e-12 <= found.high <= 1
-    assert 0 < found.size <= len(given_rows) + 1e-9
-
-
 def test_t_is_student_s() -> None:
     # W. S. Gosset's quantile as tables print it.
     for df, quantile in ((1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042)):

@@ -265,18 +265,6 @@ def test_every_quadrant_has_a_row_and_every_row_a_quadrant_and_a_meaning_of_its_
         assert len(set(texts)) == len(texts)
 
 
-def test_words_in_any_order() -> None:
-    rows = {
-        "wrong": "wrong",
-        "retrieved,wrong": "retrieved wrong",
-        " Wrong , RETRIEVED,wrong": "retrieved wrong",
-        "unanswerable,abstained": "abstained unanswerable",
-        "missed,silent": "missed silent",
-        "retrieved，wrong、answered": "answered retrieved wrong",
-    }
-    assert {text: " ".join(sorted(read_words(text))) for text in rows} == rows
-
-
 def test_what_is_no_word_is_said() -> None:
     for text in ("retrieved,", "retrieved wrong", "检索到", "", " ， "):
         with pytest.raises(ValueError, match="there are: answerable, unanswerable, "):
@@ -301,25 +289,3 @@ def test_whose_chunk_it_is() -> None:
         for name, chunks in CHUNKS.items():
             found = {chunk: documents.of(chunk) for chunk in chunks.split(",")}
             assert found == {chunk: name or chunk for chunk in found}
-
-
-NAMES = st.text(alphabet="aB1#_文章。", max_size=6)
-
-
-def kind(character: str) -> str:
-    return "other" if character in "aB1" else "chinese" if character in "文章" else ""
-
-
-@given(st.lists(NAMES, max_size=6), NAMES)
-def test_it_is_the_longest_that_it_begins_with(names: list[str], chunk: str) -> None:
-    found = Documents(names).of(chunk)
-    assert chunk.startswith(found)
-    if found not in names:
-        assert found == chunk
-    ends = [end for end in range(1, len(chunk) + 1) if chunk[:end] in names]
-    parted = [
-        end
-        for end in ends
-        if end == len(chunk) or kind(chunk[end]) != kind(chunk[end - 1]) or not kind(chunk[end])
-    ]
-    assert found == (chunk[: max(parted)] if parted else chunk)

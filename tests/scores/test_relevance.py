@@ -1,9 +1,5 @@
 """How far questions are answered, by hand: a letter a part, `f` full, `p` partial, `n` none."""
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from judge.records import (
     AnswerRelevance,
     CorpusBounds,
@@ -16,7 +12,7 @@ from judge.records import (
     UnscoredReason,
 )
 from judge.scores.answer import aggregate, answer_relevance, is_beside, with_outcomes
-from judge.scores.totals import Totals, summarize
+from judge.scores.totals import summarize
 from tests.compared import TIMEOUT, outcome, outcomes, sentences
 
 UNASKED = {
@@ -107,17 +103,3 @@ def test_who_rightly_abstains_has_no_zero() -> None:
         assert found is not None
         overall = found.relevance_overall
         assert (overall.macro if overall else None) == expected
-
-
-PARTS = st.one_of(st.sampled_from("!ae-"), st.text("fpn?", min_size=1, max_size=4))
-
-
-@pytest.mark.no_cover
-@given(st.lists(PARTS, max_size=8), st.integers(0, 8))
-def test_totals_of_parts_merge(rows: list[str], cut: int) -> None:
-    first, second = Totals(), Totals()
-    for half, found in ((first, rows[:cut]), (second, rows[cut:])):
-        for marks in found:
-            half.add(result(marks))
-    second.merge(first)
-    assert second.summary() == summarize(map(result, rows))

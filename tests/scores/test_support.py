@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from judge import Config, Evaluator, Sample, evaluate, summarize
+from judge import Config, Evaluator, Sample, summarize
 from judge.records import (
     JudgeOutcome,
     JudgeRequest,
@@ -15,8 +15,6 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.records.comparison import Side
-from judge.reports.gate import Gates, exit_code
 
 LABELS = {"f": Support.FULL, "p": Support.PARTIAL, "n": Support.NONE, "-": Support.NO_CLAIM}
 LOST = Unscored(reason=UnscoredReason.TIMEOUT)
@@ -125,30 +123,3 @@ async def test_of_several_that_hold_together_each_may_be_less() -> None:
     assert set(result.scores.citation_support.values()) == {1.0}
     bounds = summarize([result]).citation_support_bounds
     assert [(bounds[name].low, bounds[name].high) for name in ORDER] == [(0.5, 1), (0.5, 1)]
-
-
-async def test_gates_hold_them_and_strict_ones_count_failures_against_them() -> None:
-    summary = summarize(await scored(sample(*PAPER, qid="1"), sample(("x", [0]), qid="2")))
-    for gate, value, code in (
-        ("support_weighted_precision=0.75", 0.75, 0),
-        ("support_weighted_recall=0.51", 0.5, 1),
-    ):
-        held = Gates.read({"least": [gate]}).hold(summary)
-        assert held.gates[0].value == pytest.approx(value), gate
-        assert exit_code(held) == code, gate
-    recall: dict[Side, list[str]] = {"least": ["support_weighted_recall=0.4"]}
-    (strict,) = Gates.read(recall, strict=True).hold(summary).gates
-    assert strict.value is not None
-    assert strict.value < 0.25
-    (none,) = Gates.read(recall).hold(summarize([])).gates
-    assert (none.value, none.passed) == (None, False)
-
-
-def test_chunks_that_support_a_sentence_only_together() -> None:
-    chunks = ["The gym opens at 6:30 on working days.", "Lockers are emptied every Friday evening."]
-    answer = "The gym opens at 6:30 [1], and lockers are emptied every Friday evening [2]."
-    given = Sample.of({"answer": answer, "chunks": chunks})
-    summary = summarize(evaluate([given], Config(judge="similarity")))
-    assert summary.citation_support["support_weighted_recall"].macro == 1
-    bounds = summary.citation_support_bounds["support_weighted_recall"]
-    assert (bounds.low, bounds.high) == (0.5, 1)

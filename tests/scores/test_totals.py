@@ -242,15 +242,6 @@ def test_untrusted_is_over_the_limit_and_at_least_three() -> None:
         assert (summary.untrusted, summary.correctness.untrusted) == (False, other)
 
 
-def test_nothing_at_all_is_null() -> None:
-    summary = summarize([])
-    assert (summary.answers, summary.claims, summary.calls, summary.seconds) == (0, 0, 0, 0)
-    scores = (summary.faithfulness, summary.coverage, summary.citation_validity)
-    shares = (summary.unscored_share, summary.abstention_rate, summary.faithfulness_bounds)
-    assert {*scores, *shares, summary.correctness, summary.breakdown} == {None}
-    assert not summary.untrusted
-
-
 def test_calls_and_flags_are_added_up_and_the_cache_costs_nothing() -> None:
     summary = summarize([answer("a", "f"), answer("b", "f", cached=True), answer("c", "p")])
     assert (summary.calls, summary.cache_hits, summary.models) == (2, 1, {"m-1": 3})
