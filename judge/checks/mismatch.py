@@ -1,78 +1,34 @@
-"""Mismatches: figures, dates, names and denials of a `full` claim that the chunks do not have."""
+"""Mismatches: values, names and denials of a `full` claim that the chunks do not have."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import product
 from typing import Final, Literal, NamedTuple
 
-from judge.checks.dates import Calendar, Date, dates
 from judge.checks.names import Mentions, Name, names
-from judge.checks.numbers import SPELLED, Unit
 from judge.checks.polarity import Copies, Copy, contrast
 from judge.checks.polarity import read as read_sentence
 from judge.checks.quotes import repeats
-from judge.checks.values import CENTURY, FAR, Bound, Figures, Match, Quantity, counted, quantities
+from judge.checks.values import HAN_NUMERALS, Amount, Day, Value, values
 from judge.records import JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.words import blank_markup
 
-EDITION: Final = "9"
+EDITION: Final = "10"
 """Raised with every change that finds other mismatches, also in a word list."""
 _MOST: Final = 200
-"""The most figures, dates or names of one sentence that are looked up; a table has more."""
-_COUNT: Final = 13
-"""A smaller number without a unit may be the answer's own count of the items in a passage."""
-_KEPT: Final = 4_096
-"""The most characters of a text whose facts are cached, because other answers may share it."""
-_HEAD: Final = 4
-"""The first letters that two forms of a name share."""
-_SPOKEN_VALUE: Final = re.compile(
-    rf"(?:{'|'.join(sorted(SPELLED, key=len, reverse=True))}|half|quarter|third|fifth|tenth|dozen"
-    r"|euro|dollar|pound|yuan|percent|[半倍年月日周星世元零〇一二两三四五六七八九十百千万亿])",
-    re.IGNORECASE,
-)
-"""The beginning of a value or date in words."""
-# Open bounds, which exclude the figure. `at least ten` and `up to ten` include it.
-_OPEN: Final = re.compile(
-    r"(?<!no )(?<!not )(?:(?:more|greater|longer|older|larger|higher|fewer|less|lower|younger"
-    r"|shorter) than|(?<![^\W_])(?:over|above|under|below|exceed(?:s|ed|ing)?)) [$€£¥]?\Z"
-    r"|(?<!不)(?:超过|超|逾|高于|多于|大于|不足|不满|低于|少于|小于)\Z",
-    re.IGNORECASE,
-)
-_REACH: Final = 16
-"""The characters before a figure that are searched for an open bound."""
-_LIST: Final = r"\d{1,3}(?![\d%％])(?:\s?(?:,|，|、|-|–|and|&|和)\s?\d{1,3}(?![\d%％]))*"
-# Numbers that name a source, or the place in a list. What is possessive here would
-# go back over a long run of spaces from each of them.
-_LABEL: Final = re.compile(
-    rf"""
-      (?<![^\W_]) (?i:passage|document|doc|source|chunk|context|reference|ref|excerpt|snippet
-        |paragraph|para|quote)s? (?:\.|:)? \s? [(\#]? {_LIST} (?!\.\d|[^\W_])
-    # Words that also stand in titles and in plain speech: a capital, and no `Article 2 of`.
-    | (?<![^\W_]) (?:Article|Text|Result|Review|Evidence|Note|Item)s? \s {_LIST}
-        (?!\.\d|[^\W_]|\sof(?![^\W_]))
-    | 第\s?(?:\d{{1,3}}|[一二三四五六七八九十]{{1,3}})\s?个?
-        (?:段落|片段|段|文档|文件|资料|来源|材料|文章|摘录|篇)
-    | (?:段落|片段|文档|文件|资料|来源|材料|摘录|文献)\s?[（(]?\s?{_LIST}
-    | ^ [ \t]*+ [*_\#>•·-]{{1,6}}+ [ \t]*+ \d{{1,3}} [.)、．:：] (?!\d)
-    | ^ [ \t]*+ (?: [*_\#>•·-]{{1,6}}+ [ \t]*+ )?
-        \d{{1,2}} (?:\.\d{{1,2}}){{1,4}} \.? [ \t]+ (?=[*_A-Z])
-    | [0-9]\ufe0f?\u20e3
-    | [(（\[] [^\W\d_]{{0,20}} ,?\s? [12]\d{{3}} [a-z]? [)）\]]
-    | (?<![^\W_]) (?:https?://|www\.) [^\s，。；）)]+
-    """,
-    re.VERBOSE | re.MULTILINE,
-)
-
-
-MismatchKind = Literal["number", "unit", "date", "name", "polarity"]
-Item = Quantity | Date
+"""The most values or names of one sentence that are looked up; a table has more."""
+_COUNTS: Final = range(13)
+"""Such a number without a unit may be the answer's own count of the items in a passage."""
+_LONGEST_CACHED: Final = 4_096
+"""The most characters of a text whose values are cached, because other answers may share it."""
 
 
 class Mismatch(NamedTuple):
     """A part of a `full` claim that its evidence does not have."""
 
-    kind: MismatchKind
+    kind: Literal["value", "name", "polarity"]
     said: str
     """The words of the claim."""
     instead: str | None
@@ -103,6 +59,7 @@ def mismatches(
         if (
             isinstance(outcome, Verdict)
             and outcome.support is Support.FULL
+            and not source.repeats(index)
             and not repeats(outcome, source.bare(index))
         ):
             own = sorted(_compare(source, index), key=lambda each: order.index(each.support))
@@ -111,87 +68,55 @@ def mismatches(
 
 
 def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
-    said, bare = source.claim(index), source.bare(index)
+    bare, own = source.bare(index), source.values(index)
     copies = source.copies.near(bare)
     contrasts = [contrast(read_sentence(bare), copy) for copy in copies]
     # Another near-copy without the contrast supports the claim.
     if contrasts and all(contrasts) and (first := contrasts[0]):
         yield Mismatch("polarity", *first)
-    for item in chain[Item](said.quantities[:_MOST], said.dates[:_MOST]):
-        others = [_other(item, copy) for copy in copies if item.certain]
+    for value in (each for each in own if each.certain):
+        others = [_other(value, copy) for copy in copies]
         if others and all(others):
-            kind: MismatchKind = "date" if isinstance(item, Date) else "number"
-            yield Mismatch(kind, said.written(item), others[0])
-    for lacking, value in source.lacking(said):
-        yield Mismatch(lacking, said.written(value), None)
+            yield Mismatch("value", bare[value.start : value.end].rstrip("."), others[0])
+        if not source.has(index, value):
+            yield Mismatch("value", bare[value.start : value.end].rstrip("."), None)
+    for name in source.names(index):
+        if name.certain and source.mentions.lacks(name):
+            yield Mismatch("name", name.written.rstrip("."), None)
 
 
-def _other(item: Item, copy: Copy) -> str | None:
-    """Return the different figure or date at the same position of a near-copy; None if none."""
+def _other(value: Value, copy: Copy) -> str | None:
+    """Return the different value at the same position of a near-copy; None if there is none."""
     places = {
         there.start
         for own, there in copy.pairs
-        if own.key != there.key and item.start <= own.start < item.end
+        if own.key != there.key and value.start <= own.start < value.end
     }
-    facts = read(copy.sentence.text)
-    if isinstance(item, Date):
-        others: Sequence[Item] = [] if Calendar(facts.dates).covers(item) else facts.dates
-    else:
-        found = Figures(facts.quantities).look_up(item) is Match.FOUND
-        kinds = {unit.kind for _, unit in item.readings}
-        others = [
-            each
-            for each in facts.quantities
-            if not found and not each.bound and any(unit.kind in kinds for _, unit in each.readings)
-        ]
-    for other in others:
-        if not places.isdisjoint(range(other.start, other.end)):
-            return facts.written(other)
+    text = copy.sentence.text
+    held = _read(text) if places else ()
+    if not held or ValueIndex(held).has(value):
+        return None
+    for other in held:
+        if not _kinds(value).isdisjoint(_kinds(other)) and not places.isdisjoint(
+            range(other.start, other.end)
+        ):
+            return text[other.start : other.end].rstrip(".")
     return None
 
 
-class Facts:
-    """The figures, dates and names of a text, each found when it is asked for."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def written(self, item: Item | Name) -> str:
-        """Return the characters of an item."""
-        return self.text[item.start : item.end].rstrip(".")
-
-    @cached_property
-    def dates(self) -> list[Date]:
-        """The dates, in reading order."""
-        return dates(self.text)
-
-    @cached_property
-    def quantities(self) -> list[Quantity]:
-        """The figures with their units, without those inside dates."""
-        return quantities(self.text, self.dates)
-
-    @cached_property
-    def names(self) -> list[Name]:
-        """The names of persons, places and things."""
-        return names(self.text, self.dates)
-
-
-_kept: Final = lru_cache(maxsize=1 << 10)(Facts)
-
-
-def read(text: str) -> Facts:
-    """Return the facts of a text; those of recent short texts are cached."""
-    return _kept(text) if len(text) <= _KEPT else Facts(text)
+def _kinds(value: Value) -> frozenset[str]:
+    """Return what the readings of a value measure; `date` for a date."""
+    return frozenset("date" if isinstance(r, Day) else r.unit.kind for r in value.readings)
 
 
 class Source:
-    """The sentences, chunks and question of a request, each parsed once."""
+    """The claims of a request, its chunks and its question, each parsed once and when needed."""
 
     def __init__(self, request: JudgeRequest) -> None:
         self._request = request
         self._texts = [*dict.fromkeys(chunk.text for chunk in request.chunks)]
         self._bare: dict[int, str] = {}
-        self._claims: dict[int, Facts] = {}
+        self._values: dict[int, list[Value]] = {}
 
     def bare(self, index: int) -> str:
         """Return a sentence whose markup is blanked."""
@@ -199,12 +124,20 @@ class Source:
             self._bare[index] = blank_markup(self._request.claim(index))
         return self._bare[index]
 
-    def claim(self, index: int) -> Facts:
-        """Return the facts of a sentence whose markup and labels are blanked."""
-        if index not in self._claims:
-            blanked = _LABEL.sub(lambda match: " " * len(match.group()), self._request.claim(index))
-            self._claims[index] = Facts(blank_markup(blanked))
-        return self._claims[index]
+    def values(self, index: int) -> list[Value]:
+        """Return the values of a sentence."""
+        if index not in self._values:
+            self._values[index] = values(self.bare(index))[:_MOST]
+        return self._values[index]
+
+    def names(self, index: int) -> list[Name]:
+        """Return the names of a sentence."""
+        return names(self.bare(index), self.values(index))[:_MOST]
+
+    def repeats(self, index: int) -> bool:
+        """Return whether a sentence stands in a chunk word for word."""
+        bare = self.bare(index).strip("*_-•· \t\n.。!！")
+        return bool(bare) and any(_stands(bare, text) for text in self._texts)
 
     @cached_property
     def copies(self) -> Copies:
@@ -212,87 +145,28 @@ class Source:
         return Copies(self._texts)
 
     @cached_property
-    def _facts(self) -> list[Facts]:
-        return [read(text) for text in (*self._texts, self._request.query)]
+    def _evidence(self) -> list[str]:
+        return [*self._texts, self._request.query]
 
     @cached_property
-    def _figures(self) -> Figures:
-        return Figures(each for facts in self._facts for each in facts.quantities)
+    def mentions(self) -> Mentions:
+        """The names of the evidence."""
+        return Mentions("\n".join(self._evidence))
 
     @cached_property
-    def _calendar(self) -> Calendar:
-        return Calendar(each for facts in self._facts for each in facts.dates)
+    def _index(self) -> "ValueIndex":
+        return ValueIndex(each for text in self._evidence for each in _read(text))
 
-    @cached_property
-    def _things(self) -> frozenset[str]:
-        """The nouns that the chunks and the question count, such as `men` of `two men`."""
-        found = (counted(q, facts.text) for facts in self._facts for q in facts.quantities)
-        return frozenset(filter(None, found))
+    def has(self, index: int, value: Value) -> bool:
+        """Return whether the evidence has a value of a sentence.
 
-    @cached_property
-    def _mentions(self) -> Mentions:
-        return Mentions("\n".join(facts.text for facts in self._facts))
-
-    def lacking(self, said: Facts) -> Iterator[tuple[MismatchKind, Item | Name]]:
-        """Yield the figures, dates and names of a claim that the evidence lacks, by kind."""
-        for each in said.quantities[:_MOST]:
-            if each.certain and self._tells(each, said):
-                match = self._match(each)
-                if match is not Match.FOUND and not self._implied(each):
-                    yield "unit" if match is Match.OTHER_UNIT else "number", each
-        for date in said.dates[:_MOST]:
-            if date.certain and not self._dated(date):
-                yield "date", date
-        # `Celsius` is part of a quantity.
-        taken = {place for each in said.quantities for place in range(each.start, each.end)}
-        for name in said.names[:_MOST]:
-            if name.certain and name.start not in taken and self._mentions.lacks(name):
-                yield "name", name
-
-    def _tells(self, quantity: Quantity, said: Facts) -> bool:
-        """Return whether the evidence must contain a number.
-
-        In: `three men` where the evidence counts men too. Out: `three reasons` for a list of
-        reasons. A small whole number without a unit is checked only if the evidence counts the
-        same noun.
+        A small whole number without a unit, `three reasons`, need not be there.
         """
-        value, unit = quantity.readings[0]
-        large = value >= _COUNT or unit.kind or not value.is_integer()
-        return bool(large) or counted(quantity, said.text) in self._things
-
-    def _match(self, quantity: Quantity) -> Match:
-        """Look a quantity up; a year may match a plain number, as in `2021 visitors`."""
-        match = self._figures.look_up(quantity)
-        value, unit = quantity.readings[0]
-        if match is not Match.FOUND and unit == CENTURY:
-            return Match.FOUND if self._calendar.reaches(value) else match
-        return Match.FOUND if match is Match.MISSING and self._calendar.has(value) else match
-
-    def _implied(self, quantity: Quantity) -> bool:
-        """Return whether an open bound of the evidence covers a quantity: 15 days are over ten."""
-        value, unit = quantity.readings[0]
-        return not quantity.bound and any(
-            limit < value <= FAR * limit if lower else limit / FAR <= value < limit
-            for limit, lower in self._limits.get(unit, ())
-        )
-
-    @cached_property
-    def _limits(self) -> dict[Unit, list[tuple[float, bool]]]:
-        """The open bounds of the evidence by unit: the limit, and whether it is a lower one."""
-        found: dict[Unit, list[tuple[float, bool]]] = {}
-        for facts in self._facts:
-            for each in facts.quantities:
-                if each.bound and _OPEN.search(facts.text, max(0, each.start - _REACH), each.start):
-                    value, unit = each.readings[0]
-                    found.setdefault(unit, []).append((value, each.bound is Bound.LOWER))
-        return found
-
-    def _dated(self, date: Date) -> bool:
-        """Return whether the evidence covers a date; its year may match a plain number."""
-        year, *rest = date.readings[0]
-        return self._calendar.covers(date) or (
-            year is not None and not any(rest) and self._figures.has(year)
-        )
+        first = value.readings[0]
+        if isinstance(first, Amount) and first.unit.kind == "" and first.number in _COUNTS:
+            return True
+        written = self.bare(index)[value.start : value.end]
+        return any(_stands(written, text) for text in self._evidence) or self._index.has(value)
 
     def equivalents(self, index: int, absent: Sequence[int]) -> list[tuple[int, int]]:
         """Return the spans of values and names of a sentence that the chunks give in other forms.
@@ -300,38 +174,134 @@ class Source:
         `absent` are the offsets of its words that no chunk contains.
         """
         bare = self.bare(index)
-        told = {at for at in absent if bare[at].isdigit() or _SPOKEN_VALUE.match(bare, at)}
-        tall = {at for at in absent if bare[at].isupper()}
-        if not told and not tall:
-            return []
-        own = self.claim(index)
-
-        def among(item: Item | Name, places: set[int]) -> bool:
-            return not places.isdisjoint(range(item.start, item.end))
-
-        figures = (
-            each
-            for each in own.quantities[:_MOST]
-            if among(each, told | tall) and self._match(each) is Match.FOUND
-        )
-        dated = (
-            each
-            for each in own.dates[:_MOST]
-            if each.certain and among(each, told | tall) and self._dated(each)
-        )
-        named = (
-            each
-            for each in (own.names[:_MOST] if tall else ())
-            if among(each, tall) and self._hinted(each) and not self._mentions.lacks(each)
-        )
-        return [(each.start, each.end) for each in chain[Item | Name](figures, dated, named)]
+        found: list[Value | Name] = [
+            each for each in self.values(index) if _within(each, absent) and self._index.has(each)
+        ]
+        tall = [at for at in absent if bare[at].isupper()]
+        if tall:
+            found += [
+                each
+                for each in self.names(index)
+                if _within(each, tall) and self._hinted(each) and not self.mentions.lacks(each)
+            ]
+        return [(each.start, each.end) for each in found]
 
     @cached_property
     def _low(self) -> str:
-        return "\n".join(facts.text for facts in self._facts).lower()
+        return "\n".join(self._evidence).lower()
 
     def _hinted(self, name: Name) -> bool:
         """Return whether the evidence has the beginning of a name, or its initials."""
         initials = "".join(part[0] for part in name.parts)
-        signs = [part[:_HEAD] for part in name.parts] + [initials] * (len(initials) > 1)
+        signs = [part[:4] for part in name.parts] + [initials] * (len(initials) > 1)
         return name.written.isupper() or any(sign.lower() in self._low for sign in signs)
+
+
+def _within(part: Value | Name, places: Iterable[int]) -> bool:
+    return any(part.start <= at < part.end for at in places)
+
+
+def _stands(words: str, text: str) -> bool:
+    """Return whether a text has words, or a value, that neither begin nor end inside others."""
+    at = text.find(words)
+    while at >= 0:
+        end = at + len(words)
+        if not _JOINED.match(text[max(at - 1, 0) : at + 1] + " ") and not _JOINED.match(
+            text[end - 1 : end + 2]
+        ):
+            return True
+        at = text.find(words, at + 1)
+    return False
+
+
+# `5` is no value of `15`, `1.5`, `5,000`, `$5`, `5%` or `五` of `十五`.
+_JOINED: Final = re.compile(
+    rf"[A-Za-z\d][A-Za-z\d]|[A-Za-z\d][.,:]\d|\d[%％]|[.,:$€£¥￥/-]\d|"
+    rf"[{HAN_NUMERALS}点半][{HAN_NUMERALS}点半]|[{HAN_NUMERALS}]分之"
+)
+
+
+@lru_cache(maxsize=1 << 10)
+def _read_cached(text: str) -> list[Value]:
+    return values(text)
+
+
+def _read(text: str) -> list[Value]:
+    """Return the values of a text; those of recent short texts are cached."""
+    return _read_cached(text) if len(text) <= _LONGEST_CACHED else values(text)
+
+
+_SAME: Final = 1e-9
+_FAR: Final = 2.0
+"""The largest ratio between a limit and an amount that it includes."""
+
+
+class ValueIndex:
+    """The values of some texts, sorted for look-ups."""
+
+    def __init__(self, found: Iterable[Value]) -> None:
+        found = tuple(found)
+        readings = [each for value in found for each in value.readings]
+        self._days = {each for each in readings if isinstance(each, Day)}
+        amounts = [each for each in readings if isinstance(each, Amount)]
+        limits = [each for value in found if value.over for each in value.readings]
+        self._limits = [each for each in limits if isinstance(each, Amount)]
+        by_kind: dict[str, list[float]] = {}
+        for number, unit in amounts:
+            by_kind.setdefault(unit.kind, []).append(number)
+        self._bare = sorted(each.number / each.unit.factor for each in amounts)
+        self._by_kind = {kind: sorted(own) for kind, own in by_kind.items()}
+
+    def has(self, value: Value) -> bool:
+        """Return whether a value follows from the texts, in this form or another.
+
+        In: `3.5 million` for `3,512,000` of the texts. Out: `3,512,000` for `3.5 million`.
+        A number without a unit fits any unit. `Over ten days` of the texts includes 15 days.
+        """
+        return any(
+            self._has_day(each) if isinstance(each, Day) else self._has_amount(value, each)
+            for each in value.readings
+        )
+
+    def _has_amount(self, value: Value, amount: Amount) -> bool:
+        kind, factor = amount.unit
+        bare = self._by_kind.get("", ()) if kind else self._bare
+        return (
+            _holds(self._by_kind.get(kind, ()), amount.number, value.leeway * factor)
+            or _holds(bare, amount.number / factor, value.leeway)
+            or any(
+                limit.unit.kind == kind and limit.number < amount.number <= _FAR * limit.number
+                for limit in self._limits
+            )
+        )
+
+    def _has_day(self, day: Day) -> bool:
+        """Return whether a day follows from the texts, its year and its day perhaps from two.
+
+        `3 May 2021` follows from `3 May` and `2021`, yet not from `3 May 2020` and `2021`.
+        """
+        return day in self._weaker or (
+            day.month is not None
+            and Day(day.year) in self._weaker
+            and day._replace(year=None) in self._yearless
+        )
+
+    @cached_property
+    def _weaker(self) -> frozenset[Day]:
+        return _follow(self._days)
+
+    @cached_property
+    def _yearless(self) -> frozenset[Day]:
+        return _follow(day for day in self._days if day.year is None)
+
+
+def _follow(days: Iterable[Day]) -> frozenset[Day]:
+    """Return all that follows from some days: `May 2021` and `3 May` from `3 May 2021`."""
+    return frozenset(Day(*parts) for day in days for parts in product(*({p, None} for p in day)))
+
+
+def _holds(amounts: Sequence[float], amount: float, off: float) -> bool:
+    """Return whether one of the ascending amounts is at most `off` away."""
+    off += _SAME * abs(amount)
+    place = bisect_left(amounts, amount - off)
+    return place < len(amounts) and amounts[place] <= amount + off

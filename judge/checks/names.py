@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-from judge.checks.dates import Date, dates
+from judge.checks.values import Value, values
 from judge.text.fold import CJK, CJK_CHAR
 from judge.text.words import LIGHT, abbreviations, stem, weight, words
 
@@ -72,17 +72,17 @@ class Name(NamedTuple):
     """False for the first word of a sentence, which is capitalised anyway."""
 
 
-def names(text: str, dated: Sequence[Date] | None = None) -> list[Name]:
+def names(text: str, read: Sequence[Value] | None = None) -> list[Name]:
     """Find the names of a text, in reading order; days, months, honorifics and `I` are none.
 
-    A run of capitalised words is one name: `United Nations`, `Bank of England`. `dated` are the
-    dates of the text, where they are known already.
+    A run of capitalised words is one name: `United Nations`, `Bank of England`. `read` are the
+    values of the text, where they are known already.
 
     >>> [name.parts for name in names("In May the UN met Dr. Ana Silva. 北京市")]
     [('un',), ('ana', 'silva'), ('北京',)]
     """
-    known = dates(text) if dated is None else dated
-    taken = {place for date in known for place in range(date.start, date.end)}
+    known = values(text) if read is None else read
+    taken = {place for value in known for place in range(value.start, value.end)}
     dotted = {match.start(): match.end() for match in _DOTTED.finditer(text)}
     named = []
     for name in (*_capitalised(_spread(text), taken), *_chinese(text)):

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-from judge.checks.numbers import SPELLED
+from judge.checks.values import SPELLED
 from judge.text.fold import CJK, CJK_CHAR
 from judge.text.pieces import LONGEST, segments
 from judge.text.words import CONTENT, LATIN, grammar, stem, stems, weight

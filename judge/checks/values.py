@@ -1,436 +1,615 @@
-"""Values: quantities by value, unit and precision, and whether one says what others say."""
+"""Values: the numbers, amounts, dates and clock times of a text, in forms that can be compared.
 
+`1,200`, `twenty-five`, `三千万`, `5 km`, `5公里`, `3 May 2021`, `2021年5月3日`, `6:30 p.m.`
+"""
+
+import math
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from enum import Enum, auto
-from itertools import pairwise
+import tomllib
+from calendar import day_name, month_abbr, month_name
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Final, NamedTuple
 
-from judge.checks.clocks import Time, times
-from judge.checks.dates import Date, dates
-from judge.checks.numbers import (
-    MEASURES,
-    PERCENT,
-    Found,
-    Number,
-    Unit,
-    numbers,
-    unit_before,
-    unit_behind,
-)
 from judge.text.fold import CJK_CHAR
-from judge.text.words import LIGHT, stems, weight
 
-MERE: Final = Unit("", 1.0)
-"""The unit of a mere number."""
-CLOCK: Final = Unit("clock", 1.0)
-"""That of a time of day: minutes since midnight."""
-
-
-class Reading(NamedTuple):
-    """One way to read a quantity."""
-
-    value: float
-    """As a number, magnitudes multiplied out; a percentage counts hundredths."""
-    unit: Unit
-    """What it measures."""
-
-
+_ONES: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen"
+)
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
+SPELLED: Final = {word: value for value, word in enumerate(_ONES.split())} | {
+    word: 10 * value for value, word in enumerate(_TENS.split(), 2)
+}
+"""English words of one number each."""
+_ORDINALS: Final = {f"{word}th": SPELLED[word] for word in SPELLED if word.endswith("teen")}
+"""The ordinals whose digits a text may give instead: `the fifteenth century`."""
 _SCALES: Final = {
-    "bn": 1e9, "mn": 1e6, "mln": 1e6, "tn": 1e12, "trn": 1e12, "crore": 1e7, "lakh": 1e5,
-    "dozen": 12, "million": 1e6, "billion": 1e9, "trillion": 1e12,
+    "hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9,
+    "mn": 1e6, "mln": 1e6, "tn": 1e12, "trn": 1e12, "crore": 1e7, "lakh": 1e5, "dozen": 12,
 }  # fmt: skip
-_MONEY_SCALES: Final = {"b": 1e9, "t": 1e12, "m": 1e6, "k": 1e3, "mm": 1e6}
-_SCALE: Final = re.compile(
-    rf"[ \u00a0-]?({'|'.join(sorted(_SCALES, key=len, reverse=True))}|[btmk])(?![^\W_])",
-    re.IGNORECASE,
+_LETTER_SCALES: Final = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12}
+"""Scales that are also units: behind a currency they are scales, elsewhere only `5k` and `5m`."""
+_PARTS: Final = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
+_HAN: Final = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {
+    "〇": 0, "两": 2, "兩": 2,
+}  # fmt: skip
+_HAN_SCALES: Final = dict(
+    zip("十百千万萬亿億", (10, 100, 1000, 10_000, 10_000, 10**8, 10**8), strict=True)
 )
-_LEAST_SCALE: Final = 1000
-_WRITTEN: Final = re.compile(r"\d[\d,，]*(?:\.(\d+))?")
-_RANGE: Final = re.compile(r"\s?(?:[-–—~～至到]|to|and|or)\s?")
-_ORDINAL: Final = re.compile(r"(?:st|nd|rd|th)(?![^\W_])")
-_SHARE: Final = "分之"
-_HUNDREDTHS: Final = "百分之"
-# What evidence says without a figure: no claim is held to it, and a figure may be taken from it.
-_SAID: Final[dict[str, tuple[Reading, ...]]] = {
-    "half": (Reading(50, PERCENT), Reading(0.5, MERE)),
-    **{
-        said: (Reading(value, unit),)
-        for unit, values in (
-            (PERCENT, {"一半": 50, "a third": 100 / 3, "two thirds": 200 / 3, "a quarter": 25}),
-            (PERCENT, {"three quarters": 75, "a fifth": 20, "a tenth": 10}),
-            (MERE, {"a dozen": 12, "a hundred": 100, "a thousand": 1e3, "a million": 1e6}),
-            (MERE, {"a billion": 1e9}),
-        )
-        for said, value in values.items()
-    },
-}
-CENTURY: Final = Unit("century", 1.0)
-_NAMED: Final = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth"
-    " fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
+_MYRIADS: Final = "亿億万萬"
+HAN_NUMERALS: Final = "".join((*_HAN, *_HAN_SCALES))
+"""The characters of Chinese numerals, as the inside of a regular expression's brackets."""
+_MEASURES: Final = frozenset(
+    "个個位名人次年月日天号號岁歲小分秒周週元块塊美角吨公千米里克斤升倍成种種类類项項件家所条條第届屆代"
+    "层層楼樓部本篇章节節页頁点點度级級期季股只隻头頭辆輛台架艘座间間张張片％%"
 )
-_ORDINALS: Final = {word: number for number, word in enumerate(_NAMED.split(), 1)}
-_FIGURE: Final = "一二两三四五六七八九十\\d"
-_HAN_NUMBER: Final = f"(?<![{_FIGURE}百千])[{_FIGURE}]{{1,3}}(?![{_FIGURE}])"
-_LASTING: Final = "hour|day|week|month|year|mile"
-_SPECIAL: Final = re.compile(
-    rf"""(?=[fstentwohqab一二两三四五六七八九十\d公半]) (?:
-      (?P<han_before>公元前)? (?P<han_century>{_HAN_NUMBER}) \s? 世纪
-    | (?<![^\W_]) (?: (?P<century>[12]?\d)(?:st|nd|rd|th) | (?P<ordinal>{"|".join(_ORDINALS)}) )
-        [ -] (?:century|centuries) (?P<before>\s(?:BC|BCE|B\.C\.))?
-    | (?P<whole>{_HAN_NUMBER})分之(?P<parts>{_HAN_NUMBER}) (?![.点]\d)
-    | (?<![^\W_]) (?P<count>one|two|three|four) [ -] (?P<part>third|quarter|fifth|tenth)s?
-        \sof (?![^\W_])
-    | (?<![^\W_]) (?: (?P<one>an?|one) | (?P<some>two|three|four|five|six|\d{{1,2}}) ) [ ]
-        (?: and[ ]a[ ]half[ ](?P<unit>{_LASTING})s | (?P<few>{_LASTING})s?[ ]and[ ]a[ ]half )
-        (?![^\W_])
-    | (?P<han_some>{_HAN_NUMBER}) (?: 个半(?P<han_unit>小时|月|钟头) | (?P<han_few>[年天]) 半 )
-    | 半 (?: (?P<half_year>年) | 个?(?P<half_hour>小时) | 个?(?P<half_month>月) ) (?![代度级来])
-    )""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_SIGNS: Final = ("centur", "世纪", "分之", "半", "third", "quarter", "fifth", "tenth", "a half")
-"""Every match of `_SPECIAL` contains one of these; a fast test before the pattern."""
-_HALVES: Final = {"half_year": (6, "个月"), "half_hour": (30, "分钟"), "half_month": (15, "天")}
-_SPOKEN: Final = re.compile(
-    rf"(?<![a-z])(?:{'|'.join(_SAID).replace(' ', '[ -]')})(?![a-z])", re.IGNORECASE | re.ASCII
-)
-_PORTIONS: Final = frozenset(said.split()[-1] for said in _SAID)
-"""Every match of `_SPOKEN` ends with one of these; a fast test before the pattern."""
-_LABEL: Final = re.compile(r"(?:[a-z][-‐–]?|[/#@_=&\\]|[a-z]\.|\d[.:])\Z", re.IGNORECASE)
-
-
-def _any(phrases: str) -> str:
-    """Return a pattern of phrases; `_` joins the words of a phrase."""
-    return "|".join(map(re.escape, phrases.split())).replace("_", r"\s")
-
-
-_LABELS: Final = (
-    "step passage section chapter page table figure option part item method tip example question"
-    " paragraph document source note number steps passages sections chapters pages tables figures"
-    " options parts items methods tips examples questions paragraphs documents sources notes"
-    " numbers fig fig. no no. version"
-)
-_ROUGHLY: Final = (
-    "about around approximately approx approx. roughly nearly almost some close_to estimated"
-    " an_average_of"
-)
-_OVER: Final = (
-    "more_than greater_than higher_than older_than longer_than larger_than later_than over above"
-    " exceed exceeds exceeded exceeding beyond at_least a_minimum_of minimum_of"
-)
-_UNDER: Final = (
-    "less_than fewer_than lower_than younger_than shorter_than smaller_than under below at_most"
-    " up_to a_maximum_of maximum_of as_many_as as_much_as"
-)
-_HAN_LABELS: Final = "步骤 章节 段落 图 表 版本"
-_HAN_ROUGHLY: Final = "大约 大概 约 将近 接近 左右"
-_HAN_OVER: Final = "超过 超 逾 至少 最少 高于 多于 大于"
-_HAN_UNDER: Final = "至多 最多 不到 不足 不满 多达 低于 少于 小于"
-_CUES: Final = {
-    *(each.rpartition("_")[2] for each in f"{_LABELS} {_ROUGHLY} {_OVER} {_UNDER}".split()),
-    *(each[-1] for each in f"{_HAN_LABELS} {_HAN_ROUGHLY} 近 {_HAN_OVER} {_HAN_UNDER} 了".split()),
-}
-"""The last words, or Chinese characters, of the labels, roundings and bounds before a figure."""
-_NUMBERED: Final = re.compile(
-    rf"(?<![^\W_])(?:{_any(_LABELS)})[ \u00a0]?\Z|(?:{_any(_HAN_LABELS)})\Z", re.IGNORECASE
-)
-_ROUGH: Final = re.compile(
-    rf"(?:(?<![^\W_])(?:{_any(_ROUGHLY)})|~|≈)\s?[$€£¥]?\Z|(?:{_any(_HAN_ROUGHLY)}|(?<!附)近)\Z",
-    re.IGNORECASE,
-)
-_ROUGH_BEHIND: Final = re.compile(r"\s?(?:多|余|左右|上下|or so)")
-# `no more than` and `不超过` reverse `more than` and `超过`.
-_BOUND: Final = re.compile(
-    rf"(?P<no>(?<![^\W_])(?:no|not)\s)?(?:(?<![^\W_])(?:(?P<lower>{_any(_OVER)})"
-    rf"|(?P<upper>{_any(_UNDER)}))|(?P<above>[>≥])|(?P<beneath>[<≤]))\s?[$€£¥]?\Z"
-    rf"|(?P<han_no>不)?(?:(?P<han_lower>{_any(_HAN_OVER)})|(?P<han_upper>{_any(_HAN_UNDER)}))了?\Z",
-    re.IGNORECASE,
-)
-_BOUND_BEHIND: Final = re.compile(
-    rf"\s?[{MEASURES}]?(?:(?P<lower>\+|多|余|(?:或|及)?以上|or\s(?:more|older|over|above))"
-    r"|(?P<upper>(?:或|及)?以[下内]|or\s(?:less|fewer|younger|under|below)))"
-)
-_STOP: Final = re.compile(r"[,，.。;；:：!！?？()（）]")
-_REACH: Final = 20
-"""The characters before a number that are searched for a label or bound."""
-_MEASURES: Final = frozenset(MEASURES)
-_MAN: Final = "人"
+"""Characters that make a lone Chinese numeral before them a quantity: `三天`, unlike `三明治`."""
+_COUNTING: Final = frozenset("二三四五六七八九十两兩")
+"""Lone numerals that count; `一个` is as often an article."""
+_IDIOMS: Final = ("十分", "万一", "千万")
+"""`Very`, `in case` and `by all means`, which contain numerals."""
+_LONGEST: Final = 120
+"""A longer run of digits or numerals is no quantity."""
 _CLOSE: Final = 0.05
-"""The largest relative distance of a round number from its figure, without a word like `about`."""
+"""The largest relative error of a number that is taken as rounded because it ends in zeros."""
 
 
-class Bound(Enum):
-    """The direction of a bound."""
+class Unit(NamedTuple):
+    """What a number measures, and the size of the unit in base units of its kind."""
 
-    LOWER = auto()
-    """Above: `over 60 %`, `不少于60人`, `60 or more`."""
-    UPPER = auto()
-    """Below: `fewer than 50`, `不到50人`."""
+    kind: str
+    """`length`, `usd`, `percent`: values of one kind can be compared."""
+    factor: float
+    """Above 0."""
 
 
-class Quantity(NamedTuple):
-    """A number with its unit and its offsets."""
+_BARE: Final = Unit("", 1.0)
+_PERCENT: Final = Unit("percent", 1.0)
+_CLOCK: Final = Unit("clock", 1.0)
+"""The unit of a time of day: minutes since midnight."""
 
-    readings: tuple[Reading, ...]
-    """The possible values, at least one; `5m` is five million or five metres."""
+
+class Amount(NamedTuple):
+    """A number of units."""
+
+    number: float
+    """In base units: 5000 for `5 km`, 3 for `3 %`."""
+    unit: Unit
+
+
+class Day(NamedTuple):
+    """A day, month, year or weekday; what the text does not say is None."""
+
+    year: int | None = None
+    month: int | None = None
+    """1 to 12."""
+    day: int | None = None
+    """1 to 31."""
+    weekday: int | None = None
+    """Monday is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number, amount, date or clock time of a text."""
+
     start: int
     """The offset of the first character, a currency sign included."""
     end: int
     """The offset after the last character, the unit included."""
-    step: float = 1.0
-    """The value of one unit in the last written digit: 1e5 for `3.5 million`, 1 for `3,500`."""
-    coarse: float = 1.0
-    """The same for the last digit that is no zero: 100 for `3,500`."""
-    rough: bool = False
-    """Whether the text marks it as rounded: `about 3,500`, `近3500`."""
-    bound: Bound | None = None
-    """The direction, if the text marks it as a bound."""
+    readings: tuple[Amount | Day, ...]
+    """The possible values: `2010` is a year or a number. A decade, `the 1990s`, has none."""
     certain: bool = True
-    """False where it may be no figure: `one`, `half`, `B12`, `step 3`."""
+    """False where it may be no value, `one`, `half`, `B12` or `May`."""
+    leeway: float = 0.0
+    """Half a unit of the last digit, zeros at the end aside, in the unit as written.
 
-    def leeway(self, value: float, factor: float) -> float:
-        """Return the largest distance of a figure that this one rounds, in units of `factor`."""
-        least, coarse = self.step * factor / 2, self.coarse * factor / 2
-        if self.bound:
-            return least
-        return max(least, coarse if self.rough else min(coarse, _CLOSE * value))
-
-
-def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]:
-    """Return the quantities of a text in reading order, without the numbers inside dates.
-
-    `dated` are the dates of the text, if they are known.
-
-    >>> [(q.readings[0].value, q.readings[0].unit.kind) for q in quantities("US$5m, 5公里, 3.5 %")]
-    [(5000000.0, 'usd'), (5000.0, 'length'), (3.5, 'percent')]
+    50,000 for `3.5 million`, 50 for `3,500`, at most 5 % where the text writes zeros out.
     """
-    known = dates(text) if dated is None else dated
-    clocks, special = times(text), list(_special(text))
-    others: Sequence[Date | Time | Quantity] = (*known, *clocks, *special)
-    taken = frozenset(at for each in others for at in range(each.start, each.end))
-    found: list[Quantity] = []
-    for number in numbers(text, taken):
-        # The hundred of `百分之` and of `百分点` is none.
-        if not text.startswith(_SHARE, number.end) and (not found or number.start >= found[-1].end):
-            found.append(_measured(number, text))
-    for place, (one, two) in enumerate(pairwise(tuple(found))):
-        if not _RANGE.fullmatch(text, one.end, two.start):
+    over: bool = False
+    """Whether the text says that it is more than this: `over ten days`, `超过十天`."""
+
+
+def values(text: str) -> list[Value]:
+    """Return the values of a text in reading order; each end of a range is a value.
+
+    >>> [value.readings[0][:3] for value in values("5 km on 3 May")]
+    [(5000.0, Unit(kind='length', factor=1000.0)), (None, 5, 3)]
+    """
+    found: list[Value] = []
+    end = 0
+    for match in _START.finditer(text):
+        start = match.start()
+        if start < end or (match["word"] and match["word"].lower() not in _WORDS):
             continue
-        # `10-20 km`, `10-20 million`: the first has the unit of the second, and its scale.
-        if [reading.unit for reading in one.readings] == [MERE]:
-            (value, _), units = one.readings[0], [each.unit for each in two.readings]
-            shared = [Reading(value * unit.factor, unit) for unit in units if unit.kind]
-            written = _WRITTEN.search(text, two.start, two.end)
-            scale = _SCALE.match(text, written.end()) if written else None
-            if scale and scale[1].lower() in _SCALES and text[one.end - 1].isdecimal():
-                by = _SCALES[scale[1].lower()]
-                shared = [Reading(value * by * unit.factor, unit) for unit in units]
-            found[place] = found[place]._replace(readings=(*shared, *one.readings))
-        # `steps 1-3`: where the first is a mere label, the second is one too.
-        if not one.certain and text[one.start].isdecimal():
-            found[place + 1] = two._replace(certain=False)
-    low = text.lower()
-    for match in _SPOKEN.finditer(text) if any(map(low.__contains__, _PORTIONS)) else ():
-        readings = _SAID[match[0].lower().replace("-", " ")]
-        found.append(Quantity(readings, *match.span(), certain=False))
-    found += special
-    for time in clocks:
-        read = tuple(Reading(minutes, CLOCK) for minutes in time.minutes)
-        found.append(Quantity(read, time.start, time.end, certain=time.certain))
-    return sorted(found, key=lambda quantity: quantity.start)
+        for read in (_read_clock, _read_date, _read_fraction, _read_number):
+            if own := read(text, start):
+                found += own
+                end = max(each.end for each in own)
+                break
+    return found
 
 
-def _special(text: str) -> Iterator[Quantity]:
-    """Yield centuries, fractions and halves."""
-    low = text.lower()
-    if not any(sign in low for sign in _SIGNS):
-        return
-    for match in _SPECIAL.finditer(text):
-        if readings := tuple(_meant(match)):
-            yield Quantity(readings, *match.span())
+_START: Final = re.compile(
+    rf"\d+|(?P<word>[A-Za-z]+)|['’](?=\d0s)"
+    rf"|[{HAN_NUMERALS}半星礼周週工上早清凌中下傍晚夜正午]"
+)
+"""The places where a value may begin; the slower patterns are tried only there."""
+_WORDS: Final = frozenset((
+    *SPELLED, *_ORDINALS, *_PARTS, "a", "an", "noon", "midday", "midnight", "weekday", "weekdays",
+    "weekend", "weekends", "sept", "tue", "tues", "wed", "thu", "thur", "thurs", "mon", "fri",
+    "sat", "sun", *(name.lower() for name in (*month_name, *month_abbr)),
+    *(f"{name.lower()}{ending}" for name in day_name for ending in ("", "s")),
+))  # fmt: skip
+"""The words that may begin a value."""
 
 
-def _meant(match: re.Match[str]) -> Iterator[Reading]:
-    if match["whole"]:
-        if whole := _first(match["whole"]):
-            yield Reading(100 * _first(match["parts"]) / whole, PERCENT)
-    elif match["part"]:
-        parts = _ORDINALS.get(match["part"].lower(), 4)  # of quarters
-        yield Reading(100 * _first(match["count"]) / parts, PERCENT)
-    elif many := match["some"] or match["one"] or match["han_some"]:
-        word = match["unit"] or match["few"] or match["han_few"] or match["han_unit"]
-        value = 1.5 if match["one"] else _first(many) + 0.5
-        unit = unit_behind(f" {word}" if word.isascii() else {"月": "个月"}.get(word, word), 0)
-        yield from (Reading(value * each.factor, each) for each in unit.units) if unit else ()
-    elif half := next((name for name in _HALVES if match[name]), None):
-        many, word = _HALVES[half]
-        unit = unit_behind(word, 0)
-        yield from (Reading(many * each.factor, each) for each in unit.units) if unit else ()
-    else:
-        written = match["century"] or match["han_century"] or ""
-        number = _ORDINALS.get((match["ordinal"] or "").lower()) or _first(written)
-        if number:
-            yield Reading(-number if match["han_before"] or match["before"] else number, CENTURY)
+# Clock times.
+
+_HOUR_WORD: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_SMALL_HAN: Final = r"(?:\d{1,2}|[一二两三四五六七八九十]{1,3})"
+_TO: Final = r"\s?(?:[-–—~～至到]|to|and|until)\s?"
+_CLOCK_TIME: Final = re.compile(
+    rf"""
+      (?<![A-Za-z0-9_.,:$€£¥/]) (?<![A-Za-z]-) (?:
+        (?: (?P<from>\d{{1,2}}) (?:[:.](?P<from_minute>[0-5]\d))? {_TO} )?
+        (?P<hour>\d{{1,2}}) (?:[:.](?P<minute>[0-5]\d))? \s? (?P<half>[ap])\.?\s?m (?![^\W_])
+      | (?P<plain>[01]?\d|2[0-4]) [:：] (?P<plain_minute>[0-5]\d) (?![\d:]|[.,]\d)
+      | (?: (?<=from\s) | (?<=between\s) ) (?P<low>\d{{1,2}}) {_TO} (?P<high>\d{{1,2}}) \s?
+        (?: h | hrs? ) (?![^\W_]) )
+    | (?<![^\W_]) (?: (?P<whole>\d{{1,2}}|{_HOUR_WORD}) \s? o['’]clock
+      | (?P<part>half|quarter) \s (?P<side>past|to) \s (?P<past>\d{{1,2}}|{_HOUR_WORD})
+      | (?:12\s)? (?P<named>noon|midday|midnight) ) (?![^\W_])
+    | (?P<han_named>正午|午夜)
+    | (?P<day>上午|早上|早晨|清晨|凌晨|中午|下午|傍晚|晚上|晚间|夜里|夜间)? \s?
+      (?<![.\d第]) (?P<han>{_SMALL_HAN}) \s? [点點时時] (?! 间|候|期|代|建议|意见|要求 )
+      (?: (?P<han_half>半) | (?P<quarters>[一三])刻
+        | (?P<han_minute> \d{{2}} | 零[一二三四五六七八九] | [二三四五]?十[一二三四五六七八九]?
+          | (?:\d|[一二三四五六七八九])(?=分) ) 分?
+        | (?P<even>钟|整) )?
+      (?! [{HAN_NUMERALS}] | 之 )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_NOON: Final = 12
+_HOURS: Final = 24
+_HOUR: Final = 60
+"""Minutes."""
+_LATE: Final = ("下午", "傍晚", "晚上", "晚间", "夜里", "夜间")
+_NIGHT: Final = ("晚上", "夜里", "夜间", "凌晨")
 
 
-def _first(written: str) -> float:
-    return next((each.value for each in numbers(written)), 0.0)
-
-
-def counted(quantity: Quantity, text: str) -> str | None:
-    """The stem of the first telling word behind a quantity of a text: `men` of `two of the men`.
-
-    In Chinese two characters, because one alone is shared by many words; `人` counts alone. None
-    if no such word is near.
-    """
-    behind = stems(_STOP.split(text[quantity.end : quantity.end + _REACH + _REACH // 2], 1)[0])
-    if behind and behind[0] in _MEASURES and behind[0] != _MAN:
-        behind = behind[1:]
-    first = next((place for place, own in enumerate(behind) if weight(own) > LIGHT), None)
-    if first is None or behind[first] == _MAN or not CJK_CHAR.match(behind[first]):
-        return None if first is None else behind[first]
-    return "".join(behind[first : first + 2]) if first + 1 < len(behind) else None
-
-
-def _measured(number: Number, text: str) -> Quantity:
-    start, end = number.start, number.end
-    written, before = text[start:end], unit_before(text, start)
-    value, scale = number.value, 1.0
-    if written[-1:].isdecimal() or not written[0].isdecimal():
-        match = _SCALE.match(text, end)
-        word = match[1].lower() if match else ""
-        factor = _SCALES.get(word) or (_MONEY_SCALES.get(word) if before else None)
-        if match and factor:
-            value, scale, end = value * factor, factor, match.end()
-    ordinal = _ORDINAL.match(text, end)
-    end = ordinal.end() if ordinal else end
-    behind = None if ordinal or before else unit_behind(text, end)
-    step, coarse = _precision(written, value, scale)
-    if text.endswith(_HUNDREDTHS, 0, start):
-        before = Found((PERCENT,), start - len(_HUNDREDTHS))
-    left, right = before.edge if before else start, behind.edge if behind else end
-    said = text[max(0, left - _REACH) : left].rstrip()
-    # Most words tell nothing of a figure behind them.
-    word = said.rpartition(" ")[2]
-    cued = not word.isalpha() or (word.lower() if word.isascii() else word[-1]) in _CUES
-    label = before is None and (
-        (not text[start - 1 : start].isspace() and _LABEL.search(text[max(0, start - 2) : start]))
-        or (cued and _NUMBERED.search(text[max(0, start - _REACH) : start]))
-    )
-    # Between numbers nothing is said of the second.
-    cued = cued and not said[-1:].isdecimal()
-    measured = before or behind or text[end : end + 1] in _MEASURES
-    # A mere 0 or 1, and one in words, may be grammar: `one of them`, `1 of 3`, `一年`.
-    idle = value in {0, 1} and not (measured and written[0].isdecimal())
-    units = (*(before.units if before else ()), *(behind.units if behind else ()))
-    readings = [Reading(value * unit.factor, unit) for unit in dict.fromkeys(units)]
-    if written.startswith(_HUNDREDTHS):
-        readings = [Reading(value, PERCENT)]
-    elif written[-1:] in {"m", "M"} and before is None:
-        readings += [Reading(value, MERE), Reading(number.value / 1e6, Unit("length", 1.0))]
-    return Quantity(
-        readings=tuple(readings) or (Reading(value, MERE),),
-        start=left,
-        end=right,
-        step=step,
-        coarse=coarse,
-        rough=bool((cued and _ROUGH.search(said)) or _ROUGH_BEHIND.match(text, right)),
-        bound=_bound(said if cued else "", text, (end, right)),
-        certain=number.certain and not idle and not label,
-    )
-
-
-def _precision(written: str, value: float, scale: float) -> tuple[float, float]:
-    """Return the value of one unit in the last written digit, and in the last one but zeros."""
-    match = _WRITTEN.match(written)
+def _read_clock(text: str, at: int) -> list[Value]:
+    match = _CLOCK_TIME.match(text, at)
     if match is None:
-        step = _noughts(value)
-        return (step if value >= _LEAST_SCALE else 1.0), step
-    mantissa = float(match[0].replace(",", "").replace("，", ""))
-    scale = value / mantissa if mantissa else scale
-    if match[1]:
-        step = scale * 10 ** -len(match[1])
-        return step, step
-    return scale, scale * _noughts(mantissa)
+        return []
+    # `三点` alone is also "three points".
+    sure = not match["han"] or any(match.group("day", "han_half", "quarters", "han_minute", "even"))
+    return [
+        Value(at, match.end(), tuple(Amount(minutes, _CLOCK) for minutes in times), sure)
+        for times in _times(match)
+        if times and all(0 <= minutes < _HOURS * _HOUR for minutes in times)
+    ]
 
 
-def _noughts(value: float) -> float:
-    plain = f"{value:.0f}"
-    return 10.0 ** (len(plain) - len(plain.rstrip("0"))) if value else 1.0
+def _times(match: re.Match[str]) -> Iterator[tuple[int, ...]]:
+    """Yield the times of a match, each as the possible minutes since midnight."""
+    if name := match["named"] or match["han_named"]:
+        yield (0,) if name.lower() in {"midnight", "午夜"} else (_NOON * _HOUR,)
+    elif match["half"]:
+        if match["from"]:
+            yield _either(int(match["from"]), int(match["from_minute"] or 0))
+        hour, late = int(match["hour"]), match["half"].lower() == "p"
+        if 1 <= hour <= _NOON:
+            yield ((hour % _NOON + _NOON * late) * _HOUR + int(match["minute"] or 0),)
+    elif match["plain"]:
+        hour, minute = int(match["plain"]) % _HOURS, int(match["plain_minute"])
+        early = match["plain"].startswith("0")
+        yield (hour * _HOUR + minute,) if early else _either(hour, minute)
+    elif match["low"]:
+        yield (int(match["low"]) * _HOUR,)
+        yield (int(match["high"]) % _HOURS * _HOUR,)
+    elif match["han"]:
+        yield _han_time(match)
+    else:
+        hour = int(number(match["whole"] or match["past"]))
+        off = {"half": 30, "quarter": 15}.get((match["part"] or "").lower(), 0)
+        early = (match["side"] or "").lower() == "to"
+        yield _either((hour - early) % _HOURS, _HOUR - off if early else off)
 
 
-def _bound(before: str, text: str, ends: tuple[int, int]) -> Bound | None:
-    """Return the bound marked before a quantity, or after its number or unit."""
-    if before and (match := _BOUND.search(before)):
-        lower = bool(match["lower"] or match["above"] or match["han_lower"])
-        return Bound.LOWER if lower != bool(match["no"] or match["han_no"]) else Bound.UPPER
-    for end in dict.fromkeys(ends):
-        if match := _BOUND_BEHIND.match(text, end):
-            return Bound.LOWER if match["lower"] else Bound.UPPER
-    return None
+def _han_time(match: re.Match[str]) -> tuple[int, ...]:
+    hour, day = int(number(match["han"])), match["day"]
+    minute = 30 if match["han_half"] else int(number(match["han_minute"] or "0"))
+    minute = 15 * _HAN[match["quarters"]] if match["quarters"] else minute
+    if hour > _HOURS or minute >= _HOUR:
+        return ()
+    if not day:
+        return _either(hour % _HOURS, minute)
+    if hour == _NOON:
+        return ((0 if day in _NIGHT else _NOON) * _HOUR + minute,)
+    late = hour < _NOON and (day in _LATE or (day == "中午" and hour < _NOON // 2))
+    return ((hour % _HOURS + _NOON * late) * _HOUR + minute,)
 
 
-_SAME: Final = 1e-9
-FAR: Final = 2.0
-"""The largest ratio between a bound and the figure that it describes."""
+def _either(hour: int, minute: int) -> tuple[int, ...]:
+    """Return a time before noon and after noon, because the text does not say which."""
+    hours = (hour,) if hour > _NOON or hour == 0 else (hour % _NOON, hour % _NOON + _NOON)
+    return tuple(each * _HOUR + minute for each in hours)
 
 
-class Match(Enum):
-    """The result of looking a quantity up."""
+# Dates.
 
-    FOUND = auto()
-    """The evidence has it, or a figure that it rounds or bounds; a plain number fits any unit."""
-    OTHER_UNIT = auto()
-    """The evidence has the number with another unit."""
-    MISSING = auto()
-    """The evidence does not have it."""
+_MONTHS: Final = {name.lower(): number for number, name in enumerate(month_abbr)}
+_VERBS: Final = frozenset(("may", "march", "mar"))
+"""Months that are also verbs: alone they are not certain."""
+_MONTH: Final = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+)
+# `Sat` and `Sun` are days; `sat` and `sun` are not.
+_WEEKDAY: Final = (
+    r"(?:(?<![^\W_])(?:(?i:mon|tues|wednes|thurs|fri|satur|sun)(?i:days?)"
+    r"|(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun))(?![^\W_])\.?"
+    r"|(?:星期|礼拜|周|週)[一二三四五六日天](?![岁年期]))"
+)
+_DAY: Final = r"(?:[12]?\d|3[01])(?:st|nd|rd|th)?"
+_YEAR: Final = r"[12]\d{3}(?!\d)"
+_DASH: Final = r"\s?[-–—]\s?"
+_DATE: Final = re.compile(
+    rf"""
+      (?<![\d.,/-]) (?P<iso_year>[12]\d{{3}}) (?P<sep>[-/.]) (?P<iso_month>\d{{1,2}}) (?P=sep)
+        (?P<iso_day>\d{{1,2}}) (?!\d)
+    | (?<![\d.,/-]) (?P<one>\d{{1,2}}) (?P<sep2>[-/.]) (?P<two>\d{{1,2}}) (?P=sep2)
+        (?P<year1>{_YEAR})
+    | (?<![\w.,]) (?P<day1>{_DAY}) (?:{_DASH}(?P<day2>{_DAY}))? (?:\sof)? \s
+        (?P<month1>(?i:{_MONTH})) (?![^\W\d_])\.? (?: ,?\s (?P<year2>{_YEAR}) )?
+    | (?<![^\W_]) (?P<month2>{_MONTH}|{_MONTH.upper()}) (?![^\W\d_])\.? (?:
+        \s? (?P<day3>{_DAY}) (?![\d:%,]\d|\d) (?: {_DASH}(?P<day4>{_DAY})(?!\d) )?
+          (?: ,?\s (?P<year3>{_YEAR}) )?
+        | (?: ,| ,?\sof)? \s (?P<year4>{_YEAR}) )?
+    | (?P<han_year>\d{{4}} | [一二][〇零一二三四五六七八九]{{3}}) \s?年
+        (?: \s?(?P<han_month>{_SMALL_HAN})\s?月 (?: \s?(?P<han_day>{_SMALL_HAN})\s?[日号號] )?
+          | (?P<decade>代) )?
+    | (?P<han_month2>{_SMALL_HAN})\s?月 (?: \s?(?P<han_day2>{_SMALL_HAN})\s?[日号號] )? (?!球|亮)
+    | (?P<decades> (?:\d0|[一二三四五六七八九]十)\s?年代
+      | (?:[12]\d\d0|['’]?[1-9]0)['’]?s(?![^\W_]) )
+    | (?<![\w.,$€£¥￥₹₩#/]) (?:(?<!\d[-–])|(?<=\d{{4}}[-–])) (?P<year>{_YEAR})
+        (?: [-–—/] | \s?(?:--|–|—)\s? ) (?P<until>\d{{2}}) (?![\d-])
+    | (?P<weekday>{_WEEKDAY}) (?: \s? (?:[-–—至到~]|to|through|until) \s? (?P<last>{_WEEKDAY}) )?
+    | (?<![^\W_]) (?P<working>(?i:weekdays?)(?![^\W_])|工作日)
+    | (?<![^\W_]) (?P<free>(?i:weekends?)(?![^\W_])|周末)
+    """,
+    re.VERBOSE,
+)
+_MOST_MONTH: Final = 12
+_MOST_DAY: Final = 31
 
 
-class Figures:
-    """Quantities sorted by value for binary search."""
-
-    def __init__(self, quantities: Iterable[Quantity]) -> None:
-        readings = [reading for quantity in quantities for reading in quantity.readings]
-        self._values = frozenset(reading.value for reading in readings)
-        self._bare = sorted(value / unit.factor for value, unit in readings)
-        self._held: dict[str, list[float]] = {MERE.kind: []}
-        for value, unit in sorted(readings):
-            self._held.setdefault(unit.kind, []).append(value)
-
-    def look_up(self, quantity: Quantity) -> Match:
-        """Look a quantity up.
-
-        In: `3.5 million` for `3,512,000` of the evidence. Out: `3,512,000` for `3.5 million`.
-        Zeros at the end of plain digits count as rounding if the text says `about`, or within 5 %.
-        `Over 60 %` matches any share from 60 % to twice that.
-        """
-        for value, unit in quantity.readings:
-            number = value / unit.factor
-            # A bound of a mere number holds for mere numbers alone: `over 30` is not `36 %`.
-            mere = self._held[MERE.kind] if unit.kind else self._bare
-            off = 0.0 if quantity.bound else quantity.leeway(number, 1.0)
-            if _holds(mere, number, off):
-                return Match.FOUND
-            off = quantity.leeway(value, unit.factor)
-            if _holds(self._held.get(unit.kind, []), value, off, quantity.bound):
-                return Match.FOUND
-        same = any(_holds(self._bare, value / unit.factor) for value, unit in quantity.readings)
-        return Match.OTHER_UNIT if same else Match.MISSING
-
-    def has(self, value: float) -> bool:
-        """Return whether the evidence has a figure of exactly this value in base units."""
-        return value in self._values
+def _read_date(text: str, at: int) -> list[Value]:
+    match = _DATE.match(text, at)
+    if match is None:
+        return []
+    end = match.end()
+    if match["weekday"]:
+        return _weekdays(match)
+    if match["working"] or match["free"]:
+        days = range(5) if match["working"] else range(5, 7)
+        return [Value(at, end, tuple(Day(weekday=day) for day in days), certain=False)]
+    if match["decades"] or match["decade"]:
+        return [Value(at, end, (), certain=False)]
+    verb = match[0].rstrip(".").lower() in _VERBS
+    return [
+        Value(at, end, real, certain=not verb)
+        for readings in _days(match)
+        if (real := tuple(filter(_exists, readings)))
+    ]
 
 
-def _holds(
-    values: Sequence[float], value: float, off: float = 0.0, bound: Bound | None = None
-) -> bool:
-    """Return whether one of the ascending values is within `off`, or within the bound."""
-    off += _SAME * value
-    low = value / FAR if bound is Bound.UPPER else value - off
-    high = value * FAR if bound is Bound.LOWER else value + off
-    place = bisect_left(values, low)
-    return place < len(values) and values[place] <= high
+def _weekdays(match: re.Match[str]) -> list[Value]:
+    """Return a weekday, or both ends of a range and, not certain, the days between them."""
+    first, last = _weekday(match["weekday"]), _weekday(match["last"] or match["weekday"])
+    whole = "day" in match["weekday"].lower() or not match["weekday"].isascii()
+    days = [Day(weekday=day % 7) for day in range(first, first + 1 + (last - first) % 7)]
+    return [
+        Value(*match.span(), (day,), day in (days[0], days[-1]) and bool(whole or match["last"]))
+        for day in days
+    ]
+
+
+def _weekday(written: str) -> int:
+    if not written.isascii():
+        return "一二三四五六日".find(written[-1]) % 7
+    return next(at for at, name in enumerate(day_name) if name.lower()[:3] == written[:3].lower())
+
+
+def _days(match: re.Match[str]) -> Iterator[tuple[Day, ...]]:
+    """Yield the readings of each date of a match."""
+    if match["one"]:
+        year, one, two = (int(match[name]) for name in ("year1", "one", "two"))
+        yield tuple(dict.fromkeys((Day(year, two, one), Day(year, one, two))))
+    elif name := match["month1"] or match["month2"]:
+        said = _part(match["year2"] or match["year3"] or match["year4"])
+        days = [day for day in match.group("day1", "day2", "day3", "day4") if day]
+        for day in days or [""]:
+            yield (Day(said, _MONTHS.get(name[:3].lower()), _part(day.rstrip("stndrh"))),)
+    else:
+        said = _part(match["iso_year"] or match["year"] or match["han_year"])
+        month = _part(match["iso_month"] or match["han_month"] or match["han_month2"])
+        yield (Day(said, month, _part(match["iso_day"] or match["han_day"] or match["han_day2"])),)
+        if match["until"]:
+            yield (Day(_part(match["year"][:2] + match["until"])),)
+
+
+def _part(written: str | None) -> int | None:
+    return int(number(written)) if written else None
+
+
+def _exists(day: Day) -> bool:
+    return (day.month is None or 1 <= day.month <= _MOST_MONTH) and (
+        day.day is None or 1 <= day.day <= _MOST_DAY
+    )
+
+
+# Fractions.
+
+_LASTING: Final = (
+    "(?:year|month|week|day|hour|minute|decade|dozen|hundred|thousand|million|billion)(?![^\\W_])"
+)
+_FRACTION: Final = re.compile(
+    rf"""
+      (?P<whole>[{HAN_NUMERALS}]{{1,4}}|\d{{1,4}}) 分之
+        (?P<parts>\d{{1,4}}(?:\.\d+)?|[{HAN_NUMERALS}]{{1,4}}(?:点[{HAN_NUMERALS}]+)?)
+    | (?<![^\W_]) (?: (?P<count>an?|one|two|three|four) [ -] )?
+        (?P<part>half|third|quarter|fifth|tenth) (?(count)s?) (?![^\W_]) (?! [ ]an?[ ]{_LASTING} )
+    | (?P<han_half>一半)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_HUNDRED: Final = 100
+
+
+def _read_fraction(text: str, at: int) -> list[Value]:
+    """Return `三分之一` and `two thirds` as percentages; `half` and `a third` are not certain."""
+    match = _FRACTION.match(text, at)
+    if match is None:
+        return []
+    if match["whole"]:
+        whole, decimals = number(match["whole"]), match["parts"].partition(".")[2]
+        share = Amount(100 * number(match["parts"]) / whole if whole else 0.0, _PERCENT)
+        leeway = 0.5 * 10.0 ** -len(decimals) if whole == _HUNDRED else 0.5
+        return [Value(at, match.end(), (share,), leeway=leeway)]
+    count, part = (match["count"] or "").lower(), (match["part"] or "half").lower()
+    if part == "half" and count in {"", "a", "one"}:
+        half = (Amount(50.0, _PERCENT), Amount(0.5, _BARE))
+        return [Value(at, match.end(), half, certain=False)]
+    share = Amount(100 * SPELLED.get(count, 1) / _PARTS.get(part, 1), _PERCENT)
+    certain = count in SPELLED and text.startswith(" of ", match.end())
+    return [Value(at, match.end(), (share,), certain, leeway=0.5)] if count else []
+
+
+# Numbers and their units.
+
+_SPELLED_WORD: Final = "|".join(sorted((*SPELLED, *_ORDINALS), key=len, reverse=True))
+_SCALE_WORD: Final = "|".join(sorted(_SCALES, key=len, reverse=True))
+_HAN_SCALE: Final = "".join(_HAN_SCALES)
+# `26, 000` and `1. 1 million` stand in text that was cut into tokens; no list goes on like that.
+_NUMBER: Final = re.compile(
+    rf"""
+      (?: (?P<digits> \d{{1,3}}(?:[,，]\d{{3}}|,[ ]0\d\d)+(?!\d)(?:\.\d+)?
+          | \d+(?:\.\d+|\.[ ]\d{{1,2}}(?=[ ](?:million|billion|trillion|per[ ]?cent)))? )
+        | (?<![^\W_]) (?P<article>(?:half[ ])?an?) (?=[ ]{_LASTING}) )
+      (?: [ \u00a0-]?(?P<scale>{_SCALE_WORD})(?![^\W_]) | (?P<letter>[ ]?(?:mm|[kmbt]))(?![^\W_])
+        | \s?(?P<han_scale>[{_HAN_SCALE}]+ (?:\d{{1,4}}[{_HAN_SCALE}]+)*) )?
+    | (?<![^\W_]) (?P<spelled> (?:{_SPELLED_WORD})
+        (?:[ -](?:and[ ])?(?:{_SPELLED_WORD}|{_SCALE_WORD})(?![^\W_]))* ) (?![^\W_])
+    | (?P<han>[{HAN_NUMERALS}]+(?:点[{HAN_NUMERALS}]+)?) | (?P<half>半) (?= 个?[小月钟] | 年(?!代) )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_HAN_PARTS: Final = re.compile(rf"(\d*)([{_HAN_SCALE}]+)")
+_SEPARATORS: Final = str.maketrans("", "", ",， ")
+_ORDINAL: Final = re.compile(r"(?:st|nd|rd|th)(?![^\W_])")
+_HALF_BEFORE_UNIT: Final = re.compile(r" and a half(?= )|个半(?=小时|钟头)")
+_HALF_BEHIND_UNIT: Final = re.compile(r" and a half(?![^\W_])|(?<=[年天])半")
+_NAME: Final = re.compile(r"(?:[A-Za-z]-?|[\[#@_=&\\]|[A-Za-z0-9]/|\d[.:])\Z")
+"""What makes a number part of a name or a citation: `B12`, `[2023]`."""
+_OVER: Final = re.compile(
+    r"(?<!no )(?<!not )(?:(?:more|greater|longer|older|larger|higher) than|(?<![^\W_])(?:over|above"
+    r"|exceed(?:s|ed|ing)?)) \Z|(?<!不)(?:超过|超|逾|高于|多于|大于)\Z",
+    re.IGNORECASE,
+)
+_OVER_REACH: Final = 16
+_YEAR_ALONE: Final = re.compile(r"1[0-9]{3}|2[01][0-9]{2}")
+
+
+def number(written: str) -> float:
+    """Return the value of a number in digits, English words or Chinese numerals.
+
+    >>> number("1,200"), number("two hundred and five"), number("三千万"), number("一万二")
+    (1200.0, 205.0, 30000000.0, 12000.0)
+    """
+    if written[0].isdecimal():
+        return float(written.translate(_SEPARATORS))
+    return _spelled(written.lower()) if written.isascii() else _han(written)
+
+
+def _spelled(phrase: str) -> float:
+    total = current = 0.0
+    for part in re.split("[ -]", phrase):
+        scale = _SCALES.get(part, 0)
+        if scale == _HUNDRED:
+            current = (current or 1) * scale
+        elif scale:
+            total += (current or 1) * scale
+            current = 0.0
+        else:
+            current += SPELLED.get(part, _ORDINALS.get(part, 0))
+    return total + current
+
+
+def _han(written: str) -> float:
+    whole, _, fraction = written.partition("点")
+    tail = float("0." + "".join(str(_HAN.get(sign, 0)) for sign in fraction)) if fraction else 0.0
+    if not any(sign in _HAN_SCALES for sign in whole):
+        return float("0" + "".join(str(_HAN.get(sign, 0)) for sign in whole)) + tail
+    # `一万二` is 12 000: a last digit counts the next lower power of ten.
+    last = _HAN_SCALES.get(whole[-2:-1], 0)
+    if last >= _HUNDRED and whole[-1] in _HAN:
+        return _han(whole[:-1]) + _HAN[whole[-1]] * last / 10
+    for sign in _MYRIADS:
+        before, found, behind = whole.rpartition(sign)
+        if found:
+            return (_han(before) if before else 1.0) * _HAN_SCALES[sign] + _han(behind) + tail
+    total = digit = 0.0
+    for sign in whole:
+        if sign in _HAN:
+            digit = _HAN[sign]
+        else:
+            total += (digit or 1) * _HAN_SCALES[sign]
+            digit = 0.0
+    return total + digit + tail
+
+
+def _read_number(text: str, at: int) -> list[Value]:
+    match = _NUMBER.match(text, at)
+    if match is None or match.end() - at > _LONGEST:
+        return []
+    currency = _currency(text, at)
+    amount, scale, end = _scaled(match, priced=currency is not None)
+    if not math.isfinite(amount):
+        return []
+    leeway = _leeway(text[at:end], amount, scale)
+    if ordinal := _ORDINAL.match(text, end) if match["digits"] else None:
+        end = ordinal.end()
+    elif half := _HALF_BEFORE_UNIT.match(text, end):
+        amount, end, leeway = amount + 0.5, half.end(), 0.0
+    start, (units, end) = at, ((), end) if ordinal or currency else _unit(text, end)
+    counted = bool(currency or units or text[end : end + 1] in _MEASURES)
+    if units and (half := _HALF_BEHIND_UNIT.match(text, end)):
+        amount, end, leeway = amount + 0.5, half.end(), 0.0
+    if currency:
+        units, start = currency
+    metres = (match["letter"] or "").lower() == "m" and not currency
+    readings: tuple[Amount | Day, ...] = tuple(
+        Amount(amount * unit.factor, unit) for unit in units or (_BARE,)
+    )
+    if metres:
+        readings += (Amount(amount / scale, Unit("length", 1.0)),)
+    elif not (counted or ordinal) and _YEAR_ALONE.fullmatch(text, at, end):
+        readings, leeway = (Day(int(amount)), *readings), 0.0
+    # A lone 0 or 1, and one in words, may be grammar: `one of them`, `1 of 3`, `一年`.
+    certain = not (
+        (amount in {0, 1} and not (counted and match["digits"]))
+        or match["article"]
+        or metres
+        or (match["han"] and not _counts(match["han"], text, at))
+        or (match["spelled"] or "").lower() in _ORDINALS
+        or (not currency and _NAME.search(text, max(0, at - 2), at))
+    )
+    over = _OVER.search(text, max(0, start - _OVER_REACH), start) is not None
+    return [Value(start, end, readings, certain, leeway, over)]
+
+
+def _scaled(match: re.Match[str], *, priced: bool) -> tuple[float, float, int]:
+    """Return a number with its scale multiplied out, the scale, and the offset after both."""
+    if match["spelled"] or match["han"]:
+        return number(match[0]), 1.0, match.end()
+    base = number(match["digits"]) if match["digits"] else 1.0
+    base = 0.5 if match["half"] or (match["article"] or "").lower().startswith("half") else base
+    scale = _SCALES.get((match["scale"] or "").lower(), 1.0)
+    if signs := match["han_scale"]:
+        amount = _han_scaled(base, signs)
+        return amount, amount / base if base else 1.0, match.end()
+    if letter := match["letter"]:
+        if not priced and letter.lower() not in {"k", "m"}:
+            return base, 1.0, match.start("letter")
+        scale = _LETTER_SCALES.get(letter.strip().lower(), 1.0)
+    return base * scale, scale, match.end()
+
+
+def _han_scaled(amount: float, written: str) -> float:
+    """Return `2万5千`: the digits before the first sign are the amount so far."""
+    for digits, signs in _HAN_PARTS.findall(written):
+        power = math.prod((_HAN_SCALES[sign] for sign in signs), start=1.0)
+        amount = amount + float(digits) * power if digits else amount * power
+    return amount
+
+
+def _counts(han: str, text: str, at: int) -> bool:
+    """Return whether a Chinese numeral is more than part of a word: `三天`, unlike `三明治`."""
+    behind = text[at + len(han) : at + len(han) + 1]
+    if han in _IDIOMS or han + behind in _IDIOMS:
+        return False
+    if len(han) > 1 or text[max(at - 1, 0) : at] == "第":
+        return True
+    return han in _COUNTING and behind in _MEASURES
+
+
+def _leeway(written: str, amount: float, scale: float) -> float:
+    """Return the largest distance of a number that this one may be the rounded form of."""
+    digits = re.match(r"\d[\d,， ]*(?:\.[ ]?(\d+))?", written)
+    if digits and digits[1]:
+        return scale * 10.0 ** -len(digits[1]) / 2
+    mantissa = amount / scale if digits else amount
+    plain = f"{mantissa:.0f}"
+    rounded = scale * 10.0 ** (len(plain) - len(plain.rstrip("0"))) / 2 if mantissa >= 1 else 0.0
+    return max(scale / 2, min(rounded, _CLOSE * amount)) if mantissa % 1 == 0 else 0.0
+
+
+# Units by what they measure: `km`, `kilometres` and `公里` are one unit.
+
+_LONGEST_HAN: Final = 5
+# One to three words, or a sign: `per cent`, `U.S. dollars`, `sq. ft.`, `°C`, `km/h`, `m²`.
+_UNIT: Final = re.compile(
+    r"[ \u00a0-]?((?:[a-z]\.){2,3}|[a-zµμ]{1,20}(?:/[a-z]{1,20})?[²³23]?(?![a-z0-9])"
+    r"|°\s?[cf]?(?![a-z])|[%％‰℃℉$€£])"
+    r"(?:\.?[ \u00a0-]([a-z]{1,20})(?![a-z0-9]))?(?:\.?[ \u00a0-]([a-z]{1,20})(?![a-z0-9]))?",
+    re.IGNORECASE,
+)
+_CURRENCY: Final = re.compile(
+    r"(?:(?:(?<![^\W_])[A-Za-z.]{1,4})?[$€£¥￥＄₩₹₽]|(?<![^\W_])[A-Za-z]{2,3}\.?|人民币)\s?\Z"
+)
+_CURRENCY_REACH: Final = 8
+
+
+def _unit(text: str, at: int) -> tuple[tuple[Unit, ...], int]:
+    """Return the possible units behind a number that ends at `at`, and their end."""
+    after = _units()["after"]
+    lead = at + (text[at : at + 1] in {" ", "\u00a0"})
+    if CJK_CHAR.match(text, lead):
+        for size in range(_LONGEST_HAN, 0, -1):
+            if units := after.get(text[lead : lead + size]):
+                return units, lead + size
+    match = _UNIT.match(text, at)
+    for last in (3, 2, 1) if match else ():
+        if match and match[last]:
+            words = " ".join(match.groups()[:last]).lower().replace(".", "").replace("° ", "°")
+            # `The iPhone 12 has …`: of all plurals this one alone is a common word.
+            single = words if words == "has" else words.removesuffix("s")
+            if units := after.get(words) or after.get(single):
+                return units, match.end(last)
+    return (), at
+
+
+def _currency(text: str, at: int) -> tuple[tuple[Unit, ...], int] | None:
+    """Return the possible currencies before a number, and their start: `$5`, `US$5`, `EUR 5`."""
+    match = _CURRENCY.search(text, max(0, at - _CURRENCY_REACH), at)
+    units = _units()["before"].get(match[0].strip().lower()) if match else None
+    return (units, match.start()) if match and units else None
+
+
+@cache
+def _units() -> dict[str, dict[str, tuple[Unit, ...]]]:
+    """Return the units by position (`before`, `after`) and spelling."""
+    table: dict[str, dict[str, tuple[Unit, ...]]] = {"after": {}, "before": {}}
+    source = files("judge").joinpath("data", "units.toml").read_text("utf-8")
+    for entry in tomllib.loads(source)["units"]:
+        unit = Unit(entry["kind"], float(entry["factor"]))
+        for place, spellings in table.items():
+            for spelling in entry.get(place, ()):
+                spellings[spelling] = (*spellings.get(spelling, ()), unit)
+    return table

@@ -26,7 +26,6 @@ SAME = [
     ("It is 5 km.", "It is 5000 m."),
     ("Clouds form at 3,000 m in the air.", "Clouds form at 3,000 m (9,800 ft) in the air."),
     ("It costs 5 U.S. dollars.", "It costs $5."),
-    ("Over 60% agreed.", "In all 67% agreed."),
     ("It is about 2000 km away.", "It is 1,987 km away."),
     ("There were 2021 visitors.", "There were 2,021 visitors."),
     ("50 % left.", "Half of them left."),
@@ -39,20 +38,10 @@ SAME = [
     ("It is in Germany.", "It is German."),
     ("So an American said.", "The United States voted."),
     ("他读《三体》", "读过三体"),
-    # Numbers that name a source or a place in a list.
-    ("It rained (Doc 33).", "It rained."),
-    ("It rained (Sources: 22, 33).", "It rained."),
+    # Numbers that name a source.
+    ("It rained (Source 33).", "It rained."),
     ("See passages 14-22.", "It rained."),
-    ("It rained (ref. 14).", "It rained."),
-    ("根据第14段，下雨了。", "下雨了。"),
-    ("根据第十四段，下雨了。", "下雨了。"),
-    ("根据文档（14），下雨了。", "下雨了。"),
-    ("Both passages (22 and 33) say so.", "It rained."),
-    ("So Excerpt 14 says.", "It rained."),
-    ("So Article 14 says.", "It rained."),
-    ("**14. Rain**: it rained.", "It rained."),
-    ("  2.13 It rained.", "It rained."),
-    ("3\ufe0f\u20e3 It rained.", "It rained."),
+    ("根据文档14，下雨了。", "下雨了。"),
     # Times of day and weekdays in other hands, and what lies in a range.
     ("It starts at 7:30 PM.", "It starts at 19:30."),
     ("晚上11点半开始。", "23:30开始。"),
@@ -70,11 +59,7 @@ SAME = [
     ("It ran in 2007-11.", "It ran from 2007 to 2011."),
     ("三分之一的人同意。", "33.3%的人同意。"),
     ("试用期为半年。", "试用期为6个月。"),
-    ("It dates from the 12th century.", "It dates from 1150."),
     ("寺庙建于十五世纪。", "The temple is of the fifteenth century."),
-    # What names a source.
-    ("It rained (Smith, 2019).", "It rained."),
-    ("It rained, see https://x.org/2019/12.html.", "It rained."),
     # Words before a name.
     ("Unlike India, it rained.", "It rained, as it did not in India."),
     ("Open Print Manager first.", "It is done in the Print Manager."),
@@ -84,47 +69,39 @@ SAME = [
     ("The fifteenth floor.", "The 14th floor."),
 ]
 OTHER = [
-    ("They held three men.", "Police held two men.", ("number", "three")),
-    ("They held 3 men.", "Police held 2 men.", ("number", "3")),
-    ("三名工人受伤。", "两名工人受伤。", ("number", "三")),
-    ("It takes 30 minutes.", "It takes 30 hours.", ("unit", "30 minutes")),
-    ("Dose: 5 mg.", "Dose: 5 g.", ("unit", "5 mg")),
-    ("It rose 1%.", "It rose 5%.", ("number", "1%")),
-    ("It costs $1 here.", "It costs $3 here.", ("number", "$1")),
-    ("共有1人参加。", "共有3人报名。", ("number", "1")),
-    ("It is 1500 metres long.", "It is 1500 feet.", ("unit", "1500 metres")),
-    ("They met on Sunday.", "They met on Monday.", ("date", "Sunday")),
-    ("It is kept for 15 days.", "It is kept for at least 10 days.", ("number", "15 days")),
-    ("They meet on sundays.", "They meet on Mondays.", ("date", "sundays")),
-    ("They meet on Sun.", "They meet from Mon to Fri.", ("date", "Sun")),
-    ("周日营业。", "周一至周五营业。", ("date", "周日")),
-    ("It starts at 17:45.", "It starts at 18:00.", ("number", "17:45")),
-    ("It starts at 7 pm.", "It starts at 7 am.", ("number", "7 pm")),
-    ("早餐七点半开始。", "早餐六点半开始。", ("number", "七点半")),
-    (
-        "It is of the fifteenth century.",
-        "It is of the 12th century.",
-        ("number", "fifteenth century"),
-    ),
-    ("寺庙建于15世纪。", "寺庙建于12世纪。", ("number", "15世纪")),
-    ("It was said in 44 AD.", "It was said in 44 BC.", ("date", "44 AD")),
-    ("三分之一的人同意。", "四分之一的人同意。", ("number", "三分之一")),
-    ("试用期为半年。", "试用期为3个月。", ("number", "半年")),
+    ("They held three men.", "Police held two men.", ("value", "three")),
+    ("They held 3 men.", "Police held 2 men.", ("value", "3")),
+    ("三名工人受伤。", "两名工人受伤。", ("value", "三")),
+    ("It takes 30 minutes.", "It takes 30 hours.", ("value", "30 minutes")),
+    ("Dose: 5 mg.", "Dose: 5 g.", ("value", "5 mg")),
+    ("It rose 1%.", "It rose 5%.", ("value", "1%")),
+    ("It costs $1 here.", "It costs $3 here.", ("value", "$1")),
+    ("It is 1500 metres long.", "It is 1500 feet.", ("value", "1500 metres")),
+    ("They met on Sunday.", "They met on Monday.", ("value", "Sunday")),
+    ("It is kept for 15 days.", "It is kept for at least 10 days.", ("value", "15 days")),
+    ("They meet on sundays.", "They meet on Mondays.", ("value", "sundays")),
+    ("周日营业。", "周一至周五营业。", ("value", "周日")),
+    ("It starts at 17:45.", "It starts at 18:00.", ("value", "17:45")),
+    ("It starts at 7 pm.", "It starts at 7 am.", ("value", "7 pm")),
+    ("早餐七点半开始。", "早餐六点半开始。", ("value", "七点半")),
+    ("寺庙建于15世纪。", "寺庙建于12世纪。", ("value", "15")),
+    ("三分之一的人同意。", "四分之一的人同意。", ("value", "三分之一")),
+    ("试用期为半年。", "试用期为3个月。", ("value", "半年")),
     (
         "Membership grew by 35 percent.",
         "Membership went from 120 to 150.",
-        ("number", "35 percent"),
+        ("value", "35 percent"),
     ),
     ("Mary Smith won.", "John Smith won.", ("name", "Mary Smith")),
     ("It is in Paris.", "There is no comparison.", ("name", "Paris")),
     ("It is in Austria.", "Sold in Australia.", ("name", "Austria")),
     ("It was in Washington.", "They met while washing.", ("name", "Washington")),
     ("他在清华大学", "他在北京大学", ("name", "清华大学")),
-    ("Article 14 of the treaty", "Article 15 of the treaty", ("number", "14")),
-    ("sources say 30 % of it", "sources say 40 % of it", ("number", "30 %")),
-    ("2.1 million people", "2.5 million people", ("number", "2.1 million")),
-    ("See resource 33.", "See it.", ("number", "33")),
-    ("第14名", "第15名", ("number", "14")),
+    ("Article 14 of the treaty", "Article 15 of the treaty", ("value", "14")),
+    ("sources say 30 % of it", "sources say 40 % of it", ("value", "30 %")),
+    ("2.1 million people", "2.5 million people", ("value", "2.1 million")),
+    ("See resource 33.", "See it.", ("value", "33")),
+    ("第14名", "第15名", ("value", "14")),
 ]
 
 
@@ -143,13 +120,13 @@ SHOP = (
 )
 IN_PLACE = [
     # The claim is a near-copy of a sentence, which has another value in that place.
-    ("Faults are reported in 90 hours.", ("number", "90 hours", "72 hours")),
-    ("Faults are reported in 30 hours.", ("number", "30 hours", "72 hours")),
-    ("They open on Friday.", ("date", "Friday", "Monday")),
-    ("运费为25元。", ("number", "25元", "18元")),
+    ("Faults are reported in 90 hours.", ("value", "90 hours", "72 hours")),
+    ("Faults are reported in 30 hours.", ("value", "30 hours", "72 hours")),
+    ("They open on Friday.", ("value", "Friday", "Monday")),
+    ("运费为25元。", ("value", "25元", "18元")),
     # No near-copy, another unit, or a sentence that has the value, too.
-    ("Any broken lamp is fetched in 90 hours by the shop.", ("number", "90 hours", None)),
-    ("Faults are reported in 72 days.", ("unit", "72 days", None)),
+    ("Any broken lamp is fetched in 90 hours by the shop.", ("value", "90 hours", None)),
+    ("Faults are reported in 72 days.", ("value", "72 days", None)),
 ]
 
 
@@ -157,10 +134,45 @@ def test_another_value_in_the_place_of_one_is_told() -> None:
     assert [(claim, told(claim, SHOP)) for claim, _ in IN_PLACE] == IN_PLACE
 
 
-def test_what_lies_beyond_an_open_bound_is_implied() -> None:
-    assert (
-        told("A request for fifteen days needs a form.", "Requests for over ten days do.") is None
-    )
+FOUND = [
+    ("3.5 million", "3,512,000"),
+    ("3.5 million", "351.2万"),
+    ("about 3,500", "3,512"),
+    ("3,500", "3,512"),
+    ("约2000人", "1987人"),
+    ("4 %", "3.6 %"),
+    ("3.5 %", "百分之3.5"),
+    ("5 kilometres", "5000 m"),
+    ("90 minutes", "1.5 hours"),
+    ("5 people", "five people"),
+    ("50 %", "一半的人"),
+    ("67 %", "two-thirds of them"),
+    ("twelve months", "a year"),
+    ("$5 million", "500万美元"),
+    ("15", "15 km"),
+    ("25 basis points", "0.25 percentage points"),
+]
+MISSING = [
+    ("3,512,000", "3.5 million"),
+    ("3.6 million", "3,512,000"),
+    ("100", "90"),
+    ("15", "115 or 1.5 or 15,000"),
+    ("9.9 billion", "9.9 million"),
+    ("3亿", "3万"),
+    ("5 miles", "5 km"),
+    ("5公里", "5 hours"),
+    ("3美元", "3 euros"),
+]
+
+
+def test_a_value_is_found_in_other_forms_and_rounded() -> None:
+    assert [row for row in FOUND if told(*row)] == []
+    assert [row for row in MISSING if not told(*row)] == []
+
+
+@given(st.integers(min_value=3000, max_value=10**9))
+def test_every_number_is_found_in_itself_however_written(value: int) -> None:
+    assert told(f"{value:,}", f"exactly {value} of them") is None
 
 
 def test_support_is_by_what_stands_in_its_place() -> None:
@@ -185,7 +197,7 @@ def test_only_a_full_that_repeats_no_quote_is_compared() -> None:
     assert [each for each in others if told(text, SHOP, verdict=each)] == []
     quote = Evidence(chunk_id="1", quote=text, start=0, end=len(text), verified=True)
     assert told(text, SHOP, verdict=FULL.model_copy(update={"evidence": (quote,)})) is None
-    assert told(text, SHOP) == ("number", "99", None)
+    assert told(text, SHOP) == ("value", "99", None)
 
 
 @given(st.text(max_size=80) | st.text("0123456789.,年月日 %kmAbPM半第-/:'s", max_size=80))

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from judge.checks.numbers import SPELLED, numbers
+from judge.checks.values import HAN_NUMERALS, SPELLED, number
 from judge.judges.similarity.model import Bools, Floats, Ints
 from judge.text.fold import CJK
 from judge.text.senses import Sense, senses
@@ -22,14 +22,13 @@ from judge.text.words import CONTENT, LATIN, LIGHT, WORD, Words, grammar, stem, 
 GAP: Final = 3
 """Words with at most this many characters between them make a pair."""
 
-_HAN: Final = "零〇一二两三四五六七八九十百千万亿"
 # `26, 000` and `1. 1 million` stand in text that was cut into tokens; no list goes on like that.
 # No token begins with a space or another sign of ASCII: a third of the time goes with trying them.
 _TOKEN: Final = re.compile(
     rf"""( (?=[^\0-/:-@\[-`{{-\x7f]) (?: {LATIN} | (?<![^\W_{CJK}]) (?:
         \d{{1,3}} (?:[,，]\d{{3}}|,[ ]0\d\d)+ (?!\d) (?:\.\d+)?
       | \d+ (?: \.\d+ | \.[ ]\d{{1,2}}(?=[ ](?:million|billion|trillion|per[ ]?cent)) )? )
-    | (?!十分|万一|千万) [{_HAN}]{{2,20}}
+    | (?!十分|万一|千万) [{HAN_NUMERALS}]{{2,20}}
     | {WORD.pattern} ) )""",
     re.VERBOSE,
 )
@@ -171,8 +170,8 @@ def _read(
 def _key(written: str) -> str:
     if written[0].isdigit():
         return stem(written.translate(_BETWEEN_DIGITS))
-    if len(written) > 1 and written[0] in _HAN:
-        return next((f"{each.value:.15g}" for each in numbers(written)), written)
+    if len(written) > 1 and written[0] in HAN_NUMERALS:
+        return f"{number(written):.15g}"
     # `one` is an article as much as a count.
     value = SPELLED.get(written.lower(), 1)
     return stem(written) if value == 1 else str(value)

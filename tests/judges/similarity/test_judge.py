@@ -212,7 +212,7 @@ async def test_nothing_found_is_not_full_between_well_supported_sentences() -> N
 
 
 async def test_a_chunk_supports_as_if_it_were_alone() -> None:
-    sentences = ["Receipts are due within 45 days.", "Lunch is served.", "Hotels in Hamburg.", "中"]
+    sentences = ["Receipts are due soon.", "Lunch is served.", "Hotels in Hamburg.", "中"]
     chunks = [TRAVEL, CANTEEN, "", "Lunch is dear. Hotels, too.", TRAVEL_ZH]
     for sentence in sentences:
         alone = [(await verdict(sentence, [chunk])).support for chunk in chunks]
