@@ -145,7 +145,7 @@ class _Batch:
                 f"hit@{k}": measures.hit_at_k(hits, k),
                 f"recall@{k}": measures.recall_at_k(hits, k, relevant),
                 f"precision@{k}": measures.precision_at_k(hits, k),
-                f"f1@{k}": measures.f1_at_k(hits, k, relevant),
+                f"f1@{k}": measures.fbeta_at_k(hits, k, relevant),
                 f"rr@{k}": measures.reciprocal_rank(hits, k),
                 f"ap@{k}": measures.average_precision(hits, relevant, k),
                 f"dcg@{k}": measures.dcg(gains, k, gain=gain),

@@ -10,7 +10,7 @@ These conventions hold for all of them:
 - `relevant` (...): R, the number of relevant chunks of the query, at least as many as `gains` has.
 - `judged` (..., m): relevance of every relevant chunk of the query, in any order, padded with 0.
 - `length` (...): the length of the ranking without padding.
-- `k`: the number of ranks, from 1, also beyond n; None is all. Anything else is a ValueError.
+- `k`: the number of ranks, 1 or more, also beyond n; None is all.
 - found(k): the number of relevant chunks among the first k.
 - A query without relevant chunks gives 0.0, trec_eval's convention; the caller decides whether it
   counts in a mean. A measure that is undefined for another reason is NaN.
@@ -19,24 +19,21 @@ These conventions hold for all of them:
   among others, whatever the padding.
 """
 
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Values: TypeAlias = Floats | np.float64
-"""A measure's value for each query; a numpy float64 where there is one query."""
+"""A measure's value for each query; a numpy float64 for one query."""
 Gain: TypeAlias = Literal["linear", "exp2"]
-
-_TOO_MUCH: Final = 1000
-"""2 to the power of a relevance from here on, summed, is no longer a float."""
 
 
 def hit_at_k(gains: npt.ArrayLike, k: int) -> Values:
-    """Whether anything relevant is among the first k.
+    """Return whether a relevant chunk is among the first k.
 
-    Some authors call it Recall@k: with one relevant chunk a query it is `recall_at_k`.
+    Some authors call it Recall@k; it equals `recall_at_k` if one chunk is relevant.
 
     Formula: 1 if found(k) ≥ 1, else 0
     Range: 0 or 1; its mean 0 to 1
@@ -49,7 +46,7 @@ def hit_at_k(gains: npt.ArrayLike, k: int) -> Values:
 
 
 def recall_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike) -> Values:
-    """Which share of all that is relevant is among the first k.
+    """Return the share of all relevant chunks that is among the first k.
 
     Formula: found(k) ÷ R
     Range: 0 to 1
@@ -62,7 +59,7 @@ def recall_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike) -> Values
 
 
 def precision_at_k(gains: npt.ArrayLike, k: int) -> Values:
-    """Which share of the first k is relevant, also of a ranking that is shorter than k.
+    """Return the share of the first k ranks with a relevant chunk, also beyond the ranking's end.
 
     Formula: found(k) ÷ k
     Range: 0 to 1
@@ -74,21 +71,10 @@ def precision_at_k(gains: npt.ArrayLike, k: int) -> Values:
     return _share(_count(_hits(gains, k)), k)
 
 
-def f1_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike) -> Values:
-    """Harmonic mean of precision and recall at k: high only where both are.
+def fbeta_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike, beta: float = 1.0) -> Values:
+    """Return the mean of precision and recall at k in which recall counts β times as much.
 
-    Formula: 2·found(k) ÷ (k + R)
-    Range: 0 to 1
-    Source: van Rijsbergen 1979
-
-    >>> f1_at_k([0, 1, 1, 0], 4, relevant=4).tolist()
-    0.5
-    """
-    return fbeta_at_k(gains, k, relevant, 1)
-
-
-def fbeta_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike, beta: float) -> Values:
-    """Precision and recall at k in one number, in which recall counts β times as much.
+    F1, the harmonic mean, has β = 1.
 
     Formula: (1 + β²)·found(k) ÷ (k + β²·R)
     Range: 0 to 1
@@ -102,7 +88,7 @@ def fbeta_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike, beta: floa
 
 
 def r_precision(gains: npt.ArrayLike, relevant: npt.ArrayLike) -> Values:
-    """Precision at R, where a perfect ranking has just found everything: there it equals recall.
+    """Return precision at R, which is also recall at R.
 
     Formula: found(R) ÷ R
     Range: 0 to 1
@@ -118,7 +104,7 @@ def r_precision(gains: npt.ArrayLike, relevant: npt.ArrayLike) -> Values:
 
 
 def reciprocal_rank(gains: npt.ArrayLike, k: int | None = None) -> Values:
-    """How early the first relevant chunk stands; the mean over queries is MRR.
+    """Return the reciprocal rank of the first relevant chunk; the mean over queries is MRR.
 
     Formula: 1 ÷ rank of the first relevant chunk, 0 if none
     Range: 0 to 1
@@ -135,10 +121,10 @@ def reciprocal_rank(gains: npt.ArrayLike, k: int | None = None) -> Values:
 def average_precision(
     gains: npt.ArrayLike, relevant: npt.ArrayLike, k: int | None = None
 ) -> Values:
-    """How early all relevant chunks stand; the mean over queries is MAP.
+    """Return the average precision at the ranks of relevant chunks; the mean is MAP.
 
-    A relevant chunk that is not among the first k counts as precision 0: the divisor is R and not
-    min(k, R), also with k (trec_eval's `map_cut`).
+    A relevant chunk beyond the first k counts as precision 0: the divisor is R, not min(k, R), as
+    in trec_eval's `map_cut`.
 
     Formula: Σ precision@i over the ranks i of relevant chunks, ÷ R
     Range: 0 to 1
@@ -155,7 +141,7 @@ def average_precision(
 
 
 def dcg(gains: npt.ArrayLike, k: int | None = None, *, gain: Gain = "linear") -> Values:
-    """Relevance among the first k, discounted by rank.
+    """Return the relevance among the first k, discounted by rank.
 
     Every rank is discounted by log2(i + 1), as in trec_eval; Järvelin and Kekäläinen leave the
     first ranks undiscounted. For relevance 0 and 1 both gains are the same.
@@ -163,9 +149,6 @@ def dcg(gains: npt.ArrayLike, k: int | None = None, *, gain: Gain = "linear") ->
     Formula: Σ_{i ≤ k} gain(rel_i) ÷ log2(i + 1), gain(r) = r or 2^r − 1
     Range: 0 and up
     Source: Järvelin and Kekäläinen 2002; gain 2^r − 1: Burges et al. 2005
-
-    Raises:
-        ValueError: a relevance from 1000 under "exp2".
 
     >>> dcg([[3, 0, 2], [0, 1, 0]]).round(4).tolist()
     [4.0, 0.6309]
@@ -178,43 +161,37 @@ def dcg(gains: npt.ArrayLike, k: int | None = None, *, gain: Gain = "linear") ->
 def ndcg(
     gains: npt.ArrayLike, judged: npt.ArrayLike, k: int | None = None, *, gain: Gain = "linear"
 ) -> Values:
-    """How close the order of the first k is to the best order, by degrees of relevance.
+    """Return DCG of the first k as a share of the best possible DCG.
 
-    The best ranking includes the chunks that were not found, and is cut at k like the ranking. Rows
-    of `judged` that already fall are not sorted again, which saves time for several k.
+    The best ranking includes the chunks that were not found, and is cut at k like the ranking.
 
     Formula: dcg@k ÷ dcg@k of the best ranking of all that is relevant
     Range: 0 to 1
     Source: Järvelin and Kekäläinen 2002; trec_eval, ndcg_cut
 
-    Raises:
-        ValueError: as for `dcg`.
-
     >>> ndcg([1, 0, 1, 0, 0], judged=[1, 1], k=5).round(4).tolist()
     0.9197
     """
-    best = _first(judged, None)
-    if not (best[..., 1:] <= best[..., :-1]).all():
-        best = np.sort(best, axis=-1)[..., ::-1]
+    best = np.sort(np.asarray(judged), axis=-1)[..., ::-1]
     shares = _share(_discounted(_first(gains, k), gain), _discounted(_first(best, k), gain))
-    # Where grades differ by next to nothing, rounding can lift a ranking over the best one.
+    # If grades differ by next to nothing, rounding can lift a ranking over the best one.
     return _values(np.asarray(np.minimum(shares, 1.0)))
 
 
 def roc_auc(
     gains: npt.ArrayLike, length: npt.ArrayLike, scores: npt.ArrayLike | None = None
 ) -> Values:
-    """How well the ranking keeps relevant and irrelevant chunks apart, within what was ranked.
+    """Return how well the ranking separates relevant from irrelevant chunks among the ranked ones.
 
     Chunks that were not ranked do not count, so a ranking that misses many can have 1. `scores`
-    (..., n) are the falling scores of the ranking. It is computed from the U statistic of Mann and
-    Whitney, 1 - (S - P(P + 1)/2) ÷ (P·N), with P relevant and N irrelevant chunks and S the sum of
-    the ranks of the relevant ones.
+    (..., n) are the scores of the ranking. It is computed from the U statistic of Mann and Whitney,
+    1 - (S - P(P + 1)/2) ÷ (P·N), with P relevant and N irrelevant chunks and S the sum of the ranks
+    of the relevant ones.
 
     Formula: share of pairs of a relevant and an irrelevant chunk ranked in that order, ties ½
     Range: 0 to 1; .5 by chance
-    Undefined: NaN where either kind is missing
-    Ties: equal scores count one half, by the mean of their ranks; without scores the order decides
+    Undefined: NaN if either kind is missing
+    Ties: equal scores have the mean of their ranks; without scores the order decides
     Source: Hanley and McNeil 1982
 
     >>> roc_auc([[1, 0, 1, 0], [0, 1, 0, 0]], length=[4, 2]).tolist()
@@ -222,28 +199,36 @@ def roc_auc(
     >>> roc_auc([1, 0, 1, 0], length=4, scores=[0.9, 0.5, 0.5, 0.1]).tolist()
     0.875
     """
-    ranked = _first(gains, None)
-    places = np.arange(1, ranked.shape[-1] + 1)
-    there = places <= np.asarray(length)[..., np.newaxis]
-    relevant = (ranked > 0) & there
-    # Whole and half numbers: exact in whatever order they are added.
-    if scores is None:
-        ranks = np.sum(np.where(relevant, places, 0), axis=-1, dtype=np.float64)
-    else:
-        ranks = np.sum(_mean_ranks(scores, there), axis=-1, where=relevant)
-    positive = _count(relevant)
-    pairs = positive * (_count(there) - positive)
-    return _share(pairs - (ranks - positive * (positive + 1) / 2), pairs, none=np.nan)
+    ranked = np.asarray(gains) > 0
+    lengths = np.broadcast_to(length, ranked.shape[:-1])
+    by = np.zeros(ranked.shape) if scores is None else np.broadcast_to(scores, ranked.shape)
+    values = np.full(lengths.shape, np.nan)
+    for query in np.ndindex(lengths.shape):
+        n = lengths[query]
+        values[query] = _auc(ranked[query][:n], None if scores is None else by[query][:n])
+    return _values(values)
+
+
+def _auc(relevant: npt.NDArray[np.bool_], scores: Floats | None) -> float:
+    """Return ROC-AUC of one ranking."""
+    ranks = np.arange(1.0, len(relevant) + 1)
+    if scores is not None:
+        _, places, counts = np.unique(-scores, return_inverse=True, return_counts=True)
+        ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    positive = int(relevant.sum())
+    pairs = positive * (len(relevant) - positive)
+    above = float(ranks[relevant].sum()) - positive * (positive + 1) / 2
+    return 1 - above / pairs if pairs else np.nan
 
 
 def waste_at_k(gains: npt.ArrayLike, tokens: npt.ArrayLike, k: int) -> Values:
-    """Which share of the tokens of the first k chunks is spent on irrelevant ones.
+    """Return the share of the tokens of the first k chunks that irrelevant chunks have.
 
-    `tokens` (..., n) are those of each chunk; NaN where its text is not known. Less is better.
+    `tokens` (..., n) are those of each chunk; NaN if its text is unknown. Less is better.
 
     Formula: tokens of the irrelevant chunks among the first k ÷ tokens of the first k
     Range: 0 to 1
-    Undefined: NaN where a text among the first k is not known, or none has a token
+    Undefined: NaN if a text among the first k is unknown, or none has a token
     Source: this project; after precision by tokens, Smith and Troynikov 2024
 
     >>> waste_at_k([0, 1, 0], [100, 300, 400], 2).tolist()
@@ -255,13 +240,8 @@ def waste_at_k(gains: npt.ArrayLike, tokens: npt.ArrayLike, k: int) -> Values:
 
 
 def _first(gains: npt.ArrayLike, k: int | None) -> npt.NDArray[Any]:
-    """The first k ranks, all for None, without a copy."""
-    ranked = np.asarray(gains)
-    if k is None:
-        return ranked
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ValueError(f"k must be an int of at least 1, got {k!r}")
-    return ranked[..., :k]
+    """Return the first k ranks, or all, without a copy."""
+    return np.asarray(gains)[..., :k]
 
 
 def _hits(gains: npt.ArrayLike, k: int | None) -> npt.NDArray[np.bool_]:
@@ -275,10 +255,10 @@ def _count(relevant: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
 
 
 def _summed(terms: Floats) -> Floats:
-    """Sum over the ranks, first to last; `terms` is overwritten.
+    """Return the sum over the ranks, from the first to the last; `terms` is overwritten.
 
-    numpy's own sum groups its terms by the length of the axis: a query's value would depend, in
-    its last digit, on how far its neighbours' rankings reach.
+    numpy's own sum groups its terms by the length of the axis, so a query's last digit would depend
+    on its neighbours' rankings.
     """
     if terms.shape[-1] == 0:
         return np.zeros(terms.shape[:-1])
@@ -286,7 +266,7 @@ def _summed(terms: Floats) -> Floats:
 
 
 def _share(part: npt.ArrayLike, whole: npt.ArrayLike, none: float = 0.0) -> Values:
-    """Part ÷ whole, `none` where the whole is 0."""
+    """Return part ÷ whole, or `none` if the whole is 0."""
     above, below = np.asarray(part), np.asarray(whole)
     result = np.full(np.broadcast_shapes(above.shape, below.shape), none)
     np.divide(above, below, out=result, where=below > 0)
@@ -299,27 +279,10 @@ def _values(result: Floats) -> Values:
 
 
 def _discounted(relevance: npt.NDArray[Any], gain: Gain) -> Floats:
-    """DCG of rankings that are cut already."""
+    """Return DCG of rankings that are already cut."""
     terms: Floats = np.maximum(relevance, 0, dtype=np.float64, order="C")
     if gain == "exp2":
-        most = terms.max(initial=0)
-        if most >= _TOO_MUCH:
-            raise ValueError(f"2^{most:g} - 1 is too large for gain 'exp2'; take gain 'linear'")
         np.exp2(terms, out=terms)
         terms -= 1
     terms /= np.log2(np.arange(2, terms.shape[-1] + 2))
     return _summed(terms)
-
-
-def _mean_ranks(scores: npt.ArrayLike, there: npt.NDArray[np.bool_]) -> Floats:
-    """(..., n): the mean of the first and the last rank that have the score of this one."""
-    by = np.asarray(scores)
-    places = np.arange(1, by.shape[-1] + 1, dtype=np.int32)
-    starts = np.ones(there.shape, np.bool_)
-    # Padding may have any score and is tied with nothing.
-    starts[..., 1:] = (by[..., 1:] != by[..., :-1]) | ~there[..., 1:]
-    earliest = np.maximum.accumulate(np.where(starts, places, np.int32(1)), axis=-1)
-    ends = np.roll(starts, -1, axis=-1)
-    ends[..., -1:] = True
-    latest = np.where(ends, places, np.int32(by.shape[-1]))[..., ::-1]
-    return (earliest + np.minimum.accumulate(latest, axis=-1)[..., ::-1]) / 2
