@@ -170,8 +170,10 @@ def command(read: Sequence[Sample], folder: Path, *options: str) -> Cost:
         "--no-cache",
     ]
     started, before = time.perf_counter(), getrusage(RUSAGE_CHILDREN)
+    # An installed package has byte code: without it, each process would compile all modules anew.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
-        [sys.executable, *words, *options], cwd=ROOT, capture_output=True, check=False
+        [sys.executable, *words, *options], cwd=ROOT, env=env, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr
     seconds, after = time.perf_counter() - started, getrusage(RUSAGE_CHILDREN)
@@ -198,7 +200,10 @@ def with_delay(read: Sequence[Sample], folder: Path) -> None:
             "floor": Cost(floor, 0),
             "bare openai": forked(bare, url, bodies),
             "whole path": forked(path, read, settings(url, folder / "delayed")),
-            "judge score": command(read, folder, *asking(url)),
+            "judge score": min(
+                (command(read, folder, *asking(url)) for _ in range(2)),
+                key=lambda cost: cost.seconds,
+            ),
         }
     print(f"{len(read)} answers, {DELAY_SECONDS * 1000:.0f} ms a call, {IN_FLIGHT} in flight")
     print_calls(costs["whole path"], len(read))
