@@ -29,7 +29,7 @@ from judge.protocols import Embedder, Judge
 from judge.signature import Signature, release
 
 if TYPE_CHECKING:
-    from judge.backends.openai import Capabilities, ChatModel, Connection, OpenAIModel, Server
+    from judge.backends.openai import Capabilities, ChatModel, Connection, Send
     from judge.backends.openai.batches import Provider
     from judge.backends.openai.client import Policy
 
@@ -62,7 +62,7 @@ class Judges(NamedTuple):
 class Served(NamedTuple):
     """A language model whose server was probed."""
 
-    model: "OpenAIModel"
+    model: "ChatModel"
     name: str
     """The server's name for the model."""
     options: tuple[str, ...]
@@ -79,24 +79,21 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
         ConfigError: no key, or a malformed address.
         JudgeUnavailable: the server cannot be reached, or refuses the key or the model.
     """
-    from judge.backends.openai import OpenAIModel, settle  # noqa: PLC0415
+    from judge.backends.openai import ChatModel, sender, settle  # noqa: PLC0415
 
     name = config.model or ""
     async with AsyncExitStack() as stack:
         connection = await _connected(config.model_copy(update={"patience": 0.0}), stack)
         settled = await settle(connection, name, REPLY_SCHEMA, None, _wanted(config))
-        model = OpenAIModel(connection, name, settled)
+        send = sender(connection, settled)
+        model = ChatModel(connection.server, name, settled, None, send)
         options = tuple(Signature.parse(model.signature).whole)[1:]  # behind its name
         yield Served(model, settled.served, options, _room(settled))
 
 
-MakeModel = Callable[["Server", str, "Capabilities", BackgroundStore | None], "ChatModel"]
-"""Makes a model from its server, its name, the options that it accepts, and the cache."""
-
-
 @asynccontextmanager
 async def compose(
-    config: Config, make_model: MakeModel | None = None, *, unknown: bool = False
+    config: Config, send: "Send | None" = None, *, unknown: bool = False
 ) -> AsyncGenerator[Judges]:
     """Open the judges that `config` describes, and close their connections on leaving.
 
@@ -104,9 +101,9 @@ async def compose(
 
     Args:
         config: the settings.
-        make_model: makes the model that is asked in the place of one on the server, which then is
-            neither probed nor connected to. Its replies never end a run.
-        unknown: the one of `RepeatedJudge`.
+        send: answers the requests instead of the server, which is then neither probed nor
+            connected to. Its replies never end a run.
+        unknown: as `RepeatedJudge` has it.
 
     Raises:
         ConfigError: no key, a malformed address, a cache that cannot be opened, or a model that
@@ -114,12 +111,12 @@ async def compose(
         JudgeUnavailable: the server cannot be reached, or refuses the key or the model.
     """
     async with AsyncExitStack() as stack:
-        asks = make_model is None and config.asks_server
+        asks = send is None and config.asks_server
         connection = await _connected(config, stack) if asks else None
         if not config.asks_model:
             yield alone(config, await _second(config, connection, stack))
             return
-        first = await _model_judges(config, connection, make_model, stack, unknown=unknown)
+        first = await _model_judges(config, connection, send, stack, unknown=unknown)
         if not config.fallback:
             yield first
             return
@@ -198,12 +195,12 @@ async def _local_judge(config: Config, stack: AsyncExitStack) -> Judge:
 async def _model_judges(
     config: Config,
     connection: "Connection | None",
-    make_model: MakeModel | None,
+    send: "Send | None",
     stack: AsyncExitStack,
     *,
     unknown: bool,
 ) -> Judges:
-    from judge.backends.openai import Budget, OpenAIModel, Server, settle  # noqa: PLC0415
+    from judge.backends.openai import Budget, ChatModel, Server, sender, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall  # noqa: PLC0415
 
     guarded = connection is not None
@@ -214,10 +211,12 @@ async def _model_judges(
     if connection:
         settled = await settle(connection, name, REPLY_SCHEMA, store, wanted)
         budget = Budget(config) if config.limited else None
-        model: ChatModel = OpenAIModel(connection, name, settled, store, budget)
-    elif make_model:
+        send = sender(connection, settled, budget)
+    else:
         settled = await recall(store, server.base_url, name, wanted) or wanted
-        model = make_model(server, name, settled, store)
+    if send is None:
+        raise RuntimeError("no server is connected, and nothing answers in its place")
+    model = ChatModel(server, name, settled, store, send)
     how = "remembered" if settled.remembered else "asked" if connection else "not asked yet"
     _LOG.info(
         "what the server takes (%s): %s", how, ", ".join(Signature.parse(model.signature).whole)

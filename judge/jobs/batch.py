@@ -14,10 +14,11 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple, Self
 from pydantic import Field, JsonValue
 from pydantic_core import to_json
 
-from judge.backends.openai.batch_model import WAITS, BatchModel, BatchReply, RequestKey
+from judge.backends.openai import Send
+from judge.backends.openai.batches import WAITS, BatchReply, RequestKey, ask_batch
 from judge.backends.openai.chat import PATHS
 from judge.backends.store import cache_folder
-from judge.compose import MakeModel, address, compose, open_provider, settled
+from judge.compose import address, compose, open_provider, settled
 from judge.config import Config, load_config
 from judge.errors import ConfigError, InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
@@ -287,8 +288,7 @@ async def watch(folder: BatchFolder, seconds: float | None) -> AsyncGenerator[li
             for file in folder.record.files:
                 if file.batch and file.state not in OVER:
                     now = await provider.status(file.batch)
-                    done, failed = now.counts
-                    state = {"state": now.status, "done": done, "failed": failed}
+                    state = {"state": now.status, "done": now.done, "failed": now.failed}
                     state |= {"outputs": now.outputs, "why": provider.why(now)}
                     folder.save(file.model_copy(update=state))
             sent = [file for file in folder.record.files if file.batch]
@@ -381,10 +381,10 @@ class Replies:
         with path.open("rb") as file:
             for line in file:
                 if reply := BatchReply.parse(line):
-                    if trouble := reply.trouble():
+                    if trouble := reply.trouble:
                         troubles[reply.key] = trouble
                     else:
-                        self.served = self.served or reply.served()
+                        self.served = self.served or reply.served
                         limits = self._places.setdefault(reply.key.digest, {})
                         limits[reply.key.limit] = (path, place)
                 place += len(line)
@@ -398,7 +398,7 @@ class Replies:
             with reading(path), path.open("rb") as file:
                 file.seek(place)
                 reply = BatchReply.parse(file.readline())
-            if reply and (limit == key.limit or reply.is_whole()):
+            if reply and (limit == key.limit or reply.is_whole):
                 return reply
         return None
 
@@ -546,8 +546,8 @@ def fill(
 
     replies = Replies(folder)
     known = {**folder.record.takes, "served": folder.record.takes["served"] or replies.served}
-    make_model = partial(BatchModel, find=replies.find, hand_on=note)
-    counts, reasons = asyncio.run(_judged(config, known, make_model, path))
+    send = partial(ask_batch, replies.find, note)
+    counts, reasons = asyncio.run(_judged(config, known, send, path))
     if len(replies) >= BARREN and not counts["judged"]:
         message = f"{config.model}: none of {len(replies):,} replies holds a usable verdict; "
         raise JudgeUnhealthy(
@@ -566,12 +566,12 @@ def fill(
 
 
 async def _judged(
-    config: Config, known: Mapping[str, JsonValue], make_model: MakeModel, path: Path
+    config: Config, known: Mapping[str, JsonValue], send: Send, path: Path
 ) -> tuple[Counter[str], Counter[str]]:
     """Return the counts of answers and claims, and the reasons for claims without a verdict."""
     counts, reasons = Counter[str](), Counter[str]()
     await settled(config, known)
-    async with compose(config, make_model) as judges:
+    async with compose(config, send) as judges:
         limit, paths = config.max_line, config.map
         samples = read_samples(path, on_bad=lambda _: None, max_line=limit, mapping=paths)
         async with aclosing(Evaluator(config, judge=judges).evaluate(samples)) as results:

@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from contextlib import aclosing
-from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -62,7 +61,7 @@ def forecast(
         InputError: the samples cannot be read.
         ConfigError: the cache cannot be read.
     """
-    from judge.backends.openai import CountingModel  # noqa: PLC0415  the SDK takes half a second
+    from judge.backends.openai import counting  # noqa: PLC0415  the SDK takes half a second
 
     on_bad = (lambda _: None) if skip_bad_lines else None
     found = check_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
@@ -75,9 +74,8 @@ def forecast(
     async def ask(settings: Config) -> tuple[Counter[str], int, int]:
         """Return the requests with these settings, the claims, and the claims with a verdict."""
         counts, claims, kept = Counter[str](), 0, 0
-        make_model = partial(CountingModel, counts=counts)
         read = read_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
-        async with compose(settings, make_model, unknown=True) as judges:
+        async with compose(settings, counting(counts), unknown=True) as judges:
             samples = drawn(read, made_from, config.seed)
             async with aclosing(Evaluator(settings, judge=judges).evaluate(samples)) as results:
                 async for result in results:

@@ -4,7 +4,7 @@ from judge.backends.openai.budget import Budget
 from judge.backends.openai.chat import Capabilities
 from judge.backends.openai.client import Connection, Policy
 from judge.backends.openai.embedder import OpenAIEmbedder
-from judge.backends.openai.model import ChatModel, CountingModel, OpenAIModel, SeededModel, settle
+from judge.backends.openai.model import ChatModel, SeededModel, Send, counting, sender, settle
 from judge.backends.openai.pace import Pace
 from judge.backends.openai.server import Server
 
@@ -13,12 +13,13 @@ __all__ = [
     "Capabilities",
     "ChatModel",
     "Connection",
-    "CountingModel",
     "OpenAIEmbedder",
-    "OpenAIModel",
     "Pace",
     "Policy",
     "SeededModel",
+    "Send",
     "Server",
+    "counting",
+    "sender",
     "settle",
 ]

@@ -1,23 +1,41 @@
-"""Send files of requests to a provider as batches, watch the batches, and fetch their output."""
+"""Provider batches: files of requests, which are sent to a provider, and their replies."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Container
+import hashlib
+import json
+import re
+from collections.abc import Awaitable, Callable, Container, Mapping
 from functools import partial
 from pathlib import Path
-from typing import IO, Annotated, Final, Literal, Self, TypeVar
+from typing import IO, Annotated, Final, NamedTuple, Self, TypeVar
 
+from httpx2 import Response
 from openai import AsyncOpenAI
-from pydantic import BaseModel, BeforeValidator, Field, JsonValue, ValidationError
+from pydantic import AliasPath, BaseModel, Field, JsonValue, ValidationError
 
-from judge.backends.openai.client import CONNECT_SECONDS, Policy
-from judge.backends.openai.failures import Failure, brief, from_error
+from judge.backends.openai.chat import LIMITS, PATHS, reply_limit
+from judge.backends.openai.client import CONNECT_SECONDS, Exchange, Policy
+from judge.backends.openai.completion import Completion, read_completion
+from judge.backends.openai.failures import (
+    Failure,
+    brief,
+    broken,
+    from_error,
+    from_refusal,
+    read_refusal,
+)
 from judge.backends.openai.server import Server
 from judge.config import Endpoint
 from judge.errors import JudgeError, JudgeUnavailable, JudgeUnhealthy, RunError
 from judge.records import UnscoredReason
 
 T = TypeVar("T")
+_Model = TypeVar("_Model", bound=BaseModel)
 
+WAITS: Final = "waits for the reply to a batch"
+"""The detail of an outcome that a reply may still bring."""
+_ID: Final = re.compile(r"judge-([0-9a-f]{40})-(\d+)")
+_FINE: Final = 200
 _LISTED: Final = 100
 """The number of newest batches that are searched for one that was sent already."""
 _USELESS: Final = frozenset({"failed", "cancelling", "cancelled"})
@@ -25,10 +43,6 @@ _USELESS: Final = frozenset({"failed", "cancelling", "cancelled"})
 _MARK: Final = "judge"
 """The key, in a batch's metadata, of the hash of its file."""
 _AGAIN: Final = "free some space, and run the same command again"
-_ENDPOINTS: Final[dict[Endpoint, Literal["/v1/chat/completions", "/v1/responses"]]] = {
-    "chat": "/v1/chat/completions",
-    "responses": "/v1/responses",
-}
 _STEP: Final = "mend that, and run the same command again"
 _NO_BATCHES: Final = (
     "there is no Batch API at this address: write the folder with another --base-url, or have its "
@@ -37,49 +51,140 @@ _NO_BATCHES: Final = (
 _NOT_FOUND: Final = frozenset({404, 405})
 
 
-class _Counts(BaseModel):
-    completed: int = 0
-    failed: int = 0
+class RequestKey(NamedTuple):
+    """The name of a request in a batch, made from its body."""
+
+    digest: str
+    """Hash of the request without the limit on the reply."""
+    limit: int
+    """Limit on the reply, in tokens."""
+
+    @classmethod
+    def of(cls, body: Mapping[str, JsonValue]) -> Self:
+        """Return the key of a request's body."""
+        rest = {name: value for name, value in body.items() if name not in LIMITS}
+        written = json.dumps(rest, sort_keys=True).encode()
+        return cls(hashlib.sha256(written).hexdigest()[:40], reply_limit(body))
+
+    @classmethod
+    def parse(cls, text: object) -> Self | None:
+        """Return the key with this text, or None if judge made no such key.
+
+        >>> RequestKey.parse(str(RequestKey("ab" * 20, 512)))
+        RequestKey(digest='abababababababababababababababababababab', limit=512)
+        """
+        found = _ID.fullmatch(text) if isinstance(text, str) else None
+        return cls(found[1], int(found[2])) if found else None
+
+    def __str__(self) -> str:
+        return f"judge-{self.digest}-{self.limit}"
+
+
+class BatchReply(NamedTuple):
+    """One line of a provider's output."""
+
+    key: RequestKey
+    status: int
+    """HTTP status; 0 if the provider did not send the request."""
+    body: str
+    """The response's body; or why the provider did not send the request."""
+
+    @classmethod
+    def parse(cls, line: bytes) -> "BatchReply | None":
+        """Return the reply in a line of output, or None if it answers no request of judge."""
+        try:
+            read = json.loads(line)
+            key = RequestKey.parse(read.get("custom_id")) if isinstance(read, dict) else None
+            if key is None:
+                return None
+            response, error = read.get("response"), read.get("error")
+            if not isinstance(response, dict):
+                said = (
+                    error.get("message") or error.get("code") if isinstance(error, dict) else error
+                )
+                return cls(key, 0, str(said or "no response"))
+            status = response.get("status_code")
+            return cls(key, status if type(status) is int else 0, json.dumps(response.get("body")))
+        except (ValueError, RecursionError):
+            return None
+
+    @property
+    def outcome(self) -> Completion | Failure:
+        """Its completion or its failure."""
+        if self.status != _FINE:
+            return from_refusal(read_refusal(self.status, self.body))
+        try:
+            return read_completion(self.body)
+        except ValueError:
+            return broken(self.status, self.body)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a reply that was not cut."""
+        return isinstance(self.outcome, Completion) and self.outcome.finish != "length"
+
+    @property
+    def served(self) -> str:
+        """The model that the server names, or an empty text."""
+        return self.outcome.model if isinstance(self.outcome, Completion) else ""
+
+    @property
+    def trouble(self) -> str:
+        """The failure for which the request must be sent again; empty for a reply."""
+        outcome = self.outcome
+        if not self.status:
+            return self.body
+        failed = isinstance(outcome, Failure) and (outcome.again or outcome.step)
+        return outcome.detail if isinstance(outcome, Failure) and failed else ""
+
+
+async def ask_batch(
+    find: Callable[[RequestKey], BatchReply | None],
+    hand_on: Callable[[RequestKey, Mapping[str, JsonValue]], None],
+    body: Mapping[str, JsonValue],
+    deadline: float | None,  # noqa: ARG001  nothing is waited for
+) -> Exchange[Completion]:
+    """Return the reply to `body` that `find` returns, or a failure with the detail `WAITS`.
+
+    `hand_on` is called with each request without a reply. The first two arguments make it a
+    `judge.backends.openai.model.Send`.
+    """
+    key = RequestKey.of(body)
+    if reply := find(key):
+        return Exchange(reply.outcome, 0.0, 0)
+    hand_on(key, body)
+    return Exchange(Failure(UnscoredReason.CONNECTION, WAITS, again=False), 0.0, 0)
 
 
 class _Trouble(BaseModel):
     message: str = ""
 
 
-class _Troubles(BaseModel):
-    data: Annotated[list[_Trouble], BeforeValidator(lambda given: given or [])] = []
-
-
 class Batch(BaseModel):
     """A provider's record of a batch."""
 
-    id: str
+    id: Annotated[str, Field(min_length=1)]
     status: str
     """`validating in_progress finalizing completed failed expired cancelling cancelled`."""
     output_file_id: str | None = None
     error_file_id: str | None = None
-    request_counts: _Counts | None = None
-    errors: _Troubles | None = None
-    metadata: dict[str, JsonValue] | None = None
+    done: int = Field(default=0, validation_alias=AliasPath("request_counts", "completed"))
+    """The number of answered requests."""
+    failed: int = Field(default=0, validation_alias=AliasPath("request_counts", "failed"))
+    """The number of failed requests."""
+    digest: JsonValue = Field(default=None, validation_alias=AliasPath("metadata", _MARK))
+    """The hash of its file."""
+    troubles: list[_Trouble] | None = Field(
+        default=None, validation_alias=AliasPath("errors", "data")
+    )
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """The existing files of replies and of errors."""
         return tuple(each for each in (self.output_file_id, self.error_file_id) if each)
 
-    @property
-    def counts(self) -> tuple[int, int]:
-        """The numbers of answered and of failed requests."""
-        counts = self.request_counts or _Counts()
-        return counts.completed, counts.failed
 
-    @property
-    def why(self) -> str:
-        """The provider's error messages, joined; empty without an error."""
-        return "; ".join(each.message for each in (self.errors or _Troubles()).data)
-
-
-class _Named(BaseModel):
+class _File(BaseModel):
     id: Annotated[str, Field(min_length=1)]
 
 
@@ -108,55 +213,55 @@ class Provider:
         await self._client.close()
 
     async def find(self, digest: str, known: Container[str]) -> Batch | None:
-        """Return the newest batch of a file with this hash, or None.
+        """Return the newest usable batch of a file with this hash, or None.
 
         Batches that are `known` belong to an earlier file and do not count.
         """
-        return _sent(await self._call("GET /batches", self._list), digest, known)
+        return await self._call("GET /batches", partial(self._find, digest, known))
 
     async def send(
         self, path: Path, digest: str, known: Container[str], endpoint: Endpoint = "chat"
     ) -> Batch:
         """Upload a file and start a batch for it; `known` is the one of `find`."""
 
-        async def upload() -> _Named:
+        async def upload() -> _File:
             with path.open("rb") as file:
                 raw = await self._client.files.with_raw_response.create(
                     file=(path.name, file), purpose="batch"
                 )
-            return _Named.model_validate_json(raw.content)
+            return _File.model_validate_json(raw.content)
 
         file = await self._call("POST /files", upload, whole=True)
+        order = {
+            "input_file_id": file.id,
+            "endpoint": f"/v1{PATHS[endpoint]}",
+            "completion_window": "24h",
+            "metadata": {_MARK: digest},
+        }
         ordered = False
 
-        async def order() -> Batch:
+        async def start() -> Batch:
             nonlocal ordered
-            # After the first attempt, it may be the answer alone that was lost.
-            if ordered and (found := _sent(await self._list(), digest, known)):
+            # After the first attempt, perhaps only the answer was lost.
+            if ordered and (found := await self._find(digest, known)):
                 return found
             ordered = True
-            raw = await self._client.batches.with_raw_response.create(
-                input_file_id=file.id,
-                endpoint=_ENDPOINTS[endpoint],
-                completion_window="24h",
-                metadata={_MARK: digest},
-            )
-            return Batch.model_validate_json(raw.content)
+            return _read(Batch, await self._client.post("/batches", cast_to=Response, body=order))
 
-        return await self._call("POST /batches", order)
+        return await self._call("POST /batches", start)
 
     async def status(self, batch: str) -> Batch:
         """Return the current record of a batch."""
+        path = f"/batches/{batch}"
 
         async def look() -> Batch:
-            raw = await self._client.batches.with_raw_response.retrieve(batch)
-            return Batch.model_validate_json(raw.content)
+            return _read(Batch, await self._client.get(path, cast_to=Response))
 
-        return await self._call(f"GET /batches/{batch}", look)
+        return await self._call(f"GET {path}", look)
 
     def why(self, batch: Batch) -> str:
-        """Return a batch's error messages on one line, without secrets."""
-        return brief(self._server.hide(batch.why))
+        """Return a batch's error messages on one line, without secrets; empty without an error."""
+        return brief(self._server.hide("; ".join(each.message for each in batch.troubles or ())))
 
     async def fetch(self, file: str, copy: IO[bytes]) -> None:
         """Download a file into `copy`, replacing its content.
@@ -179,9 +284,13 @@ class Provider:
 
         await self._call(f"GET /files/{file}/content", save, whole=True)
 
-    async def _list(self) -> _List:
-        raw = await self._client.batches.with_raw_response.list(limit=_LISTED)
-        return _List.model_validate_json(raw.content)
+    async def _find(self, digest: str, known: Container[str]) -> Batch | None:
+        path = f"/batches?limit={_LISTED}"
+        for batch in _read(_List, await self._client.get(path, cast_to=Response)).data:
+            usable = batch.id not in known and batch.status not in _USELESS
+            if usable and batch.digest == digest:
+                return batch
+        return None
 
     async def _call(
         self, what: str, attempt: Callable[[], Awaitable[T]], *, whole: bool = False
@@ -190,7 +299,25 @@ class Provider:
 
         The transfer of a `whole` file has no time limit; any other request has `--timeout`.
         """
-        outcome, _ = await self._policy.persist(partial(self._once, attempt, whole), None)
+
+        async def once(end: float) -> T | Failure:
+            now = asyncio.get_running_loop().time()
+            try:
+                async with asyncio.timeout_at(
+                    end if whole else min(end, now + self._policy.timeout)
+                ) as limit:
+                    return await attempt()
+            except ValidationError:
+                return Failure(UnscoredReason.SERVER_ERROR, "no answer in what came")
+            except JudgeError:
+                raise
+            except Exception as error:  # noqa: BLE001  the transport raises errors of its own
+                if limit.expired():
+                    slow = "no whole answer in time; raise JUDGE_TIMEOUT"
+                    return Failure(UnscoredReason.TIMEOUT, slow)
+                return from_error(error, self._server.hide)
+
+        outcome, _ = await self._policy.persist(once, None)
         if isinstance(outcome, Failure):
             method, _, path = what.partition(" ")
             where = f"{method} {self.base_url}{path}: {outcome.detail}"
@@ -203,29 +330,6 @@ class Provider:
             raise JudgeUnavailable(f"{where}; {outcome.step.format(option='--model') or _STEP}")
         return outcome
 
-    async def _once(
-        self,
-        attempt: Callable[[], Awaitable[T]],
-        whole: bool,  # noqa: FBT001  given by `partial`
-        end: float,
-    ) -> T | Failure:
-        if not whole:
-            end = min(end, asyncio.get_running_loop().time() + self._policy.timeout)
-        try:
-            async with asyncio.timeout_at(end) as limit:
-                return await attempt()
-        except ValidationError:
-            return Failure(UnscoredReason.SERVER_ERROR, "no answer in what came")
-        except JudgeError:
-            raise
-        except Exception as error:  # noqa: BLE001  the transport raises errors of its own as well
-            if limit.expired():
-                slow = "no whole answer in time; raise JUDGE_TIMEOUT"
-                return Failure(UnscoredReason.TIMEOUT, slow)
-            return from_error(error, self._server.hide)
 
-
-def _sent(listed: _List, digest: str, known: Container[str]) -> Batch | None:
-    """Return the batch of a file with this hash that is usable and not known."""
-    fresh = (each for each in listed.data if each.id not in known and each.status not in _USELESS)
-    return next((each for each in fresh if (each.metadata or {}).get(_MARK) == digest), None)
+def _read(model: type[_Model], response: Response) -> _Model:
+    return model.model_validate_json(response.content)

@@ -11,11 +11,15 @@ from judge.config import Endpoint
 from judge.protocols import Store
 from judge.records import ChatRequest, Record
 from judge.signature import Signature, part
+from judge.text.fold import estimate_tokens
 
 Format = Literal["json_schema", "json_object+schema", "json_object", "text"]
 
 PATHS: Final[Mapping[Endpoint, str]] = {"chat": "/chat/completions", "responses": "/responses"}
 """The path of each endpoint below the base URL."""
+
+LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+"""The names of the field that limits the reply."""
 
 SEED: Final = 7
 
@@ -186,3 +190,15 @@ def _later(seed: JsonValue, by: int) -> JsonValue:
 
 def _written(fields: Mapping[str, JsonValue]) -> bytes:
     return json.dumps(fields, sort_keys=True).encode()
+
+
+def prompt_tokens(body: Mapping[str, JsonValue]) -> int:
+    """Return the estimated tokens of the messages in a request's body."""
+    messages = body.get("messages") or body.get("input")
+    listed = messages if isinstance(messages, list) else []
+    return sum(estimate_tokens(str(each["content"])) for each in listed if isinstance(each, dict))
+
+
+def reply_limit(body: Mapping[str, JsonValue]) -> int:
+    """Return the limit on the reply in a request's body, in tokens; 0 without a limit."""
+    return int(str(next((body[name] for name in LIMITS if name in body), 0)))

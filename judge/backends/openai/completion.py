@@ -1,13 +1,16 @@
 """Read the reply in a response's body, of either endpoint."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from pydantic import JsonValue
 
+from judge.backends.openai.chat import prompt_tokens
 from judge.backends.openai.failures import brief
 from judge.records.exchange import MOST_TOKENS
+from judge.text.fold import estimate_tokens
 
 _Object = dict[str, JsonValue]
 Finish = Literal["stop", "length", "refusal", "content_filter"]
@@ -53,6 +56,17 @@ class Completion:
     """The server's count of prompt tokens; may be null."""
     reply_tokens: int | None
     """The server's count of reply tokens; may be null."""
+
+    def spent(self, body: Mapping[str, JsonValue]) -> tuple[int, int]:
+        """Return the tokens of prompt and reply; an absent count is estimated.
+
+        `body` is the request's.
+        """
+        prompt, reply = self.prompt_tokens, self.reply_tokens
+        return (
+            prompt_tokens(body) if prompt is None else prompt,
+            estimate_tokens(self.text) if reply is None else reply,
+        )
 
 
 def read_completion(text: str) -> Completion:

@@ -2,9 +2,8 @@
 
 import logging
 import re
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from pydantic import JsonValue
@@ -13,8 +12,10 @@ from judge.backends.openai.budget import Budget
 from judge.backends.openai.chat import (
     EVERYTHING,
     Capabilities,
+    prompt_tokens,
     recall,
     remember,
+    reply_limit,
 )
 from judge.backends.openai.client import Connection, Exchange, hopeless, unavailable
 from judge.backends.openai.completion import Completion, read_completion
@@ -23,11 +24,11 @@ from judge.backends.openai.server import Server
 from judge.errors import JudgeUnavailable
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
-from judge.text.fold import estimate_tokens
 
 _LOG: Final = logging.getLogger("judge")
 _SPARSE: Final = 8
 """Characters a token stands for at most; English has four or five, Chinese fewer than two."""
+_PROBED_ANEW: Final = "the same command will find out anew what it takes"
 _LONG: Final = 4000
 """Characters of a prompt that might not fit."""
 _WARNINGS: Final = 20
@@ -121,29 +122,81 @@ def _refused(failure: Failure, body: Mapping[str, JsonValue]) -> str | None:
     return refusal.field(body) if refusal and asked else None
 
 
-class ChatModel(ABC):
-    """A model that is asked by requests in OpenAI's form; a subclass sends them.
+Send = Callable[[Mapping[str, JsonValue], float | None], Awaitable[Exchange[Completion]]]
+"""Sends the body of a request, until a deadline on the event loop's clock; None for no deadline."""
+
+
+def sender(connection: Connection, settled: Capabilities, budget: Budget | None = None) -> Send:
+    """Return the function that posts requests to a server.
+
+    Once the budget is spent, each request fails with the reason `budget`.
+    """
+
+    async def send(body: Mapping[str, JsonValue], deadline: float | None) -> Exchange[Completion]:
+        tokens, prompt, reply = 0 if budget is None else prompt_tokens(body), 0, 0
+        if budget and not budget.begin(tokens):
+            detail = f"the budget is spent ({budget.over})"
+            return Exchange(Failure(UnscoredReason.BUDGET, detail, again=False), 0.0, 0)
+        try:
+            exchange = await connection.ask(
+                settled.path, body, read_completion, deadline=deadline, spent=_tokens
+            )
+            if budget and isinstance(exchange.outcome, Completion):
+                prompt, reply = exchange.outcome.spent(body)
+        finally:
+            if budget:
+                budget.end(tokens, prompt, reply)
+        return exchange
+
+    return send
+
+
+def counting(counts: Counter[str]) -> Send:
+    """Return a function that sends nothing, and fails each request with the reason `budget`.
+
+    It adds up `calls`, `prompt_tokens` and `reply_tokens`; a reply counts as a fifth of its limit.
+    """
+
+    async def send(
+        body: Mapping[str, JsonValue],
+        deadline: float | None,  # noqa: ARG001  nothing is waited for
+    ) -> Exchange[Completion]:
+        counts["calls"] += 1
+        counts["prompt_tokens"] += prompt_tokens(body)
+        counts["reply_tokens"] += reply_limit(body) // 5
+        return Exchange(Failure(UnscoredReason.BUDGET, "nothing is sent", again=False), 0.0, 0)
+
+    return send
+
+
+class ChatModel:
+    """A `judge.protocols.Model` that is asked by requests in OpenAI's form.
 
     Args:
         server: where the model runs.
         model: its name there.
         capabilities: the options that `settle` found.
         memory: the store that remembers them, corrected once they no longer hold.
+        send: sends the requests.
     """
 
-    step = "the same command will find out anew what it takes"
-    """What to do where the server no longer takes an option."""
-
     def __init__(
-        self, server: Server, model: str, capabilities: Capabilities, memory: Store | None = None
+        self,
+        server: Server,
+        model: str,
+        capabilities: Capabilities,
+        memory: Store | None,
+        send: Send,
     ) -> None:
         self._server = server
         self._model = model
         self._capabilities = capabilities
         self._memory = memory
-        self._weighed = False
+        self._send = send
+        self._checked_length = False
         self._warned: set[tuple[str, str]] = set()
-        self._taken = 0
+        self._longest_limit = 0
+        """The highest limit on a reply that the server accepted."""
 
     @property
     def signature(self) -> str:
@@ -154,12 +207,6 @@ class ChatModel(ABC):
         """Return the signature of requests with this seed."""
         return self._capabilities.signature(self._model, self._server.host, seed)
 
-    @abstractmethod
-    async def send(
-        self, body: Mapping[str, JsonValue], deadline: float | None
-    ) -> Exchange[Completion]:
-        """Return what becomes of a request's body."""
-
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask once, retries included. A failure of the world is a value.
 
@@ -168,7 +215,7 @@ class ChatModel(ABC):
                 takes an option that was settled: nothing steps down in the middle of a run.
         """
         body = self._capabilities.body(self._model, request)
-        exchange = await self.send(body, request.deadline)
+        exchange = await self._send(body, request.deadline)
         outcome, seconds, retries = exchange.outcome, exchange.seconds, exchange.retries
         if isinstance(outcome, Failure):
             too_many = self._exceeds(outcome, body)
@@ -182,16 +229,16 @@ class ChatModel(ABC):
                 retries=retries,
                 refused=status in _SAYS_NO,
             )
-        self._taken = max(self._taken, request.max_tokens)
-        await self._compare(outcome.model)
-        prompt, reply = outcome.prompt_tokens, outcome.reply_tokens
-        self._weigh(prompt, len(request.system) + len(request.user))
+        self._longest_limit = max(self._longest_limit, request.max_tokens)
+        await self._note_model(outcome.model)
+        self._check_length(outcome.prompt_tokens, len(request.system) + len(request.user))
+        prompt, reply = outcome.spent(body)
         return ChatReply(
             text=outcome.text,
             finish=outcome.finish,
             model=outcome.model or self._model,
-            prompt_tokens=_prompt_tokens(request) if prompt is None else prompt,
-            reply_tokens=estimate_tokens(outcome.text) if reply is None else reply,
+            prompt_tokens=prompt,
+            reply_tokens=reply,
             seconds=seconds,
             retries=retries,
         )
@@ -201,7 +248,7 @@ class ChatModel(ABC):
         name, refusal = self._capabilities.limit, failure.refusal
         if refusal is None or refusal.status not in _REFUSES or refusal.field(body) != name:
             return False
-        return 0 < self._taken < int(str(body[name]))
+        return 0 < self._longest_limit < int(str(body[name]))
 
     async def _check(self, failure: Failure, body: Mapping[str, JsonValue]) -> None:
         """Raise JudgeUnavailable if the failure is about an option: the next would fail, too."""
@@ -216,7 +263,7 @@ class ChatModel(ABC):
         self._memory = None  # what served since is not to bring it back
         # A message alone may quote what is judged: that is no reason to stop all the others.
         if field := refusal.named_field(body):
-            step = self.step
+            step = _PROBED_ANEW
             if field == self._capabilities.limit:
                 # It may be taken, and only be too high for a model: no probe finds that out.
                 step += ", or try a smaller --max-reply-tokens"
@@ -226,7 +273,7 @@ class ChatModel(ABC):
                 f"the server no longer takes {field!r} ({failure.detail}); {step}",
             )
 
-    async def _compare(self, served: str) -> None:
+    async def _note_model(self, served: str) -> None:
         """Log and remember a change of the serving model."""
         before = self._capabilities.served
         if served in {"", before}:
@@ -241,98 +288,22 @@ class ChatModel(ABC):
                 "the server now answers with model %r, and no longer with %r", served, before
             )
 
-    def _weigh(self, tokens: int | None, characters: int) -> None:
+    def _check_length(self, tokens: int | None, characters: int) -> None:
         """Warn once if a prompt may have been cut, as Ollama does beyond its context length."""
-        if not tokens or self._weighed or characters < _LONG or tokens * _SPARSE >= characters:
+        if (
+            not tokens
+            or self._checked_length
+            or characters < _LONG
+            or tokens * _SPARSE >= characters
+        ):
             return
-        self._weighed = True
+        self._checked_length = True
         _LOG.warning(
             "the server counted %d tokens in a prompt of %d characters; if it cuts prompts, raise "
             "its context length or lower --max-evidence-tokens",
             tokens,
             characters,
         )
-
-
-class OpenAIModel(ChatModel):
-    """A model of a server that is asked over the network; the connection outlives it.
-
-    Its `budget` says what may be spent; once it is spent, each request fails for that.
-    """
-
-    def __init__(
-        self,
-        connection: Connection,
-        model: str,
-        capabilities: Capabilities,
-        memory: Store | None = None,
-        budget: Budget | None = None,
-    ) -> None:
-        super().__init__(connection.server, model, capabilities, memory)
-        self._connection = connection
-        self._budget = budget
-
-    async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
-        """Ask once, within the budget. Errors as in `ChatModel`."""
-        if self._budget is None:
-            return await super().chat(request)
-        tokens = _prompt_tokens(request)
-        if not self._budget.begin(tokens):
-            detail = f"the budget is spent ({self._budget.over})"
-            return ChatFailure(reason=UnscoredReason.BUDGET, detail=detail, seconds=0.0)
-        prompt = reply = 0
-        try:
-            answer = await super().chat(request)
-            if isinstance(answer, ChatReply):
-                prompt, reply = answer.prompt_tokens, answer.reply_tokens
-        finally:
-            self._budget.end(tokens, prompt, reply)
-        return answer
-
-    async def send(
-        self, body: Mapping[str, JsonValue], deadline: float | None
-    ) -> Exchange[Completion]:
-        """Post the body to the server."""
-        path = self._capabilities.path
-        return await self._connection.ask(
-            path, body, read_completion, deadline=deadline, spent=_tokens
-        )
-
-
-class CountingModel(ChatModel):
-    """Sends nothing: adds up `calls`, `prompt_tokens` and `reply_tokens` of all requests.
-
-    A reply counts as a fifth of its limit. Each request fails for the budget's sake.
-    """
-
-    def __init__(
-        self,
-        server: Server,
-        model: str,
-        capabilities: Capabilities,
-        memory: Store | None,
-        *,
-        counts: Counter[str],
-    ) -> None:
-        super().__init__(server, model, capabilities, memory)
-        self._counts = counts
-
-    async def chat(self, request: ChatRequest) -> ChatFailure:
-        """Count a request."""
-        self._counts["calls"] += 1
-        self._counts["prompt_tokens"] += _prompt_tokens(request)
-        self._counts["reply_tokens"] += request.max_tokens // 5
-        return ChatFailure(reason=UnscoredReason.BUDGET, detail="nothing is sent", seconds=0.0)
-
-    async def send(
-        self, body: Mapping[str, JsonValue], deadline: float | None
-    ) -> Exchange[Completion]:
-        """Raise: nothing is sent."""
-        raise NotImplementedError
-
-
-def _prompt_tokens(request: ChatRequest) -> int:
-    return estimate_tokens(request.system) + estimate_tokens(request.user)
 
 
 class SeededModel:

@@ -8,7 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from judge.backends.fake import FakeStore
-from judge.backends.openai import Capabilities, Connection, OpenAIModel, Policy, settle
+from judge.backends.openai import Capabilities, ChatModel, Connection, Policy, sender, settle
 from judge.backends.openai.chat import recall, remember
 from judge.errors import JudgeUnavailable
 from judge.protocols import Store
@@ -153,7 +153,7 @@ def test_who_does_not_answer_is_asked_three_times_and_it_is_said_once(
 
 def run(
     url: str,
-    use: Callable[[OpenAIModel, Connection], Awaitable[object]],
+    use: Callable[[ChatModel, Connection], Awaitable[object]],
     settled: Capabilities | None = None,
     memory: FakeStore | None = None,
 ) -> object:
@@ -161,7 +161,9 @@ def run(
         policy = Policy(timeout=5.0, attempts=3, first_wait=0.004)
         async with Connection(url, KEY, policy=policy) as connection:
             capabilities = settled or Capabilities(served="m")
-            return await use(OpenAIModel(connection, "m", capabilities, memory), connection)
+            send = sender(connection, capabilities)
+            model = ChatModel(connection.server, "m", capabilities, memory, send)
+            return await use(model, connection)
 
     return asyncio.run(main())
 
@@ -224,7 +226,7 @@ def test_nothing_steps_down_in_the_middle_of_a_run(question: ChatRequest) -> Non
 def test_a_message_that_may_quote_what_is_judged_stops_nobody(
     question: ChatRequest, code: int
 ) -> None:
-    async def use(model: OpenAIModel, _: Connection) -> object:
+    async def use(model: ChatModel, _: Connection) -> object:
         return [await model.chat(question) for _ in range(2)]
 
     memory = FakeStore()
@@ -247,7 +249,7 @@ def test_another_model_behind_the_name_is_told_and_remembered(
 ) -> None:
     signatures = []
 
-    async def use(model: OpenAIModel, _: Connection) -> object:
+    async def use(model: ChatModel, _: Connection) -> object:
         signatures.append(model.signature)
         for _name in names:
             await model.chat(question)
@@ -277,7 +279,7 @@ def test_a_prompt_that_seems_cut_is_told_once(
     usage: JsonValue = {"prompt_tokens": counted, "completion_tokens": 1}
     long = question.model_copy(update={"system": "", "user": "字" * 4000})
 
-    async def ask(model: OpenAIModel, _: Connection) -> None:
+    async def ask(model: ChatModel, _: Connection) -> None:
         for _again in range(2):
             await model.chat(long)
 
