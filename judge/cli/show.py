@@ -10,7 +10,7 @@ import typer
 
 from judge.cli.options import RUN, chosen, takes_language
 from judge.cli.render.answers import Part, conflict, print_answer, print_list
-from judge.cli.terminal import lang_option, output
+from judge.cli.terminal import Page, lang_option, output
 from judge.errors import ConfigError, RunError
 from judge.inputs.runs import read_results, samples_of
 from judge.records import SampleResult
@@ -138,12 +138,8 @@ def _show_answers(run: Path, qids: Sequence[str], words: Collection[QuadrantWord
         if result.cell is not None and not set(words).issubset(result.cell.words):
             actual = ", ".join(result.cell.words)
             raise RunError(f"{run}: answer {result.qid!r} is not in that cell; it is {actual}")
-    samples = samples_of(run, results)
     with output() as page:
-        for position, result in enumerate(results):
-            if position:
-                page.blank()
-            print_answer(result, samples.get(result.qid), page)
+        _print_answers(run, results, page)
 
 
 def _show_cell(run: Path, words: Collection[QuadrantWord], count: int, skip: int) -> None:
@@ -163,14 +159,21 @@ def _show_cell(run: Path, words: Collection[QuadrantWord], count: int, skip: int
     if total <= skip:
         found = f"{counted(total, 'answer')} in {cell}"
         raise RunError(f"{run}: --skip {skip} leaves none of {found}")
-    samples = samples_of(run, shown)
     with output() as page:
-        for result in shown:
-            print_answer(result, samples.get(result.qid), page)
-            page.blank()
+        _print_answers(run, shown, page)
+        page.blank()
         last = min(total, skip + count)
         places = f"{last:,}" if last == skip + 1 else f"{skip + 1:,} to {last:,}"
         page.copied(f"{places} of {total:,} in {cell}", "bold")
         if last < total:
             options = f"--cell {cell}{'' if count == 1 else f' -n {count}'}{lang_option()}"
             page.copied(f"next: judge show {shlex.quote(str(run))} {options} --skip {last}")
+
+
+def _print_answers(run: Path, results: Sequence[SampleResult], page: Page) -> None:
+    samples = samples_of(run, results)
+    for position, result in enumerate(results):
+        if position:
+            page.blank()
+        sample = samples.get(result.qid)
+        print_answer(result, sample, page, is_gone=sample is None)

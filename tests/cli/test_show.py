@@ -181,28 +181,6 @@ def test_a_fallback_is_listed_as_what_it_is(tmp_path: Path) -> None:
 
 
 PAID = line("x", "It is paid.", {"a": "It is paid."})
-# What gold said when the run was made, and what it says later.
-CHANGED: list[tuple[dict[str, JsonValue], dict[str, JsonValue]]] = [
-    ({"gold_evidence": ["a"]}, {"gold_evidence": ["b"]}),
-    ({"gold_evidence": ["b"]}, {"relevance": {"a": 1}}),
-    ({"gold_evidence": ["a"]}, {"gold_evidence": ["a", "b"]}),
-    ({"gold_evidence": ["a", "b"]}, {"gold_evidence": ["a"]}),
-    ({"gold_evidence": ["b"]}, {}),
-    ({"gold_evidence": []}, {"gold_evidence": ["b"]}),
-]
-
-
-def test_gold_that_has_changed_since_is_not_listed(tmp_path: Path) -> None:
-    def labels(qid: str) -> set[str]:
-        return {each.split("  ")[0] for each in judge("show", run, qid).out.splitlines()}
-
-    source = tmp_path / "in.jsonl"
-    write(source, [PAID | {"qid": f"q{n}"} | gold for n, (gold, _) in enumerate(CHANGED)])
-    run = scored(source, tmp_path / "run")
-    assert labels("q0") >= {"cell", "found"}
-    write(source, [PAID | {"qid": f"q{n}"} | gold for n, (_, gold) in enumerate(CHANGED)])
-    for number in range(len(CHANGED)):
-        assert labels(f"q{number}") & {"gold", "found", "missed"} == {"gold"}
 
 
 def test_a_run_without_gold_has_no_cells(tmp_path: Path) -> None:

@@ -31,7 +31,6 @@ from judge.records import (
     FlagName,
     GateResult,
     Outcome,
-    Quadrant,
     Sample,
     SampleResult,
     Support,
@@ -165,33 +164,25 @@ def text_of(result: SampleResult, sample: Sample | None, lang: Lang) -> str:
     # In a notebook rich would add colours.
     page = Page(Console(file=file, width=_TEXT_WIDTH, color_system=None, force_jupyter=False))
     with use_language(lang):
-        _print_answer(result, sample, page)
+        print_answer(result, sample, page)
     return file.getvalue()
 
 
-def print_answer(result: SampleResult, sample: Sample | None, page: Page) -> None:
+def print_answer(
+    result: SampleResult, sample: Sample | None, page: Page, *, is_gone: bool = False
+) -> None:
     """Print a result with its evidence, and why it is in its cell.
 
-    Without the sample, quotes have no context; a line says that the input is gone.
+    Without the sample, quotes have no context. With `is_gone`, a line says that the input is gone.
     """
-    if sample is None:
-        gone = Messages.of("answer", "head")("gone")
-        _print_answer(result, sample, page, note=gone)
-    else:
-        _print_answer(result, sample, page)
-
-
-def _print_answer(
-    result: SampleResult, sample: Sample | None, page: Page, *, note: str = ""
-) -> None:
     say = Messages.of("answer", "head")
     title = Text(flat(result.qid), style="bold")
     if cell_len(title.plain) > page.console.width - _INDENT:  # a rule would cut it
         page.say(title)
     else:
         page.console.print(Rule(title, align="left", style="dim"))
-    if note:
-        page.say(note, style="dim")
+    if is_gone:
+        page.say(say("gone"), style="dim")
     if sample is not None and sample.query:
         page.say(say("question", query=sample.query))
     page.say(_score_line(result), style="bold")
@@ -253,24 +244,11 @@ def _cell_lines(result: SampleResult, sample: Sample | None) -> Iterator[tuple[s
         yield name("reference"), reference
     by_document = Signature.parse(cell.signature).part("gold") == "prefix"
     found, missed = look_up(by_evidence(sample), "prefix" if by_document else "exact")
-    if _has_changed(cell, found, missed, sample.gold_answer):
-        yield name("gold"), say("changed")
-        return
     for key, ids in (("found", found), ("missed", missed)):
         if ids:
             listed = ", ".join(short(each, _MAX_ID) for each in ids[:_MAX_IDS])
             rest = len(ids) - _MAX_IDS
             yield name(key), name("more", ids=listed, count=rest) if rest > 0 else listed
-
-
-def _has_changed(
-    cell: Quadrant, found: Sequence[str], missed: Sequence[str], reference: str | None
-) -> bool:
-    """Whether the gold of the sample now would put the answer in another cell."""
-    has_gold = bool(found or missed)
-    if not cell.answerable:  # gold may name chunks if the reference abstains
-        return has_gold and not (reference or "").strip()
-    return not has_gold or (bool(found), bool(found and missed)) != (cell.retrieved, cell.partly)
 
 
 def _tinted(result: SampleResult, sample: Sample | None, page: Page) -> Text:
@@ -293,11 +271,11 @@ def _tinted(result: SampleResult, sample: Sample | None, page: Page) -> Text:
 
 def _print_claims(result: SampleResult, sample: Sample | None, page: Page) -> None:
     """Print each claim with its evidence and citations, then the citations in other sentences."""
-    chunks: defaultdict[str, list[str]] = defaultdict(list)
+    chunks = defaultdict[str, list[str]](list)
     for chunk in sample.chunks if sample else ():
         chunks[chunk.chunk_id].append(chunk.text)
-    notes: defaultdict[int, list[Text]] = defaultdict(list)
-    elsewhere: list[Text] = []
+    notes = defaultdict[int, list[Text]](list)
+    elsewhere = list[Text]()
     for citation in result.citations:
         line = _citation(citation)
         if isinstance(result.sentences[citation.sentence].outcome, Excluded):
@@ -305,13 +283,11 @@ def _print_claims(result: SampleResult, sample: Sample | None, page: Page) -> No
             elsewhere.append(Text(place, style="dim").append_text(line))
         else:
             notes[citation.sentence].append(line)
-    for flag in result.flags:
-        if flag.sentence is not None:
-            notes[flag.sentence].append(_flag(flag))
     for sentence in result.sentences:
         if not isinstance(sentence.outcome, Excluded):
             page.say(_heading(sentence.index, sentence.outcome, page), hang=_INDENT)
-            _print_evidence(sentence.outcome, chunks, notes[sentence.index], page)
+            own = [*notes[sentence.index], *_flags_of(sentence.index, result.flags)]
+            _print_evidence(sentence.outcome, chunks, own, page)
     for line in elsewhere:
         page.say(line, hang=_INDENT)
 
@@ -328,14 +304,13 @@ def _print_reference(
         return
 
     def print_claim(
-        index: int, outcome: Outcome, text: str, other: str, flags: Sequence[Flag]
+        index: int, outcome: Outcome, text: str, other: str, flags: Iterable[Flag]
     ) -> None:
         page.say(_heading(index, outcome, page), hang=_INDENT)
         page.say(text, _INDENT, style=look_of(outcome).style)
         evidence = outcome.evidence if isinstance(outcome, Verdict) else ()
         texts = {each.chunk_id: [other] for each in evidence}
-        own = [_flag(flag) for flag in flags if flag.sentence == index]
-        _print_evidence(outcome, texts, own, page)
+        _print_evidence(outcome, texts, _flags_of(index, flags), page)
 
     page.say(say("said"), hang=_INDENT, style="bold")
     answer = sample.answer if sample else ""
@@ -379,8 +354,8 @@ def _print_relevance(found: AnswerRelevance, sample: Sample | None, page: Page) 
         if isinstance(part.outcome, Unscored):
             line = f"{line} ({failure_line(part.outcome)})"
         page.say(line, hang=_INDENT, style=look.style)
-        flags = [_flag(flag) for flag in found.flags if flag.sentence == part.index]
-        _print_evidence(part.outcome, {ANSWER: [answer]}, flags, page)
+        notes = _flags_of(part.index, found.flags)
+        _print_evidence(part.outcome, {ANSWER: [answer]}, notes, page)
 
 
 def _print_evidence(
@@ -420,6 +395,10 @@ def _heading(index: int, outcome: Outcome, page: Page) -> Text:
     if isinstance(outcome, Unscored):
         line.append(f": {failure_line(outcome)}")
     return line
+
+
+def _flags_of(index: int, flags: Iterable[Flag]) -> list[Text]:
+    return [_flag(flag) for flag in flags if flag.sentence == index]
 
 
 def _flag(flag: Flag) -> Text:

@@ -87,7 +87,7 @@ def shown(
 ) -> str:
     result, sample = of
     return paged(
-        lambda page: print_answer(result, sample if given else None, page),
+        lambda page: print_answer(result, sample if given else None, page, is_gone=not given),
         width,
         colour=colour,
         encoding=encoding,
