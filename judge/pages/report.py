@@ -14,7 +14,7 @@ from judge.pages.html import pieces
 from judge.pages.words import ABSENT, Words
 from judge.records import GateResult, QuadrantTable, SampleResult, Status, Summary
 from judge.reports.compare import slice_name
-from judge.reports.gate import told
+from judge.reports.gate import describe
 from judge.reports.totals import CellTable, Headline, reading, score_tables
 from judge.reports.worst import SUPPORTS, Failures, Worst
 from judge.review.folder import read_findings
@@ -62,7 +62,7 @@ class ReportWords(Words):
 
     def gate(self, result: GateResult) -> str:
         """Return a gate, and whether it passed."""
-        return told(result)
+        return describe(result)
 
     def pooled(self, row: Headline) -> str:
         """Return a pooled score with the number of its units."""

@@ -1,5 +1,6 @@
-"""Gates on a run's totals, and the exit code they lead to."""
+"""Gates on the scores of a run or of a comparison, and the exit code that they lead to."""
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
@@ -26,7 +27,7 @@ UNTRUSTED: Final = 3
 OVER_BUDGET: Final = 4
 
 OPTIONS: Final[Mapping[Side, str]] = {"least": "--fail-under", "most": "--fail-over"}
-"""The option that names a gate of each side."""
+"""The option for gates of each side."""
 
 GATED: Final[Mapping[str, Side]] = {
     "faithfulness": "least",
@@ -51,24 +52,20 @@ GATED: Final[Mapping[str, Side]] = {
     "relevance_overall": "least",
     "relevance": "least",
 }
-"""Every score of the summary: bounded below where more is better, above where less is."""
+"""The scores of a summary: `least` if more is better, `most` if less is."""
 
-_LESS: Final = frozenset({"waste"})
-"""Rank measures, as they are called before the `@`, of which less is better."""
-
+_LESS_IS_BETTER: Final = frozenset({"waste"})
+"""Rank measures, without `@k`, of which less is better."""
 _RELEVANCE: Final = frozenset({"relevance_overall", "relevance"})
-"""Scores of how far the questions are answered."""
-
 _FALLBACK: Final = "_with_fallback"
 _NOTHING: Final = "nothing to measure"
-
-# The mean of .6, .7 and .8 comes out as .6999…98, and differently in another order.
 _ROUNDING: Final = 1e-9
+"""The sum of .6, .7 and .8 depends on their order; differences up to this do not count."""
 
 
 def less_is_better(measure: str) -> bool:
-    """Whether of a rank measure, such as `recall@5`, less is better."""
-    return measure.partition("@")[0] in _LESS
+    """Whether less of a rank measure, such as `recall@5`, is better."""
+    return measure.partition("@")[0] in _LESS_IS_BETTER
 
 
 class Gate(NamedTuple):
@@ -77,11 +74,11 @@ class Gate(NamedTuple):
     name: str
     bound: float
     strict: bool = False
-    """Hold the limit of the 95 % interval against it, every failure counted on the bad side."""
+    """Compare the worse limit of the 95 % interval, with every failure counted against it."""
 
     @property
     def side(self) -> Side:
-        """Which bound it is."""
+        """Whether the score must be at least or at most the bound."""
         return GATED.get(self.name, "most" if less_is_better(self.name) else "least")
 
     def __str__(self) -> str:
@@ -91,91 +88,49 @@ class Gate(NamedTuple):
 def parse_gate(
     text: str, side: Side = "least", *, strict: bool = False, names: Collection[str] = GATED
 ) -> Gate:
-    """Read a gate `NAME=X` with X in [0, 1].
+    """Read a gate `NAME=X` with X from 0 to 1.
 
     Raises:
-        ConfigError: no such score, one whose bound is of the other side, or X is no number between
-            0 and 1.
+        ConfigError: there is no such score, its bound is of the other side, or X is out of range.
     """
-    name, _, number = text.partition("=")
-    asked = f"{OPTIONS[side]} {text!r}"
-    if name not in names:
-        measure, at, k = name.partition("@")
-        if k.isdecimal() and any(each.startswith(measure + at) for each in names):
-            raise ConfigError(f"{asked}: {name} is not measured; add {k} to -k")
-        if near := nearest(name, names):
-            raise ConfigError(f"{asked}: unknown score {name!r}; did you mean {near!r}?")
-        other: Side = "most" if side == "least" else "least"
-        raise ConfigError(
-            f"{asked}: NAME is one of {_listed(names, side)}; "
-            f"or, with {OPTIONS[other]}, of {_listed(names, other)}"
-        )
+    option = f"{OPTIONS[side]} {text!r}"
+    name, bound = _named_bound(text, option, names, "0.9")
     own = Gate(name, 0).side
     if own != side:
         better = "less" if side == "least" else "more"
-        raise ConfigError(f"{asked}: of {name} {better} is better; say {OPTIONS[own]} {text}")
-    return Gate(name, _bound(asked, number, f"{name}=0.9"), strict)
-
-
-def _bound(asked: str, number: str, example: str) -> float:
-    try:
-        bound = float(number)
-    except ValueError:
-        bound = -1.0
-    if not 0 <= bound <= 1:
-        raise ConfigError(f"{asked}: X is a number from 0 to 1, as in {example}")
-    return bound
+        raise ConfigError(f"{option}: of {name} {better} is better; say {OPTIONS[own]} {text}")
+    return Gate(name, bound, strict)
 
 
 def parse_loss(text: str) -> tuple[str, float]:
-    """Read `NAME=X` of `--fail-if-worse`; raises `ConfigError` as `parse_gate` does."""
+    """Read `NAME=X` of `--fail-if-worse`; errors as in `parse_gate`."""
+    return _named_bound(text, f"--fail-if-worse {text!r}", GATED, "0.02")
+
+
+def _named_bound(text: str, option: str, names: Collection[str], example: str) -> tuple[str, float]:
     name, _, number = text.partition("=")
-    asked = f"--fail-if-worse {text!r}"
-    if name not in GATED:
-        near = nearest(name, GATED)
-        hint = f"did you mean {near!r}?" if near else f"NAME is one of {', '.join(GATED)}"
-        raise ConfigError(f"{asked}: unknown score {name!r}; {hint}")
-    return name, _bound(asked, number, f"{name}=0.02")
+    if name not in names:
+        measure, at, k = name.partition("@")
+        if k.isdecimal() and any(each.startswith(measure + at) for each in names):
+            raise ConfigError(f"{option}: {name} is not measured; add {k} to -k")
+        if near := nearest(name, names):
+            raise ConfigError(f"{option}: unknown score {name!r}; did you mean {near!r}?")
+        raise ConfigError(f"{option}: unknown score {name!r}; the scores are {_listed(names)}")
+    try:
+        bound = float(number)
+    except ValueError:
+        bound = math.nan
+    if not 0 <= bound <= 1:
+        raise ConfigError(f"{option}: X is a number from 0 to 1, as in {name}={example}")
+    return name, bound
 
 
-def hold_loss(name: str, most: float, interval: Interval | None, side: Side) -> GateResult:
-    """Hold a difference against the greatest loss that is borne.
-
-    The loss is how much worse the later run is: the difference itself where less is better, else
-    its negative. The gate fails where the lower limit of its 95 % interval is above X: the later
-    run is worse by more than X, and chance would show that in one of forty comparisons.
-
-    Args:
-        name: the score.
-        most: X, from 0 to 1.
-        interval: of the difference, later less first; None where nothing was measured in both.
-        side: of the score: "least" where more is better.
-    """
-    lower = None
-    if interval is not None:
-        lower = -interval.high if side == "least" else interval.low
-    return GateResult(
-        name=name,
-        side="most",
-        bound=most,
-        value=lower,
-        what=_NOTHING if lower is None else "lower limit of the loss",
-        passed=lower is not None and lower <= most + _ROUNDING,
-    )
-
-
-def measured(summary: Summary) -> dict[str, float | None]:
-    """The mean over answers of every score that gates know; None where nothing was measured."""
-    scores = ((name, _scored(name, summary)[0]) for name in GATED)
-    return {name: score.macro if score else None for name, score in scores}
-
-
-def _listed(names: Iterable[str], side: Side) -> str:
-    """The names of one side; those at a cut-off once."""
-    parts = [name.partition("@") for name in names if Gate(name, 0).side == side]
+def _listed(names: Iterable[str]) -> str:
+    """Return names for a message, those at several cut-offs once."""
+    parts = [name.partition("@") for name in names]
     ks = dict.fromkeys(k for *_, k in parts if k)
-    said = ", ".join(dict.fromkeys(measure + (at and "@k") for measure, at, _ in parts))
-    return f"{said} with k one of {', '.join(ks)}" if ks else said
+    listed = ", ".join(dict.fromkeys(measure + (at and "@k") for measure, at, _ in parts))
+    return f"{listed} with k one of {', '.join(ks)}" if ks else listed
 
 
 class Gates(NamedTuple):
@@ -189,7 +144,7 @@ class Gates(NamedTuple):
     @classmethod
     def read(
         cls,
-        asked: Mapping[Side, Sequence[str]],
+        texts: Mapping[Side, Sequence[str]],
         judge: str | None = None,
         *,
         strict: bool = False,
@@ -198,12 +153,12 @@ class Gates(NamedTuple):
         """Read the gates of both options.
 
         Raises:
-            ConfigError: as of `parse_gate`; or there is nothing that could fail.
+            ConfigError: a gate cannot be read, or could not fail.
         """
         gates = [
             parse_gate(text, side, strict=strict, names=names)
-            for side, texts in asked.items()
-            for text in texts
+            for side, own in texts.items()
+            for text in own
         ]
         if strict and not gates:
             example = f"{next(iter(names))}=0.9"
@@ -222,7 +177,7 @@ class Gates(NamedTuple):
         return cls(tuple(gates), judge)
 
     def check(self, *, correctness: bool, relevance: bool = False) -> None:
-        """Raise `ConfigError` for a gate on what a run is not going to measure."""
+        """Raise ConfigError for a gate on a score that the run will not measure."""
         for gate in self.bounds:
             if gate.name in _RELEVANCE and not relevance:
                 raise ConfigError(f"{gate}: answer relevance is not measured; add --relevance")
@@ -230,7 +185,7 @@ class Gates(NamedTuple):
                 raise ConfigError(f"{gate}: correctness is not measured; add --correctness")
 
     def expect(self, signature: str) -> None:
-        """Raise `ConfigError` where this is not the judge's."""
+        """Raise ConfigError if this is not the signature of the expected judge."""
         if self.judge is not None and not Signature.parse(signature).answers_to(self.judge):
             raise ConfigError(
                 f"--expect {self.judge!r}: {signature} would judge; name the judge you mean with "
@@ -238,7 +193,7 @@ class Gates(NamedTuple):
             )
 
     def hold(self, summary: Summary) -> Summary:
-        """The totals with what the gates say of them."""
+        """Return the totals with the results of the gates."""
         return summary.model_copy(update={"gates": tuple(hold(g, summary) for g in self.bounds)})
 
     def hold_means(
@@ -266,53 +221,73 @@ class Gates(NamedTuple):
                 value, compared = _limit(gate, limits)
             if value is not None and (most := (ceiling or {}).get(gate.name)):
                 value, compared = min(1.0, value / most), f"{compared}, share of the ceiling"
-            results.append(_result(gate, value, compared))
+            results.append(_result(gate.name, gate.side, gate.bound, value, compared))
         return tuple(results)
 
 
 def hold(gate: Gate, summary: Summary) -> GateResult:
-    """Hold the totals against a gate.
+    """Compare the totals with a gate.
 
-    The macro mean counts; where the gate is strict, the limit of its 95 % interval on the bad side,
-    and where failures could hide in the score, of the one with every failure counted there.
+    The macro mean counts. For a strict gate, it is the worse limit of its 95 % interval, with every
+    failure counted against the score.
     """
-    return _result(gate, *_held(gate, summary))
-
-
-def _result(gate: Gate, value: float | None, what: str) -> GateResult:
-    over = (
-        None if value is None else value - gate.bound if gate.side == "most" else gate.bound - value
-    )
-    return GateResult(
-        name=gate.name,
-        side=gate.side,
-        bound=gate.bound,
-        value=value,
-        what=what,
-        passed=over is not None and over <= _ROUNDING,
-    )
-
-
-def _held(gate: Gate, summary: Summary) -> tuple[float | None, str]:
-    """Return the value that a gate compares with its bound, and a name for it."""
     score, bounds = _scored(gate.name, summary)
+    value: float | None = None
     if score is None:
-        fallback = gate.name.endswith(_FALLBACK)
-        return None, "nothing fell back" if fallback else _NOTHING
-    if not gate.strict:
-        return score.macro, "mean over answers"
-    above = gate.side == "most"
-    if bounds is None:  # Coverage and abstentions need no judge: no failure can hide in them.
-        return _limit(gate, score.interval)
-    interval = bounds.high_interval if above else bounds.low_interval
+        what = "nothing fell back" if gate.name.endswith(_FALLBACK) else _NOTHING
+    elif not gate.strict:
+        value, what = score.macro, "mean over answers"
+    elif bounds is None:  # coverage and abstentions need no judge: no failure can hide in them
+        value, what = _limit(gate, score.interval)
+    else:
+        above = gate.side == "most"
+        interval = bounds.high_interval if above else bounds.low_interval
+        if interval is None:
+            what = _NOTHING
+        else:
+            value, limit = _limit(gate, interval)
+            what = f"{limit}, failures counted {int(above)}"
+    return _result(gate.name, gate.side, gate.bound, value, what)
+
+
+def hold_loss(name: str, most: float, interval: Interval | None, side: Side) -> GateResult:
+    """Compare the loss of a score from one run to a later one with a gate.
+
+    The gate fails if the lower limit of the loss's 95 % interval is above `most`; for a loss of
+    exactly `most`, that happens in one of forty comparisons.
+
+    Args:
+        name: the score.
+        most: the largest loss that passes, from 0 to 1.
+        interval: the interval of the later score less the first; None if nothing was measured.
+        side: the side of the score: `least` if more is better.
+    """
     if interval is None:
-        return None, _NOTHING
-    worst, limit = _limit(gate, interval)
-    return worst, f"{limit}, failures counted {int(above)}"
+        return _result(name, "most", most, None, _NOTHING)
+    lower = -interval.high if side == "least" else interval.low
+    return _result(name, "most", most, lower, "lower limit of the loss")
+
+
+def _result(name: str, side: Side, bound: float, value: float | None, what: str) -> GateResult:
+    over = None if value is None else value - bound if side == "most" else bound - value
+    passed = over is not None and over <= _ROUNDING
+    return GateResult(name=name, side=side, bound=bound, value=value, what=what, passed=passed)
+
+
+def _limit(gate: Gate, interval: Interval) -> tuple[float, str]:
+    """Return the worse limit of an interval, and its name."""
+    most = gate.side == "most"
+    return (interval.high, "upper limit") if most else (interval.low, "lower limit")
+
+
+def measured(summary: Summary) -> dict[str, float | None]:
+    """Return the mean over answers of every score in `GATED`; None if nothing was measured."""
+    scores = ((name, _scored(name, summary)[0]) for name in GATED)
+    return {name: score.macro if score else None for name, score in scores}
 
 
 def _scored(name: str, summary: Summary) -> tuple[CorpusScore | None, CorpusBounds | None]:
-    """A score by the name that gates have, and its bounds, if it has any."""
+    """Return a score by its name in `GATED`, and its bounds, if it has any."""
     if name in SUPPORTING:
         return summary.citation_support.get(name), summary.citation_support_bounds.get(name)
     totals = summary.correctness if name in OF_CORRECTNESS else summary
@@ -321,26 +296,27 @@ def _scored(name: str, summary: Summary) -> tuple[CorpusScore | None, CorpusBoun
     return getattr(whole, field, None), getattr(whole, f"{field}_bounds", None)
 
 
-def _limit(gate: Gate, interval: Interval) -> tuple[float, str]:
-    """The end of an interval that is on the bad side of a gate, and what it is."""
-    most = gate.side == "most"
-    return (interval.high, "upper limit") if most else (interval.low, "lower limit")
-
-
 def doubted(summary: Summary) -> list[Summary | CorrectnessTotals | RelevanceTotals]:
-    """The totals of which so much failed that they are not to be reported."""
+    """Return the totals with so many failures that they should not be reported."""
     every = (summary, summary.correctness, summary.answer_relevance)
     return [each for each in every if each is not None and each.untrusted]
 
 
 def exit_code(summary: Summary) -> int:
-    """3: untrusted, or a gate on nothing; 4: a spent budget; 1: a failed gate; else 0."""
+    """Return the exit code of a run: 3 before 4 before 1."""
     code = UNTRUSTED if doubted(summary) else gates_code(summary.gates)
     return OVER_BUDGET if summary.over_budget and code != UNTRUSTED else code
 
 
-def told(result: GateResult) -> str:
-    """A gate in words, what was held against it, and whether it passed."""
+def gates_code(results: Collection[GateResult]) -> int:
+    """Return 3 if a gate found nothing to measure, else 1 if one failed, else 0."""
+    if any(result.value is None for result in results):
+        return UNTRUSTED
+    return FINE if all(result.passed for result in results) else GATE_FAILED
+
+
+def describe(result: GateResult) -> str:
+    """Return a gate in words, with the compared value and whether it passed."""
     texts = Messages.of("looks", "gate")
     verdict = "passed" if result.passed else "failed" if result.value is not None else "unmeasured"
     keys = {part: part.replace(" ", "_") for part in result.what.split(", ")}
@@ -354,10 +330,3 @@ def told(result: GateResult) -> str:
         what=texts("joint").join(what),
         verdict=texts(verdict),
     )
-
-
-def gates_code(results: Collection[GateResult]) -> int:
-    """3 for a gate on nothing, else 1 for a failed gate, or 0."""
-    if any(result.value is None for result in results):
-        return UNTRUSTED
-    return FINE if all(result.passed for result in results) else GATE_FAILED

@@ -39,7 +39,7 @@ from judge.records import (
     failure_of,
 )
 from judge.records.result import ANSWER
-from judge.reports.gate import told
+from judge.reports.gate import describe
 from judge.reports.totals import IN_PART, reading
 from judge.reports.worst import BAD_CITATIONS, Entry, Filter, Worst, entries
 from judge.scores.answer import by_similarity
@@ -131,7 +131,7 @@ def failure_line(failure: Unscored) -> str:
 
 def gate_line(result: GateResult) -> Text:
     """Return a gate, its value, and whether it passed."""
-    return Text(told(result), style="green" if result.passed else "bold red")
+    return Text(describe(result), style="green" if result.passed else "bold red")
 
 
 def _meaning(flag: Flag) -> str:
