@@ -106,11 +106,10 @@ def _run(arguments: Sequence[str]) -> int:
     group = get_group(app)
     received = signal.SIGINT
 
-    def terminate(number: int, frame: FrameType | None) -> None:
+    def terminate(*_: object) -> None:
         nonlocal received
         received = signal.SIGTERM
-        interrupt = signal.getsignal(signal.SIGINT)  # within asyncio.run, this is its own handler
-        (interrupt if callable(interrupt) else signal.default_int_handler)(number, frame)
+        signal.raise_signal(signal.SIGINT)
 
     try:
         with _handling_sigterm(terminate), group.make_context("judge", [*arguments]) as context:
@@ -131,7 +130,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 @contextmanager
-def _handling_sigterm(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+def _handling_sigterm(handler: Callable[..., None]) -> Iterator[None]:
     """Install a handler of SIGTERM, unless it is ignored or has another handler already."""
     if not _is_main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield

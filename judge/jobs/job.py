@@ -99,18 +99,18 @@ class Job:
         self._gates = gates or Gates()
         self._watcher = Watcher()
         self._stop_reason: BaseException | None = None
-        self._cancel_soon: Callable[[], object] | None = None
-        """Cancels the scoring after `STOP_SECONDS`; null while nothing is being scored."""
+        self._set_deadline: Callable[[], object] | None = None
+        """Ends the scoring after `STOP_SECONDS`; null while nothing is being scored."""
 
     def stop(self, reason: BaseException) -> bool:
         """Begin no more answers, wait `STOP_SECONDS` for those in flight, then raise `reason`.
 
         Signal handlers call this. Return False if nothing is being scored.
         """
-        if self._cancel_soon is None or self._stop_reason is not None:
+        if self._set_deadline is None or self._stop_reason is not None:
             return False
         self._stop_reason = reason
-        self._cancel_soon()
+        self._set_deadline()
         return True
 
     def run(self, watcher: Watcher | None = None) -> Summary:
@@ -233,21 +233,19 @@ class Job:
 
     @asynccontextmanager
     async def _stoppable(self) -> AsyncGenerator[None]:
-        """Let `stop` cancel what is done within, and raise its reason at the end."""
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        if task is None:
-            raise RuntimeError("a job is run by a task")
-        cancel = task.cancel
-        self._cancel_soon = lambda: loop.call_soon_threadsafe(
-            lambda: loop.call_later(STOP_SECONDS, cancel)
-        )
+        """Give the block a deadline once `stop` is called, and raise its reason at the end."""
+        loop = asyncio.get_running_loop()
         try:
-            yield
-        except asyncio.CancelledError:
+            async with asyncio.timeout(None) as deadline:
+                self._set_deadline = lambda: loop.call_soon_threadsafe(
+                    deadline.reschedule, loop.time() + STOP_SECONDS
+                )
+                yield
+        except TimeoutError:
             if self._stop_reason is None:
                 raise
         finally:
-            self._cancel_soon = None
+            self._set_deadline = None
         if self._stop_reason is not None:
             raise self._stop_reason
 
