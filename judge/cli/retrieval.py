@@ -1,11 +1,11 @@
-"""`judge retrieval`: whether the evidence was found, measured by its ranks."""
+"""`judge retrieval`: measure by ranks whether the evidence was found."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 import typer
+from pydantic import ValidationError
 
 from judge.advice.diagnose import Use, ceilings, changes, diagnosis_table, read
 from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, split, takes_options
@@ -16,7 +16,6 @@ from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError
 from judge.inputs.files import PIPED
 from judge.inputs.runs import read_summary
-from judge.records import GateResult
 from judge.records.comparison import Side
 from judge.reports.gate import Gates, gates_code
 from judge.retrieval.evaluate import mean_names
@@ -68,21 +67,17 @@ class _Rules(NamedTuple):
 
     def rules(self) -> RankRules:
         """Return the rules; raise ConfigError for a number out of range."""
-        try:
-            ks = [int(k) for k in split(self.k)]
-        except ValueError:
-            ks = [0]
-        if min(ks) < 1 or max(ks) > DEEPEST:
-            message = f"-k {self.k!r}: give whole numbers from 1 to {DEEPEST}, with commas between"
-            raise ConfigError(f"{message}, such as -k 1,5,10")
-        if self.relevance_level is not None and not 0 < self.relevance_level <= sys.float_info.max:
-            message = f"--relevance-level {self.relevance_level!r}: give a number above 0"
-            raise ConfigError(f"{message}, such as 2")
-        if self.beta is not None and not 0.01 <= self.beta <= 100:  # noqa: PLR2004
-            raise ConfigError(f"--beta {self.beta!r}: give a number from 0.01 to 100, such as 2")
-        given = self._asdict() | {"ks": tuple(ks)}
+        given = self._asdict() | {"ks": split(self.k)}
         del given["k"]
-        return RankRules.model_validate(given)
+        try:
+            return RankRules.model_validate(given)
+        except ValidationError as error:
+            (name, *_), wrong = error.errors()[0]["loc"], error.errors()[0]["msg"]
+            if name == "ks":
+                message = f"give whole numbers from 1 to {DEEPEST}, with commas between them"
+                raise ConfigError(f"-k {self.k!r}: {message}, such as -k 1,5,10") from None
+            option = f"--{name}".replace("_", "-")
+            raise ConfigError(f"{option} {given[str(name)]!r}: {wrong}") from None
 
 
 class _Gating(NamedTuple):
@@ -194,60 +189,54 @@ def retrieval(
     ranks = rules.rules()
     runs = _runs(samples or [], qrels, run or [], skip_bad_lines=skip_bad_lines)
     own, targets = gating.gates(ranks, use)
-    if gold is not None and (qrels is not None or by is not None):
-        raise ConfigError("--gold is for files of samples, without --qrels and --by; leave it out")
-    if gold == PIPED:
-        raise ConfigError("--gold -: gold is read beside the samples; save it, and name the file")
-    if by is not None and qrels is not None:
-        raise ConfigError("--by is a key of samples, and TREC files have none; leave it out")
-    files = RankingFiles(ranks, worst, rows, max_line, skip_bad_lines, qrels, gold, by)
     several = len(runs) > 1 or by is not None
-    read_use = None if gating.fail_targets and (as_json or several) else use
-    for_one = {"--answers": answers, "--use": read_use}
-    for_several = {"--measures": measures, "--chart": chart or None}
-    for option, value in (for_one if several else for_several).items():
-        if value is not None:
-            which = "one run" if several else "several runs"
-            raise ConfigError(f"{option} is for {which}; leave it out, or name other files")
-    if as_json:
-        for option in (option for option, value in for_one.items() if value is not None):
-            raise ConfigError(f"{option} and --json: a reading is for people; leave out one")
+    reading = "--answers" if answers else "--use" if use and not gating.fail_targets else None
+    comparing = "--measures" if measures else "--chart" if chart else None
+    for is_wrong, message in (
+        (by and qrels, "--by is a key of samples, and TREC files have none; leave it out"),
+        (gold and (qrels or by), "--gold is for files of samples, without --qrels and --by"),
+        (gold == PIPED, "--gold -: gold is read beside the samples; save it, and name the file"),
+        (several and reading, f"{reading} is for one run; leave it out, or name one file"),
+        (comparing and not several, f"{comparing} is for several runs; name more files"),
+        (as_json and reading, f"{reading} and --json: a reading is for people; leave out one"),
+    ):
+        if is_wrong:
+            raise ConfigError(message)
 
-    def check(report: RankingReport) -> tuple[GateResult, ...]:
+    def gated(report: RankingReport) -> RankingReport:
         mean, interval = report.mean, report.interval
-        return own.hold_means(mean, interval) + targets.hold_means(mean, interval, ceilings(report))
+        gates = own.hold_means(mean, interval)
+        gates += targets.hold_means(mean, interval, ceilings(report))
+        return report.model_copy(update={"gates": gates})
 
+    files = RankingFiles(ranks, worst, rows, max_line, skip_bad_lines, qrels, gold, by)
     if several:
         names = _names(measures, ranks)
         compared = files.compare(runs)
-        gated = [
-            each.model_copy(
-                update={"report": each.report.model_copy(update={"gates": check(each.report)})}
-            )
-            for each in compared.runs
-        ]
-        compared = compared.model_copy(update={"runs": tuple(gated)})
-        results = [gate for each in gated for gate in each.report.gates]
+        gated_runs = tuple(
+            run.model_copy(update={"report": gated(run.report)}) for run in compared.runs
+        )
+        compared = compared.model_copy(update={"runs": gated_runs})
+        gates = [gate for run in gated_runs for gate in run.report.gates]
         if as_json:
             say_json(compared.model_dump_json())
-            raise typer.Exit(gates_code(results))
+            raise typer.Exit(gates_code(gates))
         with output() as page:
             print_compared(compared, names, page, chart=chart)
-            for each in gated[1:]:
-                if found := changes(each.differences):
-                    page.say(f"What {short(each.name)} points to", hang=2, style="bold")
+            for later in gated_runs[1:]:
+                if found := changes(later.differences):
+                    page.say(f"What {short(later.name)} points to", hang=2, style="bold")
                     print_findings(found, page)
-        raise typer.Exit(gates_code(results))
+        raise typer.Exit(gates_code(gates))
     summary = None if answers is None else read_summary(answers)
-    report = files.measure(runs[0])
-    report = report.model_copy(update={"gates": check(report)})
+    report = gated(files.measure(runs[0]))
     if as_json:
         say_json(report.model_dump_json())
     else:
         with output() as page:
             print_ranked(report, page)
-            if summary is not None or read_use is not None:
-                print_reading(read(report, use=read_use, answers=summary), page)
+            if answers or use:
+                print_reading(read(report, use=use, answers=summary), page)
             for gate in report.gates:
                 page.say(gate_line(gate), hang=2)
     raise typer.Exit(gates_code(report.gates))

@@ -21,7 +21,7 @@ class RankRules(Record):
     """Cut-offs, 1 and up; kept ascending, each once. Lists for a person look at the last."""
     gain: Literal["linear", "exp2"] = "linear"
     """DCG's gain: the relevance itself, or 2^relevance - 1."""
-    relevance_level: float | None = Field(default=None, gt=0)
+    relevance_level: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Least relevance that counts as relevant; null: any above 0. As in trec_eval, DCG takes no
     notice of it; but a query without anything so relevant has status `no_relevant`."""
     gold_match: Literal["exact", "prefix"] | None = None
