@@ -8,17 +8,17 @@ text of another shape counts as absent.
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final
+from weakref import WeakValueDictionary
 
 from pydantic import AwareDatetime, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from judge.protocols import Judge, Store
 from judge.records import (
-    Call,
     Chunk,
     Flag,
     FlagName,
@@ -27,8 +27,6 @@ from judge.records import (
     Judgment,
     PartsVerdict,
     Record,
-    Unscored,
-    UnscoredReason,
     Verdict,
 )
 from judge.records.exchange import Reply
@@ -37,18 +35,6 @@ from judge.text.tokens import broken
 
 EDITION: Final = "verdicts-2"
 """Edition of the keys and the rows; rows of another edition are not found."""
-_LATE: Final = Unscored(
-    reason=UnscoredReason.TIMEOUT, detail="another answer asks the same, and had no reply in time"
-)
-
-
-class _Pending(NamedTuple):
-    """A request under way."""
-
-    verdicts: tuple[str, ...]
-    """The names of the verdicts that it asks for, which hold the cited positions."""
-    result: asyncio.Future[Judgment | None]
-    """The judgment; None where the request was cancelled or failed."""
 
 
 class Row(Record):
@@ -100,9 +86,8 @@ class CachedJudge:
     Groups of at most `group` sentences are asked one after the other, and each group's verdicts
     are stored in one transaction before the next is asked: after a kill -9 the same command asks
     for nothing that was stored. An `Unscored` is never stored, nor is a verdict that was given
-    without part of its evidence. Two equal requests at the same moment are asked once: the second
-    one shares what the first gets, failures included. Two that differ in their citations alone
-    follow one another, because one row holds the verdicts on both.
+    without part of its evidence. Requests with the same rows follow one another, so that a second
+    one finds the verdicts of the first.
 
     `inner` sees the chunks under their positions, "0" and up, for ids are no part of a key. `url`
     is the base URL of the server that is asked; `repeat` is 0 for the first request about a
@@ -117,7 +102,7 @@ class CachedJudge:
         self._url = url
         self._group = group
         self._repeat = repeat
-        self._pending: dict[tuple[str, ...], _Pending] = {}
+        self._locks = WeakValueDictionary[tuple[str, ...], asyncio.Lock]()
 
     @property
     def signature(self) -> str:
@@ -127,19 +112,9 @@ class CachedJudge:
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Return one outcome per asked sentence; a stored reply adds its call, marked `cached`."""
         keys = row_keys(request, self._group, self.signature, self._url, self._repeat)
-        rows = tuple(keys)
-        while other := self._pending.get(rows):
-            if judgment := await _shared(other, request):
-                return _with_ids(judgment, request)
-        pending = _Pending(_names(request), asyncio.get_running_loop().create_future())
-        self._pending[rows] = pending
-        judgment = None
-        try:
-            judgment = await self._judge(request, keys)
-        finally:
-            del self._pending[rows]
-            pending.result.set_result(judgment)
-        return _with_ids(judgment, request)
+        lock = self._locks.setdefault(tuple(keys), asyncio.Lock())
+        async with lock:
+            return _with_ids(await self._judge(request, keys), request)
 
     async def _judge(self, request: JudgeRequest, keys: Mapping[str, tuple[int, ...]]) -> Judgment:
         """Return the judgment on the groups of sentences, which are given by the row's key."""
@@ -150,7 +125,7 @@ class CachedJudge:
             row = Row.read(texts[name]) if name in texts else None
             known = row.known(request, group) if row else {}
             if row and known:
-                calls = tuple(_stored(row.replies))
+                calls = tuple(each.call.model_copy(update={"cached": True}) for each in row.replies)
                 flags = tuple(flag for flag in row.flags if flag.sentence in known)
                 parts.append(Judgment(outcomes=known, calls=calls, flags=flags))
             if rest := tuple(index for index in group if index not in known):
@@ -190,10 +165,6 @@ def _name(request: JudgeRequest, index: int) -> str:
     """Return the name of a sentence in its row, which holds the positions that it cites."""
     cites = ",".join(map(str, request.cites.get(index, ())))
     return f"{index}:{cites}" if cites else f"{index}"
-
-
-def _names(request: JudgeRequest) -> tuple[str, ...]:
-    return tuple(_name(request, index) for index in request.ask)
 
 
 def _framed(fields: Iterable[str]) -> bytes:
@@ -242,30 +213,6 @@ def _is_storable(verdict: Verdict, positions: set[str]) -> bool:
     """Return whether it is a language model's own, and names no chunk that does not exist."""
     named = {*verdict.supporting, *(each.chunk_id for each in verdict.evidence)}
     return verdict.source == "llm" and not verdict.fallback_from and named <= positions
-
-
-def _stored(replies: Iterable[Reply]) -> Iterator[Call]:
-    """Yield the calls that were not made again."""
-    for reply in replies:
-        yield reply.call.model_copy(update={"cached": True})
-
-
-async def _shared(pending: _Pending, request: JudgeRequest) -> Judgment | None:
-    """Return the judgment on an equal request, its calls marked `cached`.
-
-    None where that request was cancelled or failed, or has other citations; timeouts where the
-    deadline comes first.
-    """
-    deadline = request.deadline
-    left = None if deadline is None else deadline - asyncio.get_running_loop().time()
-    await asyncio.wait({pending.result}, timeout=left)
-    if not pending.result.done():
-        return Judgment(outcomes=dict.fromkeys(request.ask, _LATE))
-    judgment = pending.result.result()
-    if judgment is None or pending.verdicts != _names(request):
-        return None
-    calls = (*(call for call in judgment.calls if call.cached), *_stored(judgment.replies))
-    return judgment.model_copy(update={"calls": calls, "replies": ()})
 
 
 def _joined(parts: Sequence[Judgment], ask: Sequence[int]) -> Judgment:

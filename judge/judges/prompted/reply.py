@@ -31,13 +31,7 @@ _THOUGHT_ENDS: Final = "</think>"
 # Only what can begin an object or a list of objects: prose has its own brackets, such as [1].
 _BEGINS: Final = re.compile(rf'\{{(?=\s*+["}}])|\[(?=\s*+\{{)|{re.escape(_THOUGHT_ENDS)}')
 _LONGEST_REASON: Final = 300
-_SAID: Final = 40
-_TYPES: Final = {
-    "list_type": "a list",
-    "string_type": "text",
-    "model_type": "an object",
-}
-"""The expected kind of value, by the type of pydantic's error."""
+_SHOWN: Final = 40
 
 _M = TypeVar("_M", bound=BaseModel)
 
@@ -48,25 +42,11 @@ def _clean(value: object) -> object:
 
 
 def _lower(value: object) -> object:
-    clean = _clean(value)
-    return clean.lower() if isinstance(clean, str) else clean
+    return value.strip().lower() if isinstance(value, str) else value
 
 
-def _number(value: object) -> object:
-    if isinstance(value, bool):
-        raise ValueError  # noqa: TRY004  this becomes a pydantic error, a TypeError does not
-    return value
-
-
-def _quoting(items: object) -> object:
-    """Evidence without the items whose quote is blank, or the dots of the prompt's example."""
-    if not isinstance(items, list):
-        return items
-    return [item for item in items if not isinstance(item, dict) or _quotes(item.get("quote"))]
-
-
-def _quotes(value: object) -> bool:
-    return bool(value.strip(" .…")) if isinstance(value, str) else value is not None
+def _support_or_none(value: object) -> object:
+    return word if (word := _lower(value)) in set(Support) else None
 
 
 _Text = Annotated[str, BeforeValidator(_clean)]
@@ -74,27 +54,22 @@ _Label = Annotated[
     Literal["full", "partial", "none", "contradicted", "no_claim"], BeforeValidator(_lower)
 ]
 _Answered = Annotated[Literal["full", "partial", "none"], BeforeValidator(_lower)]
-_Number = Annotated[int, BeforeValidator(_number)]
 
 
 class _Quote(BaseModel):
-    chunk: _Number | None = None
-    quote: _Text
+    chunk: int | None = None
+    quote: _Text | None = None
 
 
 class _Entry(BaseModel):
     """The entry on one sentence. A null counts as absent."""
 
     support: _Label
-    evidence: Annotated[list[_Quote], BeforeValidator(_quoting)] | None = None
-    supporting: list[_Number] | None = None
+    evidence: list[_Quote] | None = None
+    supporting: list[int] | None = None
+    cited_support: Annotated[_Label | None, BeforeValidator(_support_or_none)] = None
+    """Matters only if the sentence cites a chunk."""
     reason: _Text | None = None
-
-
-class _Cited(BaseModel):
-    """The support by the cited chunks; read only if the sentence cites any."""
-
-    cited_support: _Label | None = None
 
 
 class _Part(BaseModel):
@@ -175,11 +150,11 @@ def parse_parts(text: str, request: JudgeRequest, signature: str) -> Parsed:
     for part, (start, end) in zip(parts, spans, strict=True):
         own = range(bisect_right(ends, start), bisect_left(starts, end))
         if len(own) > 1:
-            return Parsed({}, {}, {index: f"part {_said(part.words)} holds {len(own)} questions"})
+            return Parsed({}, {}, {index: f"part {_shown(part.words)} holds {len(own)} questions"})
         asked.update(own)
     for number, each in enumerate(asking):
         if number not in asked:
-            return Parsed({}, {index: f"no part of {_said(each.text)}"}, {})
+            return Parsed({}, {index: f"no part of {_shown(each.text)}"}, {})
     said = {part.answered for part in parts}
     verdict = PartsVerdict(
         support=said.pop() if len(said) == 1 else Support.PARTIAL,
@@ -208,12 +183,12 @@ def _parts(
     spans: list[tuple[int, int]] = []
     for said, span in zip(words, find_words(words, question), strict=True):
         if span is None:
-            raise FaultError(f"part {_said(said)} does not stand in the question")
+            raise FaultError(f"part {_shown(said)} does not stand in the question")
         spans.append(span)
     furthest = 0
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         if end <= furthest:
-            raise FaultError(f"part {_said(question[start:end])} stands within another part")
+            raise FaultError(f"part {_shown(question[start:end])} stands within another part")
         furthest = end
     both = zip(entries, spans, strict=True)
     return [_part(entry, question[start:end]) for entry, (start, end) in both], spans
@@ -224,7 +199,7 @@ def _part(entry: _Part, words: str) -> QuestionPart:
     return QuestionPart(
         words=words,
         answered=answered,
-        quotes=tuple(text for text in entry.evidence or () if _quotes(text)),
+        quotes=tuple(text for text in entry.evidence or () if _has_words(text)),
         reason=_reason(entry.reason, answered),
     )
 
@@ -250,26 +225,30 @@ def _verdict(
     support = Support(entry.support)
     asserts, cites = support is not Support.NO_CLAIM, bool(request.cites.get(index))
     empty = not any(chunk.text.strip() for chunk in request.chunks)
-    said = _validated(_Cited, item).cited_support if asserts and (cites or empty) else None
-    if asserts and empty and {support, said or "none"} != {"none"}:
+    if asserts and empty and {support, entry.cited_support or "none"} != {"none"}:
         raise FaultError("no chunk has any text, so nothing is supported or contradicted")
-    evidence = tuple(
-        Evidence(chunk_id=_chunk(each.chunk, request), quote=each.quote)
-        for each in entry.evidence or ()
-    )
     supporting = [_chunk(number, request) for number in sorted(set(entry.supporting or ()))]
     if supporting and support is Support.NONE:
         raise FaultError("supporting names chunks, but support is none")
     return Verdict(
         support=support,
-        evidence=evidence,
-        # What asserts nothing needs no support: there, the field has no meaning.
+        evidence=tuple(
+            Evidence(chunk_id=_chunk(each.chunk, request), quote=each.quote)
+            for each in entry.evidence or ()
+            if each.quote and _has_words(each.quote)
+        ),
+        # A sentence that asserts nothing needs no support, so the field has no meaning there.
         supporting=tuple(dict.fromkeys(supporting)) if asserts else (),
-        cited_support=_cited(said, support) if asserts and cites else None,
+        cited_support=_cited(entry.cited_support, support) if asserts and cites else None,
         reason=_reason(entry.reason, support),
         source="llm",
         signature=signature,
     )
+
+
+def _has_words(quote: str) -> bool:
+    """Return whether a quote has more than blanks and the dots of the prompt's example."""
+    return bool(quote.strip(" .…"))
 
 
 def _cited(said: str | None, support: Support) -> Support:
@@ -294,9 +273,9 @@ def _reason(given: str | None, label: Support) -> str:
 
 
 def _chunk(number: int | None, request: JudgeRequest) -> str:
-    """The id of the chunk that a reply names by its number."""
+    """Return the id of the chunk that a reply names by its number."""
     if number is None or not 1 <= number <= len(request.chunks):
-        raise FaultError(f"there is no chunk {_said(number)}")
+        raise FaultError(f"there is no chunk {_shown(number)}")
     return request.chunks[number - 1].chunk_id
 
 
@@ -304,31 +283,17 @@ def _validated(model: type[_M], value: object) -> _M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise FaultError(_fault(error)) from None
+        first = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        message = first["msg"].replace("Input should be", "should be")
+        raise FaultError(f"{field} {message}, not {_shown(first['input'])}") from None
 
 
-def _fault(error: ValidationError) -> str:
-    """The first fault in a few words: the name of the field, and its value where there is one."""
-    first = error.errors(include_url=False)[0]
-    kind, place, value = first["type"], first["loc"], _said(first["input"])
-    field = next(name for name in reversed(place) if isinstance(name, str))
-    if kind in _TYPES:
-        holds = "holds" if isinstance(place[-1], int) else "is"
-        return f"{field} {holds} {value}, not {_TYPES[kind]}"
-    if field in {"chunk", "supporting"}:
-        return f"there is no chunk {value}"
-    if kind == "missing" or first["input"] is None:
-        return f"{field} is absent"
-    return f"{field} is {value}, not one of {first['ctx']['expected']}"
-
-
-def _said(value: object) -> str:
+def _shown(value: object) -> str:
     """Return a value in a form for a fault: short, on one line."""
-    if isinstance(value, str):
-        return repr(clip(value, _SAID))
-    if value is None or isinstance(value, bool | int | float):
-        return clip(json.dumps(value), _SAID)
-    return f"a {type(value).__name__}"
+    if isinstance(value, dict | list):
+        return f"a {type(value).__name__}"
+    return clip(repr(value) if isinstance(value, str) else json.dumps(value), _SHOWN)
 
 
 def find_values(text: str) -> list[object]:

@@ -100,7 +100,7 @@ async def test_what_is_missing_three_times_is_missing() -> None:
 
 async def test_a_faulty_reply_is_asked_again_once_with_its_fault() -> None:
     for bad, fault in {
-        saying(("s1", "maybe"), ("s2", "full")): "s1: support is 'maybe', not one of ",
+        saying(("s1", "maybe"), ("s2", "full")): "s1: support should be 'full', ",
         "I would say yes.": "s1, s2: it holds no JSON",
         '{"verdicts": [{"id": "s1"': "s1, s2: its JSON is broken",
     }.items():
