@@ -14,7 +14,7 @@ from rich.text import Text
 
 from judge.messages import LANGUAGE, Messages
 from judge.text.fold import CJK
-from judge.text.visible import escaped, visible
+from judge.text.visible import escaped, flat, visible
 
 _LEAST_TERMINAL: Final = 20
 _WIDEST_TABLE: Final = 500
@@ -85,11 +85,11 @@ class Page:
         """Print the signatures of the judges of faithfulness, correctness and relevance."""
         say = Messages.of("looks", "made")
         for signature in signatures:
-            self.copied(say("by", signature=signature), "dim")
+            self.copied(say("by", signature=flat(signature)), "dim")
         for signature in correctness:
-            self.copied(say("correctness_by", signature=signature), "dim")
+            self.copied(say("correctness_by", signature=flat(signature)), "dim")
         for signature in relevance:
-            self.copied(say("relevance_by", signature=signature), "dim")
+            self.copied(say("relevance_by", signature=flat(signature)), "dim")
 
 
 def open_console(*, stderr: bool = False) -> Console:

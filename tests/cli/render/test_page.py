@@ -1,0 +1,311 @@
+"""Answers and totals on the terminal: no text from outside steers it, and no line is too wide.
+
+Golden files in `tests/golden/` hold the words.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from judge.cli.render.answers import print_answer
+from judge.cli.render.totals import Highlights, Wanted, print_totals
+from judge.cli.terminal import Page
+from judge.messages import LANGS, Lang, Messages
+from judge.records import (
+    Call,
+    Chunk,
+    Citation,
+    CitationStatus,
+    CorrectnessStatus,
+    Evidence,
+    Excluded,
+    Flag,
+    FlagName,
+    JudgeOutcome,
+    Judgment,
+    Sample,
+    SampleResult,
+    Sentence,
+    SentenceKind,
+    Status,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.reports.gate import Gates
+from judge.scores.answer import aggregate
+from judge.scores.correctness import correctness
+from judge.scores.totals import summarize
+from tests.compared import TIMEOUT, compared
+from tests.paged import paged
+
+Piece = tuple[str, JudgeOutcome | Excluded]
+Made = tuple[SampleResult, Sample]
+Show = Callable[[Page], None]
+LIMITED = Unscored(reason=UnscoredReason.RATE_LIMITED, detail="gave up\nafter 60 s")
+SIGNATURE = "llm:some-model@api.example.org|prompt:faithfulness-v1@b90c7437|json_schema|t:0|seed:7"
+HOSTILE = "[bold]x[/bold] [red] [/] :smile: \x1b[31mred\x07\r\u202eabc\x9b2J"
+LITERAL = "[bold]x[/bold] [red] [/] :smile: ␛[31mred"
+STEERING = set("\x1b\x07\r\u202e\x9b")
+
+
+def verdict(support: str, reason: str = "", *evidence: Evidence) -> Verdict:
+    fields = {"support": support, "reason": reason, "evidence": evidence, "source": "llm"}
+    return Verdict.model_validate(fields | {"signature": SIGNATURE})
+
+
+def similar(score: float, failure: Unscored | None = None) -> Verdict:
+    fields = {
+        "support": "none",
+        "source": "similarity",
+        "score": score,
+        "signature": "similarity:a",
+    }
+    return Verdict.model_validate(fields | {"fallback_from": failure})
+
+
+def made(
+    *pieces: Piece,
+    citations: Sequence[Citation] = (),
+    chunks: Sequence[Chunk] = (),
+    qid: str = "q_001",
+    signature: str = SIGNATURE,
+) -> Made:
+    """An answer of these pieces with a space between them, and their outcomes."""
+    sentences: list[Sentence] = []
+    start = 0
+    for index, (text, outcome) in enumerate(pieces):
+        kind = SentenceKind.HEADING if isinstance(outcome, Excluded) else SentenceKind.CLAIM
+        end = start + len(text)
+        sentences.append(Sentence(index=index, start=start, end=end, text=text, kind=kind))
+        start = end + 1
+    outcomes = {i: o for i, (_, o) in enumerate(pieces) if not isinstance(o, Excluded)}
+    answer = " ".join(text for text, _ in pieces)
+    sample = Sample(
+        qid=qid, query="How much?", answer=answer, chunks=tuple(chunks), gold_answer=answer
+    )
+    return aggregate(sample, sentences, outcomes, citations, signature=signature), sample
+
+
+def with_reference(one: Made, signature: str = "other") -> Made:
+    """The same answer compared with a reference of its own words, with the same outcomes."""
+    result, sample = one
+    outcomes = {s.index: s.outcome for s in result.sentences if not isinstance(s.outcome, Excluded)}
+    both = Judgment(outcomes=outcomes), Judgment(outcomes=outcomes)
+    found = correctness(result.sentences, result.sentences, *both, signature=signature)
+    return result.model_copy(update={"correctness": found}), sample
+
+
+def answered(one: Made, *, given: bool = True) -> Show:
+    result, sample = one
+    return lambda page: print_answer(result, sample if given else None, page, is_gone=not given)
+
+
+def totals(
+    *results: SampleResult,
+    gates: Sequence[str] = (),
+    folder: Path = Path("runs/today"),
+    wanted: Wanted | None = None,
+) -> Show:
+    wanted = wanted or Wanted(details=True)
+    highlights = Highlights(wanted.kept)
+    for result in results:
+        highlights.add(result)
+    summary = Gates.read({"least": gates}, strict=bool(gates)).hold(summarize(results))
+    return lambda page: print_totals(summary, highlights, folder, page, wanted)
+
+
+def quote(text: str, part: str, name: str = "a#1") -> Evidence:
+    start = text.index(part)
+    return Evidence(chunk_id=name, quote=part, start=start, end=start + len(part), verified=True)
+
+
+def cited(marker: str, chunk_id: str, status: str, suggested: str = "") -> Citation:
+    fields = {"sentence": 0, "marker": marker, "start": 0, "end": 1, "chunk_id": chunk_id}
+    return Citation.model_validate(fields | {"status": status, "suggested": suggested or None})
+
+
+EIGHTY = "x" * 79 + " "
+# A chunk, a quote in it, and how it is shown.
+QUOTED = [
+    ("One.\n\nTwo  is\nthis. Three.", "Two  is\nthis.", "One. «Two is this.» Three."),
+    ("whole", "whole", "«whole»"),
+    (
+        "before " * 20 + "HERE" + " after" * 20,
+        "HERE",
+        "…" + "before " * 11 + "«HERE»" + " after" * 13 + "…",
+    ),
+    (f"{EIGHTY}HERE", "HERE", f"{EIGHTY}«HERE»"),
+    (f"HERE{EIGHTY[::-1]} y", "HERE", f"«HERE»{EIGHTY[::-1]}…"),
+    ("前" * 100 + "正文" + "后" * 100, "正文", "…" + "前" * 80 + "«正文»" + "后" * 80 + "…"),
+]
+
+
+@pytest.mark.parametrize(("text", "part", "wanted"), QUOTED)
+def test_a_quote_stands_in_its_surroundings(text: str, part: str, wanted: str) -> None:
+    # Two chunks share an id: the one with the quote is shown.
+    chunks = [Chunk(chunk_id="a#1", text="Not here."), Chunk(chunk_id="a#1", text=text)]
+    one = made(("It is so.", verdict("full", "", quote(text, part))), chunks=chunks)
+    assert f"     a#1  {wanted}" in paged(answered(one), 400).splitlines()
+    alone = f"     a#1  «{' '.join(part.split())}»"
+    assert alone in paged(answered(one, given=False), 400).splitlines()
+
+
+def hostile() -> Made:
+    lost = Evidence(chunk_id=HOSTILE, quote=HOSTILE)
+    return made(
+        (HOSTILE, verdict("none", HOSTILE, quote(HOSTILE, HOSTILE, HOSTILE), lost)),
+        (f"{HOSTILE}!", Unscored(reason=UnscoredReason.MALFORMED, detail=HOSTILE)),
+        qid=HOSTILE,
+        chunks=[Chunk(chunk_id=HOSTILE, text=HOSTILE + HOSTILE)],
+        citations=[cited(f"[{HOSTILE}]", HOSTILE, "valid", HOSTILE)],
+        signature=HOSTILE,
+    )
+
+
+def test_text_from_outside_is_printed_as_it_is_and_steers_nothing() -> None:
+    one = hostile()
+    both, whole = with_reference(one, HOSTILE), totals(one[0], folder=Path(HOSTILE))
+    for show in (answered(one), answered(both), whole):
+        text = paged(show, 300)
+        assert text.count(LITERAL) == text.count("smile") >= 13
+        # With colour the only escape sequences are ours.
+        tinted = re.sub(r"\x1b\[[0-9;]*m", "", paged(show, colour=True))
+        assert not (set(text) | set(tinted)) & STEERING
+
+
+def test_a_name_cannot_fake_a_line() -> None:
+    fake = "a\n✓9   full"
+    claim = ("One.", verdict("none", fake, Evidence(chunk_id=fake, quote=fake)))
+    one = made(
+        claim, qid=fake, citations=[cited(fake, "b", "unsupported", fake)], signature=f"llm:{fake}"
+    )
+    text = paged(answered(one), 300)
+    assert text.count("a ✓9 full") == 7
+    assert not any(line.strip().startswith("✓9") for line in text.splitlines())
+
+
+PIECES = ["报销须在十五天内提交，", "逾期不予受理。", "under the rules ", "a" * 90, "[1]"]
+PIECES += ["\ttab\tbed ", "\n", "\n\n- item ", "第2章 ", "x   "]
+LONG = st.lists(st.sampled_from(PIECES), min_size=1, max_size=12).map("".join).filter(str.strip)
+
+
+@given(LONG, st.sampled_from([80, 160]))
+def test_no_line_of_an_answer_is_too_wide(text: str, width: int) -> None:
+    text = text.strip()
+    claim = (text, verdict("partial", text, quote(f"{text}. {text}", text)))
+    one = made(
+        claim,
+        ("…", Excluded()),
+        (text, LIMITED),
+        qid=text,
+        chunks=[Chunk(chunk_id="a#1", text=f"{text}. {text}")],
+        citations=[cited("[1]", text, CitationStatus.DANGLING, text)],
+    )
+    *lines, signature = paged(answered(one), width).splitlines()
+    assert signature == f"made by {SIGNATURE}"
+    *both, _, _ = paged(answered(with_reference(made(claim))), width).splitlines()
+    for line in (*lines, *both):
+        assert cell_len(line) <= width
+        assert line == line.rstrip()
+
+
+@pytest.mark.parametrize("width", [80, 160])
+@pytest.mark.parametrize("lang", LANGS)
+def test_no_line_of_the_totals_is_too_wide(width: int, lang: Lang) -> None:
+    long = "第" * 50 + " because the passage says nothing about it " * 3
+    call = Call(model="m-1", prompt_tokens=1, reply_tokens=1, seconds=0.1)
+    result, _ = made(
+        ("差旅住宿每晚不超过六百元，" * 12, verdict("none", long)),
+        ("Rooms cost at most 600 yuan a night " * 5, verdict("contradicted", long)),
+        *[("A.", TIMEOUT)] * 3,
+        ("A.", LIMITED),
+        *[("A.", similar(0.2, TIMEOUT))] * 1000,
+        qid="zh-very-long-name-of-an-answer-" * 4,
+        citations=[cited("[1]", "a", each) for each in CitationStatus for _ in range(9)],
+    )
+    flags = tuple(Flag(name=name) for name in FlagName)
+    calls = (call, call.model_copy(update={"model": "m-2", "retries": 2, "cached": True}))
+    show = totals(
+        result.model_copy(update={"flags": flags, "calls": calls}),
+        *(compared(f"q{i}", "fpnc-?yN" * 40, "fpnc-?yNh" * 40) for i in range(3)),
+        gates=["citation_validity=0.123456", "faithfulness=1"],
+    )
+    copied = (
+        *("made by ", "correctness made by", "written to ", "look closer: "),
+        *("评判方式", "正确性评判方式", "结果写入", "细看一条"),
+    )
+    for line in paged(show, width, lang=lang).splitlines():
+        assert line == line.rstrip()
+        assert cell_len(line) <= width or line.startswith(copied)
+
+
+def test_what_is_copied_is_never_cut_or_broken() -> None:
+    qid, signature = "甲" * 100, "llm:" + "word " * 60 + "end"
+    one = made(("One.", verdict("none")), qid=qid, signature=signature)
+    text = paged(answered(one))
+    assert text.replace("\n", "").startswith(qid)
+    assert text.splitlines()[-1].endswith(signature)
+    folder = Path("a folder/" * 30)
+    named = one[0].model_copy(update={"qid": "q"})
+    lines = paged(totals(named, folder=folder, wanted=Wanted())).splitlines()
+    assert lines[-5].endswith(signature)
+    assert lines[-4].endswith(str(folder))
+    assert lines[-3].endswith(f"judge show '{folder}' q")
+    assert lines[-2].endswith(f"judge show '{folder}' --worst 20")
+
+
+def test_the_example_of_a_finding_is_the_least_probable_of_the_runs_own_judge() -> None:
+    """No text of an answer is printed if none of the worst is wanted."""
+    names = ("First", "Second", "Third", "Fourth")
+    first = made(("First.", similar(0.5)), ("Second.", similar(0.2)), qid="a")
+    second = made(("Third.", similar(0.2)), ("Fourth.", similar(0.1, TIMEOUT)), qid="b")
+    found = paged(totals(first[0], second[0])).partition("\n\n")[0]
+    assert [name for name in names if name in found] == ["Second"]
+    bare = paged(totals(first[0], second[0], wanted=Wanted(worst=0)))
+    assert not [name for name in names if name in bare]
+
+
+EVERY: dict[str, Piece] = {
+    "✓+": ("Rooms cost 600.", verdict("full", "", quote("共十元。", "十元"))),
+    "◐~": ("Suites cost 900 in May.", verdict("partial", "no month given")),
+    "≠!": ("早餐另付。", verdict("contradicted")),
+    "✗x": ("Pets stay free.", verdict("none")),
+    "?": ("Parking is free.", LIMITED),
+    "·.": ("So be it.", verdict("no_claim")),
+}
+
+
+@pytest.mark.parametrize(("encoding", "place"), [("utf-8", 0), ("gbk", -1)])
+def test_a_terminal_that_is_not_utf_gets_plain_marks(encoding: str, place: int) -> None:
+    one = made(*EVERY.values(), chunks=[Chunk(chunk_id="a#1", text="共十元。")])
+    lines = paged(answered(one), encoding=encoding).splitlines()
+    for number, marks in enumerate(EVERY, start=1):
+        assert any(line.startswith(f"{marks[place]}{number}  ") for line in lines), marks
+    # The legend explains each mark once.
+    assert [each.split()[0] for each in lines[-2].split("  ")] == [
+        marks[place] for marks in ("✓+", "◐~", "✗x", "≠!", "?", "·.")
+    ]
+    assert ("«十元»" in "".join(lines)) == (encoding == "utf-8")
+
+
+def test_every_name_of_the_records_has_a_word_in_both_languages() -> None:
+    groups = {
+        "label": [*Support, "unscored", "excluded"],
+        "status": [*Status],
+        "citation": [*CitationStatus],
+        "kind": [kind for kind in SentenceKind if kind is not SentenceKind.CLAIM],
+        "compared": [*CorrectnessStatus],
+        "unscored": [*UnscoredReason],
+        "flag": [*FlagName],
+    }
+    texts = Messages.of("looks")
+    for group, names in groups.items():
+        for name in names:
+            assert all(texts(f"{group}.{name}", lang) for lang in LANGS)
