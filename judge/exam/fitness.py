@@ -1,10 +1,10 @@
 """The fitness of a judge by fixed thresholds, and its blind spots."""
 
 from collections.abc import Iterator
-from math import comb
 from typing import Final, NamedTuple
 
 from judge.exam.records import BlindSpot, Criterion, ExamTotals, Fitness, Level
+from judge.review.coefficients import fisher
 from judge.scores.answer import share
 from judge.scores.differences import holm
 from judge.scores.totals import is_untrusted
@@ -112,20 +112,3 @@ def _blind(totals: ExamTotals) -> Iterator[BlindSpot]:
             yield BlindSpot(category=name, why="called_full", found=traps)
         elif chance < _ALPHA:
             yield BlindSpot(category=name, why="under_mean", found=group.accuracy)
-
-
-def fisher(hits: int, of: int, all_hits: int, whole: int) -> float:
-    """Fisher's exact test, one-sided: how likely a part has so few of all hits, or fewer.
-
-    Σ_{k≤hits} C(of, k) C(whole - of, all_hits - k) / C(whole, all_hits).
-
-    Returns:
-        p, 0 to 1; 1 where the part is the whole.
-
-    Source: R. A. Fisher (1935), J. Roy. Stat. Soc. 98, 39-82.
-
-    >>> round(fisher(0, 3, 3, 6), 4), fisher(3, 3, 3, 3)
-    (0.05, 1.0)
-    """
-    few = range(max(0, of + all_hits - whole), hits + 1)
-    return sum(comb(of, k) * comb(whole - of, all_hits - k) for k in few) / comb(whole, all_hits)

@@ -12,7 +12,13 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from judge.records import SUPPORT_WEIGHT, CorpusScore, Summary, Support, Verdict
-from judge.review.coefficients import brier, calibration_error, cohen_kappa, krippendorff_alpha
+from judge.review.coefficients import (
+    brier,
+    calibration_error,
+    cohen_kappa,
+    fisher,
+    krippendorff_alpha,
+)
 from judge.review.records import (
     Agreement,
     BlankLimits,
@@ -30,6 +36,7 @@ from judge.review.records import (
     Weighing,
 )
 from judge.review.strata import NEVER_PARTIAL, counts, own_verdict, support_weight
+from judge.scores.differences import holm
 from judge.scores.intervals import Row, weighted_share
 from judge.scores.strata import Corrected, StratumSample, corrected_mean
 
@@ -54,6 +61,7 @@ _NAMES: Final[Mapping[tuple[Target, Name], ScoreName]] = {
 _MIN_LABELS: Final = 2
 """The fewest labels that a stratum needs by itself."""
 _MAX_UNEVENNESS: Final = 2.5
+_ALPHA: Final = 0.05
 
 
 class _Pair(NamedTuple):
@@ -148,7 +156,8 @@ def corrected_scores(
             # Gates hold means over answers.
             bounds = [g.bound for g in summary.gates if g.name == reported and average == "macro"]
             if wrong is not None and right is not None:
-                blank = _blank_limits(found, wrong, right, [raw, *bounds])
+                uneven = _is_blank_unevenly(draw, labels)
+                blank = _blank_limits(found, wrong, right, [raw, *bounds], uneven=uneven)
         scores.append(
             CorrectedScore(
                 name=reported,
@@ -358,8 +367,29 @@ def _filled(draw: Draw, labels: Labels, support: Support) -> Labels:
     return {**labels, **blank}
 
 
+def _is_blank_unevenly(draw: Draw, labels: Labels) -> bool:
+    """Return whether any stratum has fewer labels than rows left blank at random would leave.
+
+    A single stratum cannot show that they were left blank at random.
+    """
+    if len(draw.strata) == 1:
+        return True
+    labelled = Counter(each.stratum for each, _ in _labelled(draw, labels))
+    drawn = len(draw.sentences)
+    chances = [
+        fisher(labelled[number], stratum.drawn, labelled.total(), drawn)
+        for number, stratum in enumerate(draw.strata)
+    ]
+    return min(holm(chances)) < _ALPHA
+
+
 def _blank_limits(
-    found: Corrected, wrong: Corrected, right: Corrected, marks: Sequence[float | None]
+    found: Corrected,
+    wrong: Corrected,
+    right: Corrected,
+    marks: Sequence[float | None],
+    *,
+    uneven: bool,
 ) -> BlankLimits:
     """Return the limits, given the run's own score and the bounds of gates as `marks`."""
     low, high = min(found.low, wrong.low), max(found.high, right.high)
@@ -369,6 +399,5 @@ def _blank_limits(
         if each is not None
     )
     wider = right.mean - wrong.mean > found.high - found.low
-    return BlankLimits(
-        wrong=wrong.mean, right=right.mean, low=low, high=high, decides=wider or any(passed)
-    )
+    decides = uneven and (wider or any(passed))
+    return BlankLimits(wrong=wrong.mean, right=right.mean, low=low, high=high, decides=decides)

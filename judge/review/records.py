@@ -185,9 +185,10 @@ class BlankLimits(Record):
     high: float
     """Upper limit of the interval of `right`."""
     decides: bool
-    """Whether the blank rows matter more than the chance of the draw: `right` and `wrong` differ by
-    more than the interval's width, or the run's own score or a gate's bound is outside the interval
-    and between `low` and `high`."""
+    """Whether the blank rows may change a conclusion. They are uneven among the strata by more than
+    chance (Fisher's exact test, corrected by Holm's method), and they matter more than the chance
+    of the draw: `right` and `wrong` differ by more than the interval's width, or the run's own
+    score or a gate's bound is outside the interval and between `low` and `high`."""
 
 
 class CorrectedScore(Record):

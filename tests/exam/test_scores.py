@@ -10,11 +10,12 @@ from judge import Chunk, Sample, Support, UnscoredReason, evaluate
 from judge.backends.fake import FakeJudge
 from judge.errors import ConfigError, InputError
 from judge.exam import ExamRow, Items, grade, sit
-from judge.exam.fitness import THRESHOLDS, fisher, fitness
+from judge.exam.fitness import THRESHOLDS, fitness
 from judge.exam.items import Item
 from judge.exam.records import Again, Change, Rate
 from judge.exam.scores import UNSCORED, count
 from judge.records import CitationStatus, JudgeOutcome
+from judge.review.coefficients import fisher
 from judge.review.golden import GoldenLabel
 from tests.drawn import FAILED, fallen_back, verdict
 
