@@ -33,11 +33,10 @@ class Progress(Watcher):
         self,
         *,
         also: Callable[[SampleResult], None],
-        rejects: str = REJECTED,
         console: Console | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._also, self._rejects = also, rejects
+        self._also = also
         self._console = console or open_console(stderr=True)
         self._clock = clock
         self._bar = Bar(
@@ -71,7 +70,7 @@ class Progress(Watcher):
         self._began = self._spoke = self._clock()
         if record.input.rejected and not again:
             lines = plural(record.input.rejected, "line")
-            self.say(f"{record.input.rejected} bad {lines} left out; see {self._rejects}")
+            self.say(f"{record.input.rejected} bad {lines} left out; see {REJECTED}")
         if again and self._done > kept:
             self._done = kept
         elif kept:

@@ -236,7 +236,7 @@ def score(
 def run_and_print(job: "Job | ClusterJob", folder: Path, wanted: Wanted, reports: Reports) -> int:
     """Run the job, print its totals, write the reports, and return the exit code."""
     highlights = Highlights(wanted.kept)
-    progress = Progress(also=highlights.add, rejects=job.rejects)
+    progress = Progress(also=highlights.add)
     try:
         with progress, stopping(job.stop):
             summary = job.run(progress)

@@ -11,8 +11,7 @@ from socket import gethostname
 from typing import Any, Final, NamedTuple
 
 from judge.backends.store.cache import cache_folder
-from judge.cluster.blocks import Block, blocks
-from judge.cluster.shards import Shard
+from judge.cluster.blocks import Block, Shard, blocks
 from judge.config import Config
 from judge.errors import (
     ConfigError,
@@ -23,10 +22,9 @@ from judge.errors import (
     WorkerLost,
 )
 from judge.evaluator import Evaluator
-from judge.inputs.files import InputFile, hash_of
+from judge.inputs.files import InputFile, hash_of_file
+from judge.inputs.samples import Rejected
 from judge.inputs.tables import writing
-from judge.records import SampleResult
-from judge.scores.totals import Totals
 
 Row = dict[str, Any]
 """A row of a Ray dataset."""
@@ -52,15 +50,31 @@ class Plan(NamedTuple):
     """Whether bad lines are set aside."""
     needs_qid: bool
     """Whether each row must have a qid."""
-    copied: bool
-    """Whether the samples are copied into the run folder."""
-    session: str
-    """A random name of this run of the command."""
 
     @property
     def config(self) -> Config:
         """The settings, with the headers of this machine."""
         return config_of(self.settings)
+
+
+class FoundBlock(NamedTuple):
+    """A block that the check found."""
+
+    name: str
+    file: int
+    samples: int
+    start: int = 0
+    """The number of samples before it in the whole input."""
+
+
+class CheckedFile(NamedTuple):
+    """The result of reading a file once."""
+
+    blocks: list[FoundBlock]
+    qids: list[str]
+    rejected: list[Rejected]
+    sha256: str
+    """The hash of its bytes."""
 
 
 def config_of(settings: str) -> Config:
@@ -73,8 +87,10 @@ def config_of(settings: str) -> Config:
     return Config.model_validate(given | ({"headers": headers} if headers else {}))
 
 
-def portable(config: Config) -> Config:
-    """Return settings that any machine can read.
+def portable(config: Config, replicas: int) -> Config:
+    """Return the settings of one of several replicas, which any machine can read.
+
+    Each replica has an equal part of the rates: `rpm=600` among 4 is 150 for each; at least 1.
 
     Raises:
         ConfigError: a setting works within one process only.
@@ -86,19 +102,14 @@ def portable(config: Config) -> Config:
         raise ConfigError(
             f"headers: they may be secrets, and go to no cluster; set {HEADERS} there"
         )
-    # A relative path, or one in this user's home, would be another folder elsewhere.
-    place = {} if config.cache_url else {"cache_dir": cache_folder(config).absolute()}
-    return config.model_copy(update=place)
-
-
-def share(config: Config, replicas: int) -> Config:
-    """Return the settings of one of several replicas: each has an equal part of the rates.
-
-    `rpm=600` among 4 replicas is 150 for each; at least 1.
-    """
     rates = {"rpm": config.rpm, "tpm": config.tpm}
-    parts = {name: max(1, rate // replicas) for name, rate in rates.items() if rate is not None}
-    return config.model_copy(update=parts)
+    changes: dict[str, object] = {
+        name: max(1, rate // replicas) for name, rate in rates.items() if rate is not None
+    }
+    if not config.cache_url:
+        # A relative path, or one in this user's home, would be another folder elsewhere.
+        changes["cache_dir"] = cache_folder(config).absolute()
+    return config.model_copy(update=changes)
 
 
 def cpus(config: Config) -> float:
@@ -106,68 +117,45 @@ def cpus(config: Config) -> float:
     return _CPUS_TO_ASK if config.asks_server else _CPUS_TO_COMPUTE
 
 
-def checked(batch: Row, plan: Plan) -> Iterator[Row]:
-    """Yield the counts and qids of each block of a file, then the file's hash; or an error."""
-    row = {name: values[0] for name, values in batch.items()}
-    found = {"file": int(row["file"]), "name": "", "samples": 0, "rejected": 0, "error": b""}
-    found |= {"sha256": "", "first": b"", "qids": []}
+def check(row: Row, plan: Plan) -> Row:
+    """Read a file once; return a pickled `CheckedFile` or JudgeError."""
+    return {"file": row["file"], "checked": pickle.dumps(_checked(row, plan))}
+
+
+def _checked(row: Row, plan: Plan) -> CheckedFile | JudgeError:
+    found = CheckedFile([], [], [], "")
     try:
-        for block in _blocks(plan, row):
-            counts = {"samples": len(block.samples), "rejected": len(block.rejected)}
-            qids = [sample.qid for sample in block.samples]
-            bad = pickle.dumps(block.rejected[0].error) if block.rejected else b""
-            yield _batch(found | counts | {"name": block.name, "qids": qids, "first": bad})
-        yield _batch(found | {"sha256": hash_of(row["path"])})
+        for block in _blocks(plan, row, found.rejected):
+            found.blocks.append(FoundBlock(block.name, block.file, len(block.samples)))
+            found.qids.extend(sample.qid for sample in block.samples)
+        return found._replace(sha256=hash_of_file(InputFile(row["path"])))
     except JudgeError as error:
-        yield _batch(found | {"error": pickle.dumps(error)})
+        return error
 
 
 def read(batch: Row, plan: Plan) -> Iterator[Row]:
-    """Yield the blocks of a file that are still to be scored."""
+    """Yield the blocks of a file that are still to be scored, or a JudgeError, pickled."""
     row = {name: values[0] for name, values in batch.items()}
     starts = dict(zip(row["names"], row["starts"], strict=True))
-    found = {"path": row["path"], "name": "", "start": 0, "block": b"", "error": b""}
     try:
-        for block in _blocks(plan, row):
-            if (start := starts.pop(name := block.name, None)) is not None:
-                mine = {"name": name, "start": int(start), "block": pickle.dumps(block)}
-                yield _batch(found | mine)
+        for block in _blocks(plan, row, []):
+            if (start := starts.pop(block.name, None)) is not None:
+                yield _block_row(row, int(start), block)
         if starts:
             what = "changed while it was scored; leave it alone, and score it again"
             raise RunError(f"{InputFile(row['path'])}: {what}")
     except JudgeError as error:  # the file was readable when it was checked
-        yield _batch(found | {"error": pickle.dumps(error)})
+        yield _block_row(row, 0, error)
 
 
-def _blocks(plan: Plan, row: Row) -> Iterator[Block]:
-    config = plan.config
-    return blocks(
-        InputFile(row["path"]),
-        int(row["file"]),
-        max_line=config.max_line,
-        skip=plan.skip,
-        needs_qid=plan.needs_qid,
-        mapping=config.map,
-    )
+def _block_row(row: Row, start: int, block: Block | JudgeError) -> Row:
+    return {"path": [row["path"]], "start": [start], "block": [pickle.dumps(block)]}
 
 
-def _batch(row: Row) -> Row:
-    return {name: [value] for name, value in row.items()}
-
-
-def added_up(row: Row, plan: Plan) -> Row:
-    """Return the totals of a finished shard; without totals if it is damaged."""
-    results = Shard(Path(plan.folder), row["name"]).whole()
-    whole = len(results) == int(row["samples"])
-    totals = _totals(results, int(row["start"]), plan.config) if whole else b""
-    return {"name": row["name"], "totals": totals, "error": b"", "warnings": []}
-
-
-def _totals(results: list[SampleResult], start: int, config: Config) -> bytes:
-    totals = Totals(max_unscored=config.max_unscored)
-    for position, result in enumerate(results, start):
-        totals.add(result, position)
-    return pickle.dumps(totals)
+def _blocks(plan: Plan, row: Row, rejected: list[Rejected]) -> Iterator[Block]:
+    on_bad = rejected.append if plan.skip else None
+    file = InputFile(row["path"])
+    return blocks(file, int(row["file"]), plan.config, needs_qid=plan.needs_qid, on_bad=on_bad)
 
 
 class Holder:
@@ -208,44 +196,39 @@ class Scorer(Holder):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan.config)
-        self.plan = plan
+        self._folder = Path(plan.folder)
         self._warnings = _Warnings()
         logging.getLogger("judge").addHandler(self._warnings)
 
     async def __call__(self, row: Row) -> Row:
-        """Score a block; errors and warnings are returned as values."""
-        return await self._score(row) | {"warnings": self._warnings.take()}
+        """Score a block; return its name or an error, and the worker's warnings."""
+        block: Block | JudgeError = pickle.loads(row["block"])  # noqa: S301  our own
+        done: str | JudgeError
+        if isinstance(block, JudgeError):
+            done = block
+        else:
+            try:
+                await self._score(block, row)
+                done = block.name
+            except JudgeError as error:
+                done = _with_host(error)
+        return {"done": pickle.dumps(done), "warnings": self._warnings.take()}
 
-    async def _score(self, row: Row) -> Row:
-        scored: Row = {"name": row["name"], "totals": b"", "error": row["error"]}
-        if row["error"]:
-            return scored
-        folder = Path(self.plan.folder)
-        try:
-            block: Block = pickle.loads(row["block"])  # noqa: S301  our own
-            shard = Shard(folder, row["name"])
-            if shard.path.exists():  # the machine that scored it was lost before it could say so
-                there = added_up({**row, "samples": len(block.samples)}, self.plan)
-                if there["totals"]:
-                    return there
-            with writing(folder, _STEP):
-                if shard.attempts(self.plan.session) > _MOST_ATTEMPTS:
-                    raise _deadly(row, block)
-                results = await shard.score(block, await self._opened())
-                shard.finish(block, results, copied=self.plan.copied)
-            scored["totals"] = _totals(results, int(row["start"]), self.plan.config)
-        except JudgeError as error:
-            scored["error"] = pickle.dumps(_with_host(error))
-        return scored
-
-
-def _deadly(row: Row, block: Block) -> WorkerLost:
-    start = int(row["start"])
-    return WorkerLost(
-        f"{InputFile(row['path'])}, answers {start + 1:,} to {start + len(block.samples):,}: "
-        f"{_MOST_ATTEMPTS} workers died while they scored them; take out the answer that kills "
-        "them, or give their machine more memory, then run the same command again"
-    )
+    async def _score(self, block: Block, row: Row) -> None:
+        shard = Shard(self._folder, block.name)
+        # The machine that scored it may have been lost before it could say so.
+        if len(shard.results()) == len(block.samples):
+            return
+        with writing(self._folder, _STEP):
+            if shard.note_attempt() > _MOST_ATTEMPTS:
+                start = int(row["start"])
+                place = f"answers {start + 1:,} to {start + len(block.samples):,}"
+                raise WorkerLost(
+                    f"{InputFile(row['path'])}, {place}: {_MOST_ATTEMPTS} workers died while they "
+                    "scored them; take out the answer that kills them, or give their machine more "
+                    "memory, then run the same command again"
+                )
+            await shard.score(block, await self._opened())
 
 
 def _with_host(error: JudgeError) -> JudgeError:

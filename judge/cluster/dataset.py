@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import ray.data
 
-from judge.cluster.actors import Holder, Row, config_of, cpus, portable, share
+from judge.cluster.actors import Holder, Row, config_of, cpus, portable
 from judge.config import Config
 from judge.errors import ConfigError, InputError
 from judge.inputs.fields import SCORE_NEEDS
@@ -33,10 +33,11 @@ _COLUMNS: Final = pa.schema(
 def evaluate_dataset(
     ds: "Dataset", config: Config | None = None, *, replicas: int = 1
 ) -> "Dataset":
-    """A row for each row of `ds`: `qid`, `status`, `faithfulness`, `result` as JSON, and `error`.
+    """Return a data set with a row for each row of `ds`; it is lazy, as Ray Data is.
 
-    Lazy, as Ray Data is. A row of the wrong form is none of a score: its status is "rejected", and
-    its error says what is wrong. The rates of the settings are divided evenly among the replicas.
+    Its columns are `qid`, `status`, `faithfulness`, `result` as JSON, and `error`. A row of the
+    wrong form has the status "rejected", and its error says what is wrong. The rates of the
+    settings are divided evenly among the replicas.
 
     Args:
         ds: rows with the fields of a sample: a line of JSON has the same.
@@ -44,14 +45,14 @@ def evaluate_dataset(
         replicas: actors that score.
 
     Raises:
-        ConfigError: the settings hold what no cluster can keep to, or nobody is to score.
+        ConfigError: a setting works within one process only, or there is no replica.
     """
     if replicas < 1:
         raise ConfigError(f"replicas {replicas}: at least one must score")
-    config = portable(config or Config())
+    config = portable(config or Config(), replicas)
     return ds.map_batches(
         _Rows,
-        fn_constructor_args=(share(config, replicas).model_dump_json(),),
+        fn_constructor_args=(config.model_dump_json(),),
         batch_size=_ROWS,
         batch_format="pyarrow",
         compute=ray.data.ActorPoolStrategy(size=replicas),
@@ -68,7 +69,7 @@ class _Rows(Holder):
         self._map = config.map
 
     async def __call__(self, batch: pa.Table) -> pa.Table:
-        """A row for each."""
+        """Return a row for each row of a batch."""
         reader = Reader(_NEEDS, self._map)
         read = [_read(row, reader) for row in batch.to_pylist()]
         evaluator = await self._opened()

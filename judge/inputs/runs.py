@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from io import BytesIO
 from itertools import chain, islice, takewhile
 from pathlib import Path
@@ -36,11 +35,7 @@ REJECTED: Final = "rejected.jsonl"
 INPUT: Final = "input"
 """A copy of standard input."""
 SHARDS: Final = "results"
-SAMPLES: Final = "samples"
-REJECTS: Final = "rejected"
-SHARDED: Final = (SHARDS, SAMPLES, REJECTS)
-"""The folders of a cluster's run: results, copied samples and bad lines, in files that sort into
-input order. Samples are copied if the input is more than one file of lines."""
+"""The folder of a cluster's results, in files that sort into input order."""
 LOCK: Final = ".lock"
 REVIEW: Final = "review"
 """The folder of labels, which a new run does not remove."""
@@ -151,7 +146,7 @@ def result_files(folder: Path) -> tuple[bool, Path, list[Path]]:
 
 def shards(folder: Path) -> list[Path]:
     """Return the finished files of a folder of shards, in input order."""
-    return sorted(each for each in folder.iterdir() if each.name.endswith((".jsonl", ".jsonl.gz")))
+    return sorted(folder.glob("*.jsonl"))
 
 
 def line_of(result: SampleResult) -> bytes:
@@ -319,8 +314,7 @@ def has_bytes(path: str | Path, made_from: RunInput) -> bool:
 
 
 def _is_unchanged(folder: Path) -> bool:
-    copied = (folder / SAMPLES).is_dir() and shards(folder / SAMPLES)
-    return bool(copied) or has_bytes(_input(folder), read_record(folder).input)
+    return has_bytes(_input(folder), read_record(folder).input)
 
 
 def _input(folder: Path) -> Path:
@@ -347,12 +341,15 @@ def _samples(folder: Path) -> Iterator[Sample]:
     record = read_record(folder)
     # Runs of earlier versions have no limit.
     limit = float(str(record.config.get("max_line", "inf")))
-    copied = shards(folder / SAMPLES) if (folder / SAMPLES).is_dir() else []
-    read = partial(read_samples, on_bad=lambda _: None, max_line=limit, unique=not copied)
     paths = record.config.get("map")
-    if isinstance(paths, dict) and not copied:
-        read = partial(read, mapping={name: str(path) for name, path in paths.items()})
-    samples = chain.from_iterable(map(read, copied or [_input(folder)]))
+    samples = read_samples(
+        _input(folder),
+        on_bad=lambda _: None,
+        max_line=limit,
+        mapping={name: str(path) for name, path in paths.items()}
+        if isinstance(paths, dict)
+        else {},
+    )
     return drawn(samples, record.input, int(str(record.config.get("seed", 0))))
 
 
@@ -468,8 +465,7 @@ class RunFolder:
             if self._taken:
                 self._taken.replace(self.input)
             if self._sharded:
-                for name in SHARDED:
-                    (self.path / name).mkdir(exist_ok=True)
+                (self.path / SHARDS).mkdir(exist_ok=True)
                 return 0
             # Cut off between the two last renames: the results are whole, the record is not.
             with suppress(FileNotFoundError):
@@ -526,8 +522,8 @@ class RunFolder:
         """Remove every file of the run, the record last."""
         self._part.close()
         with self._writing():
-            for name in filter(lambda each: (self.path / each).exists(), SHARDED):
-                shutil.rmtree(self.path / name)
+            if (self.path / SHARDS).exists():
+                shutil.rmtree(self.path / SHARDS)
             for name in OWN:
                 (self.path / name).unlink(missing_ok=True)
 

@@ -75,8 +75,6 @@ class Job:
         gates: bounds on the totals; their outcome is part of the summary.
     """
 
-    rejects: Final = REJECTED
-
     def __init__(
         self,
         source: Path | IO[bytes],

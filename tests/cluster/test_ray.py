@@ -79,8 +79,9 @@ def test_a_folder_of_files_gives_the_totals_of_one_file(place: Path) -> None:
     assert ran.code == 0, ran.err
     assert read_summary(place / "there") == read_summary(place / "here")
     assert [each.qid for each in results(place / "there")] == [f"q{each}" for each in range(60)]
-    (path,) = (place / "there" / "rejected").iterdir()
-    assert [json.loads(each)["line"] for each in path.read_text().splitlines()] == [31]
+    (left,) = (place / "there" / "rejected.jsonl").read_text().splitlines()
+    assert json.loads(left)["line"] == 31
+    assert "many/1.jsonl, line 31, field 'answer'" in json.loads(left)["error"]
     # Other commands read it as any other, the samples included.
     assert judge("show", "there", "q7").out == judge("show", "here", "q7").out
     assert judge("compare", "here", "there").code == 0
