@@ -51,7 +51,7 @@ class Serving:
         self.data = data
         self.service = Service(config or Config(), data, limits or Limits())
         self._app = application(self.service, Tokens.read(tokens), host_names(LOOPBACK))
-        self.server = server_of(self._app)
+        self.server = server_of(self._app, config or Config())
         self._unread_seconds = unread_seconds
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
         self._ready = threading.Event()

@@ -1,10 +1,9 @@
 """Who may use the service: its tokens and their roles, and the web pages that may call it."""
 
 import hashlib
-import hmac
 import ipaddress
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Final, Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
 from fastapi import Request, Security
@@ -14,15 +13,10 @@ from fastapi.security import (
     HTTPBasicCredentials,
     HTTPBearer,
 )
-from starlette.datastructures import Headers
-from starlette.responses import Response
 
 from judge.config import SERVICE_TOKENS
 from judge.errors import ConfigError
 from judge.service.problems import Problem
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 Role = Literal["read", "write", "admin"]
 """`read` looks at batches, `write` also judges, labels and sends batches, and `admin` also purges
@@ -35,14 +29,14 @@ _FORMAT: Final = f"set {SERVICE_TOKENS} to NAME:TOKEN or NAME:ROLE:TOKEN, separa
 
 
 class Client(NamedTuple):
-    """Whoever sends a request."""
+    """The sender of a request."""
 
     name: str
     """The name of the token; empty where the service has no tokens."""
     role: Role
 
 
-ANYONE: Final = Client("", "admin")
+_ANYONE: Final = Client("", "admin")
 """Every client of a service without tokens."""
 
 
@@ -90,12 +84,9 @@ class Tokens:
         return bool(self._clients)
 
     def client(self, token: str) -> Client | None:
-        """Return whose token this is; None if the service does not know it."""
-        given, found = _digest(token), None
-        for known, client in self._clients.items():  # all of them, so that time reveals nothing
-            if hmac.compare_digest(given, known):
-                found = client
-        return found
+        """Return the client with this token; None if the service does not know it."""
+        # The time of a look-up of a hash reveals nothing about a token.
+        return self._clients.get(_digest(token))
 
 
 def _digest(token: str) -> bytes:
@@ -111,13 +102,21 @@ async def authorize(
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
     basic: Annotated[HTTPBasicCredentials | None, Security(_basic)],
 ) -> Client:
-    """Return who sends the request, and note the name for the log.
+    """Return the client that sends the request, and keep its name for the log.
 
     Raises:
-        Problem: the token is missing or unknown, or its role does not allow the request.
+        Problem: the token is missing or unknown, its role does not allow the request, or a web page
+            of another site sends it.
     """
+    # A browser adds the password that it knows to such requests; links have no `Origin`. A proxy in
+    # front may end TLS, so http and https both count as our own.
+    origin = request.headers.get("origin")
+    if origin is not None and urlsplit(origin)[:2] not in {
+        (scheme, request.headers.get("host", "")) for scheme in (request.url.scheme, "https")
+    }:
+        raise Problem("wrong-origin", "a web page of another site may not call this service")
     tokens: Tokens = request.app.state.tokens
-    client: Client | None = ANYONE
+    client: Client | None = _ANYONE
     if tokens:
         given = bearer.credentials if bearer else basic.password if basic else ""
         several = len(request.headers.getlist("authorization")) > 1
@@ -134,7 +133,7 @@ Authorized = Annotated[Client, Security(authorize)]
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address that a server listens at."""
+    """Return whether only this machine can reach the address."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -153,33 +152,3 @@ def host_names(host: str, more: Iterable[str] = ()) -> list[str]:
     if not more and not is_loopback(host):
         return ["*"]
     return [*_LOOPBACK_NAMES, f"[{host.strip('[]')}]" if ":" in host else host, *more]
-
-
-class OwnOrigin:
-    """A middleware that refuses requests from the web pages of other sites.
-
-    A browser adds the password that it knows to such requests, and says in `Origin` where the page
-    came from. Links from other sites are followed: they have no `Origin`.
-    """
-
-    def __init__(self, app: "ASGIApp") -> None:
-        self._app = app
-
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Serve one request."""
-        app = self._app
-        if scope["type"] == "http":
-            headers = Headers(scope=scope)
-            origin = headers.get("origin")
-            # A proxy in front may end TLS, so http and https both count as our own.
-            if origin is not None and urlsplit(origin)[:2] not in {
-                (scheme, headers.get("host", "")) for scheme in (scope["scheme"], "https")
-            }:
-                app = _foreign
-        await app(scope, receive, send)
-
-
-async def _foreign(scope: "Scope", receive: "Receive", send: "Send") -> None:
-    problem = Problem("wrong-origin", "a web page of another site may not call this service")
-    response: Response = problem.response(scope.get("judge.request", ""))
-    await response(scope, receive, send)

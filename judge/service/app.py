@@ -1,47 +1,38 @@
 """The application: live answers, the operator's routes, errors, and all other routes."""
 
 import asyncio
-import math
 import re
-import time
+import shutil
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Body, Depends, FastAPI, Header, Request, Security
+from fastapi import APIRouter, Body, Depends, FastAPI, Header, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.docs import get_swagger_ui_html
-from pydantic import JsonValue, RootModel, model_validator
+from pydantic import RootModel, model_validator
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import PlainTextResponse
+from starlette.staticfiles import StaticFiles
 
 from judge.compose import address
 from judge.config import Config
-from judge.errors import InputError, JudgeError, JudgeUnavailable, WorkerLost
+from judge.errors import JudgeError, JudgeUnavailable, WorkerLost
 from judge.evaluator import Evaluator
 from judge.inputs.fields import SCORE_NEEDS, sample_from
-from judge.inputs.rows import json_object
 from judge.inputs.runs import line_of
 from judge.records import Sample, SampleResult
 from judge.service import collection, label
-from judge.service.access import OwnOrigin, Tokens, authorize
+from judge.service.access import Tokens, authorize
 from judge.service.batches import Batches
-from judge.service.monitoring import LOG, MEDIA, Metrics
-from judge.service.problems import (
-    Problem,
-    for_log,
-    problem_of,
-    problem_of_http,
-    responses,
-    without_texts,
-)
+from judge.service.monitoring import LOG, Metrics
+from judge.service.problems import Problem, for_log, problem_of
 from judge.service.requests import CLIENT_GONE, Limits, Requests
-from judge.service.wire import SAMPLE
+from judge.service.wire import PROBLEM, SAMPLE, Message, ProblemDetails
 from judge.text.visible import clip
 
 _Result = TypeVar("_Result")
@@ -49,14 +40,9 @@ _WAIT: Final = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?([0-9]{1,6})\"?", re.IGNOR
 _GRACE_SECONDS: Final = 5.0
 """Time to make a result once the judge is asked no more."""
 _PROBE_SECONDS: Final = 2.0
-_PROBE_VALID_SECONDS: Final = 5.0
-_MAX_RETRY_SECONDS: Final = 300
-_LATENCY_WEIGHT: Final = 0.1
+_PROBE_BYTES: Final = 1_000_000
 _MAX_SHOWN: Final = 80
-_DOCS_POLICY: Final = (
-    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
-)
+_DETAILS: Final = {"schema": ProblemDetails.model_json_schema()}
 
 
 def batch_config(config: Config, running: int) -> Config:
@@ -102,8 +88,6 @@ class Service:
         self.stop: Callable[[], None] = lambda: None
         """Stops the server."""
         self._live = 0
-        self._latency = 1.0
-        self._probe = (-math.inf, "")
         self.metrics.gauge("judge_live", "Live requests.", lambda: self._live)
         self.metrics.gauge("judge_in_flight", "Live answers in flight.", lambda: self._in_flight)
         self.metrics.gauge(
@@ -136,16 +120,11 @@ class Service:
             JudgeUnavailable: the judge cannot be reached.
         """
         if self._live - self.config.concurrency >= self.limits.queue:
-            retry = min(_MAX_RETRY_SECONDS, max(1, math.ceil(self._latency)))
-            raise Problem(
-                "queue-full",
-                f"{self.limits.queue} answers are waiting; send it again after Retry-After seconds",
-                headers={"Retry-After": str(retry)},
-            )
+            detail = f"{self.limits.queue} answers are waiting; send it again a second later"
+            raise Problem("queue-full", detail, headers={"Retry-After": "1"})
         # A slow server makes claims unscored by itself; for other judges this time-out is the end.
         grace = _GRACE_SECONDS if self.config.asks_server else 0.0
         self._live += 1
-        began = time.monotonic()
         try:
             async with asyncio.timeout(seconds + grace):
                 result = await self.evaluator.evaluate_one(sample, seconds=seconds)
@@ -158,27 +137,23 @@ class Service:
             raise Problem("too-late", detail) from None
         finally:
             self._live -= 1
-        self._latency += _LATENCY_WEIGHT * (time.monotonic() - began - self._latency)
         self.metrics.judged(result)
         return result
-
-    def forget_probe(self) -> None:
-        """Have the next `trouble` look again whether the judge's server can be reached."""
-        self._probe = (-math.inf, "")
 
     async def trouble(self) -> str:
         """Return why the service should get no requests; empty if it should."""
         try:
-            self.batches.new_folder().rmdir()
-        except OSError:
-            return "the data folder cannot be written"
-        if not self.config.asks_server:
-            return ""
-        when, why = self._probe
-        if time.monotonic() - when > _PROBE_VALID_SECONDS:
-            why = await _probe(address(self.config))
-            self._probe = time.monotonic(), why
-        return why
+            await asyncio.to_thread(self._write_probe)
+        except OSError as error:
+            return f"the data folder cannot be written ({error.strerror})"
+        return await _probe(address(self.config)) if self.config.asks_server else ""
+
+    def _write_probe(self) -> None:
+        folder = self.batches.new_folder()
+        try:
+            (folder / "probe").write_bytes(bytes(_PROBE_BYTES))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _probe(url: str) -> str:
@@ -197,36 +172,23 @@ async def _probe(url: str) -> str:
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, _Result]) -> _Result:
     """Return the result of `work`; cancel it if the client hangs up."""
+    working = asyncio.ensure_future(work)
 
-    async def gone() -> None:
+    async def cancel() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
+        working.cancel()
 
-    tasks = asyncio.ensure_future(work), asyncio.ensure_future(gone())
+    waiting = asyncio.ensure_future(cancel())
     try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        if tasks[0].done():
-            return tasks[0].result()
-        raise ClientDisconnect
+        return await working
+    except asyncio.CancelledError:
+        if not waiting.done():
+            raise
+        raise ClientDisconnect from None
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _sample(body: Any) -> Sample:  # noqa: ANN401  JSON, or bytes where the client did not say so
-    try:
-        row: dict[str, JsonValue] = (
-            json_object(body.decode("utf-8-sig")) if isinstance(body, bytes) else body
-        )
-        if not isinstance(row, dict):
-            raise Problem("bad-request", "the body is no object; send one JSON object")
-    except UnicodeDecodeError as error:
-        raise Problem("bad-request", f"the body is not UTF-8 (at byte {error.start})") from None
-    except InputError as error:
-        detail = without_texts(error).replace("mend the line", "mend the body")
-        raise Problem("bad-request", detail) from None
-    return sample_from(row, line=1, needs=SCORE_NEEDS)
+        working.cancel()
+        waiting.cancel()
 
 
 class SampleBody(RootModel[Sample]):
@@ -234,16 +196,17 @@ class SampleBody(RootModel[Sample]):
 
     @model_validator(mode="before")
     @classmethod
-    def _read(cls, body: object) -> Sample:
-        return _sample(body)
+    def _read(cls, body: Any) -> Sample:  # noqa: ANN401  any JSON
+        if not isinstance(body, dict):
+            detail = "the body is no object; send a JSON object with Content-Type: application/json"
+            raise Problem("bad-request", detail)
+        return sample_from(body, line=1, needs=SCORE_NEEDS)
 
 
-api: Final = APIRouter(prefix="/v1", responses=responses(400, 401, 403))
+api: Final = APIRouter(prefix="/v1")
 
 
-@api.post(
-    "/evaluations", response_model=SampleResult, responses=responses(408, 413, 422, 429, 503, 504)
-)
+@api.post("/evaluations", response_model=SampleResult)
 async def evaluate(
     request: Request,
     sample: Annotated[SampleBody, Body(examples=[SAMPLE])],
@@ -265,57 +228,47 @@ async def evaluate(
     return Response(line_of(result), headers=headers, media_type="application/json")
 
 
+class Health(Message):
+    """The health of the service."""
+
+    status: str = "ok"
+    """`ok`, or what is wrong."""
+
+
 operations: Final = APIRouter()
 
 
 @operations.get("/healthz")
-async def health() -> dict[str, str]:
+async def health() -> Health:
     """Report that the process is up."""
-    return {"status": "ok"}
+    return Health()
 
 
-@operations.get(
-    "/readyz",
-    response_model=dict[str, str],
-    responses={503: {"model": dict[str, str], "description": "Not ready; `status` says why"}},
-)
-async def ready(request: Request) -> Response:
+@operations.get("/readyz", responses={503: {"model": Health, "description": "Not ready"}})
+async def ready(request: Request, response: Response) -> Health:
     """Report whether the judge can be reached and the data folder written."""
     trouble = await request.app.state.service.trouble()
-    return JSONResponse({"status": trouble or "ok"}, 503 if trouble else 200)
+    response.status_code = 503 if trouble else 200
+    return Health(status=trouble or "ok")
 
 
-@operations.get(
-    "/metrics",
-    response_class=Response,
-    responses=responses(401, 403) | {200: {"content": {"text/plain": {}}}},
-    dependencies=[Security(authorize)],
-)
+@operations.get("/metrics", response_class=PlainTextResponse, dependencies=[Security(authorize)])
 async def metrics(request: Request) -> Response:
     """Return the metrics for Prometheus."""
-    return Response(request.app.state.service.metrics.page(), media_type=MEDIA)
+    return PlainTextResponse(request.app.state.service.metrics.page())
 
 
 @operations.get("/docs", include_in_schema=False)
 async def docs(request: Request) -> Response:
     """Return a page to call each request by hand."""
-    response = get_swagger_ui_html(
+    title: str = request.app.title
+    return get_swagger_ui_html(
         openapi_url="/openapi.json",
-        title=request.app.title,
+        title=title,
         swagger_js_url="/docs/swagger-ui-bundle.js",
         swagger_css_url="/docs/swagger-ui.css",
         swagger_favicon_url="/docs/favicon-32x32.png",
     )
-    response.headers["content-security-policy"] = _DOCS_POLICY
-    return response
-
-
-@operations.get("/docs/{name}", include_in_schema=False)
-async def docs_file(
-    name: Literal["swagger-ui-bundle.js", "swagger-ui.css", "favicon-32x32.png"],
-) -> Response:
-    """Return a file of Swagger UI."""
-    return FileResponse(Path(str(files("fastapi_swagger"))) / "resources" / name)
 
 
 async def _on_error(request: Request, error: Exception) -> Response:
@@ -328,14 +281,20 @@ async def _on_error(request: Request, error: Exception) -> Response:
             return Response(status_code=CLIENT_GONE)
         case RequestValidationError():
             problem = _invalid(error)
+        case HTTPException(status_code=401):
+            problem = Problem("no-token", "the password is no token of the service")
+        case HTTPException(status_code=404):
+            problem = Problem("not-found", f"{error.detail}; see /docs")
+        case HTTPException(status_code=405):
+            problem = Problem("wrong-method", f"{error.detail}; see /docs", headers=error.headers)
         case HTTPException():
-            problem = problem_of_http(error)
+            problem = Problem("bad-request", "the body is not JSON")
         case JudgeError():
             if isinstance(error, JudgeUnavailable | WorkerLost):
                 LOG.error(
                     "judge unavailable: %s", for_log(error), extra={"entry": {"request": name}}
                 )
-            problem = problem_of(error, **_places(request))
+            problem = problem_of(error, getattr(request.app.state, "data", None))
         case _:
             problem = Problem("bug", "report it with the lines of the log for this request")
     return problem.response(name)
@@ -352,15 +311,6 @@ def _invalid(error: RequestValidationError) -> Problem:
     return Problem("wrong-field", f"{place}{given}: {first['msg']}", field=place)
 
 
-def _places(request: Request) -> dict[str, Path]:
-    """Return the folders of this machine that a problem must not name, by what it calls them."""
-    service: Service | None = getattr(request.app.state, "service", None)
-    if service is None:
-        return {}
-    data, batch = service.batches.data, request.path_params.get("id")
-    return ({batch: data / batch} if batch else {}) | {"data": data}
-
-
 def application(service: Service, tokens: Tokens, hosts: list[str]) -> FastAPI:
     """Return the application of `judge serve`; its lifespan opens the service."""
 
@@ -370,9 +320,9 @@ def application(service: Service, tokens: Tokens, hosts: list[str]) -> FastAPI:
             yield
 
     app = _empty(tokens, hosts, service.limits, service.metrics, lifespan)
-    app.state.service = service
+    app.state.service, app.state.data = service, service.batches.data
     secured = [Security(authorize)]
-    for router in (api, collection.router, collection.pages):
+    for router in (api, collection.router):
         app.include_router(router, dependencies=secured)
     app.include_router(
         label.router,
@@ -380,6 +330,7 @@ def application(service: Service, tokens: Tokens, hosts: list[str]) -> FastAPI:
         dependencies=[*secured, Depends(collection.labelled_run)],
     )
     app.include_router(operations)
+    app.mount("/docs", StaticFiles(packages=[("fastapi_swagger", "resources")]))
     return app
 
 
@@ -390,7 +341,7 @@ def label_application(run: Path, hosts: list[str]) -> FastAPI:
         request.state.run, request.state.name = run, str(run)
 
     app = _empty(Tokens(), hosts, Limits(), Metrics())
-    app.include_router(label.router, dependencies=[Depends(of_run)])
+    app.include_router(label.router, dependencies=[Security(authorize), Depends(of_run)])
     return app
 
 
@@ -407,6 +358,8 @@ def _empty(
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        strict_content_type=False,
+        responses={"default": {"description": "A problem", "content": {PROBLEM: _DETAILS}}},
         generate_unique_id_function=lambda route: route.name,
         # Nothing of what is judged goes anywhere else.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
@@ -416,7 +369,6 @@ def _empty(
         ),
     )
     app.state.tokens = tokens
-    app.add_middleware(OwnOrigin)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
     app.add_middleware(Requests, limits=limits, metrics=metrics)
     return app

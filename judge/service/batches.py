@@ -14,12 +14,13 @@ import signal
 import sys
 import time
 from collections import Counter, deque
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, Self
+from typing import Final, Literal, Self
 
 from judge.config import Config
 from judge.errors import RunError
@@ -37,17 +38,9 @@ from judge.service.worker import Report, Task
 BATCH_FILE: Final = ".batch.json"
 ID_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _NEW: Final = ".new-"
-"""How the name of a folder begins whose batch is not complete."""
+"""The beginning of the name of a folder whose batch is still arriving, or is being removed."""
 _WORKER: Final = (sys.executable, "-P", "-m", "judge.service.worker")
-_STOP_SECONDS: Final = 15.0
 Ended = Literal["failed", "cancelled"]
-
-
-class Upload(NamedTuple):
-    """The bytes of a batch as they arrived."""
-
-    sha256: str
-    size: int
 
 
 class BatchRecord(Record):
@@ -154,7 +147,7 @@ class Batch:
     def _count_lines(self) -> int:
         try:
             with (self.folder / PART).open("rb") as file:
-                return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+                return sum(1 for _ in file)
         except FileNotFoundError:
             return 0
 
@@ -190,23 +183,26 @@ class Worker:
         on_report: called with each of its reports.
     """
 
-    def __init__(self, task: Task, on_report: "partial[None]") -> None:
+    def __init__(self, task: Task, on_report: Callable[[Report], None]) -> None:
         self._task = task
         self._on_report = on_report
         self._is_stopping = False
-        self._process: asyncio.subprocess.Process | None = None
+        self._input: asyncio.StreamWriter | None = None
 
     async def run(self) -> int:
         """Start the process and wait until it ends; return its exit code."""
-        pipe = asyncio.subprocess.PIPE
         # A process group of its own keeps Ctrl-C away. A session of its own would do so too, but
         # Linux shares processors equally among sessions, whatever the `nice` of their processes.
-        self._process = process = await asyncio.create_subprocess_exec(
-            *_WORKER, stdin=pipe, stdout=pipe, process_group=0
+        process = await asyncio.create_subprocess_exec(
+            *_WORKER,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            process_group=0,
         )
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("the worker has no pipes")
-        process.stdin.write(f"{self._task.model_dump_json()}\n".encode())
+        self._input = process.stdin
+        self._input.write(f"{self._task.model_dump_json()}\n".encode())
         if self._is_stopping:
             self.stop()
         try:
@@ -219,16 +215,10 @@ class Worker:
         return code
 
     def stop(self) -> None:
-        """Stop the process in order, and kill it where that takes long."""
-        if not self._is_stopping:
-            asyncio.get_running_loop().call_later(_STOP_SECONDS, self._kill)
+        """Have the process end itself in order."""
         self._is_stopping = True
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
-
-    def _kill(self) -> None:
-        if self._process is not None and self._process.returncode is None:
-            self._process.kill()
+        if self._input is not None:
+            self._input.close()
 
 
 class Batches:
@@ -372,12 +362,25 @@ class Batches:
             batch.failures.clear()
             batch.worker = Worker(self._task(batch), partial(self._on_report, batch))
             batch.task = asyncio.create_task(self._judge(batch, batch.worker))
-            batch.task.add_done_callback(partial(self._on_end, batch))
             running += 1
 
     async def _judge(self, batch: Batch, worker: Worker) -> None:
-        """Run the worker of a batch, and note how it ended."""
-        code, report = await worker.run(), batch.report
+        """Run the worker of a batch, keep how it ended, and begin the next batch."""
+        try:
+            code = await worker.run()
+            self._end(batch, code)
+        except Exception as error:  # noqa: BLE001  one batch must not stop the others
+            LOG.error("batch broke", exc_info=error, extra={"entry": {"batch": batch.id}})
+            detail = "judging it broke off; the log has more; PUT it again to go on"
+            with suppress(OSError, RunError):  # its folder may be gone
+                batch.end("failed", Problem("bug", detail).details())
+        finally:
+            batch.task = batch.worker = None
+            LOG.info("batch %s", batch.state, extra={"entry": {"batch": batch.id}})
+            self._fill()
+
+    def _end(self, batch: Batch, code: int) -> None:
+        report = batch.report
         stopped = report.ended == "stopped" or code == -signal.SIGTERM or self._is_closing
         if report.ended == "finished":
             batch.is_finished = True
@@ -388,16 +391,6 @@ class Batches:
         else:
             detail = f"its worker ended with code {code}; the log has more; PUT it again to go on"
             batch.end("failed", Problem("bug", detail).details())
-
-    def _on_end(self, batch: Batch, done: asyncio.Task[None]) -> None:
-        batch.task = batch.worker = None
-        if not done.cancelled() and (error := done.exception()) is not None:
-            LOG.error("batch broke", exc_info=error, extra={"entry": {"batch": batch.id}})
-            detail = "judging it broke off; the log has more; PUT it again to go on"
-            with suppress(OSError, RunError):  # its folder may be gone
-                batch.end("failed", Problem("bug", detail).details())
-        LOG.info("batch %s", batch.state, extra={"entry": {"batch": batch.id}})
-        self._fill()
 
     def _task(self, batch: Batch) -> Task:
         config = self._config
@@ -417,5 +410,4 @@ class Batches:
             batch.began = time.monotonic()
         batch.report = report
         batch.failures.update(report.failed)
-        self._metrics.spent("batch", report.spent)
-        self._metrics.failed("batch", report.failed)
+        self._metrics.count("batch", report.used, report.failed)

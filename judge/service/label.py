@@ -4,7 +4,6 @@ Whoever includes them puts the run folder into `request.state.run`, and into `re
 the folder that `judge review import` is to be given, if a person has to run that command.
 """
 
-import asyncio
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -24,14 +23,14 @@ from judge.review.draws import For
 from judge.review.records import Draw
 from judge.review.sheet import read_label
 from judge.review.worksheet import Entry, Question, Questions, Skip, Worksheet, draws_for
-from judge.service.problems import Problem, responses
+from judge.service.problems import Problem
 from judge.service.wire import Message
 
 PAGE_HEADERS: Final = {"content-security-policy": "frame-ancestors 'none'; form-action 'none'"}
 """The policy that only a header can set; the page itself contains the rest."""
 _DRAW: Final = "r[0-9a-f]{8}"
 
-router: Final = APIRouter(responses=responses(400, 401, 403))
+router: Final = APIRouter()
 
 
 def preferred(accepted: str) -> Lang:
@@ -110,44 +109,31 @@ Review = Annotated[Reviewing, Query()]
 
 
 @router.get("/label", include_in_schema=False, dependencies=[IN_LANGUAGE])
-async def get_label_page(request: Request) -> Response:
+def get_label_page(request: Request) -> Response:
     """Return the page."""
-    made = await asyncio.to_thread(page, request.state.name)
-    return HTMLResponse(made, headers=PAGE_HEADERS)
+    return HTMLResponse(page(request.state.name), headers=PAGE_HEADERS)
 
 
-@router.get("/label/rows", response_model=LabelRows, responses=responses(404, 409, 422))
-async def list_rows(request: Request, review: Review) -> Response:
+@router.get("/label/rows")
+def list_rows(request: Request, review: Review) -> LabelRows:
     """List the drawn sentences with the reviewer's labels; draw a sample if there is none."""
-    return _json(await asyncio.to_thread(_rows, request.state.run, review))
+    return _rows(request.state.run, review)
 
 
-@router.get(
-    "/label/rows/{row}",
-    response_model=Question,
-    responses=responses(404, 409, 422),
-    dependencies=[IN_LANGUAGE],
-)
-async def get_row(request: Request, row: RowId, _: Review) -> Response:
+@router.get("/label/rows/{row}", dependencies=[IN_LANGUAGE])
+def get_row(request: Request, row: RowId, _: Review) -> Question:
     """Return what the sheet shows of a sentence, without the judge's verdict."""
-    _draw, questions = await asyncio.to_thread(_drawn, request.state.run, row)
-    return _json(await asyncio.to_thread(questions.of, row))
+    _draw, questions = _drawn(request.state.run, row)
+    return questions.of(row)
 
 
-@router.put(
-    "/label/rows/{row}", response_model=Labelling, responses=responses(404, 408, 409, 413, 422)
-)
-async def put_row(request: Request, row: RowId, review: Review, labelling: Labelling) -> Response:
+@router.put("/label/rows/{row}")
+def put_row(request: Request, row: RowId, review: Review, labelling: Labelling) -> Labelling:
     """Keep a label; it is on disk before the response. An empty label removes the last one."""
-    draw, _ = await asyncio.to_thread(_drawn, request.state.run, row)
+    draw, _ = _drawn(request.state.run, row)
     sheet = Worksheet(request.state.run, draw, review.reviewer)
-    entry = Entry(label=labelling.label, skip=labelling.skip, note=labelling.note)
-    await asyncio.to_thread(sheet.put, row, entry)
-    return _json(labelling)
-
-
-def _json(record: Message | Question) -> Response:
-    return Response(record.model_dump_json(), media_type="application/json")
+    sheet.put(row, Entry(label=labelling.label, skip=labelling.skip, note=labelling.note))
+    return labelling
 
 
 def _rows(run: Path, review: Reviewing) -> LabelRows:

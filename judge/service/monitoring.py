@@ -7,7 +7,7 @@ import json
 import logging
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,16 +19,15 @@ from judge.records import SampleResult
 from judge.reports.worst import failures
 
 LOG: Final = logging.getLogger("judge.service")
-_NOISE: Final = ("uvicorn.error", "asyncio")
-MEDIA: Final = "text/plain; version=0.0.4; charset=utf-8"
-_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
-COSTS: Final = ("answers", "calls", "prompt_tokens", "reply_tokens", "cache_hits", "retries")
+_USAGE: Final = ("answers", "calls", "prompt_tokens", "reply_tokens", "cache_hits", "retries")
+_LATENCIES: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 
 
 class JsonLines(logging.Formatter):
-    """Writes a record as JSON: time, level, message, and what was given as `extra["entry"]`.
+    """Formats a record as JSON: time, level, message, and the `entry` of its `extra`.
 
-    Of an exception its kind and where it arose: its message may hold a text of a sample.
+    The message of an exception may hold a text of a sample, so only its class and the lines of code
+    are logged.
     """
 
     def __init__(self, **always: str) -> None:
@@ -36,50 +35,45 @@ class JsonLines(logging.Formatter):
         self._always = always
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
+        """Return the line."""
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         entry: dict[str, object] = {"time": when, "level": record.levelname.lower()}
         entry |= {"message": record.getMessage()} | self._always | getattr(record, "entry", {})
-        if record.exc_info and record.exc_info[1]:
-            entry["error"] = type(record.exc_info[1]).__name__
-            entry["at"] = places(record.exc_info[1])
+        if record.exc_info and (error := record.exc_info[1]):
+            frames = traceback.extract_tb(error.__traceback__)[-8:]
+            entry["error"] = type(error).__name__
+            entry["at"] = [f"{Path(each.filename).name}:{each.lineno}" for each in frames]
         return json.dumps(entry, ensure_ascii=False)
 
 
-def places(error: BaseException) -> list[str]:
-    """Where an error came through, innermost last."""
-    frames = traceback.extract_tb(error.__traceback__)[-8:]
-    return [f"{Path(each.filename).name}:{each.lineno} {each.name}" for each in frames]
-
-
-def log_json(**always: str) -> logging.Handler:
-    """Have the package, and what serves for it, log so on standard error; returns the handler."""
+def log_json(**always: str) -> None:
+    """Log as JSON on standard error, with `always` in each line."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(**always))
-    judge = logging.getLogger("judge")
-    judge.handlers[:] = [handler]
-    judge.setLevel(min(judge.level or logging.INFO, logging.INFO))
-    judge.propagate = False
-    LOG.setLevel(logging.NOTSET)  # which the page to label on, of the same process, may have raised
-    for name in _NOISE:
-        noisy = logging.getLogger(name)
-        noisy.handlers[:] = [handler]
-        noisy.setLevel(logging.WARNING)
-        noisy.propagate = False
-    return handler
+    for name, level in (
+        ("judge", logging.INFO),
+        ("uvicorn.error", logging.WARNING),
+        ("asyncio", logging.WARNING),
+    ):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.setLevel(min(logger.level or level, level))
+        logger.propagate = False
+    LOG.setLevel(logging.NOTSET)  # `judge label` in the same process may have raised it
 
 
-def costs(result: SampleResult) -> dict[str, int]:
-    """What an answer took, by the names of `COSTS`."""
+def usage(result: SampleResult) -> dict[str, int]:
+    """Return what an answer took, by the names of the metrics."""
     sent = [call for call in result.calls if not call.cached]
-    return {
-        "answers": 1,
-        "calls": len(sent),
-        "prompt_tokens": sum(call.prompt_tokens for call in sent),
-        "reply_tokens": sum(call.reply_tokens for call in sent),
-        "cache_hits": len(result.calls) - len(sent),
-        "retries": sum(call.retries for call in sent),
-    }
+    numbers = (
+        1,
+        len(sent),
+        sum(call.prompt_tokens for call in sent),
+        sum(call.reply_tokens for call in sent),
+        len(result.calls) - len(sent),
+        sum(call.retries for call in sent),
+    )
+    return dict(zip(_USAGE, numbers, strict=True))
 
 
 class Metrics:
@@ -97,17 +91,17 @@ class Metrics:
             "judge_request_seconds",
             "From the first byte to the last.",
             ("method", "route"),
-            buckets=_SECONDS,
+            buckets=_LATENCIES,
             registry=self._registry,
         )
-        self._costs = {
+        self._usage = {
             name: Counter(
                 f"judge_{name}",
                 f"{name.replace('_', ' ').capitalize()}.",
                 ("of",),
                 registry=self._registry,
             )
-            for name in COSTS
+            for name in _USAGE
         }
         self._failures = Counter(
             "judge_failures",
@@ -117,36 +111,41 @@ class Metrics:
         )
 
     def request(self, method: str, route: str, status: int, client: str, seconds: float) -> None:
-        """A request has ended."""
+        """Count a request that has ended."""
         self._requests.labels(method, route, str(status), client).inc()
         self._latency.labels(method, route).observe(seconds)
 
     def judged(self, result: SampleResult) -> None:
-        """A live answer has its result."""
-        self.spent("live", costs(result))
+        """Count a live answer."""
+        self.count("live", usage(result))
         for failure in failures(result):
             self._failures.labels("live", failure.reason.value).inc()
 
-    def spent(self, of: str, cost: Mapping[str, int]) -> None:
-        """Answers were judged: `live` ones, or of a `batch`."""
-        for name, count in cost.items():
-            self._costs[name].labels(of).inc(count)
+    def count(
+        self, of: str, used: Mapping[str, int], failed: Mapping[str, int] | None = None
+    ) -> None:
+        """Count answers and claims without a verdict.
 
-    def failed(self, of: str, reasons: Mapping[str, int]) -> None:
-        """Claims got no verdict, by reason."""
-        for reason, count in reasons.items():
-            self._failures.labels(of, reason).inc(count)
+        Args:
+            of: `live` or `batch`.
+            used: the sums of `usage`.
+            failed: claims without a verdict, by reason.
+        """
+        for name, number in used.items():
+            self._usage[name].labels(of).inc(number)
+        for reason, number in (failed or {}).items():
+            self._failures.labels(of, reason).inc(number)
 
     def gauge(self, name: str, help_: str, read: Callable[[], float]) -> None:
-        """Tell what is read whenever somebody looks."""
+        """Add a metric whose value is read for each page of metrics."""
         Gauge(name, help_, registry=self._registry).set_function(read)
 
-    def states(self, read: Callable[[str], int], states: tuple[str, ...]) -> None:
-        """Likewise how many batches are in each state."""
+    def states(self, count: Callable[[str], float], states: Iterable[str]) -> None:
+        """Add a metric of the number of batches in each state."""
         gauge = Gauge("judge_batches", "Batches by state.", ("state",), registry=self._registry)
         for state in states:
-            gauge.labels(state).set_function(partial(read, state))
+            gauge.labels(state).set_function(partial(count, state))
 
     def page(self) -> bytes:
-        """All of it, as Prometheus reads it."""
+        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self._registry)

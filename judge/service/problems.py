@@ -4,9 +4,8 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from judge.errors import (
@@ -49,6 +48,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "judge-unavailable": Kind(503, "The judge cannot be reached"),
     "judge-unhealthy": Kind(503, "The judge returns nothing usable"),
     "too-late": Kind(504, "There was no result in time"),
+    "no-space": Kind(507, "The data folder cannot be written"),
 }
 """The kinds of problems, by the end of their type."""
 _CHALLENGES: Final = ('Bearer realm="judge"', 'Basic realm="judge", charset="UTF-8"')
@@ -104,56 +104,19 @@ class Problem(JudgeError):
         return response
 
 
-def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the problems with these statuses, and bugs, as FastAPI's `responses` of a route."""
-    content = {PROBLEM: {"schema": ProblemDetails.model_json_schema()}}
-    return {
-        status: {
-            "description": "; ".join(
-                f"`{name}`: {kind.title}" for name, kind in KINDS.items() if kind.status == status
-            ),
-            "content": content,
-        }
-        for status in (*statuses, 500)
-    }
-
-
-_STATUSES: Final = {401: "no-token", 404: "not-found", 405: "wrong-method"}
-
-
-def problem_of_http(error: HTTPException) -> Problem:
-    """Return the problem for an exception that FastAPI raises by itself."""
-    name = _STATUSES.get(error.status_code, "bad-request")
-    detail = "the body is not JSON" if name == "bad-request" else f"{error.detail}; see /docs"
-    return Problem(name, detail, headers={} if name == "no-token" else error.headers)
-
-
-_VALUE: Final = re.compile(r"is (a list|an object|text), .*; (.* is needed)", re.DOTALL)
-_SNIPPET: Final = re.compile(r"(bad JSON: .*? at column \d+): .*; (mend the line)", re.DOTALL)
-_HOLDS: Final = re.compile(r"holds .*?; (each line is one JSON object.*)", re.DOTALL)
-_BEGINS: Final = re.compile(
-    r"(neither JSON lines nor CSV): it begins with .*, (which names no )", re.DOTALL
-)
-_NOWHERE: Final = re.compile(r"(stands nowhere in .*? on): .*; (give the texts )", re.DOTALL)
+_SHOWN_VALUE: Final = re.compile(r"[,:] .*; ", re.DOTALL)
+_SHOWN_LINE: Final = re.compile(r"^holds .*; ", re.DOTALL)
 
 
 def without_texts(error: InputError) -> str:
-    """Return what is wrong with a sample without its texts: only numbers are repeated.
+    """Return what is wrong with a sample, without the value that the message shows.
 
     >>> without_texts(InputError("is a list, ['a secret']; text is needed"))
     'is a list; text is needed'
-    >>> without_texts(InputError("is a number, 5; text is needed"))
-    'is a number, 5; text is needed'
     """
     message = error.problem
-    for shape, left in (
-        (_VALUE, r"is \1; \2"),
-        (_SNIPPET, r"\1; \2"),
-        (_HOLDS, r"is no object; \1"),
-        (_BEGINS, r"\1, \2"),
-        (_NOWHERE, r"\1; \2"),
-    ):
-        message = shape.sub(left, message)
+    if not message.startswith("is missing"):  # shows the names of fields only
+        message = _SHOWN_VALUE.sub("; ", _SHOWN_LINE.sub("is no object; ", message))
     return clip(message, _MAX_DETAIL)
 
 
@@ -168,7 +131,7 @@ _NAMES: Final[Mapping[type[JudgeError], str]] = {
 }
 
 
-def problem_of(error: JudgeError, **places: Path) -> Problem:
+def problem_of(error: JudgeError, data: Path | None = None) -> Problem:
     """Return an error of the package as a problem.
 
     What the judge's server said may concern only the owner of the service, so the problem leaves it
@@ -176,23 +139,17 @@ def problem_of(error: JudgeError, **places: Path) -> Problem:
 
     Args:
         error: the error.
-        places: paths of this machine by the names that the problem gives them.
+        data: the folder of the batches, whose path clients must not see.
     """
     if isinstance(error, Problem):
         return error
     name = next(name for kind, name in _NAMES.items() if isinstance(error, kind))
-    if isinstance(error, InputError):
-        detail = _renamed(without_texts(error), places)
-        return Problem(name, detail, field=error.field, line=error.line)
     if isinstance(error, JudgeUnavailable | WorkerLost):
         return Problem(name, "the log of the service says why; try again later")
-    return Problem(name, _renamed(str(error), places))
-
-
-def _renamed(message: str, places: Mapping[str, Path]) -> str:
-    for name, place in places.items():
-        message = message.replace(str(place), name.replace("_", " "))
-    return message
+    if isinstance(error, InputError):
+        return Problem(name, without_texts(error), field=error.field, line=error.line)
+    detail = str(error) if data is None else str(error).replace(f"{data}/", "")
+    return Problem(name, detail)
 
 
 def for_log(error: JudgeError) -> str:

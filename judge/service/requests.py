@@ -20,18 +20,12 @@ if TYPE_CHECKING:
 MEGABYTE: Final = 1_000_000
 CLIENT_GONE: Final = 499
 """The status in the log where the client hung up before the response."""
-_REQUEST_ID: Final = "x-request-id"
 _REQUEST_IDS: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PROBES: Final = frozenset({"/healthz", "/readyz"})
 _UPLOAD: Final = re.compile(r"/v1/batches(/[^/]*)?")
 _ERROR_STATUS: Final = 400
 _MAX_DISCARDED_BYTES: Final = 32 * MEGABYTE
 _DISCARD_SECONDS: Final = 5.0
-_HEADERS: Final = {
-    "x-content-type-options": "nosniff",
-    "cache-control": "no-store",
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +67,7 @@ class Requests:
             await self._app(scope, receive, send)
             return
         headers, began, status = Headers(scope=scope), time.monotonic(), CLIENT_GONE
-        given = headers.get(_REQUEST_ID, "")
+        given = headers.get("x-request-id", "")
         scope["judge.request"] = given if _REQUEST_IDS.fullmatch(given) else secrets.token_hex(8)
         body = _Body(scope, headers, receive, self._limits)
 
@@ -83,9 +77,9 @@ class Requests:
                 status = message["status"]
                 await body.discard()
                 response = MutableHeaders(scope=message)
-                response[_REQUEST_ID] = scope["judge.request"]
-                for name, value in _HEADERS.items():
-                    response.setdefault(name, value)
+                response["x-request-id"] = scope["judge.request"]
+                response["x-content-type-options"] = "nosniff"
+                response["cache-control"] = "no-store"
             await send(message)
 
         try:
@@ -122,9 +116,10 @@ class _Body:
         self._deadline = asyncio.get_running_loop().time() + self._seconds
         length = headers.get("content-length", "0")
         self._length = int(length) if length.isdecimal() else 0
-        self._expected = "expect" in headers
         self._size = 0
         self._is_complete = not (self._length or "transfer-encoding" in headers)
+        # A client that expects "100 Continue" sends its body only once it is read.
+        self._is_held_back = "expect" in headers
 
     async def receive(self) -> "Message":
         """Return the next message of the client."""
@@ -148,7 +143,7 @@ class _Body:
 
     async def _next(self) -> "Message":
         message = await self._receive()
-        self._expected = False
+        self._is_held_back = False
         self._size += len(message.get("body", b""))
         self._is_complete = not message.get("more_body", False)
         return message
@@ -159,7 +154,7 @@ class _Body:
         Otherwise closing the connection resets it before the client has read the response.
         """
         most = self._megabytes * MEGABYTE + _MAX_DISCARDED_BYTES
-        if self._expected or self._length > most:
+        if self._is_complete or self._is_held_back or self._length > most:
             return
         try:
             async with asyncio.timeout(_DISCARD_SECONDS):

@@ -4,11 +4,11 @@ import asyncio
 import gc
 import signal
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import uvicorn
 from fastapi import FastAPI
@@ -16,18 +16,21 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from judge.config import SERVICE_TOKENS, Config
 from judge.errors import ConfigError
+from judge.pool import at_once, sockets
 from judge.service.access import Tokens, host_names, is_loopback
 from judge.service.app import Service, application, label_application
 from judge.service.monitoring import LOG
 from judge.service.requests import Limits
 
 LOOPBACK: Final = "127.0.0.1"
-_BACKLOG: Final = 2048
+_BACKLOG: Final = 100
+"""Connections that asyncio accepts at a time, before it closes the ones that are too many."""
 _MAX_CONNECTIONS: Final = 1000
 _HEAD_SECONDS: Final = 20.0
 _UNREAD_SECONDS: Final = 60.0
 _KEEPALIVE_SECONDS: Final = 20
 _SHUTDOWN_SECONDS: Final = 30
+_OBJECTS_BETWEEN_COLLECTIONS: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Address:
 class Connection(H11Protocol):
     """A connection that is closed when the head of a request takes too long (`# D123`).
 
-    uvicorn limits only the time between two requests, until the first byte of the second.
+    It is also closed at once if there are too many.
     """
 
     head_seconds = _HEAD_SECONDS
@@ -60,6 +63,8 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request."""
         super().connection_made(transport)
+        if len(self.connections) > (self.limit_concurrency or 0):
+            transport.abort()
         self._await_head()
 
     def on_response_complete(self) -> None:
@@ -77,8 +82,12 @@ class Connection(H11Protocol):
         self.loop.call_later(self.head_seconds, close)
 
 
-def server_of(app: FastAPI) -> uvicorn.Server:
-    """Return the server of an application."""
+def server_of(app: FastAPI, config: Config) -> uvicorn.Server:
+    """Return the server of an application.
+
+    Its connections leave enough open files for those to the judge's server.
+    """
+    connections = sockets() - at_once(config) - _BACKLOG
     return uvicorn.Server(
         uvicorn.Config(
             app,
@@ -91,7 +100,7 @@ def server_of(app: FastAPI) -> uvicorn.Server:
             server_header=False,
             proxy_headers=False,
             backlog=_BACKLOG,
-            limit_concurrency=_MAX_CONNECTIONS,
+            limit_concurrency=int(max(1, min(_MAX_CONNECTIONS, connections))),
             timeout_keep_alive=_KEEPALIVE_SECONDS,
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         )
@@ -147,7 +156,9 @@ async def serve(
     address.check()
     service = Service(config, data, limits)
     app = application(service, address.tokens, host_names(address.host, address.names))
-    number = await _run(app, address.host, address.port, on_start)
+    server = server_of(app, config)
+    service.stop = lambda: setattr(server, "should_exit", True)
+    number = await _run(server, app, address, on_start)
     if service.lost is not None:
         raise service.lost
     return number
@@ -155,36 +166,15 @@ async def serve(
 
 async def serve_labels(run: Path, port: int, on_start: Callable[[str], None]) -> int:
     """Serve the label page of a run to this machine until a signal; return its number."""
-    return await _run(label_application(run, host_names(LOOPBACK)), LOOPBACK, port, on_start)
+    app = label_application(run, host_names(LOOPBACK))
+    return await _run(server_of(app, Config()), app, Address(port=port), on_start)
 
 
-async def _run(app: FastAPI, host: str, port: int, on_start: Callable[[str], None]) -> int:
-    server = server_of(app)
-    with listen(host, port) as listening, _signals(server) as numbers:
-        try:
-            async with app.router.lifespan_context(app):
-                if service := getattr(app.state, "service", None):
-                    service.stop = lambda: setattr(server, "should_exit", True)
-                gc.freeze()  # the garbage collector need not look at what was loaded
-                shown = f"[{host}]" if ":" in host else host
-                on_start(f"http://{shown}:{listening.getsockname()[1]}")
-                await server.serve([listening])
-        except asyncio.CancelledError:
-            if not numbers:
-                raise
-    return numbers[0] if numbers else 0
-
-
-@contextmanager
-def _signals(server: uvicorn.Server) -> Iterator[list[int]]:
-    """Let SIGTERM and SIGINT stop the server in order, also before it listens.
-
-    Yields:
-        The numbers of the signals so far.
-    """
+async def _run(
+    server: uvicorn.Server, app: FastAPI, address: Address, on_start: Callable[[str], None]
+) -> int:
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     numbers: list[int] = []
-    before: dict[signal.Signals, Any] = {}
 
     def stop(number: int) -> None:
         if not numbers:  # uvicorn raises the signal again at its end
@@ -194,14 +184,19 @@ def _signals(server: uvicorn.Server) -> Iterator[list[int]]:
         if not server.started and task is not None:
             task.cancel()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        with suppress(ValueError, RuntimeError, NotImplementedError):  # not in the main thread
-            before[number] = signal.getsignal(number)
+    with suppress(NotImplementedError):  # Windows: uvicorn's own handlers, once it listens
+        for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop, number)
     try:
-        yield numbers
-    finally:
-        for number, handler in before.items():
-            with suppress(ValueError, RuntimeError, NotImplementedError):
-                loop.remove_signal_handler(number)
-                signal.signal(number, handler)
+        with listen(address.host, address.port) as listening:
+            async with app.router.lifespan_context(app):
+                # What was loaded lives for ever, and each answer makes thousands of objects.
+                gc.freeze()
+                gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+                host = f"[{address.host}]" if ":" in address.host else address.host
+                on_start(f"http://{host}:{listening.getsockname()[1]}")
+                await server.serve([listening])
+    except asyncio.CancelledError:
+        if not numbers:
+            raise
+    return numbers[0] if numbers else 0

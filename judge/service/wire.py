@@ -21,7 +21,7 @@ from judge.review.records import Agreement
 
 PROBLEM: Final = "application/problem+json"
 TYPE: Final = "urn:judge:problem:"
-"""Before the name of a problem, in its type."""
+"""The beginning of the type of each problem; its name follows."""
 SAMPLE: Final = {
     "qid": "q1",
     "query": "When does the canteen open?",
@@ -33,35 +33,35 @@ SAMPLES: Final = "".join(json.dumps(SAMPLE | {"qid": each}) + "\n" for each in (
 State = Literal["queued", "checking", "running", "finished", "failed", "cancelled"]
 STATES: Final[tuple[State, ...]] = get_args(State)
 OPEN: Final = frozenset({"queued", "checking", "running"})
-"""The states in which something is still to come."""
+"""The states of a batch that is still to be judged."""
 
 
 class Message(Record):
-    """A record whose field docstrings stand in the OpenAPI document."""
+    """A record whose field docstrings appear in the OpenAPI document."""
 
     model_config = ConfigDict(defer_build=False, use_attribute_docstrings=True)
 
 
 class ProblemDetails(Message):
-    """What went wrong, as `application/problem+json`."""
+    """An error, as `application/problem+json`."""
 
     type: str
-    """`urn:judge:problem:` and a name: what to tell problems apart by."""
+    """`urn:judge:problem:` and the name of the problem."""
     title: str
-    """What every problem of this type is."""
+    """What all problems of this type have in common."""
     status: int
     """The status of the response."""
     detail: str
-    """What is wrong this time, and what to do."""
+    """What is wrong with this request, and what to do."""
     request: str = ""
-    """The id of the request, as the log has it."""
+    """The id of the request in the log."""
     field: str | None = None
     """The field that is wrong, such as `chunks[2].text`."""
     line: int | None = Field(default=None, ge=1)
     """The line of the body that is wrong."""
 
     def error(self) -> JudgeError:
-        """The error that the package itself would have raised."""
+        """Return the error that the package itself would have raised."""
         kind = _ERRORS.get(self.type.removeprefix(TYPE), ConfigError)
         if kind is InputError:
             path = "" if self.line is None else "what was sent"
@@ -75,6 +75,7 @@ _ERRORS: Final[dict[str, type[JudgeError]]] = {
     "too-large": InputError,
     "not-found": RunError,
     "conflict": RunError,
+    "no-space": RunError,
     "judge-unavailable": JudgeUnavailable,
     "judge-unhealthy": JudgeUnhealthy,
     "queue-full": JudgeUnavailable,
@@ -82,38 +83,38 @@ _ERRORS: Final[dict[str, type[JudgeError]]] = {
     "too-slow": JudgeUnavailable,
     "bug": JudgeError,
 }
-"""By the name of a problem; of others it is the caller's settings that are wrong."""
+"""Errors by the name of the problem; `ConfigError` for all others."""
 
 
 class Options(Message):
-    """What a batch was asked to be judged with, beside the settings of the service."""
+    """How to judge a batch, beside the settings of the service."""
 
     skip_bad_lines: bool = False
-    """Set bad lines aside, in `rejected.jsonl`."""
+    """Write bad lines to `rejected.jsonl` and go on."""
     correctness: bool | None = None
-    """Compare with `gold_answer`; null: as the service does."""
+    """Compare with `gold_answer`; by default as the service does."""
     relevance: bool | None = None
-    """Ask whether the query is answered; null: likewise."""
+    """Judge whether the query is answered; by default as the service does."""
     max_unscored: float | None = None
-    """Share of unscored claims over which the totals are untrusted; null: likewise."""
+    """Share of unscored claims over which the totals are untrusted; by default the service's."""
     fail_under: tuple[str, ...] = ()
-    """Gates, `NAME=X`: the least a score may be."""
+    """Gates, `NAME=X`: the least that a score may be."""
     fail_over: tuple[str, ...] = ()
-    """Gates: the most a rate may be."""
+    """Gates, `NAME=X`: the most that a rate may be."""
     strict_gate: bool = False
-    """Gate on the worse limit, failures counted against it."""
+    """Apply gates to the worse limit, where failures count against the score."""
     expect: str | None = None
-    """Which judge is meant, by the beginning of its signature."""
+    """The beginning of the signature that the judge must have."""
 
     def config(self, config: Config) -> Config:
-        """The settings of the service, with these."""
+        """Return the settings of the service with these options."""
         own = {name: getattr(self, name) for name in ("correctness", "relevance", "max_unscored")}
         chosen = {name: value for name, value in own.items() if value is not None}
         given = {name: getattr(config, name) for name in config.model_fields_set}
         return Config.model_validate(given | chosen)
 
     def gates(self, config: Config) -> Gates:
-        """The gates; ConfigError where one cannot be, or is on what is not measured."""
+        """Return the gates; ConfigError if one is malformed, or its score is not measured."""
         gates = Gates.read(
             {"least": self.fail_under, "most": self.fail_over},
             self.expect,
@@ -124,63 +125,63 @@ class Options(Message):
 
 
 class BatchStatus(Message):
-    """How a batch stands."""
+    """The state and the progress of a batch."""
 
     id: str
-    """Also the name of its run folder."""
+    """The id, which is also the name of the run folder."""
     name: str
-    """What whoever sent it calls it."""
+    """What the sender calls the batch."""
     state: State
     """`queued` until its turn comes, `checking` while its samples are read, then `running`."""
     arrived: str
-    """ISO 8601, UTC."""
+    """The time of arrival, ISO 8601, UTC."""
     finished: str | None = None
-    """Likewise; null while it is not."""
+    """The time of the end, ISO 8601, UTC; null before."""
     options: Options
-    """What it is judged with."""
+    """The options that the batch was sent with."""
     total: int | None = None
-    """Answers in it; null until they are counted."""
+    """Answers in the batch; null until they are counted."""
     done: int = 0
     """Answers with a result."""
     rejected: int = 0
-    """Bad lines set aside."""
+    """Bad lines that were set aside."""
     rate: float | None = None
-    """Answers a second since this session of it began."""
+    """Answers a second since judging was last begun."""
     seconds_left: float | None = None
-    """At that rate."""
+    """The remaining time at that rate."""
     failures: dict[str, int] = Field(default_factory=dict)
-    """Claims without a verdict, by reason; while it runs those of this session."""
+    """Claims without a verdict, by reason; of a running batch since judging was last begun."""
     signature: str | None = None
-    """How the numbers are made; null until it has begun."""
+    """How the scores are made; null until judging has begun."""
     run: RunRecord | None = None
-    """How the run is made, as its `run.json` says, without places on the service's machine."""
+    """The content of `run.json`, without paths of the service's machine."""
     summary: Summary | None = None
-    """The totals, gates among them, once it is finished."""
+    """The totals of a finished batch, with its gates."""
     exit_code: int | None = None
-    """What `judge score` would have exited with: 0, 1 for a failed gate, 3 for an untrusted run."""
+    """The exit code of `judge score`: 0, 1 for a failed gate, 3 for an untrusted run."""
     results_sha256: str | None = None
-    """Hash of the results, once all are there."""
+    """Hash of the results of a finished batch."""
     labelled: bool = False
     """Whether labels of people were imported."""
     problem: ProblemDetails | None = None
-    """Why it has failed."""
+    """Why the batch failed."""
 
 
 class BatchList(Message):
     """A page of batches, oldest first."""
 
     batches: tuple[BatchStatus, ...]
-    """Those of this page; without their summaries."""
+    """The batches, without their summaries."""
     next: str | None = None
-    """What to give as `after` for the next page; null on the last."""
+    """The `after` of the next page; null on the last."""
 
 
 class Findings(Message):
-    """What an import of labels found."""
+    """The result of an import of labels."""
 
     agreement: Agreement
-    """What the labels say of the judge."""
+    """How far the judge agrees with people."""
     others: tuple[Agreement, ...] = ()
-    """Likewise of the other half of correctness."""
+    """The agreement on the other half of correctness."""
     noted: int
     """Rows with a note and no label; they count as blank."""

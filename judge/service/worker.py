@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,7 @@ from judge.jobs.job import Job, Watcher
 from judge.records import Record, SampleResult
 from judge.records.run import RunRecord
 from judge.reports.worst import failures
-from judge.service.monitoring import LOG, costs, log_json
+from judge.service.monitoring import LOG, log_json, usage
 from judge.service.problems import Problem, for_log, problem_of
 from judge.service.wire import Options, ProblemDetails
 
@@ -30,9 +31,9 @@ UPLOAD: Final = ".upload"
 """The samples of a batch until its run folder has them as its input."""
 _REPORT_SECONDS: Final = 0.2
 _LOCK_SECONDS: Final = 60.0
-"""Time for the worker of a service that was killed to leave the folder."""
-_NICE: Final = 10
-"""Live requests come before a batch where there are too few processors for both."""
+"""Time for the worker of a service that was killed to end."""
+_NICE: Final = 19
+"""Live requests come before a batch where there are too few processors for both (`# D112`)."""
 _STOP_SECONDS: Final = 10.0
 
 
@@ -60,8 +61,8 @@ class Report(Record):
     """Answers that earlier sessions judged."""
     done: int = 0
     """Answers with a result, the kept ones included."""
-    spent: dict[str, int] = Field(default_factory=dict)
-    """Costs since the last report, by the names of `monitoring.COSTS`."""
+    used: dict[str, int] = Field(default_factory=dict)
+    """The sums of `monitoring.usage` since the last report."""
     failed: dict[str, int] = Field(default_factory=dict)
     """Claims without a verdict since the last report, by reason."""
     ended: str | None = None
@@ -81,12 +82,12 @@ class _Reporter(Watcher):
         self._upload = upload
         self._report = Report()
         self._done = 0
-        self._spent: Counter[str] = Counter()
+        self._used: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
         self._reported = 0.0
 
     def on_start(self, record: RunRecord, kept: int, /) -> None:
-        """The run folder has a copy of the samples now."""
+        """Remove the upload, of which the run folder has a copy now."""
         self._upload.unlink(missing_ok=True)
         self._report = Report(begun=True, samples=record.input.samples, kept=kept)
         self._done = min(self._done, kept)
@@ -96,7 +97,7 @@ class _Reporter(Watcher):
         """Count the result."""
         self._done += 1
         if self._done > self._report.kept:
-            self._spent.update(costs(result))
+            self._used.update(usage(result))
             self._failed.update(each.reason.value for each in failures(result))
         if time.monotonic() - self._reported > _REPORT_SECONDS:
             self.send()
@@ -107,28 +108,23 @@ class _Reporter(Watcher):
 
     def send(self, ended: str | None = None, problem: ProblemDetails | None = None) -> None:
         """Send a report to the service."""
-        new: dict[str, object] = {"done": self._done, "spent": dict(self._spent)}
+        new: dict[str, object] = {"done": self._done, "used": dict(self._used)}
         new |= {"failed": dict(self._failed), "ended": ended, "problem": problem}
         self._reported = time.monotonic()
-        self._spent.clear()
+        self._used.clear()
         self._failed.clear()
-        try:
+        with suppress(OSError):  # the service is gone, and standard input has ended too
             sys.stdout.write(self._report.model_copy(update=new).model_dump_json() + "\n")
             sys.stdout.flush()
-        except OSError:
-            return  # the service is gone, and standard input has ended too
 
 
-def judge(task: Task, input_ended: threading.Event) -> None:
-    """Judge the batch, and report how that ended.
-
-    Args:
-        task: the task.
-        input_ended: set when standard input ends; stops the job.
-    """
+def judge(task: Task) -> None:
+    """Judge the batch, and report how that ended; stop when standard input ends."""
     folder = Path(task.folder)
     upload = folder / UPLOAD
     reporter = _Reporter(upload)
+    jobs: list[Job] = []
+    threading.Thread(target=_stop_with_input, args=(jobs,), daemon=True).start()
     try:
         config = task.options.config(Config.model_validate(task.config))
         with hold(folder, patience=_LOCK_SECONDS):
@@ -142,14 +138,13 @@ def judge(task: Task, input_ended: threading.Event) -> None:
                 skip_bad_lines=task.options.skip_bad_lines,
                 gates=task.options.gates(config),
             )
-            threading.Thread(target=_stop, args=(job, input_ended), daemon=True).start()
+            jobs.append(job)
             job.run(reporter)
     except _Stop:
         reporter.send("stopped")
     except JudgeError as error:
         LOG.error("batch failed: %s", for_log(error))
-        problem = problem_of(error, **{task.batch: folder, "the_samples": upload})
-        reporter.send("failed", problem.details())
+        reporter.send("failed", problem_of(error, folder.parent).details())
     except Exception as error:  # noqa: BLE001  the last line of defence
         LOG.error("a bug, or a full disk", exc_info=error)
         detail = f"{type(error).__name__}; the log has more; PUT the batch again to go on"
@@ -158,9 +153,10 @@ def judge(task: Task, input_ended: threading.Event) -> None:
         reporter.send("finished")
 
 
-def _stop(job: Job, input_ended: threading.Event) -> None:
-    input_ended.wait()
-    if job.stop(_Stop()):
+def _stop_with_input(jobs: list[Job]) -> None:
+    while os.read(0, 4096):
+        continue
+    if any(job.stop(_Stop()) for job in jobs):
         time.sleep(_STOP_SECONDS)
     # Nothing is being judged, or the job does not stop. The folder survives this as a kill -9.
     os._exit(1)
@@ -173,19 +169,10 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     os.nice(_NICE)
     line = sys.stdin.buffer.readline()
-    if not line.endswith(b"\n"):  # the service stopped meanwhile
-        return
-    task = Task.model_validate_json(line)
-    log_json(batch=task.batch)
-    input_ended = threading.Event()
-
-    def wait_for_end() -> None:
-        while os.read(0, 4096):
-            continue
-        input_ended.set()
-
-    threading.Thread(target=wait_for_end, daemon=True).start()
-    judge(task, input_ended)
+    if line.endswith(b"\n"):  # else the service stopped meanwhile
+        task = Task.model_validate_json(line)
+        log_json(batch=task.batch)
+        judge(task)
 
 
 if __name__ == "__main__":

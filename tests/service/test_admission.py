@@ -49,7 +49,7 @@ def test_beyond_the_queue_a_request_is_told_when_to_come_again(tmp_path: Path) -
             assert codes == [200, 200, 429, 429, 429, 429]
             for each in answers:
                 if each.status_code == 429:
-                    assert 1 <= int(each.headers["retry-after"]) <= 300
+                    assert int(each.headers["retry-after"]) == 1
                     assert each.json()["type"] == "urn:judge:problem:queue-full"
             assert (
                 serving.http.get("/metrics").text.count('status="429"') == 2
@@ -98,7 +98,6 @@ def test_a_judge_that_cannot_be_asked_is_no_bug_and_not_ready(tmp_path: Path) ->
         with serving:
             assert serving.http.get("/readyz").status_code == 200
             judge.close()
-            serving.service.forget_probe()
             answer = serving.http.get("/readyz")
             assert (answer.status_code, "cannot be reached" in answer.text) == (503, True)
             outcome = serving.http.post("/v1/evaluations", content=body("q")).json()["sentences"][0]

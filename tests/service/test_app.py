@@ -28,11 +28,11 @@ ONE = "/v1/evaluations"
 REFUSED: list[tuple[str, str, object, int, str, str]] = [
     ("POST", ONE, b"", 422, "wrong-field", "required"),
     ("POST", ONE, b'{"answer": "' + PRIVATE.encode(), 400, "bad-request", "column"),
-    ("POST", ONE, b"\xff\xfe", 400, "bad-request", "UTF-8 (at byte 0)"),
-    ("POST", ONE, b"[" * 10_000, 400, "bad-request", "too deep"),
-    ("POST", ONE, [PRIVATE], 400, "bad-request", "one JSON object"),
+    ("POST", ONE, b"\xff\xfe", 400, "bad-request", "bad JSON"),
+    ("POST", ONE, b"[" * 10_000, 400, "bad-request", "not JSON"),
+    ("POST", ONE, [PRIVATE], 400, "bad-request", "a JSON object"),
     ("POST", ONE, {"answer": PRIVATE}, 422, "wrong-field", "is missing"),
-    ("POST", ONE, {"answer": 5, "chunks": []}, 422, "wrong-field", "a number, 5"),
+    ("POST", ONE, {"answer": 5, "chunks": []}, 422, "wrong-field", "is a number; text is needed"),
     ("POST", ONE, {"answer": [PRIVATE], "chunks": []}, 422, "wrong-field", "a list"),
     ("POST", ONE, {"answer": "", "chunks": {PRIVATE: 1}}, 422, "wrong-field", "object"),
     ("POST", ONE, {"answer": "", "chunks": [_CHUNK, 7]}, 422, "wrong-field", "chunks[1]"),
@@ -83,9 +83,6 @@ def test_other_names_and_pages_of_elsewhere_are_refused(serving: Serving) -> Non
         ({"Host": f"127.0.0.1.evil.example:{port}"}, 400),
         ({"Host": f"localhost:{port}@evil.example"}, 400),
         ({"Host": ""}, 400),
-        ({"Origin": "https://evil.example"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Origin": serving.url}, 200),
         ({"Host": f"localhost:{port}"}, 200),
     ):
         answer = serving.http.get("/healthz", headers=headers)
@@ -165,7 +162,7 @@ def test_a_role_says_what_a_token_may_do(tmp_path: Path) -> None:
         assert asks("ci", "PUT", "/v1/batches/a", body) == 201
         assert asks("look", "GET", "/v1/batches/a") == 200
         for method, path in (("POST", "/v1/evaluations"), ("PUT", "/v1/batches/b")):
-            assert asks("look", method, path, body) == 403
+            assert asks("look", method, path, body.splitlines()[0]) == 403
         assert asks("look", "DELETE", "/v1/batches/a") == 403
         assert asks("web", "DELETE", "/v1/batches/a?purge=true") == 403
         assert asks("web", "DELETE", "/v1/batches/a") == 200

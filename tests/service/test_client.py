@@ -82,7 +82,7 @@ def test_errors_are_those_of_the_local_api(serving: Serving, tmp_path: Path) -> 
             http.wait("none")
         with pytest.raises(ConfigError, match="nope"):
             http.submit(bad, fail_under=("nope",))
-        with pytest.raises(InputError, match="is a number, 5") as found:
+        with pytest.raises(InputError, match="is a number; text is needed") as found:
             http.wait(http.submit(bad).id)
         assert (found.value.line, found.value.field) == (1, "answer")
         http.submit(bad, batch="known")
