@@ -28,7 +28,7 @@ T = TypeVar("T")
 _LOG: Final = logging.getLogger("judge")
 CONNECT_SECONDS: Final = 15.0
 """A running server accepts a connection sooner, even a busy one."""
-_REFUSED: Final = 4.0
+_REFUSED: Final = 2.0
 """The longest wait after a refusal without `Retry-After`."""
 _UNSENT: Final = 8.0
 """The longest wait after a connection that was refused."""

@@ -4,10 +4,10 @@ import asyncio
 import logging
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from judge.backends.store.disk import DiskStore, NotKept
 from judge.config import Config
@@ -31,13 +31,13 @@ _OLDER: Final = (
 class BackgroundStore:
     """A `judge.protocols.Store` that is opened on entering and used on one thread.
 
-    Reads and writes that arrive while the thread is busy wait, and then share one transaction.
     `put` returns once the texts are stored, so that a kill -9 loses none of them; they are stored
-    even where the caller is cancelled.
+    even if the caller is cancelled.
 
-    A disk that fills up, or a server that goes away, does not end a run, for what was paid for is
-    in the results: a warning says so once, and another at the end says how much was not stored. A
-    text that cannot be looked up counts as absent. A `strict` store raises these failures.
+    A disk that fills up, or a server that goes away, does not end a run, because the results hold
+    what was paid for. A warning says so once, and another one at the end says how much was not
+    stored; a text that cannot be looked up counts as absent. A `strict` store raises these
+    failures.
     """
 
     def __init__(
@@ -47,9 +47,6 @@ class BackgroundStore:
         self._strict = strict
         self._store: DiskStore | RedisStore
         self._thread: Final = ThreadPoolExecutor(1, "judge-cache")
-        self._reads: list[tuple[Sequence[str], asyncio.Future[Mapping[str, str]]]] = []
-        self._writes: list[tuple[Mapping[str, str], asyncio.Future[None]]] = []
-        self._worker: asyncio.Task[None] | None = None
         self._lost = 0
         self._warned = False
 
@@ -59,8 +56,6 @@ class BackgroundStore:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._worker:
-            await self._worker
         self._thread.submit(self._store.close)
         await asyncio.to_thread(self._thread.shutdown)
         if self._lost:
@@ -68,64 +63,30 @@ class BackgroundStore:
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, str]:
         """Return the texts known for these keys; a missing key is absent."""
-        found: asyncio.Future[Mapping[str, str]] = asyncio.get_running_loop().create_future()
-        self._reads.append((keys, found))
-        self._start()
-        return await found
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, self._store.get, keys)
+        except NotKept as error:
+            self._warn(error)
+            return {}
 
     async def put(self, texts: Mapping[str, str]) -> None:
         """Store the texts in one transaction."""
-        stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._writes.append((texts, stored))
-        self._start()
-        await stored
-
-    def _start(self) -> None:
-        if self._worker is None:
-            self._worker = asyncio.create_task(self._work())
-
-    async def _work(self) -> None:
-        """Serve the waiting calls until the queues are empty."""
         loop = asyncio.get_running_loop()
-        while self._reads or self._writes:
-            writes, self._writes = self._writes, []
-            reads, self._reads = self._reads, []
-            texts = {key: text for each, _ in writes for key, text in each.items()}
-            keys = [key for each, _ in reads for key in each]
-            futures: list[asyncio.Future[Any]] = [
-                *(stored for _, stored in writes),
-                *(found for _, found in reads),
-            ]
-            known: Mapping[str, str] = {}
-            try:
-                known = await loop.run_in_executor(self._thread, self._serve, texts, keys)
-            except NotKept as error:
-                self._lost += len(writes)
-                if self._strict:
-                    _fail(futures, error)
-                elif not self._warned:
-                    self._warned = True
-                    _LOGGER.warning("%s", error)
-            except Exception as error:  # noqa: BLE001  the callers raise it
-                _fail(futures, error)
-            for _, stored in writes:
-                if not stored.done():
-                    stored.set_result(None)
-            for wanted, found in reads:
-                if not found.done():
-                    found.set_result({key: known[key] for key in wanted if key in known})
-        self._worker = None
+        stored = loop.run_in_executor(self._thread, self._store.put, texts)
+        try:
+            # A call that still waits for the thread could be cancelled with its caller.
+            await asyncio.shield(stored)
+        except NotKept as error:
+            self._lost += 1
+            self._warn(error)
 
-    def _serve(self, texts: Mapping[str, str], keys: Sequence[str]) -> Mapping[str, str]:
-        if texts:
-            self._store.put(texts)
-        return self._store.get(keys) if keys else {}
-
-
-def _fail(futures: Iterable[asyncio.Future[Any]], error: Exception) -> None:
-    for future in futures:
-        if not future.done():
-            future.set_exception(error)
+    def _warn(self, error: NotKept) -> None:
+        if self._strict:
+            raise error
+        if not self._warned:
+            self._warned = True
+            _LOGGER.warning("%s", error)
 
 
 def open_store(config: Config, *, strict: bool = False) -> BackgroundStore:
