@@ -1,4 +1,4 @@
-"""The numbers of one answer: from the outcomes of its claims, its citations, and its question."""
+"""Computes the numbers of one answer from the outcomes of its claims, citations and question."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ from judge.records.summary import (
 Limits = tuple[float, float]
 """A score with every failure counted 0, then 1."""
 Rate = tuple[float | None, int]
-"""A score, None where there was nothing to measure, and how many items it is over."""
+"""A score, None where there was nothing to measure, and the number of its items."""
 
 _INVENTED: Final = frozenset({Support.NONE, Support.CONTRADICTED})
 _UNSUPPORTED: Final = _INVENTED | {Support.PARTIAL}
@@ -53,7 +53,7 @@ _HALVES: Final = {support: round(2 * weight) for support, weight in SUPPORT_WEIG
 
 
 def share(part: float, whole: int) -> float | None:
-    """`part` of `whole`; None of nothing.
+    """Return `part` ÷ `whole`; None where `whole` is 0.
 
     >>> share(1, 4), share(0, 0)
     (0.25, None)
@@ -72,7 +72,7 @@ def bounds(part: float, settled: int, failed: int) -> Limits | None:
 
 
 def by_similarity(outcomes: Iterable[Outcome]) -> bool:
-    """Whether similarity judged alone: what it sees only looks so."""
+    """Return whether similarity is the only judge of these outcomes, fallbacks left out."""
     verdicts = (outcome for outcome in outcomes if isinstance(outcome, Verdict))
     return {v.source for v in verdicts if v.fallback_from is None} == {"similarity"}
 
@@ -87,9 +87,10 @@ def support_of(sentence: SentenceResult) -> str | None:
 
 @dataclass(slots=True)
 class Counts:
-    """Outcomes of claims, of one answer or of a run, in whole numbers: they add up exactly.
+    """The outcomes of claims of an answer or a run, in whole numbers, which add up exactly.
 
-    What a fallback answered counts as unscored. Sentences that are no claims are passed over.
+    A claim with a verdict of a fallback counts as unscored. Sentences that are no claims are left
+    out.
     """
 
     own: Counter[Support] = field(default_factory=Counter)
@@ -101,14 +102,14 @@ class Counts:
     unscored: Counter[UnscoredReason] = field(default_factory=Counter)
     """Claims without a verdict of the run's own judge."""
     cited: int = 0
-    """Claims with a citation that resolves, those found to assert nothing left out."""
+    """Claims with a citation that resolves, without those found to assert nothing."""
     cited_fully: int = 0
     """Judged claims that their own citations support fully."""
     citations: Counter[CitationStatus] = field(default_factory=Counter)
-    """Citations in claims, by what an audit says of them."""
+    """Citations in claims, by status."""
 
     def add(self, outcome: Outcome, *, cites: bool = False) -> None:
-        """Count what became of a sentence, and whether it has a citation that resolves."""
+        """Count the outcome of a sentence, and whether a citation of it resolves."""
         if isinstance(outcome, Excluded):
             return
         failure = outcome if isinstance(outcome, Unscored) else None
@@ -130,7 +131,7 @@ class Counts:
         sentences: Iterable[SentenceResult | ComparedSentence],
         citations: Iterable[Citation] = (),
     ) -> Self:
-        """The counts of an answer's sentences and citations."""
+        """Count the sentences and citations of an answer."""
         counts, resolving = cls(), set[int]()
         for citation in citations:
             if citation.status is not None:
@@ -142,7 +143,7 @@ class Counts:
         return counts
 
     def merge(self, other: "Counts") -> None:
-        """Add the counts of another."""
+        """Add other counts to these."""
         for name in ("own", "fallen_back", "sources", "unscored", "citations"):
             getattr(self, name).update(getattr(other, name))
         self.cited += other.cited
@@ -169,7 +170,7 @@ class Counts:
 
     @property
     def asserting(self) -> int:
-        """Claims but those that the run's own judge found to assert nothing."""
+        """Claims without those that the run's own judge found to assert nothing."""
         return self.claims - self.own[Support.NO_CLAIM]
 
     @property
@@ -194,7 +195,7 @@ class Counts:
 
     @property
     def bounds(self) -> Limits | None:
-        """The mean with every failed claim counted 0, then 1; None where there is neither."""
+        """The mean with every failed claim counted 0, then 1; None without claims."""
         return bounds(_weight(self.own), self.judged, self.failed)
 
     @property
@@ -216,7 +217,7 @@ class Counts:
         return self.citations.total() - self.citations[CitationStatus.UNJUDGED]
 
     def rates(self) -> dict[str, Rate]:
-        """The scores by the names of the fields of `Scores`."""
+        """Return the scores by the names of the fields of `Scores`."""
         judged, valid = self.judged, self.citations[CitationStatus.VALID]
         return {
             "faithfulness": (self.mean, judged),
@@ -232,12 +233,12 @@ class Counts:
         }
 
     def _any(self, labels: Collection[Support]) -> Limits | None:
-        """Whether any claim has one of these labels, 1 or 0, with bounds."""
+        """Return bounds of 1 if any claim has one of the labels, else of 0; None without claims."""
         found = any(self.own[label] for label in labels)
         return (float(found), float(found or self.failed > 0)) if self.asserting else None
 
     def limits(self) -> dict[str, Limits | None]:
-        """The bounds of those scores of an answer that have any."""
+        """Return the bounds of the scores of an answer."""
         return {
             "faithfulness": self.bounds,
             "faithfulness_strict": bounds(self.own[Support.FULL], self.judged, self.failed),
@@ -260,7 +261,7 @@ def _weight(supports: Counter[Support]) -> float:
 def with_outcomes(
     sentences: Iterable[Sentence], outcomes: Mapping[int, JudgeOutcome]
 ) -> tuple[SentenceResult, ...]:
-    """Each sentence with its outcome; those without one are no claims."""
+    """Return each sentence with its outcome; sentences without an outcome are no claims."""
     return tuple(
         SentenceResult(
             index=each.index,
@@ -284,7 +285,7 @@ def aggregate(
     calls: Sequence[Call] = (),
     signature: str,
 ) -> SampleResult:
-    """Put one answer's result together, from an outcome for each claim, and audited citations."""
+    """Return the result of one answer from the outcomes of its claims and audited citations."""
     results = with_outcomes(sentences, outcomes)
     scores = _scores(results, citations)
     return SampleResult(
@@ -331,13 +332,7 @@ def _scores(sentences: Sequence[SentenceResult], citations: Sequence[Citation]) 
 SUPPORTING: Final = ("support_weighted_precision", "support_weighted_recall")
 """The measures, in the order in which they are shown."""
 _Weight = tuple[float, float | None, float]
-"""The least that it may be, what it is, the most; None where a failure hides it."""
-_FULL: Final[_Weight] = (1, 1, 1)
-_PARTIAL: Final[_Weight] = (0.5, 0.5, 0.5)
-_NOTHING: Final[_Weight] = (0, 0, 0)
-_FAILED: Final[_Weight] = (0, None, 1)
-_AMONG: Final[_Weight] = (0.5, 1, 1)
-"""The weight of one of several citations that together support a sentence in full."""
+"""The least, actual and greatest weight of a citation; actual is None where a failure hides it."""
 
 
 class Supported(NamedTuple):
@@ -346,17 +341,17 @@ class Supported(NamedTuple):
     value: float | None
     """From 0 to 1; None where it cites, and no citation has a verdict."""
     weight: float
-    """What its sentences bring, added up."""
+    """The sum of the weights of its sentences."""
     items: int
     """The number of sentences in the measure."""
-    limits: tuple[float, float] | None
-    """The value with everything that is not known counted least, then most."""
+    limits: Limits | None
+    """The value with everything unknown counted least, then most."""
 
 
 def citation_support(
     sentences: Sequence[SentenceResult], citations: Iterable[Citation]
 ) -> dict[str, Supported]:
-    """Weighted precision and recall of support, of the first citation of each sentence.
+    """Return weighted precision and recall of support, by the first citation of each sentence.
 
     A citation weighs 1 for full support by its chunk, ½ for partial, 0 for none. Precision is the
     sum of weights ÷ sentences that cite, recall the same sum ÷ all sentences, of whatever kind.
@@ -387,21 +382,23 @@ def citation_support(
 
 
 def _weigh(sentence: SentenceResult, cited: Sequence[Citation]) -> _Weight | None:
-    """How far the first citation supports its sentence; None where that is no claim."""
-    outcome = sentence.outcome
-    own = outcome.cited_support if isinstance(outcome, Verdict) else None
-    holding = {each.chunk_id for each in cited if each.status is CitationStatus.VALID}
-    full = _AMONG if len(holding) > 1 else _FULL
-    weights = {
-        CitationStatus.VALID: full if own is Support.FULL else _PARTIAL,
-        CitationStatus.UNJUDGED: _FAILED,
-    }
+    """Return the weight of a sentence's first citation; None where the sentence is no claim."""
     statuses = [each.status for each in cited if each.status is not None]
-    return weights.get(statuses[0], _NOTHING) if statuses else None
+    if not statuses:
+        return None
+    if statuses[0] is CitationStatus.UNJUDGED:
+        return 0, None, 1
+    if statuses[0] is not CitationStatus.VALID:
+        return 0, 0, 0
+    outcome = sentence.outcome
+    full = isinstance(outcome, Verdict) and outcome.cited_support is Support.FULL
+    several = len({each.chunk_id for each in cited if each.status is CitationStatus.VALID}) > 1
+    weight = 1.0 if full else 0.5
+    return (0.5 if several else weight), weight, weight
 
 
 def _measured(rows: Sequence[_Weight], others: int, *, cites: bool) -> Supported:
-    """Return a measure over these sentences and a number of others that weigh nothing."""
+    """Return a measure over sentences with these weights and `others` with weight 0."""
     known = [own for _, own, _ in rows if own is not None]
     items, whole, nothing = len(known) + others, len(rows) + others, None if cites else 0.0
     limits = nothing if nothing is None else (nothing, nothing)
@@ -429,7 +426,7 @@ def answer_relevance(
     flags: Sequence[Flag] = (),
     signature: str,
 ) -> AnswerRelevance:
-    """Answer relevance: (full + ½ partial) / parts with a verdict, 0 to 1; None without any.
+    """Return answer relevance: (full + ½ partial) ÷ parts with a verdict, 0 to 1, or None.
 
     The bounds count every unscored part 0, then 1; they are 0 and 1 where the whole question has no
     verdict. Source: TruLens' answer relevance and Ragas' response relevancy measure the same; the
@@ -458,7 +455,7 @@ def answer_relevance(
 
 
 def is_beside(found: AnswerRelevance | None) -> bool:
-    """Whether each part of the question has a verdict and every verdict is `none`."""
+    """Return whether each part of the question has a verdict and every verdict is `none`."""
     if found is None or not found.parts:
         return False
     outcomes = [part.outcome for part in found.parts]
@@ -479,7 +476,7 @@ UNANSWERING: Final = frozenset({RelevanceStatus.ABSTAINED, RelevanceStatus.EMPTY
 
 
 class Contribution(NamedTuple):
-    """What one answer adds to the means of a run, under the names of the totals' fields."""
+    """The values that one answer adds to the means of a run, by the names of the totals' fields."""
 
     values: dict[str, float | None]
     """The scores; None, or no entry, where the answer counts in no mean of that name."""
@@ -501,7 +498,7 @@ def public_scores(result: SampleResult) -> Contribution:
 def contribution(
     result: SampleResult, counts: Counts, supported: Mapping[str, Supported]
 ) -> Contribution:
-    """Return what an answer adds to the means.
+    """Return the contribution of an answer to the means of a run.
 
     Args:
         result: the result of the answer.
@@ -561,7 +558,7 @@ def claimed(compared: Correctness) -> int:
 
 
 def answerable(result: SampleResult) -> bool | None:
-    """Whether the question has an answer, by gold evidence or else by the reference."""
+    """Return whether the question has an answer, by gold evidence or else by the reference."""
     if result.cell is not None:
         return result.cell.answerable
     if result.correctness is not None and not conflicting(result):
@@ -572,12 +569,12 @@ def answerable(result: SampleResult) -> bool | None:
 
 
 def conflicting(result: SampleResult) -> bool:
-    """Whether the gold of an answer contradicts itself."""
+    """Return whether the gold of an answer contradicts itself."""
     return any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags)
 
 
 def is_barren(result: SampleResult) -> bool:
-    """Whether the judge was asked about an answer and gave no verdict at all."""
+    """Return whether the judge was asked about an answer and gave no verdict at all."""
     compared, related = result.correctness, result.answer_relevance
     if related is not None and related.status is RelevanceStatus.UNSCORED:
         return True
@@ -586,5 +583,5 @@ def is_barren(result: SampleResult) -> bool:
 
 
 def is_fresh(result: SampleResult) -> bool:
-    """Whether a model was called for an answer, instead of the cache alone."""
+    """Return whether a model, and not the cache alone, was asked about an answer."""
     return any(not call.cached for call in result.calls)

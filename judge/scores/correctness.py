@@ -1,4 +1,4 @@
-"""How an answer agrees with gold: with its reference, and with the chunks that hold the answer."""
+"""Compares an answer with gold: its reference, and the chunks that hold the answer."""
 
 import re
 import tomllib
@@ -38,10 +38,10 @@ _UNKNOWN: Final = (0.0, 1.0)
 
 
 def f1(precision: float | None, recall: float | None) -> float | None:
-    """Harmonic mean 2 p r / (p + r) of two shares, 0 to 1.
+    """Return the harmonic mean 2 p r ÷ (p + r) of two shares, 0 to 1.
 
-    0 where both are 0; None where one of them is None. Source: van Rijsbergen 1979, "Information
-    Retrieval", chapter 7, with both sides weighed alike.
+    It is 0 if both are 0, and None if one is None. Source: van Rijsbergen 1979, "Information
+    Retrieval", chapter 7, with equal weights.
 
     >>> round(f1(0.5, 1.0), 6), f1(0.0, 0.0), f1(None, 1.0)
     (0.666667, 0.0, None)
@@ -59,7 +59,7 @@ def correctness(
     *,
     signature: str,
 ) -> Correctness:
-    """Put the comparison of one answer with its reference together.
+    """Return the comparison of one answer with its reference.
 
     Args:
         sentences: the sentences of the answer.
@@ -110,7 +110,7 @@ def _offers(sentences: Sequence[Sentence], forth: Judgment, back: Judgment) -> I
 
 
 def _f1(precision: Counts, recall: Counts) -> float | None:
-    """F1 of the means; where one is lacking, the value it has whatever that one were."""
+    """Return F1 of the means; if one is unknown, the value that F1 has in any case, or None."""
     value = f1(precision.mean, recall.mean)
     if value is None:
         low, high = _limits(precision.bounds or _UNKNOWN, recall.bounds or _UNKNOWN)
@@ -159,13 +159,13 @@ _COMMA: Final = re.compile(r"[,，、]")
 BY: Final = "relevant"
 """The part of a signature that names the gold by which chunks are relevant, where two differ."""
 _EDITION: Final = "cells:3"
-"""The version of these rules, part of every signature."""
+"""The version of the rules for quadrants, which is in their signatures."""
 
 
 def quadrant(
     sample: Sample, result: SampleResult, reference: Sequence[Sentence], rules: Rules
 ) -> Quadrant | None:
-    """Put one answer in its quadrant; None without gold evidence, or where gold contradicts itself.
+    """Return the quadrant of an answer; None without gold evidence or if gold contradicts itself.
 
     A question is unanswerable if gold names no chunk or the reference abstains. Gold contradicts
     itself if it names no chunk but the reference claims something. A contradicted claim makes an
@@ -214,10 +214,10 @@ def quadrant(
 
 
 def read_words(text: str) -> frozenset[QuadrantWord]:
-    """Read the words of a quadrant from a user's text: separated by commas, in any order.
+    """Read the words of a quadrant from a text: separated by commas, in any order.
 
     Raises:
-        ValueError: there is none, or one is unknown.
+        ValueError: the text has no word, or an unknown one.
 
     >>> sorted(read_words("wrong, retrieved"))
     ['retrieved', 'wrong']
@@ -233,18 +233,18 @@ def read_words(text: str) -> frozenset[QuadrantWord]:
 
 
 def has_gold(sample: Sample) -> bool:
-    """Whether it says which chunks hold the answer, be it that none does."""
+    """Return whether gold says which chunks hold the answer, even if none does."""
     return sample.gold_evidence is not None or sample.relevance is not None
 
 
 def differs(sample: Sample) -> bool:
-    """Whether `gold_evidence` and `relevance` above 0 both name chunks, and not the same."""
+    """Return whether `gold_evidence` and `relevance` above 0 name different chunks."""
     graded = {name for name, grade in (sample.relevance or {}).items() if grade > 0}
     return bool(sample.gold_evidence and graded) and graded != set(sample.gold_evidence or ())
 
 
 def by_evidence(sample: Sample) -> Sample:
-    """The sample with what `gold_evidence` names as its gold, where `relevance` differs."""
+    """Return the sample with `gold_evidence` alone as its gold, where `relevance` differs."""
     if not differs(sample):
         return sample
     zeros = {name: grade for name, grade in (sample.relevance or {}).items() if grade <= 0}
@@ -273,7 +273,7 @@ def look_up(
 
 
 def seen_ids(sample: Sample) -> tuple[str, ...]:
-    """The ids of its chunks, in their order, as gold names them: see `look_up`."""
+    """Return the ids of the chunks in their order, as gold names them: see `look_up`."""
     ids = tuple(chunk.chunk_id for chunk in sample.chunks)
     if sample.retrieved is None:
         return ids
@@ -284,7 +284,7 @@ def seen_ids(sample: Sample) -> tuple[str, ...]:
 
 
 def is_counted(ids: Sequence[str]) -> bool:
-    """Whether ids are 1, 2, 3 in this order, as of chunks that came without any."""
+    """Return whether ids are 1, 2, 3 …, as those of chunks that came without ids."""
     return list(ids) == [str(number) for number in range(1, len(ids) + 1)]
 
 
@@ -296,7 +296,7 @@ def _faithful(result: SampleResult, rules: Rules) -> bool | None:
 
 
 def is_correct(result: SampleResult, rules: Rules) -> bool | None:
-    """Whether an answer that does not abstain is correct; None where that is not known."""
+    """Return whether an answer that does not abstain is correct; None where that is unknown."""
     if (compared := result.correctness) is None:
         return None
     sides = compared.of_answer, compared.of_reference
@@ -313,7 +313,7 @@ def is_correct(result: SampleResult, rules: Rules) -> bool | None:
 
 
 def _reaches(bounds: tuple[float, float] | None, least: float, failed: int) -> bool | None:
-    """Whether a score does so; None where failures leave it open, or nothing was measured."""
+    """Return whether a score reaches `least`; None if failures leave it open or hide everything."""
     if bounds is None:
         return None
     if bounds[1] < least:
@@ -337,13 +337,13 @@ class QuadrantRow(Record):
 
 @cache
 def table() -> tuple[QuadrantRow, ...]:
-    """The rows of `judge/data/quadrants.toml`; the first that fits a quadrant is its row."""
+    """Return the rows of `judge/data/quadrants.toml`; a quadrant's row is the first that fits."""
     raw = files("judge").joinpath("data", "quadrants.toml").read_text("utf-8")
     return tuple(map(QuadrantRow.model_validate, tomllib.loads(raw)["row"]))
 
 
 def row_of(words: Collection[QuadrantWord]) -> QuadrantRow:
-    """The row of a quadrant; `ValueError` where `words` are not all that `Quadrant.words` gives.
+    """Return the row of a quadrant, whose words are those of `Quadrant.words`.
 
     >>> row_of(("answerable", "missed", "abstained")).half
     'retrieval'
@@ -383,7 +383,7 @@ class Documents:
 
 
 def _in_word(last: str, following: str) -> bool:
-    """Whether two neighbouring characters belong to one word."""
+    """Return whether two neighbouring characters belong to one word."""
     if not following or not (_is_part(last) and _is_part(following)):
         return False
     # A combining mark belongs to the character before it.
@@ -392,5 +392,5 @@ def _in_word(last: str, following: str) -> bool:
 
 
 def _is_part(character: str) -> bool:
-    """Whether it is a letter, a mark on one, or a digit."""
+    """Return whether a character is a letter, a mark on one, or a digit."""
     return character.isalnum() or category(character).startswith("M")

@@ -42,7 +42,7 @@ _EQUAL: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class StratumSample:
-    """One stratum of the population, with the units of it that were labelled.
+    """One stratum of the population, and its labelled units.
 
     Every unit has a weight w in the mean, a prediction f and, where it was drawn, a label y. Units
     that the predictor leaves out of its mean have c = 0, else c = 1; likewise d for the labels.
@@ -76,7 +76,7 @@ class Corrected(NamedTuple):
 
 
 def corrected_mean(strata: Sequence[StratumSample]) -> Corrected | None:
-    """The mean label over a finite population, from predictions for all and labels for some.
+    """Return the mean label of a finite population from predictions for all and labels for some.
 
     Args:
         strata: each with at least two labelled units, or with all of its units.

@@ -1,7 +1,6 @@
-"""Add results up to the totals of a run, one result at a time, in constant memory.
+"""Adds results up to the totals of a run, one at a time, in constant memory.
 
-Only whole numbers are kept. So the totals of parts merge, in any order, into exactly the totals of
-the whole.
+All sums are whole numbers, so totals of parts merge in any order into exactly those of the whole.
 """
 
 from collections import Counter, defaultdict
@@ -55,7 +54,7 @@ MIN_UNSCORED: Final = 3
 
 
 def is_untrusted(failed: int, whole: int, most: float) -> bool:
-    """Whether the share of failures exceeds `most` and there are at least three.
+    """Return whether the share of failures exceeds `most` and there are at least three.
 
     >>> is_untrusted(3, 10, 0.05), is_untrusted(2, 10, 0.05)
     (True, False)
@@ -90,10 +89,10 @@ _Cell = tuple[QuadrantWord, ...] | Literal["conflicting", "without_gold"]
 
 
 def summarize(results: Iterable[SampleResult], *, max_unscored: float = MAX_UNSCORED) -> Summary:
-    """Corpus totals of `results`, streamed: macro and micro means, bounds, intervals, counts.
+    """Return the totals of results: macro and micro means, bounds, intervals and counts.
 
     Args:
-        results: in any order; each qid once.
+        results: the results in any order, each qid once.
         max_unscored: share of unscored claims, 0 to 1, over which the run is untrusted.
     """
     totals = Totals(max_unscored=max_unscored)
@@ -103,10 +102,10 @@ def summarize(results: Iterable[SampleResult], *, max_unscored: float = MAX_UNSC
 
 
 class Totals:
-    """Adds results up; `summary` may be called at any time.
+    """The totals of the results added so far.
 
     Args:
-        max_unscored: as for `summarize`.
+        max_unscored: share of unscored claims, 0 to 1, over which the run is untrusted.
         limited: whether the run has a budget; claims left out for the budget then make no run
             untrusted.
     """
@@ -119,9 +118,9 @@ class Totals:
         sides = (f"{name}.{side}" for name in bounded for side in ("low", "high"))
         self._means = StreamedMeans((*scores, *RELEVANCE, *sides))
         self._counted: defaultdict[str, Counter[Any]] = defaultdict(Counter)
-        """By name of what is counted, such as `statuses`, then by value."""
+        """Counts by subject, such as `statuses`, then by value."""
         self._pools: defaultdict[str, Counts] = defaultdict(Counts)
-        """Outcomes of the claims behind a score, by its name."""
+        """Outcomes of the claims behind each score."""
         self._first: defaultdict[_Cell, list[tuple[int, str]]] = defaultdict(list)
         """Positions and qids of the first answers of each quadrant."""
 
@@ -129,9 +128,9 @@ class Totals:
         """Add one answer.
 
         Args:
-            result: the answer's.
-            position: its place in the input, which decides whose qids are listed; the number of
-                answers added before where left out.
+            result: the result of the answer.
+            position: its place in the input, which decides whose qids are listed; by default the
+                number of answers added before.
         """
         found, pools = self._counted, self._pools
         position = found["statuses"].total() if position is None else position
@@ -180,7 +179,7 @@ class Totals:
             self._first[cell] = sorted((*self._first[cell], *first))[:_MAX_QIDS]
 
     def summary(self) -> Summary:
-        """The totals of the answers added so far."""
+        """Return the totals of the answers added so far."""
         found, outcomes = self._counted, self._pools["claims"]
         answers, spent = found["statuses"].total(), found["spent"]
         return Summary(
@@ -223,7 +222,7 @@ class Totals:
         )
 
     def _citation_support(self) -> dict[str, Any]:
-        """The fields of the summary about TREC RAG's measures; none where no answer cites."""
+        """Return the summary's fields of TREC RAG's measures; empty where no answer cites."""
         found = self._counted
         if not found["citing"].total():
             return {}
@@ -237,7 +236,7 @@ class Totals:
         }
 
     def _correctness(self) -> CorrectnessTotals | None:
-        """How the answers agree with their references; None where no answer was compared."""
+        """Return the totals of correctness; None where no answer was compared."""
         found, pools = self._counted, self._pools
         if not found["correctness.statuses"]:
             return None
@@ -275,7 +274,7 @@ class Totals:
         )
 
     def _relevance(self) -> RelevanceTotals | None:
-        """How far the answers answer their questions; None where that was not asked for."""
+        """Return the totals of answer relevance; None where it was not measured."""
         found, parts = self._counted, self._pools["parts"]
         statuses, answers = found["relevance.statuses"], found["relevance.answers"]
         if not statuses:
@@ -328,7 +327,7 @@ class Totals:
         return tuple(qid for _, qid in self._first.get(cell, ()))
 
     def _quadrants(self) -> QuadrantTable | None:
-        """The table of the answers' quadrants; None where no answer has gold evidence."""
+        """Return the table of quadrants; None where no answer has gold evidence."""
         found = self._counted
         answers, signatures = found["cells"], found["cells.signatures"]
         rows = {words: row_of(words) for words in answers if not isinstance(words, str)}
