@@ -1,22 +1,22 @@
-"""Answers that tell and answers that do not, labelled by hand, and what is made of them.
+"""Labelled answers, of which some abstain, and the kinds that the package finds in them.
 
-The table, `answer/abstentions.jsonl`, was written before the rules that are held against it. A row:
+The table, `answer/abstentions.jsonl`, was written before the rules that it measures. A row:
 
 `id lang category half`
     `half` is `learn` for the odd rows of each category and language, `held` for the even ones.
-    Whoever writes rules reads the learn half alone; a row and its translation share a half.
+    Rules are written with the learn half alone; a row and its translation share a half.
 `text`
     A sentence, or a whole short answer.
 `kinds`
-    What each of its sentences is, in order; behind a bar what will do as well.
+    The kind of each of its sentences, in order; further right kinds follow a bar.
 `abstained`
-    Whether the whole text, as an answer, abstains: it does not tell, and claims nothing.
+    Whether the whole text, as an answer, abstains: it gives no answer and claims nothing.
 `note`
-    Why, where one may doubt it.
+    The reason, where the label is debatable.
 
-What was decided: silence of the evidence ("the documents", "the context", "the passage") is an
+The policy: silence of the evidence ("the documents", "the context", "the passage") is an
 abstention; silence of a thing in the world (a contract, a law, a study, a report) is a claim, and
-so is what nobody knows. A silence that takes a fact for granted ("do not mention that the fee was
+so is a fact that is unknown to all. A silence that takes a fact for granted ("do not mention that the fee was
 doubled"), or that stands in one sentence with one, is a claim. Advice with a figure, an address, a
 deadline or a place is a claim, other advice a pleasantry. In doubt it is a claim.
 """
@@ -80,7 +80,7 @@ class Reading:
 
     @property
     def hides(self) -> bool:
-        """Whether a claim of it is called something else, so that nobody judges it."""
+        """Whether a claim of it is taken for another kind, so that no judge sees it."""
         return any(label == CLAIM and name not in (CLAIM, SPLIT) for label, name in self.pairs)
 
     @property
@@ -97,9 +97,8 @@ def rows() -> list[Row]:
 
 
 def read(texts: Iterable[Row]) -> list[Reading]:
-    """What the package makes of these texts, as answers to a question it is not told."""
+    """Return the kinds that the package finds in texts, as answers to an unknown question."""
     given = list(texts)
-    # Without chunks nothing can be supported, and nothing here depends on that.
     results = evaluate([Sample(qid=row.id, answer=row.text, chunks=()) for row in given])
     return [
         Reading(
@@ -112,7 +111,7 @@ def read(texts: Iterable[Row]) -> list[Reading]:
 
 
 def confusion(readings: Iterable[Reading]) -> Counter[tuple[str, str]]:
-    """How many sentences of each label were found to be what."""
+    """Count the sentences by label and found kind."""
     return Counter(pair for reading in readings for pair in reading.pairs)
 
 
@@ -134,5 +133,5 @@ def matrix(counts: Counter[tuple[str, str]]) -> str:
 
 
 def of(readings: Sequence[Reading], lang: Language) -> list[Reading]:
-    """Those in one language."""
+    """Return the readings in one language."""
     return [reading for reading in readings if reading.row.lang == lang]

@@ -32,7 +32,7 @@ MARKS: Final = "fpnc-?yNah"
 
 
 def outcome(mark: str, *, cited: bool = False) -> JudgeOutcome:
-    """What became of a claim, by the chunks that it cites, too, where it cites any."""
+    """Return the outcome of a mark; with `cited`, its label holds for the cited chunks too."""
     if mark == "?":
         return TIMEOUT
     if mark in "yN":
@@ -67,7 +67,7 @@ def outcomes(marks: str, *, cited: bool = False) -> dict[int, JudgeOutcome]:
 
 
 def comparison(answer: str, reference: str, signature: str = "c") -> Correctness:
-    """An answer of these marks against a reference of those."""
+    """Return the comparison of an answer with a reference, both given as marks."""
     return correctness(
         sentences(answer),
         sentences(reference),

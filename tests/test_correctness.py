@@ -100,7 +100,7 @@ async def test_correctness_is_the_same_judge_with_the_evidence_swapped(sample: S
     assert back.chunks == (Chunk(chunk_id="answer", text=unmarked[1]),)
     assert (forth.answer, back.answer) == (sample.answer, sample.gold_answer)
     assert {each.query for each in comparing.requests} == {sample.query}
-    # What the answer cites are its chunks, which are not shown here; a marker is still no claim.
+    # The cited chunks are not shown here; a marker is still no claim.
     assert [dict(each.cites) for each in comparing.requests] == [{}, {}]
     marked = [[each.answer[a:b] for a, b in each.markers] for each in comparing.requests]
     assert marked == ([["[1]"], ["[1]"]] if sample is LEAVE else [[], []])
@@ -193,7 +193,7 @@ async def test_what_to_look_at_in_a_comparison_is_flagged() -> None:
         (FlagName.CONFLICTING_EVIDENCE, 0),
     ]
     assert [flag.name for flag in found.reference_flags] == [FlagName.CONFLICTING_EVIDENCE]
-    # A language model's verdict stays, and what reads like orders is told of wherever it stands.
+    # The verdict of a language model stays, and orders to a judge are flagged in a reference too.
     assert found.precision == 1
     assert FlagName.INJECTION_SUSPECTED in {flag.name for flag in result.flags}
 
@@ -240,7 +240,7 @@ async def test_an_error_of_one_way_comes_as_it_is_and_ends_the_other() -> None:
 
 
 FIGURES = [
-    # A query, an answer, and a reference that gives another figure; that of a citation is none.
+    # Rows of query, answer, and reference with another figure; numbers of citations do not count.
     ("How long is leave?", "Leave is 24 days a year.", "Leave is 25 days a year."),
     ("How many doors does the hall have?", "The hall has 5 doors[^3].", "It has 3 doors."),
     ("会议室有几扇门?", "会议室有5扇门【3†来源】。", "3扇门。"),

@@ -15,7 +15,7 @@ class ScoreDifference(Record):
     """A score of one run less that of the first, over the questions that have it in both."""
 
     pairs: int
-    """The number of these questions."""
+    """The number of questions that both runs score."""
     first: float
     """The first run's mean over them."""
     value: float
@@ -23,13 +23,11 @@ class ScoreDifference(Record):
     difference: float
     """That less the first's."""
     interval: Interval
-    """95 %. By a paired t; where all differ by as much, or fewer than six, Wilson's, and of so few
-    drawn out to 0."""
+    """95 %: a paired t interval, or Wilson's where fewer than six pairs, or all equally, differ."""
     p: float
     """Two-sided p of a paired t test; at least 2^(1 - k) where k questions differ."""
     p_holm: float
-    """`p` corrected by Holm's method for the number of scores, or of slices, that are tested
-    together."""
+    """`p` corrected by Holm's method for the number of scores or slices tested together."""
     better: int
     """Questions whose answer has the better score in this run."""
     worse: int
@@ -37,11 +35,9 @@ class ScoreDifference(Record):
     open: int = 0
     """Further questions of both of which failures leave the score open in at least one run."""
     bounds: tuple[float, float] | None = None
-    """The least and the greatest that the difference over those, too, could be, whatever the failed
-    verdicts would have said; null where none failed."""
+    """The least and the greatest difference with the open questions; null where none failed."""
     to_see: int | None = None
-    """The number of such pairs needed to detect a difference of `detect`; null where none
-    differ."""
+    """The number of pairs needed to detect a difference of `detect`; null where none differ."""
 
     @property
     def tied(self) -> int:
@@ -110,8 +106,7 @@ class Differences(Record):
     slices: dict[str, dict[str, ScoreDifference | None]]
     """The same by value of the key, where one is asked for; "" for answers without it."""
     moved: int
-    """Questions for which the key has another value in this run; they count under the first run's
-    value."""
+    """Questions with another value of the key in this run; the first run's value counts."""
     same_text: int
     """Questions whose answers read the same in both."""
     labels: tuple[LabelChange, ...]
@@ -143,13 +138,11 @@ class RunComparison(Document):
     """What `judge compare --json` prints."""
 
     runs: tuple[RunLine, ...]
-    """In the order given, or of their start; the first is what the others are held against."""
+    """In the given order, or by their start; the others are compared with the first."""
     sides: dict[str, Side]
-    """For each score whether more is better ("least") or less is ("most"). The first score is the
-    headline."""
+    """Whether more ("least") or less ("most") of a score is better; the headline comes first."""
     across: tuple[str, ...]
-    """The parts in which signatures differ. Where there are any, the runs differ in how they were
-    judged, too, and no difference is of the answers alone."""
+    """The parts in which signatures differ; with any, the runs were judged differently."""
     offline: bool
     """Whether similarity judged all of them: sentences only look supported."""
     by: str | None

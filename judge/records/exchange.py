@@ -39,15 +39,12 @@ class JudgeRequest(Record):
     cites: Mapping[int, tuple[int, ...]] = Field(default_factory=dict)
     """For a sentence index, the 0-based positions in `chunks` that it cites; absent means none."""
     markers: tuple[tuple[int, int], ...] = ()
-    """Spans of the citation markers, into the answer, ascending: no part of what is claimed."""
+    """Spans of the citation markers, into the answer, ascending."""
     deadline: float | None = None
     """When no more is asked about this answer, on the event loop's clock; null means never."""
 
     def claim(self, index: int) -> str:
-        """A sentence with its citation markers overwritten by spaces, for an id is no claim.
-
-        Every other character keeps its place.
-        """
+        """Return a sentence with its citation markers overwritten by spaces."""
         sentence = self.sentences[index]
         return self._bare(sentence.text, sentence.start, sentence.end)
 

@@ -50,7 +50,7 @@ class ComparedClaims(ClaimCounts):
 
 
 class ComparedSentence(Record):
-    """A claim of the answer, held against the reference."""
+    """A claim of the answer, judged by the reference."""
 
     index: int
     """The index of the sentence in the answer."""
@@ -59,7 +59,7 @@ class ComparedSentence(Record):
 
 
 class Correctness(Record):
-    """The comparison of one answer with its reference. Null means that nothing was measured."""
+    """The comparison of one answer with its reference; null where nothing was measured."""
 
     status: CorrectnessStatus
     """The status of the comparison."""
@@ -191,8 +191,7 @@ class Quadrant(Record):
     abstained: bool
     """Whether the answer claims nothing and says that it cannot answer."""
     silent: bool = False
-    """Whether it claims nothing at all, such as a question asked back, and is not known to be
-    correct all the same, as code may be."""
+    """Whether it claims nothing, such as a question asked back, and is not known to be correct."""
     faithful: bool | None
     """Whether it keeps to its chunks; null where it abstained or is silent, nothing in it was to be
     judged, or failures leave it open."""
@@ -292,8 +291,7 @@ class Scores(ClaimCounts):
     citation_recall: float | None
     """Claims with `cited_support` full, over the judged."""
     citation_support: dict[str, float] = Field(default_factory=dict, exclude_if=operator.not_)
-    """TREC RAG's measures of support by name (`judge.scores.answer`); left out without citations.
-    """
+    """TREC RAG's measures of support by name; left out without citations."""
     unsupported: tuple[int, ...]
     """Indexes of the sentences with `none`, `contradicted` or `partial`, fallen back or not."""
 
@@ -330,8 +328,7 @@ class SampleResult(Document):
         """Return the text that `judge show` prints of an answer.
 
         Args:
-            sample: what was judged; without it the question is left out, and quotes stand without
-                what surrounds them.
+            sample: what was judged; adds the question, and the context of each quote.
             lang: `en` or `zh`; reasons keep the answer's.
 
         Raises:
@@ -342,6 +339,6 @@ class SampleResult(Document):
         return text
 
     def _repr_html_(self) -> str:
-        """For a notebook, in the answer's language: its sentences, and what each rests on."""
+        """Return the sentences with their evidence as HTML for a notebook."""
         page: str = import_module("judge.pages.notebook").answer(self)
         return page

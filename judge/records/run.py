@@ -22,8 +22,7 @@ class Rules(Record):
     correct_from: float = 0.8
     """The least part of its reference, 0 to 1, that an answer covers to count as correct."""
     gold_match: Literal["exact", "prefix"] = "exact"
-    """Whether gold names chunks, or with `prefix` documents: a chunk's id is then a document's id
-    and a character that is no letter or digit, or Chinese after other letters or the reverse."""
+    """Whether gold names chunks, or documents whose ids begin those of their chunks."""
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -49,8 +48,7 @@ class RunInput(Record):
     crashed: int = 0
     """The number of answers set aside in `rejected.jsonl` because each crashed a cluster worker."""
     drawn_from: int | None = None
-    """The number of answers in the file, where only some were drawn by the setting `seed`; null
-    where all are scored."""
+    """The number of answers in the file where only some were drawn; null where all are scored."""
 
 
 class RunRecord(Document):

@@ -1,7 +1,7 @@
-"""What every record has in common; and what is judged: an answer and its chunks."""
+"""The base of all records, and the sample: an answer and its chunks."""
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
@@ -67,8 +67,7 @@ class Document(Record):
     """A record that is a file, or a line of one, and says in which layout it is written."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout. The attribute has an underscore because pydantic reserves the bare
-    name."""
+    """The version of this layout; pydantic reserves the name without an underscore."""
 
 
 class _ByHand(Record):
@@ -103,8 +102,7 @@ class GivenSentence(Record):
     end: int
     """One past the last character."""
     citations: tuple[int | str, ...] | None = Field(default=None, exclude_if=_absent)
-    """The citations in order: positions in `chunks`, from 0, or ids; null where none were
-    listed."""
+    """The citations in order: positions in `chunks` from 0, or ids; null where none were listed."""
 
 
 class Sample(_ByHand):
@@ -122,8 +120,7 @@ class Sample(_ByHand):
     them is not judged, and blank sentences are left out. An absent answer becomes the texts, joined
     by a space. Markers in the text count as no citations where any sentence lists its citations."""
     chunks: tuple[Chunk, ...] = ()
-    """The chunks that the generator saw, in its order. An empty list is legal: nothing is supported
-    then."""
+    """The chunks that the generator saw, in its order; without any, nothing is supported."""
     retrieved: tuple[str, ...] | None = None
     """Ranked chunk ids; where null, the order of `chunks` is the ranking."""
     gold_answer: _Answer | None = None
@@ -152,7 +149,7 @@ class Sample(_ByHand):
         number: int = 1,
         map: Mapping[str, str] | None = None,  # noqa: A002  as the setting is called
     ) -> "Sample":
-        """The sample in a row of any tool whose files are read, or in an object of the tool's.
+        """Return the sample in a row or an object of any tool whose files are read.
 
         Args:
             given: a mapping, a model, a data class, a row of a table, or a sample.
@@ -179,8 +176,8 @@ class _Given(NamedTuple):
     citations: tuple[int | str, ...] | None
 
 
-def _placed(given: object, answer: str) -> tuple[str, tuple[GivenSentence, ...]]:
-    """An answer and its sentences; InputError where they do not fit."""
+def _placed(given: object, answer: str) -> tuple[str, list[GivenSentence]]:
+    """Return an answer and its sentences; raise InputError where they do not fit."""
     field = "sentences"
     if not isinstance(given, list | tuple):
         raise unfit(given, "a list of texts or of [start, end]", field)
@@ -188,32 +185,21 @@ def _placed(given: object, answer: str) -> tuple[str, tuple[GivenSentence, ...]]
         what = f"has {len(given):,} sentences, of which at most {MOST_SENTENCES:,} are read"
         raise InputError(f"{what}; part the answer", field=field)
     sentences = [_read(each, f"{field}[{number}]") for number, each in enumerate(given)]
-    whole = answer
-    if not answer.strip():  # so what their places were in is not there
-        whole = " ".join(each.text for each in sentences if each.text)
+    if not answer.strip():
+        answer = " ".join(each.text for each in sentences if each.text)
         sentences = [s if s.text is None else s._replace(span=None) for s in sentences]
-    if len(whole) > MOST_CHARACTERS:
-        most = f"{len(whole):,} characters, of which at most {MOST_CHARACTERS:,} are read"
-        raise InputError(f"have {most}; shorten the answer", field=field)
-    placed = tuple(_spans(sentences, whole))
-    if whole.strip() and not placed:
-        what = "holds no sentence, and the answer is not empty"
-        raise InputError(f"{what}; leave it out to have the answer cut", field=field)
-    return whole, placed
-
-
-def _spans(given: list[_Given], answer: str) -> Iterator[GivenSentence]:
-    """Each sentence at its place, without white space at its ends; blank ones are left out."""
-    at = 0
-    for each in given:
-        if each.text == "":
-            continue
-        start, end = _span(each, answer, at)
+    placed, at = list[GivenSentence](), 0
+    for each in sentences:
+        start, end = (at, at) if each.text == "" else _span(each, answer, at)
         cut = answer[start:end]
         if bare := cut.strip():
             first = start + len(cut) - len(cut.lstrip())
             at = first + len(bare)
-            yield GivenSentence(start=first, end=at, citations=each.citations)
+            placed.append(GivenSentence(start=first, end=at, citations=each.citations))
+    if answer.strip() and not placed:
+        what = "holds no sentence, and the answer is not empty"
+        raise InputError(f"{what}; leave it out to have the answer cut", field=field)
+    return answer, placed
 
 
 def _span(given: _Given, answer: str, at: int) -> tuple[int, int]:
@@ -266,7 +252,7 @@ def _listed(given: object, where: str) -> tuple[int | str, ...] | None:
 
 
 def _mistake(error: ValidationError, kind: type[Record]) -> InputError:
-    """The first thing that is wrong with a record."""
+    """Return the first error of a record."""
     first = error.errors(include_url=False)[0]
     names = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
     field, said = "".join(names).removeprefix("."), first["msg"].removeprefix("Value error, ")
@@ -282,7 +268,7 @@ def _mistake(error: ValidationError, kind: type[Record]) -> InputError:
 
 
 def unfit(value: object, needed: str, field: str) -> InputError:
-    """The error of a value of the wrong type, with as much of it as a message has room for."""
+    """Return the error of a value of the wrong type, with the beginning of the value."""
     shown = repr(value)
     shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
     kind = _KINDS.get(type(value), f"a {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""The parts of an answer, what a judge says of each, and flags: sentences, citations, verdicts."""
+"""Sentences and citations of an answer, the verdicts on them, and flags."""
 
 import operator
 from collections.abc import Mapping
@@ -59,8 +59,7 @@ class Citation(Record):
     sentence: int
     """Index of the sentence the marker belongs to."""
     marker: str
-    """The marker as written, with brackets. For a listed citation the id of its chunk, or the given
-    value where there is no such chunk."""
+    """The marker as written, with brackets; for a listed citation its id, or the given value."""
     start: int
     """First character of the marker, into the answer."""
     end: int
@@ -83,23 +82,13 @@ class FlagName(StrEnum):
     CONFLICTING_EVIDENCE = "conflicting_evidence"
     """One part of the evidence supports the sentence, another contradicts it."""
     UNJUDGED_EVIDENCE = "unjudged_evidence"
-    """A `full` by part of the evidence, while another part has no verdict.
-
-    `supporting` may lack a chunk, and what contradicts the sentence may be unseen.
-    """
+    """A `full` by one part of the evidence, while another part has no verdict."""
     FLIPPED = "flipped"
-    """Asked again, by another seed or with the chunks in another order, the judge said otherwise.
-    """
+    """The judge gave different labels for other seeds or orders of the chunks."""
     CONFLICTING_GOLD = "conflicting_gold"
-    """Gold evidence names no relevant chunk, but `gold_answer` claims something.
-
-    The sample is at fault, not the answer, and it is in no quadrant.
-    """
+    """Gold evidence names no relevant chunk, but `gold_answer` claims something."""
     ALTERNATIVES = "alternatives"
-    """Held against a reference, a claim offers what the reference says as one of several answers.
-
-    It is correct only as far as the reference supports all of it.
-    """
+    """A claim offers the reference's answer as one of several; all of them need support."""
     BESIDE_QUESTION = "beside_question"
     """The answer answers no part of the question, by a verdict on each."""
     NO_CHUNKS = "no_chunks"
@@ -113,15 +102,14 @@ class FlagName(StrEnum):
 
 
 class Flag(Record):
-    """A flag, and the sentence it hangs on."""
+    """A flag, and its sentence."""
 
     name: FlagName
     """Which."""
     sentence: int | None = None
     """Index of the sentence; null where it concerns the whole sample."""
     detail: str = ""
-    """For chunks their ids, joined by `; `. For words that were not judged the number of
-    characters."""
+    """The ids of chunks, joined by `; `, or the number of characters that were not judged."""
 
 
 class Support(StrEnum):
@@ -218,8 +206,7 @@ class Verdict(Record):
     fallback_from: Unscored | None = None
     """The failure of the first judge; this verdict replaces it."""
     askings: tuple[Support | UnscoredReason, ...] = Field(default=(), exclude_if=operator.not_)
-    """Where the judge was asked again, the label or failure of each request, the first request
-    first; the majority gave `support`. Left out where it was asked once."""
+    """The label or failure of each request, in order, where the judge was asked more than once."""
 
     @property
     def backed(self) -> bool:
@@ -242,7 +229,7 @@ Outcome = Annotated[Verdict | Unscored | Excluded, Field(discriminator="type")]
 
 
 def failure_of(outcome: Outcome | None) -> Unscored | None:
-    """Why the run's own judge gave no verdict; None where it gave one, or was not asked."""
+    """Return the failure of the run's own judge; None where it gave a verdict or was not asked."""
     failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
     return failure if isinstance(failure, Unscored) else None
 
@@ -261,7 +248,7 @@ class ClaimCounts(Record):
 
 
 class SentenceResult(Sentence):
-    """A sentence and what became of it."""
+    """A sentence and its outcome."""
 
     outcome: Outcome
     """A verdict, the reason for having none, or `excluded`."""

@@ -48,8 +48,7 @@ class Interval(Record):
     high: float
     """Upper limit."""
     method: Literal["wilson_effective", "t", "wilson", "poisson_bootstrap"]
-    """Wilson's over the effective number of answers, or t for measures that may exceed 1. Only runs
-    of earlier versions have the other two."""
+    """Wilson's over the effective number of answers, or t; only older runs have the other two."""
 
 
 class CorpusScore(Record):
@@ -83,7 +82,7 @@ class CorpusBounds(Record):
 
 
 class GateResult(Record):
-    """A gate of the run, and what was held against it."""
+    """A gate of the run, and the value compared with it."""
 
     name: str
     """The score."""
@@ -92,10 +91,9 @@ class GateResult(Record):
     bound: float
     """From 0 to 1."""
     value: float | None
-    """The value compared with the bound; null where there was nothing to measure, and then no gate
-    passes."""
+    """The value compared with the bound; null, which passes no gate, where nothing was measured."""
     what: str
-    """What that value is: the mean over answers, or a limit of its interval."""
+    """The kind of the value: the mean over answers, or a limit of its interval."""
     passed: bool
     """Whether it keeps to the bound, rounding errors aside."""
 
@@ -195,8 +193,7 @@ class RepeatTotals(Record):
     flip_rate: float | None
     """`flipped` of `compared`."""
     changed: int
-    """The number of sentences to which the majority gave another label than the first request
-    did."""
+    """The number of sentences whose first label the majority overruled."""
     failed: dict[UnscoredReason, int]
     """Repeats that brought no verdict, by reason."""
 
@@ -209,8 +206,7 @@ class Summary(Document):
     answers: int
     """All answers."""
     drawn_from: int | None = None
-    """The number of answers in the input, where only some were drawn; null where all were
-    scored."""
+    """The number of answers in the input where only some were drawn; null where all were scored."""
     statuses: dict[Status, int]
     """Answers by status, zeros included."""
     abstention_rate: float | None
@@ -218,11 +214,9 @@ class Summary(Document):
     abstentions: CorpusScore | None = None
     """The same with its interval; null in older runs."""
     abstention_rate_answerable: CorpusScore | None = None
-    """The share of abstentions among questions that gold evidence, or else the reference,
-    answers."""
+    """The share of abstentions among questions that gold evidence or the reference answers."""
     abstention_rate_unanswerable: CorpusScore | None = None
-    """The share of abstentions among questions that have no answer according to gold; more is
-    better."""
+    """The share of abstentions among questions without an answer in gold; more is better."""
     kinds: dict[SentenceKind, int]
     """Sentences by kind."""
     claims: int
@@ -310,8 +304,7 @@ class Summary(Document):
     cost: float | None = None
     """The cost of the tokens by the configured prices; null without prices."""
     over_budget: bool = False
-    """True where a budget left something unscored (`budget`), which `untrusted` leaves out, or not
-    asked again."""
+    """Whether a budget left claims unscored (`untrusted` ignores these) or unrepeated."""
     gates: tuple[GateResult, ...] = ()
     """The gates of the command that made the run, in its order."""
 

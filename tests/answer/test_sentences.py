@@ -131,7 +131,7 @@ Run `make test`. |`pytest` too. |-10 °C is the limit.
 
 
 def parted(rows: str, places: Callable[[str], Iterable[int]]) -> list[str]:
-    """Rows whose text, the bars left out, is not cut where the bars stand; blanks do not count."""
+    """Return the rows whose text is not cut exactly at the bars; blanks do not count."""
     wrong = []
     for row in rows.strip("\n").splitlines():
         text = row.replace("|", "")

@@ -45,7 +45,7 @@ def test_what_does_not_fit_is_one_line_that_names_the_place() -> None:
         assert each["says"] in caught.value.problem
         assert "\n" not in str(caught.value)
     for many, problem in (
-        (["a" * 6_000_001], "have 6,000,001 characters"),
+        (["a" * 6_000_001], "6,000,001 characters"),
         ([""] * 500_001, "has 500,001 sentences"),
     ):
         with pytest.raises(InputError, match=problem):

@@ -48,7 +48,7 @@ def every_record() -> set[type[Record]]:
 
 
 def described(kind: type[Record]) -> set[str]:
-    """Its fields with a text behind them, which importing leaves unread."""
+    """Return the fields of a record that have a docstring."""
     (made,) = ast.parse(inspect.getsource(kind)).body
     assert isinstance(made, ast.ClassDef)
     return {
@@ -62,7 +62,7 @@ def described(kind: type[Record]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def results() -> list[SampleResult]:
-    """Of two files, compared with their references and put in quadrants, by similarity."""
+    """The results of two files by similarity, with correctness and quadrants."""
     files = (FIXTURES / "quickstart.jsonl", FIXTURES / "cells.jsonl")
     samples = [sample for file in files for sample in read_samples(file)]
     return evaluate(samples, Config(correctness=True))
@@ -158,7 +158,7 @@ def test_what_is_wrong_with_a_sample_made_by_hand_is_one_line() -> None:
             kind(**fields)
         assert says in str(caught.value)
         assert "\n" not in str(caught.value)
-        # What validates records by its own rules is told in pydantic's.
+        # Validation by pydantic keeps its own errors.
         with pytest.raises(ValidationError):
             kind.model_validate(fields)
     assert Sample(qid="q", chunks=[{"chunk_id": "a", "text": "b"}]).chunks[0].text == "b"

@@ -16,7 +16,7 @@ FLAG = Flag(name=FlagName.INJECTION_SUSPECTED)
 
 
 def answer(marks: str, citations: str = "") -> SampleResult:
-    """An answer of such sentences (`tests.compared.MARKS`), fully supported by what they cite.
+    """Return an answer with sentences of these marks, whose cited chunks support them alike.
 
     Args:
         marks: its sentences.
@@ -92,13 +92,13 @@ def test_nothing_measured_is_null_and_never_zero() -> None:
     counts = {"claims": 0, "judged": 0, "unscored": 0, "no_claim": 0, "unsupported": ()}
     assert scores.model_dump(include=set(counts)) == counts
     assert set(scores.model_dump(exclude=set(counts)).values()) == {None}
-    # Without a verdict only what needs none has a value.
+    # Only coverage needs no verdict.
     scores = answer("??", "?").scores
     assert scores.faithfulness is scores.faithfulness_strict is scores.citation_recall is None
     assert scores.contradiction_rate is scores.citation_validity is None
     assert scores.faithfulness_bounds == scores.citation_validity_bounds == (0, 1)
     assert scores.coverage == 0.5
-    # Without a citation there is nothing to be valid, and nothing is cited.
+    # Validity needs a citation.
     scores = answer("ff").scores
     assert (scores.coverage, scores.citation_recall) == (0, 0)
     assert (scores.citation_validity, scores.citation_validity_bounds) == (None, None)
@@ -113,6 +113,6 @@ def test_citation_scores() -> None:
     assert scores.citation_validity_bounds == pytest.approx((3 / 7, 5 / 7))
     assert scores.citation_recall == pytest.approx(1 / 3)
     assert len(result.citations) == 8
-    # Of three one asserts nothing and one of the others cites.
+    # One of three claims asserts nothing, and one of the others cites.
     scores = answer("f-?", "v x").scores
     assert (scores.coverage, scores.citation_recall) == (0.5, 1)

@@ -11,14 +11,14 @@ SIDE = st.text(alphabet=MARKS, max_size=8)
 BY_HAND: list[tuple[str, str, float | None, float | None, float | None, Limits | None]] = [
     # Answer and reference; precision, recall, F1 and its bounds. (1 + ½ + 0)/3 and (1 + 0)/2.
     ("fpn", "fn", 0.5, 0.5, 0.5, (0.5, 0.5)),
-    # All of the answer is right, and a quarter of the reference is said: 2 · ¼ / 1¼.
+    # The answer is right and covers a quarter of the reference: 2 · ¼ / 1¼.
     ("f", "fnnn", 1, 0.25, 0.4, (0.4, 0.4)),
     ("fnnn", "f", 0.25, 1, 0.4, (0.4, 0.4)),
     ("c", "nc", 0, 0, 0, (0, 0)),
     # A failure: precision 1 of 1, or 1 to 2 of 2; recall ½ of 1, or ½ to 1½ of 2.
     ("f?", "p?", 1, 0.5, 2 / 3, (1 / 3, 6 / 7)),
     ("f", "??", 1, None, None, (0, 1)),
-    # What is not known could not change it: no recall could mend a precision of 0.
+    # An unknown recall could not change a precision of 0.
     ("n", "?", 0, None, 0, (0, 0)),
     ("?", "nn", None, 0, 0, (0, 0)),
     ("h", "n", None, 0, 0, (0, 0)),

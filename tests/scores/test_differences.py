@@ -28,7 +28,7 @@ def test_the_test_and_the_interval_are_scipys() -> None:
         assert found is not None
         assert found.limits is not None
         assert (found.pairs, found.higher + found.lower) == (size, size)
-        # Of twelve pairs that differ the signs can say .0005.
+        # The signs of twelve pairs allow .0005.
         assert found.p == pytest.approx(max(expected.pvalue, 2.0 ** (1 - size)), rel=1e-6)
         assert found.limits == pytest.approx(tuple(expected.confidence_interval()), abs=5e-4)
 
@@ -38,7 +38,7 @@ def test_few_pairs_that_differ_show_no_more_than_a_permutation_test() -> None:
         differences = np.array([1.0] * changed + [0.0] * (40 - changed))
         found = paired(differences)
         assert found is not None
-        # Those that are equal have no sign to turn.
+        # Equal pairs have no sign.
         signs = stats.permutation_test(
             (differences[:changed],), np.mean, permutation_type="samples", n_resamples=9999
         )

@@ -47,7 +47,7 @@ def test_wilson_is_statsmodels_s(n: int, data: st.DataObject) -> None:
 
 
 def rows(hits: str, clusters: str = "") -> list[Row]:
-    """`hits` as 0 and 1, each row a unit of its own, in the cluster of its letter."""
+    """Return one unit per character of `hits` (0 or 1), in the cluster of its letter."""
     return [Row(hit == "1", 1.0, k, clusters[k] if clusters else k) for k, hit in enumerate(hits)]
 
 

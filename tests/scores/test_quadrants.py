@@ -99,7 +99,7 @@ def test_the_quadrant_of_an_answer() -> None:
 
 
 GOLD: list[tuple[dict[str, object], str | None, bool | None]] = [
-    # What gold names, the reference, and whether there is an answer; None where nobody knows.
+    # Rows of gold, reference, and whether the question has an answer; None where unknown.
     ({}, None, None),
     ({}, "f", None),
     ({"gold_evidence": ()}, None, False),
@@ -143,7 +143,7 @@ LOOKED_UP = [
     # The texts came without ids, and are the first of what was ranked.
     (seen("12", "abc", gold_evidence=("b", "c")), "b", "c"),
     (seen("1234", "abc", gold_evidence=("c", "2")), "c", "2"),
-    # So did these, though some ids of the corpus are numbers in their range.
+    # The same, although some ids of the corpus are numbers in that range.
     (seen("123", ["7", "2", "9", "1"], gold_evidence=("2", "9", "1")), "2 9", "1"),
     (seen("12", ["12", "1"], gold_evidence=("2", "12")), "12", "2"),
     # These ids are the corpus's own: the first in another order, or not counted from 1.

@@ -23,7 +23,7 @@ UNASKED = {
 
 
 def related(marks: str) -> AnswerRelevance:
-    """Of a question with these parts; `!`: the whole of it failed, else why nobody was asked."""
+    """Return the relevance for a question with these parts, a failure (`!`) or a status."""
     if marks in UNASKED:
         return answer_relevance(status=UNASKED[marks], signature="s")
     if marks == "!":

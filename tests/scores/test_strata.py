@@ -20,7 +20,7 @@ BOTH = (-1.0, 1.0)
 
 @pytest.fixture(scope="module")
 def ppi() -> ModuleType:
-    # It turns all warnings off for whoever imports it, and takes a second to: numba compiles.
+    # Its import turns all warnings off, and takes a second because numba compiles.
     with warnings.catch_warnings():
         import ppi_py  # noqa: PLC0415
     module: ModuleType = ppi_py

@@ -51,7 +51,7 @@ class Marked:
 
 
 def sample(*sentences: tuple[str, Sequence[int]], qid: str = "q") -> Sample:
-    """An answer of these sentences: the mark of each, and what it cites."""
+    """Return an answer of sentences, each given by its mark and its citations."""
     told = [
         {"text": mark if "!" in mark else f"Says: {mark}.", "citations": cited}
         for mark, cited in sentences
@@ -80,8 +80,7 @@ HELD: list[tuple[tuple[tuple[str, Sequence[int]], ...], tuple[float, ...]]] = [
     ((("f a", [0, 1, 2]),), (1, 1)),
     # One that names no chunk is no support.
     ((("f a", [9, 0]), ("f b", [])), (0, 0)),
-    # What asserts nothing, or is no claim, has no verdict: it leaves both where it cites, and
-    # counts in recall where it does not.
+    # Sentences without a verdict leave both measures if they cite, and count in recall if not.
     ((("f a", [0]), ("- a", [0]), ("Thank you!", [0])), (1, 1)),
     ((("f a", [0]), ("Thank you!", [])), (1, 0.5)),
     ((("- a", [0]),), ()),
@@ -104,10 +103,10 @@ async def test_what_has_no_citation_or_no_verdict() -> None:
     for result in (without, empty, lost):
         assert result.scores.citation_support == {}
         assert "citation_support" not in result.model_dump_json()
-    # A run in which nobody cites tells nothing of citations.
+    # A run without citations has no measures of them.
     silent = summarize([without, empty])
     assert "citation_support" not in silent.model_dump_json()
-    # In another they are 0, as TREC has them, and a failure is none: it stands in the bounds.
+    # Beside answers that cite they are 0, as in TREC, and a failure only widens the bounds.
     (paper,) = await scored(sample(*PAPER))
     summary = summarize([paper, without, empty, lost])
     found = {name: summary.citation_support[name] for name in ORDER}

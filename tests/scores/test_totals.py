@@ -156,7 +156,7 @@ def test_answers_without_claims_are_counted_and_in_no_mean() -> None:
 def test_an_answer_hallucinates_where_any_claim_has_no_support() -> None:
     """None and contradicted settle it; a failure leaves open only what it could change."""
     rows: dict[str, tuple[float | None, float | None]] = {
-        # Whether it does, then where partial support counts, too; None where it is open.
+        # The rate, then the strict rate; None where failures leave it open.
         "ff": (0, 0),
         "fp": (0, 1),
         "fn": (1, 1),
@@ -221,8 +221,8 @@ def test_citations() -> None:
 
 def test_untrusted_is_over_the_limit_and_at_least_three() -> None:
     rows = [
-        # Of so many claims so many failed. The trust in the comparison is its own: where the same
-        # failed of as many in the references, twice the claims were compared.
+        # Failed claims, claims, limit, and trust in faithfulness and in the comparison, where the
+        # same number failed among twice the claims.
         (0, 10, 0.05, False, False),
         (2, 3, 0.05, False, False),  # an accident
         (3, 59, 0.05, True, False),
@@ -292,7 +292,7 @@ def test_overall_an_abstention_from_what_the_reference_claims_is_nothing_said() 
     assert score(made.f1_overall) == pytest.approx((1 / 3, 0.4, 3, 5))
     assert score(made.recall_overall) == pytest.approx((1 / 3, 0.25, 3, 4))
     assert limits(made.f1_overall_bounds) == limits(made.recall_overall_bounds) == (0.25, 0.5, 4)
-    # Of those that claim something, and are measured both ways, only the first is left.
+    # Only the first claims something and is measured both ways.
     assert score(made.f1) == (1, 1, 1, 2)
     assert score(made.precision) == score(made.recall) == (1, 1, 1, 1)
     assert limits(made.f1_bounds) == limits(made.recall_bounds) == (0.5, 1, 2)
