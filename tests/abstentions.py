@@ -16,9 +16,9 @@ The table, `answer/abstentions.jsonl`, was written before the rules that it meas
 
 The policy: silence of the evidence ("the documents", "the context", "the passage") is an
 abstention; silence of a thing in the world (a contract, a law, a study, a report) is a claim, and
-so is a fact that is unknown to all. A silence that takes a fact for granted ("do not mention that the fee was
-doubled"), or that stands in one sentence with one, is a claim. Advice with a figure, an address, a
-deadline or a place is a claim, other advice a pleasantry. In doubt it is a claim.
+so is a fact that is unknown to all. A silence that takes a fact for granted ("do not mention that
+the fee was doubled"), or shares its sentence with one, is a claim. Advice with a figure, an
+address, a deadline or a place is a claim, other advice a pleasantry. In doubt it is a claim.
 """
 
 import json
