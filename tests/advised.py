@@ -22,7 +22,7 @@ def roles(advice: Advice) -> dict[str, list[str]]:
 
 
 def avoided(advice: Advice) -> set[str]:
-    """What is warned of, whatever the cut-off."""
+    """Return the measures to avoid, without cut-offs."""
     return {each.name.partition("@")[0] for each in advice.avoided}
 
 

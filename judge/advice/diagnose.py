@@ -72,8 +72,8 @@ class DiagnosisTable(Record):
     use: dict[Use, _UseRule]
     """The measures to watch for a use, in that order, and their targets."""
     change: dict[Literal["least", "most"], float]
-    """The limits of `up` and `stands`: the least rise that counts, and the most by which two equal
-    means differ."""
+    """The limits of a change: a mean rises (`up`) by at least `least`, and is unchanged (`stands`)
+    if it differs by at most `most`."""
     advice: dict[str, str]
     """What to do, by name."""
     choice: _Choice
@@ -96,7 +96,7 @@ class Figure(Record):
     value: float
     """The mean."""
     interval: Interval | None = None
-    """Its 95 % interval; null if the report has none."""
+    """The 95 % interval of the mean; null if the report has none."""
     ceiling: float = 1.0
     """The highest mean that any ranking could have; the mean is read as a share of it."""
 
@@ -126,7 +126,7 @@ class Ground(Record):
     op: Relation
     """The relation of the mean to the limit or to the earlier mean."""
     than: float
-    """The limit of `at_least` and `under`; the earlier mean of `up` and `stands`."""
+    """The limit, or under `up` and `stands` the earlier mean."""
 
 
 class Finding(Record):
@@ -305,7 +305,7 @@ def _grounds(
 
 
 def _changed(op: Relation, found: MeasureDifference) -> bool:
-    """Return whether a mean rose (`up`), or is as before (`stands`)."""
+    """Return whether a mean rose (under `up`) or is unchanged (under `stands`)."""
     limits, surely = diagnosis_table().change, found.p < _SIGNIFICANT
     if op == "up":
         return surely and found.difference >= limits["least"] - _ROUNDING

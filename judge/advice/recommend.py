@@ -162,7 +162,7 @@ def advise(found: Profile, wishes: Wishes) -> Advice:
     cutoffs = next((row.at for row in rules.cutoffs if holds(row.when, facts)), {})
     if wishes.depth is not None:
         cutoffs = {**cutoffs, "depth": wishes.depth, "pool": POOL * wishes.depth}
-    # Without a scenario no measure of retrieval is advised.
+    # No measure of retrieval is advised if the scenario is unknown.
     held = [rule for rule in rules.advice if holds(rule.when, facts, least)] if scenario else []
     highest = _highest_cutoff(wishes)
     advised = tuple(_advised(held, cutoffs, highest, found.relevant))

@@ -120,7 +120,7 @@ class _Totals:
             nothing = dict.fromkeys((*MEASURES, "sentence_bleu"))
             return AnswerOverlap(qid=sample.qid, unmeasured="no_gold_answer", scores=nothing)
         scores = measure(sample.answer, gold, stem=self._stem)
-        # A gold answer such as 500 has no language of its own.
+        # A gold answer without letters, such as 500, has no language.
         texts = (gold, sample.query, sample.answer)
         language: Language = next(filter(None, map(words.language_of, texts)), "other")
         gold_tokens = len(words.word_tokens(gold))

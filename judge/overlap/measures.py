@@ -1,6 +1,6 @@
-"""How many words an answer shares with a reference: BLEU, ROUGE, exact match, token F1.
+"""Measures of the words that an answer shares with a reference: BLEU, ROUGE, exact match, token F1.
 
-None of them sees whether an answer is true or supported. The texts may be empty.
+No measure here shows whether an answer is true or supported. The texts may be empty.
 """
 
 import re
@@ -29,7 +29,7 @@ references have too (`right1` …). Counts of one tokenizer can be added."""
 TOKENIZERS: Final[dict[Language, str]] = {"zh": "zh", "unspaced": "char", "other": "13a"}
 """sacrebleu's tokenizer for each language."""
 ROUGE_W_EXPONENT: Final = 1.2
-"""The exponent with which Lin's ROUGE-1.5.5 is commonly run."""
+"""The usual exponent of Lin's ROUGE-1.5.5."""
 MOST_CELLS: Final = 4_000_000
 """The largest product of the two token counts for which a longest common subsequence is computed:
 two texts of 2,000 tokens take half a second for ROUGE-L."""
@@ -83,7 +83,8 @@ def token_f1(answer: str, reference: str) -> float:
 def rouge(answer: str, reference: str, *, stem: bool = False) -> dict[str, float | None]:
     """Return ROUGE-1, -2, -L and -Lsum by rouge-score, over `word_tokens`.
 
-    For ROUGE-Lsum each line is a sentence. `stem` reduces English words to Porter's stems.
+    For ROUGE-Lsum, each line of a text is a sentence. With `stem`, English words are replaced by
+    their Porter stems.
 
     Formula: F1 of what answer and reference have in common
     Range: 0 to 1
@@ -103,9 +104,9 @@ def rouge(answer: str, reference: str, *, stem: bool = False) -> dict[str, float
 
 
 def rouge_w(answer: str, reference: str) -> float | None:
-    """Return ROUGE-L in which tokens in a row count for more than the same tokens apart.
+    """Return ROUGE-W: ROUGE-L with more weight on consecutive common tokens.
 
-    Time is proportional to the product of both lengths.
+    The time grows with the product of both lengths.
 
     Formula: F1 of f⁻¹(W ÷ f(|answer|)) and f⁻¹(W ÷ f(|reference|)), f(n) = n^w,
         f⁻¹(x) = x^(1 ÷ w), w = 1.2, W the sum of f over the runs of the weighted longest common
@@ -249,9 +250,9 @@ def answer_tokens(text: str) -> list[str]:
 def word_tokens(text: str) -> list[str]:
     """Return the folded words of a text, and single characters of scripts without spaces.
 
-    Letters, digits and their marks, of any script, make words. Han, kana, hangul, Thai, Lao,
-    Burmese and Khmer characters stand alone; hangul because a Korean word contains its particles:
-    so 서울 is found in 서울에서. On ASCII text these are rouge-score's own tokens.
+    A word consists of letters, digits and their marks, of any script. Each Han, kana, hangul, Thai,
+    Lao, Burmese or Khmer character is a token; hangul because Korean particles are part of the
+    word, so that 서울 is found in 서울에서. On ASCII text the tokens are rouge-score's.
 
     >>> word_tokens("Ｔhe café's 差旅标准: 3.2 Москва")
     ['the', 'café', 's', '差', '旅', '标', '准', '3', '2', 'москва']
@@ -265,9 +266,9 @@ def word_tokens(text: str) -> list[str]:
 def language_of(text: str) -> Language | None:
     """Return the language of a text by its script, for the choice of a tokenizer.
 
-    It is `other` if most of the `word_tokens` with a letter are words. If most are characters it is
-    `zh`, or `unspaced` if a tenth of them are not Han: Japanese, Korean, Thai and others. It is
-    None if no token has a letter.
+    The language is `other` if most of the `word_tokens` that contain a letter are words. If most
+    are single characters, it is `unspaced` if at least a tenth of these are not Han, as in
+    Japanese, Korean or Thai, and `zh` otherwise. A text without a letter has none.
 
     >>> [language_of(text) for text in ("用 kubectl get pods", "東京へ行く", "193.8亿", "193.8")]
     ['other', 'unspaced', 'zh', None]

@@ -42,9 +42,9 @@ class LanguageBleu(Record):
     score: float
     """0 to 100, over the counts of all these answers together."""
     answers: int
-    """The number of these answers."""
+    """The number of answers."""
     too_short: bool
-    """Whether none of them has the four tokens that BLEU needs: it is 0 then."""
+    """Whether no answer has the four tokens that BLEU needs, so that it is 0."""
     signature: str
     """sacrebleu's: only scores of equal signature compare."""
 

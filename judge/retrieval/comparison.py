@@ -26,7 +26,7 @@ RunSink = Callable[[str, QueryRanks], None]
 
 
 class _Row(NamedTuple):
-    """What is kept of one query."""
+    """The measures and the text of one query, kept until the report."""
 
     values: "array[float]"
     """All measures; NaN if one is not defined, or if the query counts in no mean."""

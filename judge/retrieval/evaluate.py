@@ -33,7 +33,7 @@ NOTES: Final = (
 _NAMED: Final = 5
 _BATCH_QUERIES: Final = 128
 _MEANS: Final = {"rr": "mrr", "ap": "map"}
-"""The names of measures whose mean has a name of its own."""
+"""The names of means that differ from the names of their measures."""
 _UNBOUNDED: Final = "dcg@"
 _WASTE: Final = "waste@"
 

@@ -150,7 +150,7 @@ class Lists:
         )
 
     def _text(self, query: RankedQuery, name: str) -> str:
-        # An id that is a number names a chunk of its own query only.
+        # Numbers are positions within one query, so other queries' texts do not count.
         own = query.texts.get(name)
         return own or ("" if name.isdecimal() else self._texts.get(name, ""))
 

@@ -135,7 +135,7 @@ class Perturbation:
         are left out.
         """
         taken = {fold(chunk.text).text for chunk in sample.chunks}
-        # Ids that were counted name chunks of their own question only.
+        # Ids 1, 2, 3 … are positions, and say nothing about other questions' chunks.
         named = not is_counted(_names(sample))
         is_gold, query = _gold(sample, self._match), fold(sample.query).text
         random = self._random(sample.qid, "noise")

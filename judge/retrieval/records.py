@@ -1,4 +1,4 @@
-"""Rankings held against what is known to be relevant: how, and what came of it."""
+"""The rules of rank measures, and the reports of what they measured."""
 
 from typing import Annotated, Final, Literal
 
@@ -10,7 +10,7 @@ QueryStatus = Literal["measured", "no_gold", "no_relevant", "no_ranking"]
 """`no_gold`: gold is absent. `no_relevant`: gold names no relevant chunk. `no_ranking`: nothing was
 ranked although a chunk is relevant."""
 DEEPEST: Final = 10**9
-"""Largest cut-off: longer rankings fit no memory."""
+"""The largest cut-off: a longer ranking fits no memory."""
 Cutoff = Annotated[int, Field(ge=1, le=DEEPEST)]
 
 
@@ -18,23 +18,22 @@ class RankRules(Record):
     """The rules of rank measures. All are part of the signature."""
 
     ks: Annotated[tuple[Cutoff, ...], Field(min_length=1)] = (1, 3, 5, 10, 20)
-    """Cut-offs, 1 and up; kept ascending, each once. Lists for a person look at the last."""
+    """The cut-offs, 1 or more, in ascending order. Lists for people use the last."""
     gain: Literal["linear", "exp2"] = "linear"
-    """DCG's gain: the relevance itself, or 2^relevance - 1."""
+    """The gain of DCG: the relevance, or 2^relevance - 1."""
     relevance_level: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    """Least relevance that counts as relevant; null: any above 0. As in trec_eval, DCG takes no
-    notice of it; but a query without anything so relevant has status `no_relevant`."""
+    """The lowest relevance of a relevant chunk; null for any above 0. As in trec_eval, DCG ignores
+    it; but a query without a relevant chunk by this rule has status `no_relevant`."""
     gold_match: Literal["exact", "prefix"] | None = None
-    """`prefix`: gold names documents, and a chunk matches the document whose id its own id begins
-    with. Null: exact, but an error where no ranking holds any gold id, because the ids then
-    differ."""
+    """What gold names: chunks (`exact`), or documents (`prefix`), whose id is the beginning of the
+    chunk's id. Null is `exact`, but an error if no ranking contains any gold id."""
     no_relevant: Literal["skip", "zero"] = "skip"
-    """A query with nothing relevant: in no mean, or 0 in each but ROC-AUC's."""
+    """Whether a query with nothing relevant is in no mean, or counts 0 in each but ROC-AUC's."""
     no_ranking: Literal["zero", "skip"] = "zero"
-    """A query with a relevant chunk but no ranking: 0 in each mean, or in none."""
+    """Whether a query with a relevant chunk but no ranking counts 0 in each mean, or in none."""
 
     beta: float | None = Field(default=None, ge=0.01, le=100)
-    """Also measure F-beta at each cut-off: recall counts that many times as much as precision."""
+    """Also measure F-beta at each cut-off, where recall counts beta times as much as precision."""
 
     @field_validator("ks")
     @classmethod
@@ -42,8 +41,8 @@ class RankRules(Record):
         return tuple(sorted(set(ks)))
 
 
-class _OfQuery(Record):
-    """Something of one query."""
+class _QueryRecord(Record):
+    """A record about one query."""
 
     qid: str
     """The id of the query."""
@@ -51,69 +50,69 @@ class _OfQuery(Record):
     """The text of the query, where it is known."""
 
 
-class QueryRanks(_OfQuery):
+class QueryRanks(_QueryRecord):
     """The measures of one query."""
 
     status: QueryStatus
-    """Whether it was measured, and why not."""
+    """Whether the query was measured, or why not."""
     ranked: int
-    """Chunks ranked, each counted once."""
+    """The number of different chunks that are ranked."""
     relevant: int
-    """Relevant chunks, ranked or not."""
+    """The number of relevant chunks, ranked or not."""
     found: int
     """The number of relevant chunks that are ranked, at any rank."""
     measures: dict[str, float | None]
-    """By name. Null where a measure is not defined, and where the query counts in no mean."""
+    """The measures by name. Null if one is undefined, or if the query counts in no mean."""
 
 
 MissGuess = Literal["no_shared_words", "split", "other_words"]
-"""Why a relevant chunk may have been missed: it shares no word with the question; what is asked is
-split between it and another relevant chunk; it has other words."""
+"""Why a relevant chunk may have been missed: it shares no word with the question; it and another
+relevant chunk each cover a part of the question; it uses other words."""
 
 
 class ShownChunk(Record):
     """A chunk to look at."""
 
     chunk_id: str
-    """As it was ranked, or as gold names it."""
+    """The id by which it was ranked, or by which gold names it."""
     rank: int | None
-    """From 1; null where it is not ranked."""
+    """The rank, from 1; null if it is not ranked."""
     text: str = ""
-    """The beginning of its text; empty where no sample has it."""
+    """The beginning of its text; empty if no sample has it."""
 
 
 class WorstQuery(QueryRanks):
-    """A query to look at: what stood on top, what was missed, and a guess why."""
+    """A query to read: what was on top, what was missed, and a guess why."""
 
     top: ShownChunk | None = None
-    """The first irrelevant chunk above `missed`; null where there is none."""
+    """The first irrelevant chunk above `missed`, if any."""
     missed: ShownChunk | None = None
     """The most relevant chunk that is not among the first k; else the last chunk with an irrelevant
     one above it."""
     guess: MissGuess | None = None
-    """Why `missed` was missed: a guess from words alone; null where no reason shows."""
+    """A guess from words alone why `missed` was missed, if any."""
     beside: str = ""
-    """Id of the chunk that holds the rest."""
+    """The id of the other chunk under `split`."""
 
 
-class MissedGold(_OfQuery):
+class MissedGold(_QueryRecord):
     """A relevant chunk that is not among the first k."""
 
     chunk_id: str
-    """As gold names it."""
+    """The id by which gold names it."""
     relevance: float
     """The grade, above 0."""
     rank: int | None
-    """The rank beyond k, under `prefix` counted in documents; null where it is not ranked."""
+    """The rank beyond k, under `prefix` counted in documents; null if it is not ranked."""
 
 
-class IrrelevantTop(_OfQuery):
+class IrrelevantTop(_QueryRecord):
     """The irrelevant chunks above the first relevant chunk of a query, within the first k."""
 
     first_relevant: int | None
-    """Rank of the first relevant chunk; null where none is ranked."""
+    """The rank of the first relevant chunk; null if none is ranked."""
     chunk_ids: tuple[str, ...]
-    """The irrelevant ones above it, best first."""
+    """The irrelevant chunks above it, best first."""
 
 
 class RankingReport(Record):
@@ -122,9 +121,9 @@ class RankingReport(Record):
     schema_: Literal[3] = Field(default=3, alias="schema")
     """Version of this layout."""
     signature: str
-    """How the numbers were made; equal signatures mean comparable numbers."""
+    """How the numbers were made; numbers with equal signatures are comparable."""
     queries: int
-    """All queries, whatever became of them."""
+    """The number of all queries."""
     averaged: int
     """Queries in the means."""
     statuses: dict[QueryStatus, int]
@@ -146,7 +145,7 @@ class RankingReport(Record):
     """Queries whose `gold_evidence` and `relevance` above 0 name different chunks: DCG and nDCG go
     by `relevance` there, all other measures by `gold_evidence`."""
     conflicting: tuple[str, ...] = ()
-    """The first qids of these queries."""
+    """The first qids of the queries in `conflicts`."""
     missed_total: int
     """Relevant chunks of the averaged queries that are not among the first k."""
     relevant_total: int
@@ -171,21 +170,21 @@ class MeasureDifference(Record):
     """A measure of one run less that of the first, over the queries that both have."""
 
     queries: int
-    """The number of these queries."""
+    """The number of queries that both runs have."""
     first: float
-    """The first run's mean over them."""
+    """The first run's mean over these queries."""
     difference: float
-    """Mean over them of this run's value less the first's."""
+    """The mean over these queries of this run's value minus the first run's."""
     interval: Interval | None
     """95 % interval of the difference; null where fewer than six queries differ."""
     p: float
     """Two-sided p of a paired t test; at least 2^(1 - k) where k queries differ."""
     gain: float | None
-    """`difference` ÷ `first`; null where that is 0."""
+    """`difference` ÷ `first`; null if `first` is 0."""
     higher: int
-    """Queries for which this run's value is above the first's."""
+    """Queries with a higher value in this run."""
     lower: int
-    """Queries for which it is below."""
+    """Queries with a lower value in this run."""
 
 
 Mismatch = Literal["only_here", "only_first", "query_differs", "gold_differs"]

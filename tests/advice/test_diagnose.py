@@ -113,7 +113,7 @@ CHANGES = [
     (0.015, 0.001, 0.01, 0.3, False),  # surely up, by too little to count
     (0.1, 0.001, 0.04, 0.01, False),  # recall rose
     (0.1, 0.001, -0.04, 0.01, False),  # recall fell
-    (0.1, 0.001, 0.07, 0.3, False),  # nobody can say that recall stands
+    (0.1, 0.001, 0.07, 0.3, False),  # recall may have changed
     (0.1, 0.001, 0.0, 1.0, True),
 ]
 
@@ -143,7 +143,7 @@ def test_hit_but_unfaithful_or_wrong_points_to_generation() -> None:
         (None, None, []),
     ):
         assert names(read(good, answers=answered(faithfulness, recall))) == wanted
-    # Without a hit generation is not to blame.
+    # Without a hit the fault is not in generation.
     poor = report({"hit@5": 0.79, "recall@20": 0.75, "mrr": 0.6})
     assert names(read(poor, answers=answered(0.1, 0.1))) == []
 
@@ -166,7 +166,7 @@ def test_how_far_a_run_can_be_trusted_is_said() -> None:
 
 
 def placed(**cells: int) -> QuadrantTable:
-    """So many answers of each cell, its words joined by `_`."""
+    """Return a table with a number of answers for each cell, its words joined by `_`."""
     counts = [
         {"words": name.split("_"), "half": "unknown", "answers": count, "qids": ()}
         for name, count in cells.items()

@@ -25,7 +25,7 @@ def test_every_measure_is_there_once_and_complete() -> None:
     by_name = {each.name: each for each in measures()}
     recall, mean = by_name["recall@k"], by_name["mrr@k"]
     assert (recall.formula, recall.range) == ("found(k) ÷ R", "0 to 1")
-    # What the table states itself comes first.
+    # Facts in the table come before those in the docstring.
     assert (mean.formula, mean.source) == ("mean of rr@k over the queries", "Voorhees 1999")
     for module in (ranks, words):
         docs = [inspect.getdoc(each) or "" for each in vars(module).values() if callable(each)]

@@ -61,7 +61,7 @@ def test_runs_over_variants_are_compared_by_variant(tmp_path: Path) -> None:
     runs = [answered(tmp_path, f"but-{name}", lines, name) for name in ("none", "noise60")]
     slices = report(*runs, "--by", "variant")["slices"]
     found = {name: table["faithfulness"] for name, table in slices.items()}
-    # Who abstains, as the gold answer of gold_removed does, claims nothing.
+    # An abstention, the gold answer of gold_removed, contains no claim.
     worse = {name: each and each["worse"] for name, each in found.items()}
     assert worse == dict.fromkeys(VARIANTS, 0) | {"noise60": 6, "gold_removed": None}
     assert slices["noise60"]["correctness_overall"]["worse"] == 6

@@ -17,7 +17,7 @@ Lines = list[Mapping[str, JsonValue]]
 
 
 def at(ranks: Sequence[int], **metadata: JsonValue) -> Lines:
-    """Queries whose one relevant chunk stands at these ranks."""
+    """Return queries with one relevant chunk each, at these ranks."""
     return [
         {**line(f"q{n}", *(f"x{i}" for i in range(1, rank)), "a"), **metadata}
         for n, rank in enumerate(ranks)
@@ -48,7 +48,7 @@ def test_paired_differences_are_scipys(tmp_path: Path) -> None:
     assert limits == pytest.approx(tuple(expected.confidence_interval()), abs=5e-4)
     assert found["gain"] == pytest.approx(here.mean() / there.mean() - 1)
     assert (found["queries"], found["higher"]) == (50, int((here > there).sum()))
-    # Two means side by side would not tell them apart.
+    # An unpaired test finds no difference.
     assert expected.pvalue < 0.05 < stats.ttest_ind(here, there).pvalue
     assert runs["dense"]["differences"] == {}
 

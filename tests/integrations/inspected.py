@@ -1,4 +1,4 @@
-"""The scorer, in evaluations by the real Inspect; no model is asked, not even its mock.
+"""The scorer in evaluations by the real Inspect, without a model.
 
 `test_inspect_ai.py` has pytest run this file in a process of its own.
 """

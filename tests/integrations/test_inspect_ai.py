@@ -1,4 +1,4 @@
-"""Inspect changes asyncio for the whole process, and leaves loops open: it has one of its own."""
+"""Run the tests of Inspect in a process of their own, because Inspect changes asyncio."""
 
 import subprocess
 import sys

@@ -37,7 +37,7 @@ def target(inputs: dict[str, str]) -> dict[str, object]:
 
 
 def check(given: list[Any]) -> None:
-    """No score where there is none, and never a 0 or a 1 in its place."""
+    """Check that answers without a score have none, instead of a 0 or a 1."""
     told = {
         row["example"].inputs["question"]: each
         for row in given

@@ -15,7 +15,7 @@ PACKAGES = {
 SCRIPT = f"""
 import sys
 from importlib import import_module
-sys.modules |= dict.fromkeys({list(PACKAGES.values())})  # what is None there cannot be imported
+sys.modules |= dict.fromkeys({list(PACKAGES.values())})  # None cannot be imported
 for name in {list(PACKAGES)}:
     try:
         module = import_module("judge.integrations." + name)

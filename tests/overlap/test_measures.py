@@ -49,7 +49,7 @@ TOKENS = [
     ("ﬁne so\u00adft", "fine soft", None),
     ("cafe\u0301 CAFÉ", "café café", None),
     ("👍 !? \0 — 。", "", "👍 \0"),
-    # Beside Chinese the a is a name, and no article.
+    # Beside Chinese, A is a name and no article.
     ("选 A。", "选 a", None),
     ("the 方法", "the 方 法", None),
     ("a cat, the 猫", "a cat the 猫", "cat the 猫"),
@@ -161,25 +161,6 @@ def test_too_long_is_none_and_no_hang() -> None:
     assert (found["rougeL"], found["rougeLsum"]) == (None, None)
     assert found["rouge1"] == pytest.approx(4_000 / 4_001)
     assert rouge_w("a " * 2_001, "报" * 2_000) is None
-
-
-@given(ANY, ANY)
-def test_range_symmetry_and_identity(answer: str, gold: str) -> None:
-    assert language_of(answer) in {*TOKENIZERS, None}
-    assert 0 <= token_f1(answer, gold) <= 1
-    assert token_f1(answer, gold) == token_f1(gold, answer)
-    assert exact_match(answer, gold) <= token_f1(answer, gold)
-    assert token_f1(gold, gold) == exact_match(gold, gold) == 1
-    turned = rouge(gold, answer)
-    for name, found in rouge(answer, gold).items():
-        other = turned[name]
-        assert found is not None
-        assert other is not None
-        assert 0 <= found <= 1
-        if name != "rougeLsum":  # which takes the sentences of the reference one by one
-            assert found == pytest.approx(other)
-    whole = f"an extra {gold}"
-    assert set(rouge(whole, whole).values()) == {1.0}
 
 
 LIN, RUN, APART = "A B C D E F G", "A B C D H I K", "A H B K C I D"

@@ -23,7 +23,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.no_cover
 @pytest.mark.usefixtures("root")
 def test_every_command_of_the_guide_runs() -> None:
-    # All in one test, for they stand on each other; so it takes more than a second.
+    # One test, because some commands use the files of others.
     commands = [
         line for kind, block in BLOCKS if kind == "bash" for line in block.splitlines() if line
     ]

@@ -61,21 +61,6 @@ def test_queries_that_are_not_measured_are_in_no_list() -> None:
     assert (skipped.missed_total, skipped.relevant_total, skipped.topped_total) == (0, 1, 0)
 
 
-def test_lists_over_many_batches_are_as_of_one() -> None:
-    # More than fit a batch, the last of them the worst.
-    many = [sample(str(number), "b", "x") for number in range(4200)]
-    found = report(*many, sample("last", "h", "x", "y"), sample("end", "h", "x", "y"), most=3)
-    assert [ranks.qid for ranks in found.worst] == ["last", "end", "0"]
-    assert [top.qid for top in found.topped] == ["last", "end", "0"]
-    assert [(gold.qid, gold.chunk_id) for gold in found.missed] == [
-        ("0", "x"),
-        ("1", "x"),
-        ("2", "x"),
-    ]
-    assert found.missed_total == 4200 + 2 * 3
-    assert found.topped_total == 4202
-
-
 ALLOWANCE = "Staff on the road may claim up to eighty euros a night for accommodation."
 
 
@@ -122,7 +107,7 @@ GUESSES: list[tuple[Sample, str | None, str]] = [
         "other_words",
         "",
     ),
-    # It shares its words as well as what stands on top: no reason shows.
+    # It has as many of the words as the chunk on top, so there is no reason.
     (
         asking("The hotel allowance", "The hotel allowance is old.", "The hotel allowance is 80."),
         None,
@@ -148,7 +133,7 @@ def test_what_stood_on_top_and_what_was_missed() -> None:
     assert (found.top.chunk_id, found.top.rank, found.top.text) == ("c2", 2, "Cats.")
     assert found.missed is not None
     assert (found.missed.chunk_id, found.missed.rank, found.missed.text) == ("c3", 4, "Hotels.")
-    # What is among the first k, and behind something irrelevant, came late.
+    # Among the first k, the last relevant chunk below an irrelevant one is shown.
     late = worst(asked, k=4)
     assert late.missed is not None
     assert late.missed.chunk_id == "c3"

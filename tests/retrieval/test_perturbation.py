@@ -88,7 +88,7 @@ REMOVED: list[tuple[dict[str, Any], Match, list[str]]] = [
         [POND[0], POND[2]],
     ),
     ({"chunks": POND, "relevance": {"1": 0, "3": 2}}, "exact", POND[:2]),
-    # With it go equal texts, and chunks that contain the gold answer.
+    # Equal texts, and chunks that contain the gold answer, are removed too.
     ({"chunks": [*POND, "the pond  froze."], "gold_evidence": ["1"]}, "exact", POND[1:]),
     ({"chunks": POND, "gold_evidence": ["1"], "gold_answer": "9 m"}, "exact", POND[2:]),
 ]

@@ -1,4 +1,4 @@
-"""The other end: local and remote are one line apart."""
+"""The client returns what the local API returns."""
 
 import threading
 from collections.abc import Iterator
