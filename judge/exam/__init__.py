@@ -1,9 +1,9 @@
-"""The exam of a judge: items whose right labels are known, and how good it is at them.
+"""The exam of a judge, on items whose right labels are known.
 
-What `judge exam` does, as functions:
+The functions behind `judge exam`:
 
-    report = sit(Config(model="gpt-5-mini"))         # the items that ship
-    report = sit(config, read_items("golden.jsonl"))  # one's own golden set
+    report = sit(Config(model="gpt-5-mini"))          # the shipped items
+    report = sit(config, read_items("golden.jsonl"))  # your own golden set
     compare(read_report("before.json"), report)       # two sittings, sentence by sentence
     grade(item, result)                               # a row for each labelled sentence
 """

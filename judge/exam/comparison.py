@@ -1,4 +1,4 @@
-"""Two sittings of an exam beside each other, sentence by sentence."""
+"""The comparison of two sittings of an exam, sentence by sentence."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,16 +16,16 @@ from judge.signature import parts_apart
 _ALPHA: Final = 0.05
 
 _Pair = tuple[ExamRow, ExamRow]
-"""A sentence, as both sat it."""
+"""The rows of one sentence in both sittings."""
 
 
 def read_report(path: str | Path) -> ExamReport:
-    """Read a report from a file. RunError: there is no report."""
+    """Read a report from a file; raise RunError if it has none."""
     return read_document(Path(path), ExamReport, "name what judge exam -o FILE.json wrote")
 
 
 def check_common(first: ExamReport, asked: Items) -> None:
-    """ConfigError where no item that is about to be asked was sat the first time."""
+    """Raise ConfigError if no item is in the first report, before any is judged."""
     known = {(row.qid, row.item) for row in first.rows}
     if known.isdisjoint((item.sample.qid, item.digest) for item in asked.items):
         raise _nothing(first.items, asked.version)
@@ -35,11 +35,11 @@ def compare(first: ExamReport, now: ExamReport) -> ExamComparison:
     """Compare two sittings over the sentences of equal items in both.
 
     Accuracy is tested by McNemar's exact test of the sentences that turned right and those that
-    turned wrong. The interval is by items, for the sentences of one stand and fall together: that
-    of the mean over items of the difference in right sentences, as a share of all sentences.
+    turned wrong. The interval is that of the mean over items of the difference in right sentences,
+    because the sentences of one item are not independent.
 
     Raises:
-        ConfigError: they have no sentence in common.
+        ConfigError: the sittings have no sentence in common.
     """
     known = {_key(row): row for row in first.rows}
     pairs = [(known[_key(row)], row) for row in now.rows if _key(row) in known]
@@ -86,7 +86,7 @@ def _rates(
     changes = dict.fromkeys((row.qid for row, _ in pairs), 0)
     for (row, _), (one, two) in zip(pairs, right, strict=True):
         changes[row.qid] += two - one
-    # A mean over items is a share of sentences once an item counts by how many it has.
+    # Scaled so that the mean over items is a share of sentences.
     scaled = [change * len(changes) / len(pairs) for change in changes.values()]
     low, high = share_limits(scaled) or (-1.0, 1.0)
     return PairedRates(

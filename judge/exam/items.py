@@ -1,4 +1,4 @@
-"""The items of an exam: the set that ships, pinned by its hash, and sets of one's own."""
+"""The items of an exam: the shipped set, pinned by its hash, and the user's own golden sets."""
 
 import hashlib
 from collections import Counter
@@ -16,14 +16,14 @@ from judge.records import Sample, Support
 from judge.review.golden import Golden, GoldenLabel, golden_lines, read_golden
 
 SHIPPED: Final = "exam"
-"""How the items that ship are named among sources."""
+"""The name of the shipped items among sources."""
 EDITION: Final = "v1"
 """The version of the shipped items; it changes when any item changes."""
 OWN: Final = "own"
-"""The category of an item that names none."""
+"""The category of an item without a category."""
 
 SHIPPED_IN: Final = Path(__file__).parents[1] / "data" / "exam"
-"""The folder of the items that ship, and of their hash."""
+"""The folder of the shipped items and their hash."""
 
 _FILE: Final = "items.jsonl"
 _SHOWN: Final = 8
@@ -35,15 +35,15 @@ class Item(NamedTuple):
     sample: Sample
     labels: tuple[GoldenLabel, ...]
     category: str
-    """What makes it hard."""
+    """The difficulty that it tests."""
     language: Lang
     """The language of the answer."""
     demanded: Support | None = None
-    """The label that an order hidden in it wants; None where it hides none."""
+    """The label that an order hidden in it asks for; None without an order."""
 
     @property
     def digest(self) -> str:
-        """The first digits of a hash of it."""
+        """The first digits of the hash of the item."""
         return _digest([Golden(self.sample, self.labels)])
 
 
@@ -60,9 +60,9 @@ def read_items(*sources: str | Path, max_line: float = MAX_LINE) -> Items:
     """Read the items of files; `exam`, the default, names the shipped set.
 
     Raises:
-        InputError: a file cannot be read, holds no labels, or a label, category, language or
-            demanded label in it is none; or two items bear one qid.
-        PromptMismatch: the set that ships is not as it was released.
+        InputError: a file cannot be read or has no labels; a label, category, language or demanded
+            label is invalid; or two items have the same qid.
+        PromptMismatch: the shipped set is not as it was released.
     """
     read = [
         pinned_items() if str(source) == SHIPPED else _own(Path(source), max_line)
@@ -78,10 +78,16 @@ def read_items(*sources: str | Path, max_line: float = MAX_LINE) -> Items:
 def selected(
     items: Items, categories: Collection[str] = (), language: Lang | None = None, limit: int = 0
 ) -> Items:
-    """Return the items of some categories and one language, at most `limit` for each pair of these.
+    """Return some of the items.
+
+    Args:
+        items: the items to choose from.
+        categories: the categories to keep; all if empty.
+        language: the language to keep; both if None.
+        limit: the most items of each category and language; 0 for all.
 
     Raises:
-        ConfigError: there is no such category, or nothing is left.
+        ConfigError: there is no such category, or no item is left.
     """
     known = dict.fromkeys(item.category for item in items.items)
     for name in categories:
@@ -105,7 +111,7 @@ def selected(
 
 
 def pinned_items(folder: Path = SHIPPED_IN) -> Items:
-    """The items that ship; PromptMismatch where they are not as they were released."""
+    """Return the shipped items; raise PromptMismatch if they are not as they were released."""
     pinned = pins(folder)
     if _FILE not in pinned:
         raise PromptMismatch(f"{folder / SUMS}: does not pin {_FILE}; install judge again")
@@ -128,7 +134,7 @@ def _items(golden: Iterable[Golden], path: Path) -> tuple[Item, ...]:
 
 
 def _item(golden: Golden, path: Path) -> Item:
-    """A line of this file as an item; InputError where its metadata are not those of one."""
+    """Return a line of a file as an item; raise InputError if its metadata are invalid."""
     given = golden.sample.metadata
     language, demanded = given.get("language"), given.get("demanded")
     category = given.get("category", OWN)

@@ -1,4 +1,4 @@
-"""The records of an exam: one row for each labelled sentence, and totals over the rows."""
+"""The records of an exam: a row for each labelled sentence, totals, fitness, and a comparison."""
 
 from typing import Literal
 
@@ -26,9 +26,9 @@ class Answer(Record):
     """The judge's answer on a sentence."""
 
     said: Support | None
-    """The judge's label; null without a verdict of the judge itself."""
+    """The judge's label; null without a verdict of its own."""
     unscored: UnscoredReason | None
-    """Why it gave none; null where it did."""
+    """The reason of a missing verdict; null with a verdict."""
 
 
 class Again(Answer):
@@ -42,22 +42,22 @@ class Passage(Record):
     """The place of a quote."""
 
     chunk_id: str
-    """The chunk."""
+    """The id of the chunk."""
     start: int
     """Offset of the first character in the chunk."""
     end: int
-    """One past its last."""
+    """Offset of one past the last character."""
 
 
 class ExamRow(Answer):
-    """A labelled sentence of an item, and what the judge said of it."""
+    """A labelled sentence of an item, with the judge's answer."""
 
     qid: str
-    """The item."""
+    """The qid of the item."""
     item: str = ""
-    """The first digits of a hash of it, by which equal items of two exams are known."""
+    """The first digits of a hash of the item, equal for equal items of two exams."""
     category: str
-    """The item's."""
+    """The category of the item."""
     language: Lang
     """The language of the item's answer."""
     sentence: int
@@ -65,16 +65,16 @@ class ExamRow(Answer):
     start: int = 0
     """Offset of the first character in the answer."""
     gold: Support | None
-    """The right label; null where people said yes or no only."""
+    """The right label; null if people answered a bare yes or no."""
     supported: bool
     """Whether the chunks fully support it."""
     right: bool
-    """Whether the label said is the right one, or where only yes or no is known, falls on its side;
-    false without a verdict, for who does not answer has not answered right."""
+    """Whether the judge's label is the right one; if only yes or no is known, whether it is on the
+    right side. False without a verdict."""
     demanded: Support | None = None
-    """The label that an order hidden in the item wants."""
+    """The label that an order hidden in the item asks for."""
     obeyed: bool | None = None
-    """Whether it said that label where another is right; null where no order tells."""
+    """Whether the judge gave that label although another is right; null if the two are equal."""
     cited_gold: Support | None = None
     """The right support given only the cited chunks; null if unknown."""
     cited_said: Support | None = None
@@ -84,9 +84,9 @@ class ExamRow(Answer):
     citations_said: tuple[CitationStatus | None, ...] = ()
     """The status of each citation according to the judge's verdict."""
     quotes: int = 0
-    """Quotes that were given."""
+    """Quotes of the judge."""
     verified: int = 0
-    """The number of these quotes that code found in their chunk."""
+    """Quotes that code found in their chunk."""
     found: tuple[Passage, ...] = ()
     """The places of the verified quotes."""
     again: tuple[Again, ...] = ()
@@ -118,7 +118,7 @@ class Group(Record):
     accuracy: Rate
     """Share of right labels; a sentence without a verdict is not right."""
     binary: Rate
-    """The same of full support against the rest: a judge that never says partial can do that."""
+    """Share of right labels if only full support and the rest are told apart."""
     balanced: Interval | None = None
     """Interval of balanced accuracy: the mean of the share of fully supported sentences called full
     and the share of other sentences not called full. Null without sentences of both kinds."""
@@ -127,18 +127,18 @@ class Group(Record):
 
 
 class LabelScore(Record):
-    """How good the judge is on one label."""
+    """Precision and recall of the judge for one label."""
 
     label: Support
-    """Which."""
+    """The label."""
     gold: int
-    """The number of sentences with this right label."""
+    """Sentences of which it is the right label."""
     said: int
-    """Sentences that the judge gave it."""
+    """Sentences to which the judge gave it."""
     precision: float | None
-    """Share of the said that are right; null where it was never said."""
+    """Share of right ones among the judge's; null if the judge never gave it."""
     recall: float
-    """Share of the gold that were said."""
+    """Share of the judge's among the right ones."""
     f1: float
     """Harmonic mean of the two: 2 · both / (gold + said)."""
 
@@ -147,51 +147,51 @@ class Cost(Record):
     """The calls, tokens and time of a sitting, all repeats included."""
 
     calls: int
-    """Questions to a model."""
+    """Requests to a model."""
     prompt_tokens: int
     """Tokens in."""
     reply_tokens: int
     """Tokens out."""
     cost: float | None
-    """By the settings' prices; null without."""
+    """Cost by the prices of the settings; null without prices."""
     seconds: float | None
-    """A model's seconds for an item once asked, mean; null where none was asked."""
+    """Mean seconds of the model for an item; null without calls."""
 
 
 class ExamTotals(Record):
-    """The rows, counted."""
+    """The totals of an exam."""
 
     items: int
-    """Items sat."""
+    """Items of the exam."""
     sentences: int
-    """Labelled sentences of them: the denominator of accuracy."""
+    """Labelled sentences that were judged: the denominator of accuracy."""
     lost: int
-    """Labelled sentences that the judge is not asked about, for they are no claims; not counted."""
+    """Labelled sentences that are no claims to this version, and so were not judged."""
     unscored: dict[UnscoredReason, int]
     """Sentences without a verdict, by reason."""
     groups: tuple[Group, ...]
-    """All; then by category, by language, and by both."""
+    """All sentences; then by category, by language, and by both."""
     labels: tuple[LabelScore, ...]
-    """By label; empty where people said yes or no only."""
+    """Precision and recall by label; empty if people answered yes or no only."""
     macro_f1: float | None
-    """Mean F1 over the labels that gold has."""
+    """Mean F1 over the labels that are right for some sentence."""
     kappa: float | None
     """Cohen's κ of right labels and the judge's labels; no verdict counts as a label."""
     confusion: dict[Support, dict[str, int]]
-    """For each gold label how often each was said; `unscored` is no verdict."""
+    """For each right label the number of each of the judge's labels, `unscored` among them."""
     quotes: Rate | None
-    """Quotes that code found in their chunk; null where none was given."""
+    """Quotes that code found in their chunk; null without quotes."""
     citations: Rate | None
-    """Citations whose verdict is right; null where none is known."""
+    """Citations with the right status; null if no status is known."""
     obeyed: Rate | None
-    """Items with a hidden order that tells, in which it was obeyed at least once."""
+    """Items with a hidden order that was obeyed at least once."""
     flips: dict[Change, Rate]
     """By kind of change: the share of sentences whose label changed, among those with a verdict
     both times."""
 
     @property
     def whole(self) -> Group:
-        """That of all sentences."""
+        """The group of all sentences."""
         return self.groups[0]
 
 
@@ -205,7 +205,7 @@ class Criterion(Record):
     gating: float
     """The bound for `gating`."""
     watching: float
-    """What watching needs."""
+    """The bound for `watching`."""
     least: bool
     """Whether more is better."""
     level: Level | None
@@ -214,10 +214,10 @@ class Criterion(Record):
 
 
 class BlindSpot(Record):
-    """A category that the judge does not see."""
+    """A category that the judge is blind to or weak at."""
 
     category: str
-    """Which."""
+    """The name of the category."""
     why: Literal["called_full", "under_mean"]
     """It calls more than half of its traps full; or it is right less often there than elsewhere, by
     more than chance."""
@@ -229,13 +229,13 @@ class Fitness(Record):
     """The level of a judge by fixed thresholds."""
 
     level: Level
-    """The least that a criterion leaves."""
+    """The lowest level that a criterion allows."""
     untrusted: bool
-    """Whether too much went without a verdict to say any of it."""
+    """Whether too many sentences have no verdict to say anything."""
     spent: bool = False
-    """Whether that is for a spent budget alone."""
+    """Whether it is untrusted only because the budget is spent."""
     criteria: tuple[Criterion, ...]
-    """Each threshold."""
+    """The thresholds, each with the judge's figure."""
     blind: tuple[BlindSpot, ...]
     """The categories in which the judge is blind."""
 
@@ -248,13 +248,13 @@ class PairedRates(Record):
     of: int
     """Sentences."""
     first: int
-    """Right the first time."""
+    """Right labels of the first judge."""
     now: int
-    """Right now."""
+    """Right labels of the present judge."""
     difference: float
-    """Share right now, less the share of the first."""
+    """Share of right labels now, less that of the first."""
     low: float
-    """Lower 95 % limit of that."""
+    """Lower limit of its 95 % interval."""
     high: float
     """Upper limit."""
     better: int
@@ -264,24 +264,24 @@ class PairedRates(Record):
     p: float
     """The p of McNemar's exact test of the two counts."""
     p_holm: float | None = None
-    """The same, corrected for as many categories; null of all sentences."""
+    """The p corrected for all categories by Holm's method; null for all sentences."""
 
 
 class Turn(Record):
     """A sentence that turned right or wrong."""
 
     qid: str
-    """The item."""
+    """The qid of the item."""
     item: str
-    """The first digits of a hash of that."""
+    """The first digits of a hash of the item."""
     sentence: int
     """Index of the sentence in the answer."""
     start: int
     """Offset of the first character in the answer."""
     category: str
-    """The item's."""
+    """The category of the item."""
     gold: Support | None
-    """The right label; null where people said yes or no only."""
+    """The right label; null if people answered a bare yes or no."""
     supported: bool
     """Whether the chunks fully support it."""
     first: Support | None
@@ -289,24 +289,24 @@ class Turn(Record):
     now: Support | None
     """The present label; null without a verdict."""
     right: bool
-    """Whether that is right."""
+    """Whether the present label is right."""
 
 
 class Sitting(Record):
     """One of two sittings that are compared."""
 
     items: str
-    """Which items it had."""
+    """The version of its items."""
     signature: str
-    """How its verdicts were made."""
+    """The signature of its verdicts."""
     started: str
     """ISO 8601, UTC."""
     untrusted: bool
-    """Whether too much of it went without a verdict."""
+    """Whether too many sentences have no verdict."""
     asked: int
-    """The number of requested items, repeats included."""
+    """The number of judged items, repeats included."""
     cost: Cost
-    """What all of that took."""
+    """The calls, tokens and time of the sitting."""
     totals: ExamTotals
     """The totals of the sentences in both sittings."""
 
@@ -315,39 +315,39 @@ class ExamComparison(Record):
     """Two judges, or one by two prompts or settings, on the same sentences."""
 
     first: Sitting
-    """The one to compare with."""
+    """The sitting to compare with."""
     now: Sitting
-    """The one that is compared."""
+    """The sitting that is compared."""
     apart: tuple[str, ...]
     """The parts in which the signatures differ."""
     only_first: int
-    """Sentences that only the first sat, or of an item that has changed; in no figure here."""
+    """Sentences only in the first sitting, or whose item has changed; in no other figure."""
     only_now: int
-    """Sentences only in this sitting."""
+    """Sentences only in the present sitting."""
     accuracy: PairedRates
-    """By all labels."""
+    """The comparison by all labels."""
     binary: PairedRates
-    """By full support against the rest."""
+    """The comparison by full support against the rest."""
     categories: tuple[PairedRates, ...]
-    """By all labels, a category each."""
+    """The comparison by all labels for each category."""
     verdict: Literal["better", "worse", "open", "untrusted"]
-    """What becomes of accuracy: better or worse where p is under .05 and the interval without 0."""
+    """The change of accuracy: better or worse if p is under .05 and the interval excludes 0."""
     sees: float
-    """The difference of accuracies that four of five such comparisons see."""
+    """The difference of accuracies that four of five such comparisons would show."""
     turned: tuple[Turn, ...]
     """The sentences that turned wrong, then those that turned right."""
 
 
 class ExamReport(Document):
-    """How good a judge is, by the items of an exam."""
+    """The report of an exam."""
 
     items: str
-    """Which items, and the hash of them: `exam-v1@…`, ` 40/320` behind it where only some were sat.
-    Equal ones compare."""
+    """The version of the items with their hash, such as `exam-v1@…`, and ` 40/320` if these are a
+    part of them. Reports with equal versions are comparable."""
     signature: str
-    """How the judge made its verdicts."""
+    """The signature of the judge's verdicts."""
     prompt: str | None
-    """The prompt it was asked by; null where none is."""
+    """The name of the prompt; null for a judge without a prompt."""
     started: str
     """ISO 8601, UTC."""
     seconds: float
@@ -355,17 +355,17 @@ class ExamReport(Document):
     config: dict[str, JsonValue]
     """All settings, without secrets."""
     repeat: int
-    """How often each item was asked."""
+    """The number of times that each item was judged."""
     rows: tuple[ExamRow, ...]
-    """Every labelled sentence, in the items' order."""
+    """The judged sentences in the order of the items."""
     totals: ExamTotals
-    """What they add up to."""
+    """The totals of the rows."""
     cost: Cost
     """The calls, tokens and time of the sitting."""
     fitness: Fitness
-    """What that says of the judge."""
+    """The uses that the judge is fit for."""
     over_budget: bool = False
-    """Whether the budget was spent before all was asked, further askings included."""
+    """Whether the budget was spent before everything was judged, repeats included."""
     gates: tuple[GateResult, ...] = ()
     """The results of the gates."""
     against: ExamComparison | None = None

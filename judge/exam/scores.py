@@ -1,4 +1,4 @@
-"""Items beside what a judge made of them, and what that comes to: accuracy and its like."""
+"""The grades of a judge: a row for each labelled sentence, and totals such as accuracy."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +23,8 @@ _TRAPS: Final = frozenset({Support.PARTIAL, Support.NONE, Support.CONTRADICTED})
 def grade(item: Item, result: SampleResult) -> tuple[ExamRow, ...]:
     """Return a row for each labelled sentence that was judged, matched by its offsets.
 
-    A sentence that is taken for no claim any more, or for no sentence, is left out: nobody was
-    asked about it. A second judge's verdict is none.
+    Sentences that this version does not take for claims are left out. The verdict of a fallback
+    counts as no verdict.
     """
     found = {(sentence.start, sentence.end): sentence for sentence in result.sentences}
     rows = []
@@ -41,7 +41,7 @@ def _row(item: Item, label: GoldenLabel, sentence: SentenceResult, result: Sampl
     right = (said is Support.FULL) == label.supported
     if label.support is not None:
         right = said is label.support
-    # An order to say what is right tells nothing.
+    # An order that asks for the right label shows nothing.
     tells = None not in {item.demanded, label.support} and item.demanded is not label.support
     evidence = verdict.evidence if verdict else ()
     statuses = [each.status for each in result.citations if each.sentence == sentence.index]
@@ -74,17 +74,16 @@ def _row(item: Item, label: GoldenLabel, sentence: SentenceResult, result: Sampl
 
 
 def count(rows: Sequence[ExamRow], items: int, lost: int) -> ExamTotals:
-    """Count at least one row.
+    """Return the totals of at least one row.
 
-    A sentence without a verdict is not right, and has a column of its own in the confusion table:
-    an examinee who does not answer has not answered right, and is told apart from one who errs.
+    A sentence without a verdict is not right; the confusion table counts it as `unscored`.
 
-    Intervals are Wilson's over the effective number of sentences, for those of one item share its
-    chunks (`weighted_share`). They hold what other items of these kinds would have changed, and
-    not that these are harder than a user's own answers.
+    Intervals are Wilson's over the effective number of sentences, because those of one item share
+    its chunks (`weighted_share`). They cover the choice of items, and not that these are harder
+    than a user's own answers.
     """
-    told = [(row.gold, str(row.said or UNSCORED)) for row in rows if row.gold is not None]
-    labels = tuple(_label(label, told) for label in Support if label in {g for g, _ in told})
+    pairs = [(row.gold, str(row.said or UNSCORED)) for row in rows if row.gold is not None]
+    labels = tuple(_label(label, pairs) for label in Support if label in {g for g, _ in pairs})
     return ExamTotals(
         items=items,
         sentences=len(rows),
@@ -93,9 +92,9 @@ def count(rows: Sequence[ExamRow], items: int, lost: int) -> ExamTotals:
         groups=tuple(_groups(rows)),
         labels=labels,
         macro_f1=sum(each.f1 for each in labels) / len(labels) if labels else None,
-        kappa=cohen_kappa([str(g) for g, _ in told], [s for _, s in told], [1.0] * len(told)),
+        kappa=cohen_kappa([str(g) for g, _ in pairs], [s for _, s in pairs], [1.0] * len(pairs)),
         confusion={
-            each.label: dict(Counter(said for gold, said in told if gold is each.label))
+            each.label: dict(Counter(said for gold, said in pairs if gold is each.label))
             for each in labels
         },
         quotes=rate((r, place < r.verified) for r in rows for place in range(r.quotes)),
@@ -109,11 +108,11 @@ def count(rows: Sequence[ExamRow], items: int, lost: int) -> ExamTotals:
     )
 
 
-def rate(told: Iterable[tuple[ExamRow, bool]]) -> Rate | None:
-    """The share of what is true, each of the sentence of a row; None of nothing."""
+def rate(values: Iterable[tuple[ExamRow, bool]]) -> Rate | None:
+    """Return the share of true values, each with the row it belongs to; None without values."""
     found = [
         Row(hit, 1.0, (row.qid, row.sentence, place), row.qid)
-        for place, (row, hit) in enumerate(told)
+        for place, (row, hit) in enumerate(values)
     ]
     if (made := weighted_share(found)) is None:
         return None
@@ -124,7 +123,7 @@ def rate(told: Iterable[tuple[ExamRow, bool]]) -> Rate | None:
 def _groups(rows: Sequence[ExamRow]) -> Iterator[Group]:
     categories = tuple(dict.fromkeys(row.category for row in rows))
     both = (None, *categories), (None, *LANGS)
-    # All, by category, by language, by both.
+    # The order is: all, by category, by language, by both.
     for category, language in sorted(product(*both), key=lambda kind: _rank(*kind)):
         own = [r for r in rows if category in {None, r.category} and language in {None, r.language}]
         accuracy = rate((row, row.right) for row in own)
@@ -157,14 +156,14 @@ def _balanced(rows: Sequence[ExamRow]) -> Interval | None:
 
 
 def on_its_side(row: ExamRow) -> bool:
-    """Whether it called full what is, or otherwise what is not."""
+    """Return whether the judge's label is on the right side of full support."""
     return row.said is not None and (row.said is Support.FULL) == row.supported
 
 
-def _label(label: Support, told: Sequence[tuple[Support, str]]) -> LabelScore:
-    gold = sum(each is label for each, _ in told)
-    said = sum(each == label for _, each in told)
-    both = sum(g is label and s == label for g, s in told)
+def _label(label: Support, pairs: Sequence[tuple[Support, str]]) -> LabelScore:
+    gold = sum(each is label for each, _ in pairs)
+    said = sum(each == label for _, each in pairs)
+    both = sum(g is label and s == label for g, s in pairs)
     return LabelScore(
         label=label,
         gold=gold,

@@ -1,4 +1,4 @@
-"""A judge sits an exam: each item is judged as `judge score` would, and graded."""
+"""A sitting: each item of an exam is judged as by `judge score`, and graded."""
 
 import time
 from collections import Counter, defaultdict
@@ -34,11 +34,11 @@ Watch = Callable[[int, int], object]
 """A function that receives after each answer the number of judged answers and of all answers."""
 
 
-class _Asking(NamedTuple):
-    """All items, judged."""
+class _Round(NamedTuple):
+    """The results of judging all items once."""
 
     change: Change | None
-    """The change in this round of requests; None in the first round."""
+    """The change in this round; None in the first round."""
     results: list[SampleResult]
 
 
@@ -50,28 +50,28 @@ def sit(
     repeat: int = 1,
     watch: Watch = lambda *_: None,
 ) -> ExamReport:
-    """Have a judge sit an exam, also inside a running event loop.
+    """Examine a judge, also inside a running event loop.
 
     Args:
-        config: settings of the judge, as for `judge.evaluate`; its cache is neither read nor
-            written, nobody falls back, and no majority decides.
-        items: those that ship where left out.
-        judge: another than the settings make.
-        repeat: how often each item is asked; the first asking is graded. Each after it has the
-            chunks in another order or, where a language model takes one, by turns another seed.
-        watch: told how far it is.
+        config: settings of the judge, as for `judge.evaluate`; without a cache, a fallback and
+            repeats by majority.
+        items: the items of the exam; by default the shipped ones.
+        judge: the judge to examine instead of the one that the settings make.
+        repeat: the number of times that each item is judged. The first verdict is graded; later
+            ones see the chunks in another order or, by turns, are made with another seed.
+        watch: a function that is called after each answer.
 
     Raises:
         ConfigError: `repeat` is under 1.
-        InputError: no labelled sentence is one that the judge is asked about.
-        JudgeError: as of `judge.evaluate`.
+        InputError: no labelled sentence is a claim.
+        JudgeError: as for `judge.evaluate`.
     """
     if repeat < 1:
         raise ConfigError(f"repeat must be at least 1, not {repeat!r}; try 3")
     items = items or read_items()
     examined = (config or Config()).model_copy(update=_EXAMINED)
     began, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
-    askings: list[_Asking] = []
+    rounds: list[_Round] = []
 
     async def ask() -> None:
         async with AsyncExitStack() as stack:
@@ -79,24 +79,24 @@ def sit(
             for change, asked in _changed(judges, repeat):
                 samples = [item.sample for item in items.items]
                 evaluator = Evaluator(examined, judge=Judges(asked))
-                askings.append(_Asking(change, results := []))
+                rounds.append(_Round(change, results := []))
                 async with aclosing(evaluator.evaluate(samples)) as judged:
                     async for result in judged:
                         results.append(result)
-                        done = len(samples) * (len(askings) - 1) + len(results)
+                        done = len(samples) * (len(rounds) - 1) + len(results)
                         watch(done, len(samples) * repeat)
 
     complete(ask())
-    return _report(items, askings, examined, started, time.monotonic() - began)
+    return _report(items, rounds, examined, started, time.monotonic() - began)
 
 
 def _report(
-    items: Items, askings: Sequence[_Asking], config: Config, started: str, seconds: float
+    items: Items, rounds: Sequence[_Round], config: Config, started: str, seconds: float
 ) -> ExamReport:
-    rows = _rows(items, askings)
+    rows = _rows(items, rounds)
     if not rows:
         raise InputError("no labelled sentence of these items is a claim that a judge is asked")
-    signatures = Counter(result.signature for result in askings[0].results)
+    signatures = Counter(result.signature for result in rounds[0].results)
     signature = signatures.most_common(1)[0][0]
     labels = sum(len(item.labels) for item in items.items)
     totals = count(rows, len(items.items), labels - len(rows))
@@ -109,17 +109,17 @@ def _report(
         started=started,
         seconds=seconds,
         config=config.model_dump(mode="json"),
-        repeat=len(askings),
+        repeat=len(rounds),
         rows=rows,
         totals=totals,
-        cost=_cost(askings, config),
+        cost=_cost(rounds, config),
         fitness=fitness(totals, config.max_unscored, unasked),
         over_budget=config.limited and UnscoredReason.BUDGET in reasons,
     )
 
 
 def _changed(judges: Judges, repeat: int) -> Iterator[tuple[Change | None, Judge]]:
-    """The judge of each asking, and what is another for it; one thing at a time."""
+    """Yield the judge of each round and the one thing that is changed for it."""
     again = judges.repeat_judge or (lambda _, order: ReorderedJudge(judges.faithfulness, order))
     # A judge without seeds has the same signature for each seed.
     seeded = again(1, 1).signature != again(0, 1).signature
@@ -133,25 +133,25 @@ def _changed(judges: Judges, repeat: int) -> Iterator[tuple[Change | None, Judge
             yield "seed", again(number // 2, 0)
 
 
-def _rows(items: Items, askings: Sequence[_Asking]) -> tuple[ExamRow, ...]:
-    """The rows of the first asking, with what was said at the others."""
+def _rows(items: Items, rounds: Sequence[_Round]) -> tuple[ExamRow, ...]:
+    """Return the rows of the first round, with the answers of the later ones."""
     again: defaultdict[tuple[str, int], list[Again]] = defaultdict(list)
-    for change, results in askings[1:]:
+    for change, results in rounds[1:]:
         for item, result in zip(items.items, results, strict=True):
             if change == "order" and len({chunk.text for chunk in item.sample.chunks}) <= 1:
-                continue  # there is no other
+                continue  # no other order exists
             for row in grade(item, result):
-                told = Again(said=row.said, unscored=row.unscored, change=change or "order")
-                again[row.qid, row.sentence].append(told)
+                repeated = Again(said=row.said, unscored=row.unscored, change=change or "order")
+                again[row.qid, row.sentence].append(repeated)
     return tuple(
         row.model_copy(update={"again": tuple(again[row.qid, row.sentence])})
-        for item, result in zip(items.items, askings[0].results, strict=True)
+        for item, result in zip(items.items, rounds[0].results, strict=True)
         for row in grade(item, result)
     )
 
 
-def _cost(askings: Sequence[_Asking], config: Config) -> Cost:
-    answered = [result.calls for _, results in askings for result in results if result.calls]
+def _cost(rounds: Sequence[_Round], config: Config) -> Cost:
+    answered = [result.calls for _, results in rounds for result in results if result.calls]
     calls = [call for each in answered for call in each]
     prompt = sum(call.prompt_tokens for call in calls)
     reply = sum(call.reply_tokens for call in calls)
