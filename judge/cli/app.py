@@ -58,7 +58,7 @@ _MORE_FILES: Final = (
 
 
 class _Commands(TyperGroup):
-    """All commands, each imported when it is asked for."""
+    """All commands; each is imported when it is used."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  as click calls it
         return list(COMMANDS)
@@ -201,7 +201,7 @@ def _report_usage(error: typer.TyperException) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":  # rich has printed its message, the help
         typer.echo(message, err=True, nl=bool(message))
         return USAGE
-    # The prefix is from pydantic, with which typer reads values.
+    # Typer reads values with pydantic, which adds the prefix.
     message = flat(message.replace("Value error, ", "")).rstrip(".")
     command = context.command_path if context else "judge"
     _print_error(f"{message[:1].lower()}{message[1:]}; see {command} --help")

@@ -81,7 +81,7 @@ def export(
 
 
 def _asked(named: dict[str, str | None]) -> tuple[str, str]:
-    """The one form that is asked for, and its file."""
+    """Return the one form that is given, and its file."""
     given = [(form, name) for form, name in named.items() if name]
     if len(given) != 1 or given[0] == ("parquet", PIPED):
         raise ConfigError("name one file to write: --csv FILE, --parquet FILE or --json FILE")

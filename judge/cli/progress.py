@@ -15,12 +15,11 @@ from judge.inputs.runs import REJECTED
 from judge.jobs.job import Watcher
 from judge.records import SampleResult
 from judge.records.run import RunRecord
+from judge.reports.worst import failures
 from judge.text.visible import plural
 
-_EVERY: Final = 10.0
-"""Seconds between plain lines."""
-_WHOLE: Final = 10
-"""Answers a second from which on a fraction says nothing."""
+_SECONDS_BETWEEN_LINES: Final = 10.0
+_MAX_RATE_WITH_FRACTION: Final = 10
 
 
 class Progress(Watcher):
@@ -51,7 +50,7 @@ class Progress(Watcher):
         )
         self._task = self._bar.add_task("checking the input", total=None, rate="")
         self._total = self._done = self._kept = self._unscored = self._prompt = self._reply = 0
-        self._began = self._spoke = clock()
+        self._began = self._printed = clock()
         self._trouble = ""
         self._cost: Callable[[int, int], float | None] = lambda *_: None
 
@@ -67,7 +66,7 @@ class Progress(Watcher):
         again = self._total > 0
         self._total, self._kept = record.input.samples, kept
         self._cost = Config.model_validate(record.config).cost
-        self._began = self._spoke = self._clock()
+        self._began = self._printed = self._clock()
         if record.input.rejected and not again:
             lines = plural(record.input.rejected, "line")
             self.say(f"{record.input.rejected} bad {lines} left out; see {REJECTED}")
@@ -78,27 +77,23 @@ class Progress(Watcher):
         self._bar.update(self._task, description="scoring", total=self._total)
 
     def on_result(self, result: SampleResult) -> None:
-        """One more result."""
+        """Count one more result."""
         self._done += 1
-        self._unscored += result.scores.unscored
-        if (compared := result.correctness) is not None:
-            self._unscored += compared.of_answer.unscored + compared.of_reference.unscored
-        if (related := result.answer_relevance) is not None:
-            self._unscored += len(related.failures)
-        if self._done > self._kept:  # what an earlier session paid is no cost of this one
+        self._unscored += sum(1 for _ in failures(result))
+        if self._done > self._kept:  # an earlier session paid for the others
             fresh = [call for call in result.calls if not call.cached]
             self._prompt += sum(call.prompt_tokens for call in fresh)
             self._reply += sum(call.reply_tokens for call in fresh)
         self._also(result)
         self._bar.update(self._task, completed=self._done, rate=self._rate())
-        self._tell()
+        self._print_line()
 
     def on_tick(self, trouble: str = "") -> None:
-        """Nothing may have come for a while: say at least that."""
+        """Show that the job is at work even if no result arrives."""
         self._trouble = trouble
         waits = "scoring" if self._total else "waiting for the judge"
         self._bar.update(self._task, description=trouble or waits)
-        self._tell()
+        self._print_line()
 
     @property
     def has_begun(self) -> bool:
@@ -107,7 +102,7 @@ class Progress(Watcher):
 
     @property
     def state(self) -> str:
-        """The progress as a text, for the message of a job that stopped."""
+        """The progress in words, for the message of a job that stopped."""
         if not self.has_begun:
             return "nothing was written"
         kept = max(self._done, self._kept)
@@ -118,20 +113,20 @@ class Progress(Watcher):
         """Print a line."""
         self._console.print(Text(f"judge: {text}"), soft_wrap=True)
 
-    def _tell(self) -> None:
-        """Where there is no bar, a line every now and then."""
-        if self._console.is_terminal or self._clock() - self._spoke < _EVERY:
+    def _print_line(self) -> None:
+        """Print a line every `_SECONDS_BETWEEN_LINES` seconds if there is no bar."""
+        if self._console.is_terminal or self._clock() - self._printed < _SECONDS_BETWEEN_LINES:
             return
-        self._spoke = self._clock()
+        self._printed = self._clock()
         done = f"{self._done}/{self._total} answers"
-        said = _joined(done, self._rate(), self._trouble)
-        self.say(said if self._total else self._trouble or "waiting for the judge")
+        line = _joined(done, self._rate(), self._trouble)
+        self.say(line if self._total else self._trouble or "waiting for the judge")
 
     def _rate(self) -> str:
-        """Answers a second since it began, and what they cost."""
+        """Return the answers per second of this session, its tokens, cost and failures."""
         seconds = self._clock() - self._began
         speed = max(0, self._done - self._kept) / seconds if seconds > 0 else 0
-        rate = f"{speed:.{0 if speed >= _WHOLE else 1}f}/s" if speed else ""
+        rate = f"{speed:.{0 if speed >= _MAX_RATE_WITH_FRACTION else 1}f}/s" if speed else ""
         spent = self._prompt + self._reply
         tokens = f"{spent:,} tokens" if spent else ""
         cost = self._cost(self._prompt, self._reply)

@@ -91,16 +91,16 @@ COLUMNS: Final[Mapping[Level, Mapping[str, type[str | float]]]] = {
 
 
 def to_rows(results: Iterable[SampleResult], level: Level = "sentences") -> list[dict[str, Cell]]:
-    """One row per sentence, excluded ones too, with the scores of its answer beside it.
+    """Return a row for each sentence or, at the level `answers`, for each answer.
 
-    Every row has the same keys. `support`, `source`, `score` and `quote` are None where there is
-    no verdict; `unscored` and `detail` say why. `flags` and `citations` join theirs with a space.
-    `reference_support` is how far the reference supports the sentence, by the run's own judge: None
-    where it was not compared, or not judged.
+    All rows have the same keys. A sentence, which may be an excluded one, has the scores of its
+    answer. Without a verdict, `support`, `source`, `score` and `quote` are None, and `unscored` and
+    `detail` give the reason. `flags` and `citations` are joined with spaces. `reference_support` is
+    the label that the run's own judge gave the sentence against the reference, or None.
 
-    At the level of `answers` one row per answer: its scores, the bounds between which failures
-    leave them (`_low`, `_high`), the counts behind them, and its metadata as JSON; `support_…` are
-    TREC RAG's measures, and None without citations.
+    An answer has its scores, the bounds that failures leave (`_low`, `_high`), the counts behind
+    them, its metadata as JSON, and TREC RAG's measures (`support_…`), which are None without
+    citations.
 
     Raises:
         ConfigError: there is no such level.

@@ -1,4 +1,4 @@
-"""Answers and their sentences, printed: labels, evidence, citations, flags; one answer or a list.
+"""Print answers with the labels, evidence, citations and flags of their sentences, or lists.
 
 A support label always has a mark, a colour and a word, so that each of them is enough to read it.
 """

@@ -11,24 +11,23 @@ from rich.text import Text
 from judge.cli.terminal import Page
 from judge.text.visible import clip, flat
 
-_LONGEST: Final = 1_000
-"""Characters of a line: a comment on GitHub holds 65 536 in all."""
-_STEP: Final = 4
-"""Columns of indentation that make one level of a list."""
+_MAX_LINE: Final = 1_000
+"""The maximum number of characters of a line; a comment on GitHub holds 65 536."""
+_COLUMNS_PER_LEVEL: Final = 4
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>&|~$]")
 _LIVE: Final = re.compile(
     r"(?<=:)(?=//)|(?<=[Ww]{3})(?=\.)|(?<=GH)(?=-\d)|(?<=@)(?=\w)|(?<=#)(?=\d)"
     r"|^(?=[-=#]|\+(?:\s|$)|\d+[.)](?:\s|$))"
 )
-"""Where an address begins, of mail too, a name or number that GitHub would link, or a list."""
-_UNSEEN: Final = "\u200b"
+"""The places where GitHub would see an address, a mention, an issue's number or a list."""
+_ZERO_WIDTH_SPACE: Final = "\u200b"
 
 
 class MarkdownPage(Page):
     """A page that keeps its lines as Markdown. Everything that prints on a page prints on it."""
 
     def __init__(self) -> None:
-        super().__init__(Console(file=io.StringIO(), width=_LONGEST))
+        super().__init__(Console(file=io.StringIO(), width=_MAX_LINE))
         self._blocks: list[str] = []
 
     @property
@@ -42,7 +41,7 @@ class MarkdownPage(Page):
         plain = text.plain if isinstance(text, Text) else text
         depth = indent + len(plain) - len(plain.lstrip(" "))
         if depth or (isinstance(text, Text) and not bold):
-            self._blocks.append(f"{' ' * 2 * (depth // _STEP)}- {literal(plain)}")
+            self._blocks.append(f"{' ' * 2 * (depth // _COLUMNS_PER_LEVEL)}- {literal(plain)}")
         else:
             self._paragraph(f"**{literal(plain)}**" if bold else literal(plain))
 
@@ -81,5 +80,5 @@ def literal(text: str) -> str:
     >>> literal("<b>*a*</b> | see https://x @all #1")
     '\\<b\\>\\*a\\*\\</b\\> \\| see https:\u200b//x @\u200ball #\u200b1'
     """
-    apart = _LIVE.sub(_UNSEEN, clip(flat(text), _LONGEST))
+    apart = _LIVE.sub(_ZERO_WIDTH_SPACE, clip(flat(text), _MAX_LINE))
     return _MARKUP.sub(r"\\\g<0>", apart)
