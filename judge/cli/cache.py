@@ -62,9 +62,7 @@ def clear(
         return
     if not yes:
         if sys.stdin is None or not sys.stdin.isatty():
-            raise ConfigError(
-                f"{folder}: no terminal to confirm this; add --yes to empty it"
-            )
+            raise ConfigError(f"{folder}: no terminal to confirm this; add --yes to empty it")
         if not typer.confirm(visible(f"Remove every verdict kept in {folder}?")):
             say(f"nothing was removed from {folder}")
             return
