@@ -32,24 +32,24 @@ _SIGNIFICANT: Final = 0.05
 _SMALLEST_P: Final = 0.0001
 _COLUMNS: Final = ("first", "value", "difference", "interval", "p", "p_holm", "pairs")
 _METHOD: Final = (
-    "Each difference is a run less {first}, over the queries that both have: a paired t test and "
-    "its interval. p is never under what the signs of the differences could show, and where fewer "
-    "than six queries differ there is no interval. Better and worse count queries."
+    "Each difference is a run minus {first}, over the queries that both have: a paired t test and "
+    "its interval. p is never under what the signs of the differences could show; if fewer than "
+    "six queries differ, there is no interval. Better and worse count queries."
 )
 _CHANCE: Final = (
-    "Many differences stand here: of twenty that are nothing, one has p under .05 by chance. "
+    "With many differences, some have p under .05 by chance: one in twenty if nothing changed. "
     "Choose beforehand which one counts."
 )
 _MISMATCHES: Final[dict[Mismatch, str]] = {
-    "only_here": "Queries only in {run}, and in no difference: {count} ({qids})",
-    "only_first": "Queries only in {first}, and in no difference with {run}: {count} ({qids})",
+    "only_here": "Queries only in {run}, which enter no difference: {count} ({qids})",
+    "only_first": "Queries only in {first}, which enter no difference with {run}: {count} ({qids})",
     "query_differs": (
-        "Queries that read otherwise in {run} than in {first}: {count} ({qids}); "
+        "Queries with other words in {run} than in {first}: {count} ({qids}); "
         "are these the same questions?"
     ),
     "gold_differs": (
         "Queries with another number of relevant chunks in {run} than in {first}: {count} "
-        "({qids}); their recall and precision are shares of another whole"
+        "({qids}); their recall and precision are not comparable"
     ),
 }
 
@@ -149,7 +149,7 @@ def _notes(report: RunsReport) -> Iterator[str]:
         for warning in run.report.warnings:
             yield f"{name}: {warning}"
     if report.rejected:
-        yield f"lines that are no samples, and so left out: {report.rejected}"
+        yield f"lines left out because they are no samples: {report.rejected}"
 
 
 def print_differences(report: RunComparison, page: Page, *, most: int) -> None:
