@@ -125,7 +125,7 @@ class FakeStore:
         """The stored texts by key."""
 
     async def get(self, keys: Sequence[str]) -> dict[str, str]:
-        """Return the stored texts of these keys."""
+        """Return the stored texts by key."""
         return {key: self.texts[key] for key in keys if key in self.texts}
 
     async def put(self, texts: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Call the user's review hook on a thread of its own during a run."""
+"""Calls the user's review hook on a separate thread during a run."""
 
 import asyncio
 import hashlib
@@ -28,16 +28,16 @@ _MESSAGE_CHARACTERS: Final = 200
 class Calls:
     """An asynchronous context manager that calls one hook during one run.
 
-    The calls are made one after another on a daemon thread. An awaitable that a call returns is
-    awaited on that thread, in an event loop of its own, for `timeout` seconds at most. An exception
-    is counted, and logged once per kind without its message, which may hold texts.
-    Leaving waits `timeout` seconds for the calls that are left; after an error it does not wait.
+    The calls are made one after another on a daemon thread. An awaitable result is awaited on that
+    thread for at most `timeout` seconds. An exception is counted, and logged once per kind without
+    its message, which may hold texts. Leaving waits `timeout` seconds for the remaining calls;
+    after an error it does not wait.
 
     Args:
-        hook: what is called.
-        seed: of the draw.
+        hook: the function that receives results.
+        seed: the seed of the draw.
         rate: the share of answers that is drawn.
-        waiting: how many calls may wait for their turn; further ones are dropped and counted.
+        waiting: the most calls that may wait; further ones are dropped and counted.
         timeout: seconds. A call that blocks cannot be stopped.
     """
 
@@ -81,7 +81,7 @@ class Calls:
             self._report()
 
     def after(self, score: _Score) -> _Score:
-        """Return the same function, which then offers its result to the hook if it is drawn."""
+        """Return a function that scores with `score`, and offers the drawn results to the hook."""
 
         async def scored(sample: Sample) -> SampleResult:
             result = await score(sample)
@@ -92,7 +92,7 @@ class Calls:
         return scored
 
     def offer(self, sample: Sample, result: SampleResult) -> None:
-        """Have the hook called soon; return at once."""
+        """Put a call of the hook into the queue, and return at once."""
         self._offered += 1
         if self._offered - self._dropped - self._ended > self._most:
             self._dropped += 1
@@ -142,10 +142,10 @@ class Calls:
 
 
 def uniform(seed: int, *parts: str | int) -> float:
-    """Return a number in [0, 1) that depends on the seed and the parts only, on any machine.
+    """Return a number in [0, 1) that depends only on the seed and the parts, on any machine.
 
-    SHA-256 of all parts, each with its kind and its length, so that no two lists of parts read
-    alike. It is a permanent random number: samples drawn with it grow, and agree across runs.
+    It is made from the SHA-256 of all parts, each with its kind and its length. As a permanent
+    random number it lets samples grow, and agree across runs.
 
     Source: B. Brewer, L. Early and S. Joyce (1972), "Selecting several samples from a single
     population", Aust. J. Stat. 14, 231-239.

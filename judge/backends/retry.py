@@ -1,4 +1,4 @@
-"""Waits between attempts: as long as the server asks, or growing with full jitter."""
+"""Computes the waits between attempts: as long as the server asks, or growing with full jitter."""
 
 import math
 import random
@@ -10,7 +10,7 @@ from typing import Any, Final
 from tenacity import RetryCallState
 
 _DOUBLED: Final = 60
-"""Times: further than any wait."""
+"""Doublings after which any wait is at its maximum."""
 
 
 def asked_wait(retry_after: str, date: str = "") -> float | None:
@@ -42,18 +42,18 @@ def _moment(date: str) -> float | None:
 def pause(attempt: int, asked: float | None, first: float, longest: float = math.inf) -> float:
     """Return the seconds to wait after an attempt; the first attempt has number 1.
 
-    Without an asked wait they are drawn from 0 to `first`, doubled after each attempt, and to
-    `longest` at most.
+    `asked` is the wait that the server asked for. Without it, the wait is drawn between 0 and
+    `first`, which doubles after each attempt, up to `longest`.
     """
     if asked is None:
         doubled = first * 2.0 ** min(attempt - 1, _DOUBLED)
         return random.uniform(0, min(doubled, longest))  # noqa: S311  hides nothing
-    # Without jitter, requests refused together would return together.
+    # Requests that are refused together would otherwise return together.
     return asked + random.uniform(0, first)  # noqa: S311  hides nothing
 
 
 def last(state: RetryCallState) -> Any:  # noqa: ANN401  whatever the attempts bring
     """Return the result of the last attempt."""
     if state.outcome is None:
-        raise RuntimeError("asked about an attempt that was not made")
+        raise RuntimeError("no attempt was made yet")
     return state.outcome.result()

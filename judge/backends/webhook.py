@@ -1,4 +1,4 @@
-"""A webhook: each result that was drawn for review is posted to an address, as JSON."""
+"""A webhook that posts each result that was drawn for review to an address, as JSON."""
 
 import asyncio
 import hashlib
@@ -18,11 +18,11 @@ from judge.signature import release
 
 _RETRIED: Final = frozenset({408, 425, 429, *range(500, 600)})
 _TOTAL_SECONDS: Final = 25.0
-"""For all attempts and the waits between them: the run waits 30 seconds for its hook at the end."""
+"""The time for all attempts and waits: a finished run waits 30 seconds for its hook."""
 
 
 class WebhookError(JudgeError):
-    """An address did not take a result. The message has its host and what happened, no secret."""
+    """An address did not accept a result. The message has the host and the error, but no secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class Webhook:
     answer, 408, 425, 429 and 5xx are retried; another status and a redirect are not.
 
     Args:
-        url: of http or https. All of it but the host counts as secret, and is never repeated.
-        timeout: seconds for one attempt.
-        attempts: how many at most.
-        headers: more of them, such as `Authorization`.
-        first_wait: seconds before the second attempt, at most; doubled each time after.
+        url: an http or https address. All of it except the host is secret, and never repeated.
+        timeout: the seconds for one attempt.
+        attempts: the most attempts.
+        headers: additional headers, such as `Authorization`.
+        first_wait: the most seconds before the second attempt; it doubles after each attempt.
 
     Raises:
         ConfigError: `url` is not an http address.
@@ -71,7 +71,7 @@ class Webhook:
         return f"Webhook({str(self._url)!r})"
 
     async def __call__(self, sample: Sample, result: SampleResult, probability: float) -> None:
-        """Post one result; raise WebhookError where it was not taken."""
+        """Post one result; raise WebhookError if it was not accepted."""
         body = json.dumps(
             {
                 "qid": result.qid,
@@ -91,7 +91,7 @@ class Webhook:
             raise WebhookError(f"{self._url}: {failure.message}")
 
     async def _post(self, body: bytes, headers: Mapping[str, str]) -> _Failure | None:
-        """Make one attempt; return why it failed, if it did."""
+        """Make one attempt, and return its failure or None."""
         try:
             async with (
                 asyncio.timeout(self._timeout),  # httpx's own begins anew with each byte
@@ -122,7 +122,7 @@ class Webhook:
 
 
 class _HostOnly(httpx.URL):
-    """An address that shows its host and nothing else, in httpx's own log, too."""
+    """An address that shows only its host, in httpx's own log as well."""
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.host}"

@@ -11,13 +11,13 @@ _COMMA: Final[dict[Lang, str]] = {"en": ", ", "zh": "、"}
 
 
 def reason(key: str, sentence: str, words: Iterable[str] = (), **fields: str) -> str:
-    """Why a sentence is not `full`, in its own language: a text of `messages/judges.toml`."""
+    """Return why a sentence is not `full`, in its language: a text of `messages/judges.toml`."""
     lang = language_of(sentence)
     return Messages.of("judges")(key, lang, words=_COMMA[lang].join(words), **fields)
 
 
 def overruled(full: Verdict, claim: str, found: Mismatch) -> Verdict:
-    """Return a `full` verdict of an offline judge, lowered by a mismatch that was found."""
+    """Return a `full` verdict of an offline judge, lowered because of a mismatch."""
     why = (
         reason("missing", claim, [found.said])
         if found.instead is None

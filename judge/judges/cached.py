@@ -1,8 +1,7 @@
 """The judge that stores verdicts, and never asks for a stored one again.
 
 A row of the cache holds the verdicts on one group of sentences, as JSON text. Its key is a hash of
-all that the judge saw and how it was asked. A row is read as if somebody else had written it: a
-text of another shape counts as absent.
+everything in the request. A row is untrusted input: a text of another shape counts as absent.
 """
 
 import asyncio
@@ -81,7 +80,7 @@ class Row(Record):
 
 
 class CachedJudge:
-    """Returns the verdicts that are stored, and asks `inner` for the others.
+    """Returns stored verdicts, and asks `inner` for the others.
 
     Groups of at most `group` sentences are asked one after the other, and each group's verdicts
     are stored in one transaction before the next is asked: after a kill -9 the same command asks
@@ -89,9 +88,9 @@ class CachedJudge:
     without part of its evidence. Requests with the same rows follow one another, so that a second
     one finds the verdicts of the first.
 
-    `inner` sees the chunks under their positions, "0" and up, for ids are no part of a key. `url`
-    is the base URL of the server that is asked; `repeat` is 0 for the first request about a
-    sentence, and differs for each repeat.
+    `inner` sees the positions of the chunks, "0" and up, as their ids, because ids are no part of a
+    key. `url` is the base URL of the server; `repeat` is 0 for the first request about a sentence,
+    and differs for each repeat.
     """
 
     def __init__(
@@ -142,10 +141,10 @@ def row_keys(
 ) -> dict[str, tuple[int, ...]]:
     """Return the groups of asked sentences by the key of their row, in order.
 
-    Every field is hashed behind its length in bytes, and every list behind its own, so that no
-    character can move from one to the next unnoticed. Texts count as a model is shown them, with
-    their control tokens broken up. Chunk positions are part of the key, chunk ids are not. Nor is
-    the model that the server named, which is known from replies alone.
+    Each field is hashed after its length in bytes, and each list after its own, so that no
+    character can move between fields unnoticed. Texts are hashed as the model sees them, with
+    broken control tokens. Chunk positions are part of the key; chunk ids are not, nor is the model
+    that the server named, which only replies tell.
     """
     chunks = [broken(chunk.text) for chunk in request.chunks]
     requested = str(Signature.parse(signature).requested())
@@ -210,7 +209,7 @@ def _row(request: JudgeRequest, judgment: Judgment, before: Row | None) -> Row |
 
 
 def _is_storable(verdict: Verdict, positions: set[str]) -> bool:
-    """Return whether it is a language model's own, and names no chunk that does not exist."""
+    """Return whether a language model gave the verdict, and each chunk in it exists."""
     named = {*verdict.supporting, *(each.chunk_id for each in verdict.evidence)}
     return verdict.source == "llm" and not verdict.fallback_from and named <= positions
 

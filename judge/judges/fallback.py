@@ -7,7 +7,7 @@ from judge.protocols import Judge
 from judge.records import JudgeRequest, Judgment, Unscored, UnscoredReason, Verdict
 from judge.signature import Signature
 
-# Another judge's opinion is no answer to a refusal, and a spent budget is a decision.
+# The model itself refused, and the user set the budget.
 _FINAL: Final = frozenset({UnscoredReason.REFUSED, UnscoredReason.BUDGET})
 
 
@@ -17,7 +17,7 @@ def _backed(first: str, second: str) -> str:
 
 
 class FallbackJudge:
-    """Gives the first judge's verdict on each sentence, or else the second's.
+    """Returns the first judge's verdict on each sentence, or else the second's.
 
     A verdict of the second judge has the failure of the first in `fallback_from`. `refused` and
     `budget` do not fall back. If the second judge fails too, the outcome is the first failure.

@@ -1,4 +1,4 @@
-"""The judge by inference: does a passage entail the sentence, or contradict it?"""
+"""The judge by natural language inference: whether a passage entails or contradicts a sentence."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -26,15 +26,15 @@ from judge.text.pieces import pieces
 from judge.text.words import blank_markup
 
 WINDOW: Final = 300
-"""Estimated tokens. Most such models take 512 at once, premise and hypothesis together."""
+"""Estimated tokens. Most such models accept 512, premise and hypothesis together."""
 
 LEAST: Final = 16
 """Estimated tokens: a passage is not cut further."""
 
 _LONG: Final = 400
-"""Characters of a claim for which the model is first asked whether it takes the claim alone."""
+"""Characters of a claim above which the model is first tried on the claim alone."""
 _BLOCK: Final = 64
-"""Sentences asked about together, so that memory does not grow with the answer."""
+"""The number of sentences that are judged together; it bounds the memory."""
 _NO_ROOM: Final = "the sentence leaves no room for a passage in what the model takes at once"
 _UNREAD: Final = "some passages do not fit beside the sentence in what the model takes at once"
 _REASONS: Final = {
@@ -42,11 +42,11 @@ _REASONS: Final = {
     Support.CONTRADICTED: "denied",
     Support.NONE: "not_entailed",
 }
-"""The first label that any passage gives holds."""
+"""The first label that any passage gives decides."""
 
 
 class _Passage(NamedTuple):
-    """Some characters of a chunk, blanks at neither end; `position` is that of the chunk."""
+    """A part of a chunk without blanks at its ends; `position` is that of the chunk."""
 
     position: int
     start: int
@@ -63,15 +63,15 @@ class _Found(NamedTuple):
 
 
 class NliJudge:
-    """Holds each sentence against every passage with a model of natural language inference.
+    """Compares each sentence with every passage by a model of natural language inference.
 
-    `full` where some passage entails it, else `contradicted` where some passage contradicts it,
-    else `none`; `score` is the best passage's P(entailment). What follows from two passages
-    together, but from neither alone, is not seen to follow, and `partial` is never said.
+    The label is `full` if any passage entails the sentence, else `contradicted` if any passage
+    contradicts it, else `none`; `score` is the best passage's P(entailment). A sentence that only
+    two passages together entail is judged `none`, and no sentence is judged `partial`.
 
-    `threshold` is the least probability that counts, within (0, 1); of two labels that reach it,
-    entailment is the one. A chunk of more than `window` estimated tokens, 16 or more, is shown in
-    overlapping windows, cut at sentences; where the model takes less, they are halved.
+    `threshold` is the lowest probability that counts, within (0, 1); entailment comes before
+    contradiction. A chunk of more than `window` estimated tokens, 16 or more, is split into
+    overlapping windows at sentences; they are halved if the model accepts less.
 
     Raises:
         ConfigError: `threshold` or `window` is out of range.
@@ -97,13 +97,13 @@ class NliJudge:
         self.signature = str(made.having(f"t:{threshold:g}", f"w:{window}", *edition))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One outcome per asked sentence; without a passage nothing is supported.
+        """Return one outcome per asked sentence; without a passage it is `none`.
 
-        Where the model fails, its failure is the outcome of every asked sentence. Where a passage
-        does not fit beside a sentence, and no other entails it, or none of the cited chunks does of
-        which one was not read, that is `Unscored(truncated)`.
+        A failure of the model is the outcome of every asked sentence. The outcome is
+        `Unscored(truncated)` if a passage does not fit beside the sentence and no other one entails
+        it; this also holds among the cited chunks.
         """
-        # Side by side, answers would share the one model, and all end late.
+        # Answers that share the model at one moment would all end late.
         async with self._turn:
             return await self._judged(request)
 
@@ -146,10 +146,10 @@ class NliJudge:
             relations = await self._scorer.score(pairs)
             if isinstance(relations, Unscored):
                 return relations
-            told = dict(zip(pairs, relations, strict=True))
+            relation_of = dict(zip(pairs, relations, strict=True))
             again: list[tuple[int, _Passage]] = []
             for index, passage in asked:
-                relation = told[passage.text, said[index]]
+                relation = relation_of[passage.text, said[index]]
                 if relation is not None:
                     found[index].findings.append((passage, relation))
                 elif (half := estimate_tokens(passage.text) // 2) >= LEAST:
@@ -190,7 +190,7 @@ class NliJudge:
         )
 
     def _label(self, findings: Sequence[tuple[_Passage, Relation]]) -> Support:
-        """The first that holds: any full → full; any contradicted → contradicted; else none."""
+        """Return `full` if any passage says so, else `contradicted` if any does, else `none`."""
         labels = {self._says(relation) for _, relation in findings}
         return next((each for each in _REASONS if each in labels), Support.NONE)
 
@@ -201,9 +201,10 @@ class NliJudge:
 
 
 def _passages(position: int, text: str, limit: int, first: int = 0) -> list[_Passage]:
-    """The passages of a text that begins at character `first` of its chunk; none of what is blank.
+    """Return the passages of a text that begins at character `first` of its chunk.
 
-    They overlap, are cut at sentences, and have at most `limit` estimated tokens, 2 or more.
+    They overlap, end at sentences, and have at most `limit` estimated tokens, 2 or more. Blank
+    passages are left out.
     """
     cut = []
     for start, end, _ in pieces(text, limit):

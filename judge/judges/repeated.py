@@ -1,4 +1,4 @@
-"""The judge that asks again with another seed and chunk order, and takes the majority."""
+"""The judge that repeats doubtful requests with another seed and chunk order."""
 
 import hashlib
 from collections import Counter
@@ -33,25 +33,25 @@ _DRAWS: Final = 64
 
 @lru_cache
 def _signed(first: str, verdict: str, askings: int) -> str:
-    """The first judge's signature, with the model that served this verdict."""
+    """Return the first judge's signature, with the model that served this verdict."""
     made = Signature.parse(first).served_by(Signature.parse(verdict))
     return str(made.having(f"repeat:{askings}"))
 
 
 class RepeatedJudge:
-    """Asks again about doubtful sentences of an answer, in one request, and takes the majority.
+    """Repeats the request about doubtful sentences of an answer, and takes the majority.
 
-    Doubtful is a `partial`, a `contradicted`, and support without a quote that stands in its chunk.
-    Each of `others` is asked about it once, one after the other. Each verdict is one vote; an
-    `Unscored` is none. The label with most votes wins, in a tie the first one given. The verdict
-    kept is the first with that label, if there is one the first whose quote is found; its
-    `askings` tell them all, and where they differ it is flagged.
+    A verdict is doubtful if it is `partial`, `contradicted`, or support without a quote that is in
+    its chunk. Each of `others` judges these sentences once, one after the other. Each verdict is
+    one vote; an `Unscored` is none. The label with most votes wins; in a tie, the first label. The
+    result is the first verdict with that label, preferably one with a verified quote. Its
+    `askings` list the labels of all repeats, and it is flagged if they differ.
 
     Args:
-        first: whose verdicts are doubted.
-        others: the same judge, asked otherwise: by another seed, where its server takes one, and
-            with the chunks in another order.
-        unknown: ask again about what has no verdict, too, as who counts the most of calls does.
+        first: the judge whose verdicts may be doubtful.
+        others: the same judge with another seed, if its server accepts one, and another order of
+            the chunks.
+        unknown: also repeat sentences without a verdict, to count the most possible calls.
     """
 
     def __init__(self, first: Judge, *others: Judge, unknown: bool = False) -> None:
@@ -135,7 +135,7 @@ def _decided(askings: Sequence[JudgeOutcome]) -> tuple[int, Verdict]:
 class ReorderedJudge:
     """Shows another judge the chunks in the order of a repeat.
 
-    What it says names chunks by their ids, and so means those of the request, however they stood.
+    Its verdicts name chunks by id, so that the order does not change their meaning.
     """
 
     def __init__(self, inner: Judge, repeat: int) -> None:
@@ -144,11 +144,11 @@ class ReorderedJudge:
 
     @property
     def signature(self) -> str:
-        """The inner judge's: the order is no setting of it."""
+        """The signature of the inner judge; the order is no part of it."""
         return self._inner.signature
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """The inner judge's outcomes, its citations those of the request."""
+        """Return the outcomes of the inner judge."""
         shown = chunk_order([chunk.text for chunk in request.chunks], self._repeat)
         place_of = {position: place for place, position in enumerate(shown)}
         cites = {
@@ -163,8 +163,8 @@ class ReorderedJudge:
 def chunk_order(texts: Sequence[str], repeat: int) -> tuple[int, ...]:
     """Return the order of the chunks in a repeat, as positions; repeat 0 keeps the given order.
 
-    A shuffle drawn by the texts: never the first order where there is another, and no order twice
-    while there are others.
+    The order is a shuffle that depends on the texts. It is not the given order if another one
+    exists, and no order comes twice while there are others.
 
     >>> [chunk_order(("a", "b"), repeat) for repeat in range(3)]
     [(0, 1), (1, 0), (1, 0)]

@@ -1,4 +1,4 @@
-"""The judge that shows evidence beyond one request in windows, without cutting any."""
+"""The judge that shows long evidence to another judge in several windows."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -35,11 +35,11 @@ _BEST_CITED: Final = (Support.FULL, Support.PARTIAL, Support.CONTRADICTED, Suppo
 
 
 class WindowedJudge:
-    """Shows another judge all chunks at once while they fit, else window by window.
+    """Shows another judge all chunks at once if they fit, else in windows.
 
-    Windows of at most `max_evidence_tokens` (estimated) are asked one after the other, and their
-    verdicts merged; one beside which a window failed is flagged. What follows from two together,
-    but from neither alone, is not seen to follow.
+    Windows of at most `max_evidence_tokens` (estimated) are judged one after the other, and their
+    verdicts merged. A verdict is flagged if another window failed. A claim that needs two chunks
+    from different windows is judged unsupported.
 
     Raises:
         ConfigError: `max_evidence_tokens` is under 100.
@@ -86,14 +86,18 @@ class WindowedJudge:
 
 
 def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutcome:
-    """One outcome of the outcomes of several windows, at least one, for one sentence.
+    """Merge the outcomes of one sentence from several windows, at least one.
 
-    The first that holds: any full → full; any Unscored → that; any contradicted → contradicted;
-    any partial → partial; any none → none; else no_claim. But where a window that holds a cited
-    chunk is Unscored, that comes before full: citations that were not judged would count as not
-    supported. Evidence and reason are those of the windows that gave the label, `supporting` is
-    what all windows found, and `cited_support` the best (full, partial, contradicted, none) of the
-    windows that hold a cited chunk, of which `cited` tells.
+    The first rule that holds decides: any full → full; any Unscored → that; any contradicted →
+    contradicted; any partial → partial; any none → none; else no_claim. But an Unscored window with
+    a cited chunk comes before full, because citations that were not judged would count as
+    unsupported. Evidence and reason are those of the windows that gave the label. `supporting` is
+    the union over all windows. `cited_support` is the best one (full, partial, contradicted, none)
+    of the windows with a cited chunk.
+
+    Args:
+        outcomes: the outcomes by window.
+        cited: whether each window has a chunk that the sentence cites.
     """
     verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
     labels = {verdict.support for verdict in verdicts}
@@ -116,7 +120,7 @@ def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutco
 
 
 def _windows(request: JudgeRequest, limit: int) -> Iterator[JudgeRequest]:
-    """The request with the chunks of one window after the other, or with pieces of them."""
+    """Yield the request with the chunks, or pieces of chunks, of each window."""
     window: list[tuple[int, Chunk]] = []
     held = 0
     for position, chunk in enumerate(request.chunks):
@@ -131,7 +135,7 @@ def _windows(request: JudgeRequest, limit: int) -> Iterator[JudgeRequest]:
 
 
 def _narrowed(request: JudgeRequest, window: Sequence[tuple[int, Chunk]]) -> JudgeRequest:
-    """The request with these chunks, and the citations that point to them."""
+    """Return the request with only these chunks, and the citations of them."""
     cites = {
         index: tuple(at for at, (position, _) in enumerate(window) if position in cited)
         for index, cited in request.cites.items()

@@ -110,7 +110,7 @@ class BatchReply(NamedTuple):
 
     @property
     def outcome(self) -> Completion | Failure:
-        """Its completion or its failure."""
+        """The completion in the reply, or the failure of the request."""
         if self.status != _FINE:
             return from_refusal(read_refusal(self.status, self.body))
         try:

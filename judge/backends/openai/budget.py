@@ -1,4 +1,4 @@
-"""The budget of a session: tokens spent, and tokens reserved for requests in flight."""
+"""The budget of a run: tokens spent, and tokens reserved for requests in flight."""
 
 from typing import Final
 

@@ -32,12 +32,12 @@ _FINISHES: Final[dict[JsonValue, Finish]] = {
 }
 _INCOMPLETE: Final[dict[str, Finish]] = {
     "max_output_tokens": "length",
-    "": "length",  # what else a server that names none would mean
+    "": "length",  # without a reason, the limit is the likely one
     "content_filter": "content_filter",
 }
 """Why a reply ended, by the `reason` of an incomplete response."""
 _LONGEST_WHOLE: Final = 300
-"""Digits."""
+"""The most digits of a number that is read exactly."""
 _BROKEN_OFF: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
 """The finish reasons of OpenRouter, GLM and DeepSeek for a reply that broke off."""
 
@@ -73,7 +73,7 @@ def read_completion(text: str) -> Completion:
     """Return the reply in a response's body: the first choice, or the final message of /responses.
 
     Raises:
-        ValueError: there is none.
+        ValueError: the body holds no reply.
     """
     try:
         # pydantic's own parser refuses half a surrogate pair, which models do write.

@@ -23,7 +23,7 @@ _KEPT: Final = 2_000
 _SHOWN: Final = 200
 _READ: Final = 400
 OWN_FAULT: Final = 500
-"""The lowest status of an error of the server."""
+"""The lowest status of an internal error of the server."""
 _NOT_FOUND: Final = 404
 _SECONDS: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 """A duration as protobuf writes it in JSON."""
@@ -55,7 +55,7 @@ class Refusal:
     codes: frozenset[str] = frozenset()
     """The error's `code`, `type` and inner code."""
     param: str = ""
-    """The field of the request that it names; may be empty."""
+    """The field of the request that the error names; may be empty."""
     message: str = ""
     """The error message, on one line."""
     wait: float | None = None
@@ -83,7 +83,7 @@ class Refusal:
         return min(found, default=(0, None))[1]
 
     def names(self, field: str) -> bool:
-        """Return whether it seems to be about this field of the request."""
+        """Return whether the error seems to be about this field of the request."""
         return field in (self.param or self.message[:_READ])
 
     def named_field(self, sent: Mapping[str, JsonValue]) -> str | None:
@@ -111,7 +111,7 @@ class Failure:
 
     @property
     def gone(self) -> bool:
-        """Whether the server cannot be reached or has an error of its own."""
+        """Whether the server cannot be reached, or reports an internal error (5xx)."""
         lost = self.reason is UnscoredReason.CONNECTION or self.unsent
         return lost if self.refusal is None else self.refusal.status >= OWN_FAULT
 

@@ -1,4 +1,4 @@
-"""An outage: how long a server has answered nothing, and when that ends a run."""
+"""The rule for outages: when a server that answers nothing ends a run."""
 
 import asyncio
 import math
@@ -9,19 +9,19 @@ from judge.backends.openai.failures import Failure
 from judge.records import UnscoredReason
 
 _LULL_SECONDS: Final = 60.0
-"""A failure after this time without another one begins a new outage."""
+"""The time without a failure after which the next failure begins a new outage."""
 
 
 class Outage:
-    """An outage: the time since the first failure without an answer after it.
+    """The state of an outage, which begins with a failure and ends with any other response.
 
-    A failure is a server that cannot be reached, an error of its own (5xx), or a refusal (429).
-    A refusal that asks to wait counts from the end of that wait. Any other reply ends the outage.
+    Failures are a server that cannot be reached, an internal error (5xx) and a refusal (429). A
+    refusal that asks to wait counts from the end of that wait.
 
     Args:
-        patience: seconds that an outage may last; 0 for no limit.
-        deadline: seconds that a server may ask to wait.
-        clock: in seconds; the event loop's where left out.
+        patience: the most seconds of an outage; 0 for no limit.
+        deadline: the most seconds that a server may ask to wait.
+        clock: returns the time in seconds; by default the event loop's.
     """
 
     def __init__(
@@ -40,18 +40,18 @@ class Outage:
 
     @property
     def end(self) -> float:
-        """When patience is over; infinite while the server answers.
+        """The end of patience on that clock; infinite while the server answers.
 
-        It is over at once where the server asks to wait for longer than the deadline.
+        It ends at once if the server asks to wait for longer than the deadline.
         """
         if not self.patience:
             return math.inf
         return -math.inf if self._too_long else self._since + self.patience
 
     def hear(self, failure: Failure | None) -> None:
-        """Take note of an attempt: of its failure, or None where it was answered.
+        """Record the failure of an attempt, or None for an answer.
 
-        An attempt that took too long says nothing either way.
+        An attempt that took too long neither begins nor ends an outage.
         """
         refused = failure is not None and failure.reason is UnscoredReason.RATE_LIMITED
         if failure is not None and (refused or failure.gone):
@@ -67,7 +67,7 @@ class Outage:
 
     @property
     def why(self) -> str:
-        """Why the run ends, and what to do; empty while an answer may still come."""
+        """The reason for which the run ends, with the next step; empty before that."""
         if not self.patience:
             return ""
         if self._too_long:
@@ -84,7 +84,7 @@ class Outage:
 
     @property
     def state(self) -> str:
-        """For how long there has been no answer; empty while the server answers."""
+        """The time without an answer, for people; empty while the server answers."""
         if not self.patience or self._clock() < self._since:
             return ""
         seconds = self._clock() - self._since

@@ -1,4 +1,4 @@
-"""The pace: when the next request to a server may leave, and how many it refused lately."""
+"""Limits the requests to a server: in flight, per minute, and in tokens per minute."""
 
 import asyncio
 import math
@@ -14,12 +14,12 @@ _BYTES_PER_TOKEN: Final = 4
 
 
 class _Rate:
-    """An amount per minute, spread evenly; what is not used is not saved up."""
+    """A constant rate per minute; unused capacity is lost."""
 
     def __init__(self, per_minute: float) -> None:
         self._seconds_each = _SECONDS_PER_MINUTE / per_minute
         self.free = -math.inf
-        """When the next request may leave, on the clock of the pace."""
+        """The earliest time of the next request, on the clock of the pace."""
 
     def spend(self, amount: float, now: float) -> None:
         self.free = max(self.free, now) + amount * self._seconds_each
@@ -29,16 +29,16 @@ class _Rate:
 
 
 class Pace:
-    """Bounds the requests that are out at a time, and spreads them over the minute.
+    """Limits the requests in flight, and spreads them evenly over a minute.
 
-    A request that the server refuses (429) waits by itself, outside the pace: it never delays
-    another one. Only `rpm` and `tpm` hold for all requests.
+    A request that the server refuses (429) waits outside the pace, so that it never delays another
+    one. Only `rpm` and `tpm` hold for all requests.
 
     Args:
-        ceiling: requests out at a time.
-        rpm: requests a minute; None for no limit.
-        tpm: tokens a minute; None for no limit.
-        clock: in seconds.
+        ceiling: the most requests in flight.
+        rpm: the most requests a minute; None for no limit.
+        tpm: the most tokens a minute; None for no limit.
+        clock: returns the time in seconds.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class Pace:
         self._refusals = deque[float]()
 
     async def begin(self, size: int, end: float) -> bool:
-        """Wait until a request of `size` bytes may leave; return whether it may before `end`.
+        """Wait until a request of `size` bytes may leave; return False if that is after `end`.
 
-        `end` is on the event loop's clock. A request that may leave is followed by one `release`.
+        `end` is on the event loop's clock. The caller calls `release` once after each True.
         """
         clock = asyncio.get_running_loop().time
         try:
@@ -78,9 +78,9 @@ class Pace:
         return True
 
     def reserve(self, size: int, within: float = math.inf) -> float | None:
-        """Count a request of `size` bytes against the rates; return the seconds it has to wait.
+        """Count a request of `size` bytes against the rates, and return the seconds to wait.
 
-        None where it could not leave `within` that many seconds; then nothing is counted.
+        Return None, and count nothing, if that is not below `within`.
         """
         now = self._clock()
         wait = max(0.0, max(self._rpm.free, self._tpm.free) - now)
@@ -91,11 +91,11 @@ class Pace:
         return wait
 
     def release(self) -> None:
-        """Count one request less as out."""
+        """Count one request less as in flight."""
         self._places.release()
 
     def spent(self, size: int, tokens: int) -> None:
-        """Correct the tokens of a request of `size` bytes to those that its server counted."""
+        """Replace the estimated tokens of a request of `size` bytes by the server's count."""
         self._tpm.correct(tokens - size / _BYTES_PER_TOKEN)
 
     def refused(self) -> None:

@@ -11,7 +11,7 @@ from judge.errors import ConfigError
 from judge.signature import release
 
 SOCKETS: Final = 4096
-"""More than are ever in flight: the pace bounds them. Unset, the SDK's client stops at 1,000."""
+"""The limit on sockets, beyond that of the pace; the SDK's own limit is 1,000."""
 KEEPALIVE_SECONDS: Final = 4.0
 """uvicorn closes an idle socket after 5 seconds, and a request that is sent then is lost."""
 _OPENAI: Final = ".api.openai.com"
@@ -34,15 +34,15 @@ class _OtherServer(AsyncOpenAI):
 
 
 class Server:
-    """One server and what it is sent with each request; it shows no secret.
+    """One server, and the secrets that its requests hold; no text shows a secret.
 
     Args:
-        base_url: its address.
-        api_key: the key; "none" where it is empty.
-        headers: further ones, which win over all others.
+        base_url: the address.
+        api_key: the key; "none" if it is empty.
+        headers: additional headers, which override all others.
 
     Raises:
-        ConfigError: the address leads nowhere, or the key cannot be sent; it is not repeated.
+        ConfigError: the address or the key is malformed; the message does not repeat the key.
     """
 
     def __init__(
@@ -64,9 +64,7 @@ class Server:
         self._secrets = [each for each in secrets if len(each) >= _SHORTEST_SECRET]
 
     def open(self, connect_timeout: float) -> AsyncOpenAI:
-        """Return a client that sends each request once, and follows no redirect.
-
-        It does not limit the time a request takes.
+        """Return a client that sends each request once, without redirects or a time limit.
 
         Raises:
             ConfigError: a proxy in the environment is malformed.

@@ -1,4 +1,4 @@
-"""The judge that asks a language model: its words, what a reply means, when to ask again."""
+"""The judge that asks a language model."""
 
 from judge.judges.prompted.judge import BARREN, THINKING_TOKENS, PromptedJudge
 from judge.judges.prompted.render import render

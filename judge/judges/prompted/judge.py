@@ -1,4 +1,4 @@
-"""The judge that asks a language model: again for missing verdicts, in halves if cut."""
+"""The judge that asks a language model, and repeats requests for verdicts that are missing."""
 
 import asyncio
 from collections import Counter
@@ -61,7 +61,7 @@ class _Question(NamedTuple):
     faults: dict[int, str]
     """The fault of the last verdict on each sentence; empty without one."""
     cut: bool = False
-    """Whether a reply about them was cut, so that the next may be longer."""
+    """Whether a reply about them was cut, so that the next limit is higher."""
 
     def halves(self, *, cut: bool) -> "list[_Question]":
         pairs, half = tuple(self.faults.items()), len(self.faults) // 2
@@ -80,7 +80,7 @@ class _Hearing:
     misses: Counter[int] = field(default_factory=Counter)
     faults: Counter[int] = field(default_factory=Counter)
     said: str | None = None
-    """The last reply; empty if the server refused, null without a response."""
+    """The last reply; empty after an error response, null without a response."""
 
     def give_up(self, ids: Iterable[int], reason: UnscoredReason, detail: str) -> None:
         line = " ".join(detail.split())
@@ -97,13 +97,18 @@ def _signed(model: str, prompt: Prompt, sentences_per_call: int, edition: tuple[
 class PromptedJudge:
     """Asks a model about up to `sentences_per_call` sentences at a time, one call after the other.
 
-    `edition` is what else the verdicts depend on, as the last parts of the signature, and `form`
-    goes with the prompt. A reply's limit is made from the number of sentences and `room`, tokens
-    for thinking where the limit covers that, too. A reply that it cuts is asked for once more with
-    `max_reply_tokens`, or with twice the limit and 8192 at least where that is not set; then in
-    halves.
+    A reply that was cut is requested once more with `max_reply_tokens`, by default twice the limit
+    and at least 8192; then in halves.
 
-    Where `guarded`, a model whose first answers are all of no use is not asked to the end.
+    Args:
+        model: the language model.
+        prompt: the instructions.
+        sentences_per_call: the most sentences of a call.
+        max_reply_tokens: the higher limit after a cut.
+        room: the tokens for thinking, if the limit on a reply includes them.
+        edition: the last parts of the signature.
+        form: the form of the reply, which belongs to the prompt.
+        guarded: whether to end the run if the first answers have no verdict.
 
     Raises:
         ConfigError: `sentences_per_call` is under 1.
@@ -138,17 +143,17 @@ class PromptedJudge:
 
     @property
     def signature(self) -> str:
-        """It follows the model's own, which changes when another model comes to answer."""
+        """The signature of the model, prompt and edition; it changes with the serving model."""
         return _signed(self._model.signature, self._prompt, self._size, self._edition)
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One outcome per asked sentence. Without chunks the model is asked all the same.
+        """Return one outcome per asked sentence. Without chunks the model is asked as well.
 
-        After the request's deadline nothing more is asked: what is open then is a timeout.
+        After the request's deadline no call is made, and the open sentences are timeouts.
 
         Raises:
-            JudgeUnhealthy: the first answers of all brought no verdict, and there are `BARREN`.
-            JudgeUnavailable: as of the model.
+            JudgeUnhealthy: the first `BARREN` answers of the run had no verdict.
+            JudgeUnavailable: as `Model.chat`.
         """
         clock = asyncio.get_running_loop().time
         code = await apart(weigh(request), code_of, request)

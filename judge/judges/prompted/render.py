@@ -1,4 +1,4 @@
-"""Write the messages that a model is sent."""
+"""Writes the messages to a model."""
 
 import hashlib
 import re
@@ -13,10 +13,10 @@ from judge.text.fold import estimate_tokens
 from judge.text.tokens import broken
 
 LONG_ANSWER: Final = 4000
-"""Estimated tokens; a longer answer is shown only around the sentences asked about."""
+"""Estimated tokens; a longer answer is shown only around the sentences to judge."""
 
 AROUND: Final = 10
-"""Sentences then shown on either side of each."""
+"""The number of sentences that are then shown on either side of each."""
 
 _CODE_DIGITS: Final = 12
 _TOKENS_ONCE: Final = 512
@@ -54,9 +54,9 @@ _VERDICT: Final = _object(
     }
 )
 REPLY_SCHEMA: Final = _object({"verdicts": _list(_VERDICT)})
-"""The shape of every reply. It is one for all requests, for servers compile a schema once and keep
-it: ids and chunk numbers are checked when the reply is read. In OpenAI's strict subset, and in what
-llama.cpp and xgrammar turn into a grammar."""
+"""The shape of every reply. All requests share it, because servers compile a schema once: ids and
+chunk numbers are checked when the reply is read. It is in the subsets that OpenAI's strict mode,
+llama.cpp and xgrammar accept."""
 
 PARTS_SCHEMA: Final = _object(
     {
@@ -86,12 +86,17 @@ def render(
 ) -> ChatRequest:
     """Return the messages of a request. Equal requests give equal messages.
 
-    Sentence `i` is `s(i+1)`, chunk `k` is number `k+1`; chunk ids are not shown. The material
-    stands between tags that bear a code made of all of it, and holds nothing that looks like one,
-    nor a token that a chat template is made of.
-    `faults` is why an earlier reply could not be used; the reply's limit is `reply_tokens` of the
-    sentences asked unless given. `code` is `code_of` the request, where that is known already, and
-    `schema` the shape of the reply.
+    Sentence `i` is `s(i+1)`, chunk `k` is number `k+1`; chunk ids are not shown. The material is
+    between tags with a code that is a hash of the material. Texts that look like such tags or like
+    tokens of a chat template are changed.
+
+    Args:
+        request: the request.
+        prompt: the instructions.
+        faults: why an earlier reply could not be used; empty for the first request.
+        limit: the limit on the reply in tokens; by default `reply_tokens` of the asked sentences.
+        code: `code_of(request)`, if it is known already.
+        schema: the shape of the reply.
     """
     code = code or code_of(request)
     user = prompt.user.substitute(
@@ -106,7 +111,7 @@ def render(
     )
     if faults:
         user = f"{user}\n{prompt.again.substitute(faults=_harmless(faults))}"
-    # Not validated, for that would copy the schema, the same for all, once more for each request.
+    # Validation would copy the schema for each request.
     return ChatRequest.model_construct(
         system=prompt.system,
         user=user,
@@ -117,7 +122,7 @@ def render(
 
 
 def reply_tokens(sentences: int) -> int:
-    """Return the most tokens that verdicts on this number of sentences take, without thoughts."""
+    """Return the most tokens of verdicts on this number of sentences, without thinking."""
     return _TOKENS_ONCE + _TOKENS_EACH * sentences
 
 
@@ -157,9 +162,9 @@ def _shown(request: JudgeRequest) -> list[int]:
 
 
 def code_of(request: JudgeRequest) -> str:
-    """A hash of all material: each text behind its length, the end of each kind marked.
+    """Return a hash of all material: each text after its length, with a mark after each kind.
 
-    Which sentences are asked about is no part of it: one code serves all calls about an answer.
+    The asked sentences do not change it, so that all calls about an answer share one code.
     """
     digest = hashlib.sha256()
     for texts in (
@@ -176,7 +181,7 @@ def code_of(request: JudgeRequest) -> str:
 
 
 def _harmless(text: str) -> str:
-    """The text without our tags, control tokens, and halves of characters, which cannot be sent."""
+    """Return the text without our tags, control tokens and lone surrogates."""
     if text.isascii() and "<" not in text and "[" not in text:
         return text  # as most are
     # NFKC folds the full-width sign back, so that a quote that holds it is still found.

@@ -92,9 +92,9 @@ class Parsed:
     verdicts: Mapping[int, Verdict]
     """The verdicts that could be read."""
     missing: Mapping[int, str]
-    """Sentences that the reply names never or more than once, and which of the two."""
+    """Sentences that the reply does not name, or names more than once, with the fault."""
     faulty: Mapping[int, str]
-    """Sentences whose verdict cannot be used, and why; all where the reply is unreadable."""
+    """Sentences whose verdict cannot be used, with the fault; all if the reply is unreadable."""
 
 
 class FaultError(Exception):
@@ -104,8 +104,8 @@ class FaultError(Exception):
 def parse(text: str, request: JudgeRequest, signature: str) -> Parsed:
     """Return the verdicts in a finished reply: `{"verdicts": […]}`, a list, or single objects.
 
-    Only `s3` (or `S3`) names a sentence: a bare 3 may as well count the sentences asked. An id
-    that was not asked is ignored. A label is one of the five words or it is none.
+    Only `s3` (or `S3`) names a sentence, because a bare 3 might count the asked sentences. An
+    unknown id is ignored.
     """
     given: dict[str, list[Mapping[str, object]]] = {}
     try:
@@ -133,8 +133,8 @@ def parse(text: str, request: JudgeRequest, signature: str) -> Parsed:
 def parse_parts(text: str, request: JudgeRequest, signature: str) -> Parsed:
     """Return the verdict in a finished reply about one question: `{"parts": […]}`.
 
-    Every part quotes the question, none words within another's, and each sentence that ends in a
-    question mark has one of its own: else nothing of the reply is believed.
+    The reply is rejected unless every part quotes the question, no part is within another one, and
+    each sentence that ends in a question mark has a part.
     """
     (index,) = request.ask
     question = request.sentences[index].text
@@ -166,7 +166,7 @@ def parse_parts(text: str, request: JudgeRequest, signature: str) -> Parsed:
 
 
 def _asks(sentence: str) -> bool:
-    """Whether it ends in a question mark, whatever brackets and quotes close behind."""
+    """Return whether a sentence ends in a question mark, with or without closing brackets."""
     closing = takewhile(lambda sign: not sign.isalnum() and sign != "_", reversed(sentence))
     return any(sign in "?？" for sign in closing)
 
@@ -205,7 +205,7 @@ def _part(entry: _Part, words: str) -> QuestionPart:
 
 
 def _entries(values: Iterable[object]) -> list[Mapping[str, object]]:
-    """The objects that may be verdicts: those in lists named "verdicts", and those with an id."""
+    """Return the objects that may be verdicts: those in lists named "verdicts" or with an id."""
     lists: list[list[object]] = []
     for item in [item for each in values for item in (each if isinstance(each, list) else [each])]:
         listed = item.get("verdicts") if isinstance(item, dict) else None
@@ -299,12 +299,12 @@ def _shown(value: object) -> str:
 def find_values(text: str) -> list[object]:
     r"""Return the JSON objects and lists of objects in a text with prose, code fences and thoughts.
 
-    Values before the end of a thought are drafts and do not count. One broken value makes the whole
-    text broken: a value inside it may be part of a quoted string. A repeated key and NaN are broken
-    too; line breaks within strings are accepted. Time is linear in the length of the text.
+    Values before the end of a thought are drafts, and are ignored. One broken value makes the whole
+    text broken, because a value inside it may be part of a quoted string. A repeated key and NaN
+    are broken too; line breaks within strings are accepted. The time is linear in the length.
 
     Raises:
-        FaultError: there are none.
+        FaultError: the text has no such value, or a broken one.
 
     >>> find_values('Here: ```json\n{"a": "}[1]"}\n```')
     [{'a': '}[1]'}]
@@ -336,7 +336,7 @@ def find_values(text: str) -> list[object]:
 def _unique(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key is repeated")
     return found
 
 
@@ -361,4 +361,4 @@ class Form(NamedTuple):
 
 
 PARTS: Final = Form(PARTS_SCHEMA, parse_parts, lambda _: "question", 4)
-"""About the parts of one question."""
+"""The form of a reply about the parts of one question."""
