@@ -7,12 +7,9 @@ from pathlib import Path
 import pytest
 
 from judge.inputs.runs import hold
-from judge.review.draws import take
-from judge.review.folder import write_draw, write_labels
-from judge.review.records import Agreement, Label
+from judge.review.records import Agreement
 from judge.review.sheet import BLIND
-from tests.commands import judge, line, write
-from tests.drawn import label
+from tests.commands import judge
 from tests.reviewed import cells, fill, score
 
 ANSWERS = [["supported", "unsupported", "partial"]] * 6 + [["supported_doubtful"]] * 6
@@ -33,20 +30,6 @@ def test_the_sheet_is_blind_unless_open(run: Path, tmp_path: Path) -> None:
     assert judge("review", "draw", run, "-o", tmp_path / "open.csv", "--open").code == 0
     told = {row["judge_support"] for row in cells(tmp_path / "open.csv")}
     assert told == {"full", "partial", "contradicted"}
-
-
-def test_labels_of_an_edited_verdict_are_refused(run: Path, tmp_path: Path) -> None:
-    sheet = tmp_path / "review.csv"
-    assert judge("review", "draw", run, "-o", sheet).code == 0
-    fill(sheet, "full")
-    path = run / "results.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    lines[2] = lines[2].replace('"support":"contradicted"', '"support":"full"')
-    path.write_text("".join(lines), encoding="utf-8")
-    ran = judge("review", "import", run, sheet)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert not (tmp_path / "other.csv").exists()
-    assert not (run / "agreement.json").exists()
 
 
 def test_several_reviewers_share_rows(run: Path, tmp_path: Path) -> None:
@@ -99,18 +82,6 @@ def test_the_sheet_is_the_same_in_every_process(run: Path, tmp_path: Path) -> No
     assert here.read_bytes() == there.read_bytes()
 
 
-def test_the_loop_closes(run: Path, tmp_path: Path) -> None:
-    drawn = judge("review", "draw", run, "-n", 24, "-o", tmp_path / "review.csv")
-    assert drawn.code == 0, drawn.err
-    fill(tmp_path / "review.csv", "full")
-    ran = judge("review", "import", run, tmp_path / "review.csv")
-    assert ran.code == 0, ran.err
-    agreement = Agreement.model_validate_json((run / "agreement.json").read_bytes())
-    assert {score.corrected for score in agreement.corrected} == {1.0}
-    assert agreement.labels == 24
-    assert "<html" in (run / "agreement.html").read_text(encoding="utf-8")
-
-
 def test_a_new_run_discards_what_came_of_the_old_and_keeps_what_people_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,62 +126,8 @@ def test_a_run_being_written_is_left_alone(run: Path, tmp_path: Path) -> None:
     assert ran.err.startswith("judge: ")
 
 
-FIRST = "The canteen opens at seven."
-SECOND = "Visitors pay twenty euros."
-
-
 @pytest.fixture(autouse=True)
 def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "JUDGE_MODEL"):
         monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def reviewed(tmp_path: Path) -> Path:
-    """Two answers; two reviewers agree on the first sentences, and disagree on a second one."""
-    source = write(
-        tmp_path / "in.jsonl", [line("一\x1b[1m", f"{FIRST} {SECOND}"), line("b", FIRST)]
-    )
-    assert judge("score", source, "-o", tmp_path / "run").code == 0
-    draw = take(tmp_path / "run", size=100).draw
-    write_draw(tmp_path / "run", draw)
-    labels = [
-        label(each, "full" if each.sentence == 0 or reviewer == "x" else "none", reviewer)
-        for each in draw.sentences
-        for reviewer in "xy"
-    ]
-    write_labels(tmp_path / "run", draw.draw, labels)
-    return tmp_path / "run"
-
-
-def test_what_is_agreed_is_written_and_the_rest_is_named(reviewed: Path, tmp_path: Path) -> None:
-    ran = judge("review", "promote", reviewed, "-o", "golden.jsonl")
-    assert (ran.code, ran.err) == (0, "")
-    assert "一␛[1m" in ran.out
-    assert SECOND not in ran.out
-    read = [
-        json.loads(each) for each in (tmp_path / "golden.jsonl").read_text("utf-8").splitlines()
-    ]
-    assert [answer["qid"] for answer in read] == ["一\x1b[1m", "b"]
-    assert [[each["text"] for each in answer["labels"]] for answer in read] == [[FIRST], [FIRST]]
-    assert judge("score", "golden.jsonl", "-o", "again").code == 0
-
-
-def test_what_is_left_out_is_counted(reviewed: Path, tmp_path: Path) -> None:
-    draw = take(reviewed, size=100, seed=1).draw
-    old = take(reviewed, size=100, seed=2).draw.model_copy(update={"results": "0" * 64})
-    said = next(each for each in draw.sentences if each.qid == "b")
-    for name, reviewer in ((draw, "z"), (old, "old")):
-        write_draw(reviewed, name)
-        bare = Label(
-            review_id=said.review_id, qid="b", sentence=0, supported=True, reviewer=reviewer
-        )
-        write_labels(reviewed, name.draw, [bare])
-    ran = judge(
-        "review", "promote", reviewed, "-o", tmp_path / "new" / "g.jsonl", "--min-reviewers", 3
-    )
-    assert (ran.code, ran.err) == (0, "")
-    assert old.draw in ran.out
-    (golden,) = (tmp_path / "new" / "g.jsonl").read_text("utf-8").splitlines()
-    assert [each["support"] for each in json.loads(golden)["labels"]] == [None]

@@ -1,10 +1,6 @@
-import json
-import re
 import shutil
-import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,11 +12,8 @@ from judge.exam import read_items
 from judge.exam.items import SHIPPED_IN, pinned_items, selected
 from judge.messages import LANGS
 from judge.pipeline import prepare
-from judge.text.fold import CJK
 from tests.commands import line, write
 
-ROOT = Path(__file__).parents[2]
-WORDS, CHARACTERS = 8, 14
 FIRST = "The canteen opens at seven."
 
 
@@ -62,8 +55,6 @@ def test_the_items_that_ship_are_whole() -> None:
         hidden = each.category == "injection"
         assert (each.demanded is not None) == hidden, each.sample.qid
     assert Counter(ordered) == {"en": 2, "zh": 2}
-    for row in (SHIPPED_IN / "items.jsonl").read_text("utf-8").splitlines():
-        assert json.loads(row)["canary"].endswith("keep out of training data")
 
 
 def test_a_changed_file_is_refused(tmp_path: Path) -> None:
@@ -76,31 +67,6 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
     (folder / "SHA256SUMS").write_text("", "utf-8")
     with pytest.raises(PromptMismatch, match="SHA256SUMS"):
         pinned_items(folder)
-
-
-def shingles(text: str) -> Iterator[Sequence[str]]:
-    """Each run of words and of Chinese characters that is too long to be shared by chance."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    words = re.findall(rf"[^\W_{CJK}]+", folded)
-    yield from zip(*(words[start:] for start in range(WORDS)), strict=False)
-    characters = "".join(re.findall(f"[{CJK}]", folded))
-    yield from (characters[at : at + CHARACTERS] for at in range(len(characters) - CHARACTERS + 1))
-
-
-def test_no_words_of_an_item_stand_in_prompts_tests_or_fixtures() -> None:
-    """Who reads those, or is asked by them, has seen nothing of the exam."""
-    known = {
-        shingle
-        for each in read_items().items
-        for text in (each.sample.query, each.sample.answer, *(c.text for c in each.sample.chunks))
-        for shingle in shingles(text)
-    }
-    assert known
-    folders = ("prompts", "tests", "fixtures")
-    for path in chain.from_iterable((ROOT / folder).rglob("*") for folder in folders):
-        if path.is_file() and "__pycache__" not in path.parts:
-            text = path.read_text("utf-8", errors="replace")
-            assert known.isdisjoint(shingles(text)), path
 
 
 def test_a_set_of_ones_own(tmp_path: Path) -> None:

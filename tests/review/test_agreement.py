@@ -31,7 +31,6 @@ Row = tuple[str, str, int]
 ROWS = st.lists(
     st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.integers(0, 4)), max_size=25
 )
-UNITS = st.lists(st.lists(st.sampled_from("abc"), max_size=5), max_size=12)
 SEEDS = range(30)
 
 
@@ -84,19 +83,6 @@ def test_the_laws_of_kappa(rows: list[Row], names: list[str], unit: float) -> No
     assert cohen_kappa(*renamed, [row[2] * unit for row in rows]) == near(kappa)
     # A whole weight is a row repeated.
     assert kappa == near(kappa_of([(*row[:2], 1) for row in rows for _ in range(row[2])]))
-
-
-@given(UNITS, st.permutations("abc"), st.randoms(use_true_random=False))
-def test_alpha_knows_neither_names_nor_raters(
-    units: list[list[str]], names: list[str], dice: random.Random
-) -> None:
-    alpha = krippendorff_alpha(units)
-    assert alpha is None or -1 < alpha <= 1
-    other = dict(zip("abc", names, strict=True))
-    renamed = [[other[label] for label in unit] for unit in units]
-    for unit in renamed:
-        dice.shuffle(unit)
-    assert krippendorff_alpha([*renamed, ["a"], []]) == near(alpha)
 
 
 def test_alpha_is_the_krippendorff_package_s() -> None:

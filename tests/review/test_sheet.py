@@ -1,7 +1,6 @@
 import datetime as dt
 import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.errors import ConfigError, InputError, RunError
+from judge.errors import ConfigError, InputError
 from judge.inputs.tables import legible
 from judge.messages import LANGS, Lang, use_language
 from judge.records import (
@@ -83,22 +82,6 @@ def test_any_text_comes_back_as_it_reads(texts: list[str], lang: Lang) -> None:
             write_sheet(Path(folder, "a.csv"), rows, COLUMNS)
         found = [row["human_note"] for row in cells(Path(folder, "a.csv"))]
     assert found == [legible(text) for text in texts]
-
-
-def test_what_cannot_be_written_whole_is_not_written(tmp_path: Path) -> None:
-    def rows() -> Iterator[dict[str, str]]:
-        yield ROWS[0]
-        raise KeyError("interrupted")
-
-    (tmp_path / "a.csv").write_bytes(b"earlier")
-    with pytest.raises(KeyError):
-        write_sheet(tmp_path / "a.csv", rows(), COLUMNS)
-    assert (tmp_path / "a.csv").read_bytes() == b"earlier"
-    (tmp_path / "folder").mkdir()
-    for place in (tmp_path / "none" / "a.csv", tmp_path / "folder"):
-        with pytest.raises(RunError, match="; close it, or name another"):
-            write_sheet(place, ROWS, COLUMNS)
-    assert {left.name for left in tmp_path.iterdir()} == {"a.csv", "folder"}
 
 
 def test_columns_and_rows_in_any_order_among_others(tmp_path: Path) -> None:
