@@ -1,18 +1,23 @@
 """Composes the judges that the settings describe. No other module names their classes."""
 
+import inspect
 import logging
 import os
+import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import partial, reduce
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from pydantic import JsonValue
 
 from judge.answer.sentences import EDITION
+from judge.backends.hook import described
 from judge.backends.store.cache import BackgroundStore, open_store
-from judge.config import Config, checked_url
+from judge.config import REVIEW_TOKEN, Config, bearer, checked_url
 from judge.errors import ConfigError
 from judge.judges.cached import CachedJudge
 from judge.judges.containment import ContainmentJudge
@@ -25,7 +30,7 @@ from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.windowed import WindowedJudge
 from judge.pool import at_once, sockets
 from judge.prompt import FAITHFULNESS, load_prompt
-from judge.protocols import Embedder, Judge
+from judge.protocols import Embedder, Judge, ReviewHook
 from judge.signature import Signature, release
 
 if TYPE_CHECKING:
@@ -325,6 +330,39 @@ async def open_provider(config: Config) -> AsyncGenerator["Provider"]:
     server = Server(url, _key(url), _headers(config))
     async with Provider(server, _policy(config)) as provider:
         yield provider
+
+
+def open_hook(name: str) -> ReviewHook:
+    """Return the review hook of this name.
+
+    An http address is posted to, with the token JUDGE_REVIEW_TOKEN of the environment if there is
+    one. Any other name is `module:object`, which is imported and called.
+
+    Raises:
+        ConfigError: there is no such hook; the message repeats no address, which may be secret.
+    """
+    if "://" in name or name.lower().startswith(("http:", "https:")):
+        from judge.backends.webhook import Webhook  # noqa: PLC0415  loads httpx
+
+        token = os.environ.get(REVIEW_TOKEN, "").strip()
+        return Webhook(name, headers=bearer(token, REVIEW_TOKEN))
+    module, _, path = name.partition(":")
+    if not all((*module.split("."), *path.split("."))):
+        raise ConfigError(
+            f"review hook {name!r}: name an object of a module, such as hooks:keep, or an address "
+            "such as https://host/path"
+        )
+    # Last, so that no file of the working folder takes the place of a library.
+    if (place := str(Path.cwd())) not in sys.path:
+        sys.path.append(place)
+    try:
+        hook: Any = reduce(getattr, path.split("."), import_module(module))
+        if inspect.isclass(hook):
+            hook = hook()
+        inspect.signature(hook).bind("sample", "result", 1.0)
+    except Exception as error:  # noqa: BLE001  the user's code may raise anything
+        raise ConfigError(f"review hook {name!r}: {described(error)}") from None
+    return cast(ReviewHook, hook)
 
 
 def address(config: Config) -> str:

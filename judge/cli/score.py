@@ -15,6 +15,7 @@ from judge.cli.options import engine_option, file_option, gate_option, takes_lan
 from judge.cli.progress import Progress
 from judge.cli.render.totals import Highlights, Wanted, print_forecast, print_totals
 from judge.cli.terminal import output
+from judge.compose import open_hook
 from judge.config import Config
 from judge.errors import ConfigError, JudgeUnavailable, UsageError, WorkerLost, extra
 from judge.evaluator import Evaluator
@@ -23,7 +24,6 @@ from judge.jobs.forecast import forecast
 from judge.jobs.job import Job
 from judge.records.comparison import Side
 from judge.reports.gate import Gates, exit_code
-from judge.review.hook import open_hook
 
 if TYPE_CHECKING:
     from judge.cluster.job import ClusterJob

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from judge.compose import open_hook
 from judge.errors import ConfigError
-from judge.review.hook import open_hook
 
 
 def test_what_is_no_hook_is_refused_and_no_secret_repeated(
