@@ -1,7 +1,4 @@
-"""A metric for deepeval, for `assert_test`, `evaluate` and `deepeval test run`; needs no key.
-
-    from judge.integrations.deepeval import JudgeFaithfulness
-    assert_test(case, [JudgeFaithfulness(threshold=0.9)])  # an LLMTestCase
+"""A metric for deepeval's `assert_test`, `evaluate` and `deepeval test run`; it needs no key.
 
 A case with too few verdicts to decide has an `error` and no score. A case that abstains or makes no
 claim is skipped, which counts as passed. deepeval sends telemetry unless you switch it off.

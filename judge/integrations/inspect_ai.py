@@ -1,17 +1,8 @@
 """A scorer for Inspect: how far its passages support a solver's answer.
 
-    from inspect_ai import Task, task
-    from inspect_ai.dataset import Sample
-    from judge.integrations.inspect_ai import faithfulness
-
-    @task
-    def probation():
-        asked = Sample("试用期多长？", metadata={"contexts": ["试用期为三个月。"]})
-        return Task([asked], solver=rag(), scorer=faithfulness(model="gpt-5-mini"))
-
 Passages are texts, or documents with an id, under `contexts`, or another path, in the sample's
 metadata or else its store. An answer that is unscored, abstained or without a claim is
-`Score.unscored`, which metrics leave out, its `reason` being grader_failed, abstained or no_claims.
+`Score.unscored` with the `reason` grader_failed, abstained or no_claims; metrics leave it out.
 """
 
 import re
@@ -50,12 +41,12 @@ def faithfulness(chunks: str = "contexts", lang: Lang = "en", **settings: Any) -
         row |= {"metadata": state.metadata, "store": dict(state.store.items())}
         result = await judge.evaluate_one(Sample.of(row, map=paths))
         with use_language(lang):
-            told = {"answer": row["output"], "explanation": case_of(result).text or None}
+            fields = {"answer": row["output"], "explanation": case_of(result).text or None}
         made = {"status": result.status.value, "signature": result.signature}
-        told["metadata"] = result.scores.model_dump(include=_NUMBERS) | made
-        told |= {"reason": "grader_failed"} if result.scores.unscored else {}
+        fields["metadata"] = result.scores.model_dump(include=_NUMBERS) | made
+        fields |= {"reason": "grader_failed"} if result.scores.unscored else {}
         if result.scores.faithfulness is None:
-            return Score.unscored(**{"reason": result.status.value, **told})
-        return Score(value=result.scores.faithfulness, **told)
+            return Score.unscored(**{"reason": result.status.value, **fields})
+        return Score(value=result.scores.faithfulness, **fields)
 
     return score

@@ -1,11 +1,5 @@
 """An evaluator for LangSmith's `evaluate`, and a step behind LangChain's retrieval chains.
 
-    from langsmith import evaluate
-    from judge.integrations.langchain import faithfulness_evaluator, with_faithfulness
-    evaluate(rag, data="questions", evaluators=[faithfulness_evaluator()])
-    said = (chain | with_faithfulness()).invoke({"input": "报销标准是什么？"})
-    print(said["faithfulness"], said["faithfulness_comment"])
-
 An answer that is unscored, abstained or without a claim has no score, but a value and a comment
 with the reason. `paths` are the map of `Sample.of`.
 """
@@ -31,11 +25,11 @@ def faithfulness_evaluator(
 
     async def faithfulness(inputs: _Row, outputs: _Row) -> _Row:
         result = await judge.evaluate_one(Sample.of({**inputs, **outputs}, map=paths))
-        told: _Row = {"key": "faithfulness", "score": result.scores.faithfulness}
-        told |= {} if told["score"] is not None else {"value": result.status.value}
+        fields: _Row = {"key": "faithfulness", "score": result.scores.faithfulness}
+        fields |= {} if fields["score"] is not None else {"value": result.status.value}
         made = {"signature": result.signature}
         with use_language(lang):
-            return {**told, "comment": case_of(result).text, "metadata": made}
+            return {**fields, "comment": case_of(result).text, "metadata": made}
 
     return faithfulness
 
@@ -50,8 +44,8 @@ def with_faithfulness(evaluator: Evaluator | None = None, lang: Lang = "en") -> 
 
     def added(given: _Row, result: SampleResult) -> _Row:
         with use_language(lang):
-            told = {"faithfulness_comment": case_of(result).text}
-        return {**given, "faithfulness": result.scores.faithfulness, **told}
+            fields = {"faithfulness_comment": case_of(result).text}
+        return {**given, "faithfulness": result.scores.faithfulness, **fields}
 
     def invoke(given: _Row) -> _Row:
         return added(given, *evaluate([Sample.of(given)], evaluator=judge))

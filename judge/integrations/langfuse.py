@@ -1,10 +1,5 @@
 """Send scores to the traces and observations of Langfuse that were judged.
 
-    from langfuse import get_client
-    from judge import Config, evaluate, read_samples
-    from judge.integrations.langfuse import send
-    print(send(evaluate(read_samples("export.jsonl"), Config(model="gpt-5-mini")), get_client()))
-
 A result without a number is sent as a label with the reason. Texts are sent with `texts=True` only.
 """
 

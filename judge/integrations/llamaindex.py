@@ -1,16 +1,7 @@
 """An evaluator of LlamaIndex responses, alone or in a `BatchEvalRunner`.
 
-    from judge import Config, Evaluator
-    from judge.integrations.llamaindex import JudgeFaithfulness
-    faithful = JudgeFaithfulness(Evaluator(Config(model="gpt-5-mini")), threshold=0.9)
-    response = index.as_query_engine().query("差旅标准是什么？")
-    result = faithful.evaluate_response(response=response)
-    print(result.score, result.passing, result.feedback)
-    runner = BatchEvalRunner({"faithfulness": faithful}, workers=8)
-    print(await runner.aevaluate_queries(index.as_query_engine(), queries=["…"]))
-
-The result is invalid, with a reason, and `passing` is None, if too few claims have a verdict to
-decide, or if the answer abstains or makes no claim.
+If too few claims have a verdict to decide, or the answer abstains or makes no claim, the result is
+invalid, with a reason, and `passing` is None.
 """
 
 from collections.abc import Sequence

@@ -1,16 +1,8 @@
 """A scorer for `mlflow.genai.evaluate`.
 
-    import mlflow
-    from judge import Config, Evaluator
-    from judge.integrations.mlflow import faithfulness_scorer
-
-    said = {"answer": "三个月。", "contexts": ["试用期为三个月。"]}
-    judged = faithfulness_scorer(Evaluator(Config(model="gpt-5-mini")))
-    print(mlflow.genai.evaluate([{"inputs": {}, "outputs": said}], [judged]).metrics)
-
-A row is inputs and outputs under the names that `judge score` reads; passages may also be the
-outputs of the trace's retrievers. An answer that is unscored, abstained or without a claim is a
-`Feedback` without a value: its `error` has one of these as code, and MLflow's means leave it out.
+A row has inputs and outputs under the names that `judge score` reads; passages may also be the
+outputs of the trace's retrievers. The `Feedback` on an answer that is unscored, abstained or
+without a claim has no value; its `error` has the reason as code, and MLflow's means leave it out.
 """
 
 from collections.abc import Mapping
@@ -40,7 +32,7 @@ def faithfulness_scorer(
         inputs: object = None, outputs: object = None, trace: Trace | None = None
     ) -> Feedback:
         spans = trace.search_spans(span_type=SpanType.RETRIEVER) if trace else []
-        own = {span.span_id for span in spans}  # a span within one of these repeats its passages
+        own = {span.span_id for span in spans}  # nested retrievers repeat the passages
         lists = [each.outputs for each in spans if each.parent_id not in own]
         found = [each for some in lists if isinstance(some, list) for each in some]
         row: dict[str, Any] = {"documents": found} if found else {}

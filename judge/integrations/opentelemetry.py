@@ -1,16 +1,9 @@
 """A judged answer as an OpenTelemetry span, and as events of the GenAI conventions.
 
-    from judge.integrations.opentelemetry import record
-
-    with tracer.start_as_current_span("chat"):
-        answer, chunks, completion = await rag.ask("试用期多长？")
-        sample = judge.Sample.of({"answer": answer, "chunks": chunks})
-        record(await evaluator.evaluate_one(sample), response_id=completion.id)
-
-A span `evaluate` is made below the current one, and in it a log event `gen_ai.evaluation.result`
-for each score. An unscored answer has no `score.value`, and its first reason as `error.type`. The
-label `score.label` is pass or fail by `at_least`, or else abstained or no_claims. Texts are sent
-with `texts=True` only.
+The span `evaluate` is a child of the current one, and contains a log event
+`gen_ai.evaluation.result` for each score. An unscored answer has no `score.value`, and its first
+reason as `error.type`. The label `score.label` is pass or fail by `at_least`, or else abstained or
+no_claims. Texts are sent with `texts=True` only.
 """
 
 from judge import SampleResult, Status, Unscored

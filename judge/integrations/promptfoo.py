@@ -1,13 +1,9 @@
 """An assertion for promptfoo.
 
-    from judge.integrations.promptfoo import get_assert  # this alone is faithful.py
-
-    { type: python, value: file://faithful.py, config: { at_least: 0.9, model: gpt-5-mini } }
-
 The passages are the variable `context`, or `context` in the provider's metadata; the question is
-`question` or `query`. `config` may hold other settings of `judge score`, `map` included. An output
-that is unscored, abstained or without a claim fails with a reason that begins with "no score"; it
-has no `namedScores`, and the score 0, which promptfoo requires.
+`question` or `query`. `config` may contain settings of `judge score`, and `map`. An output that is
+unscored, abstained or without a claim fails with a reason that begins with "no score"; it has no
+`namedScores`, and the score 0, which promptfoo requires.
 """
 
 from collections.abc import Mapping

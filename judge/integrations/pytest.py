@@ -1,12 +1,6 @@
-"""Tests of a RAG's answers with pytest: `assert_faithful` and the fixture `judge_evaluator`.
+"""Tests of a RAG system's answers with pytest: `assert_faithful` and `judge_evaluator`.
 
-    from judge.integrations.pytest import assert_faithful
-
-    def test_notice(rag):
-        answer, chunks = rag.ask("How long is the notice?")
-        assert_faithful(answer, chunks, at_least=0.9)
-
-Pytest loads this plugin when it starts, so that heavy modules are imported within functions.
+Pytest loads this plugin when it starts, so heavy modules are imported within functions.
 """
 
 from collections.abc import Mapping, Sequence

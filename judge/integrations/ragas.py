@@ -1,14 +1,7 @@
 """A metric for experiments of ragas, and one for `ragas.evaluate`.
 
-    from judge import Config, Evaluator
-    from judge.integrations.ragas import JudgeFaithfulness, SingleTurnJudgeFaithfulness
-    judge = Evaluator(Config(model="gpt-5-mini"))
-    row = {"response": "每晚600元。", "retrieved_contexts": ["住宿每晚不超过600元。"]}
-    print(await JudgeFaithfulness(judge).ascore(**row))
-    print(ragas.evaluate(dataset, [SingleTurnJudgeFaithfulness(judge)]))
-
 An answer that is unscored, abstained or without a claim is NaN, which ragas leaves out of its
-means: count these too. In `ragas.evaluate` one claim without a verdict makes it NaN, or raises.
+means, so count these too. In `ragas.evaluate` one claim without a verdict makes it NaN, or raises.
 """
 
 from math import nan

@@ -11,6 +11,7 @@ from tests.posted import PostServer, Reply
 from tests.rated import RATED, TEXT, rater, recipe, tool
 
 langfuse = tool("langfuse")
+clients = tool("langfuse._client.resource_manager")
 ours = tool("judge.integrations.langfuse")
 
 pytestmark = pytest.mark.filterwarnings("default")  # the package's own
@@ -114,6 +115,7 @@ def test_the_recipe(
         monkeypatch.setenv("LANGFUSE_BASE_URL", f"http://127.0.0.1:{server.port}")
         monkeypatch.setenv("LANGFUSE_PUBLIC_KEY", "pk")
         monkeypatch.setenv("LANGFUSE_SECRET_KEY", "sk")
+        clients().LangfuseResourceManager.reset()  # else `get_client` returns another test's
         recipe("langfuse")
         ((sent,),) = scores(server)
     assert capsys.readouterr().out == "1 scores sent\n"
