@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge import Sample, SampleResult, evaluate
-from judge.backends.hook import Calls, chosen, described, uniform
+from judge.backends.hook import Calls, chosen, uniform
 from judge.protocols import ReviewHook
 from judge.records import Chunk
 
@@ -27,13 +27,13 @@ SAMPLE = Sample(
 
 (RESULT,) = evaluate([SAMPLE])
 
-# Whom it is handed.
+# The draw.
 
 TEXTS = st.text(st.characters(), max_size=8)
 PARTS = st.lists(TEXTS | st.integers(), max_size=4)
 
 
-def test_the_number_is_the_hash_that_the_docstring_says() -> None:
+def test_the_number_is_the_documented_hash() -> None:
     # Put together by hand: kind, length in bytes, text, for the seed and each part.
     spelled = "judge review|i1:7|s5:claim|s6:问题|i2:-1".encode()
     head = int(hashlib.sha256(spelled).hexdigest()[:16], 16)
@@ -41,13 +41,15 @@ def test_the_number_is_the_hash_that_the_docstring_says() -> None:
 
 
 @given(st.integers(), PARTS, PARTS)
-def test_other_parts_other_number(seed: int, one: list[str | int], two: list[str | int]) -> None:
+def test_different_parts_give_different_numbers(
+    seed: int, one: list[str | int], two: list[str | int]
+) -> None:
     assert 0 <= uniform(seed, *one) < 1
     assert (uniform(seed, *one) == uniform(seed, *two)) is (one == two)
 
 
 @given(TEXTS, st.integers(min_value=0), st.floats(0, 1), st.floats(0, 1))
-def test_who_is_chosen_at_a_rate_is_chosen_at_a_higher_one(
+def test_a_chosen_id_is_chosen_at_any_higher_rate(
     qid: str, seed: int, one: float, two: float
 ) -> None:
     low, high = sorted((one, two))
@@ -56,7 +58,7 @@ def test_who_is_chosen_at_a_rate_is_chosen_at_a_higher_one(
     assert not chosen(qid, seed, 0)
 
 
-# How it is called.
+# Calls of the hook.
 
 
 async def offered(hook: ReviewHook, count: int = 1, seconds: float = 30.0) -> None:
@@ -73,7 +75,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 class Kept:
-    """Keeps what it is given, in each of the ways that a hook can be written."""
+    """Records its calls; each method is one way to write a hook."""
 
     def __init__(self) -> None:
         self.given: list[tuple[str, str, float]] = []
@@ -103,7 +105,7 @@ WAYS: dict[str, Callable[[Kept], Any]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_each_call_arrives_in_order_on_a_thread_that_is_not_the_runs(
+async def test_calls_arrive_in_order_on_a_separate_thread(
     way: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     kept = Kept()
@@ -123,7 +125,7 @@ ERRORS = (ValueError, TimeoutError, Odd, SystemExit, KeyboardInterrupt, asyncio.
 
 @pytest.mark.parametrize("kind", ERRORS)
 @pytest.mark.parametrize("way", ["blocking", "awaited"])
-async def test_what_it_raises_is_said_once_without_its_message_and_counted(
+async def test_errors_are_logged_once_a_kind_without_their_message_and_counted(
     kind: type[BaseException], way: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     def plain(*_: object) -> NoReturn:
@@ -142,7 +144,9 @@ async def test_what_it_raises_is_said_once_without_its_message_and_counted(
     assert last == f"{name}: of 5 calls, 5 failed"
 
 
-async def test_what_does_not_fit_is_dropped_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+async def test_calls_beyond_the_queue_are_dropped_and_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     kept, go = Kept(), threading.Event()
 
     def hook(sample: Sample, result: SampleResult, probability: float) -> None:
@@ -170,7 +174,7 @@ async def test_a_call_that_takes_too_long_is_a_failure(caplog: pytest.LogCapture
     assert last.endswith("of 1 call, 1 failed")
 
 
-async def test_a_call_that_hangs_is_given_up_and_keeps_nobody(
+async def test_a_hanging_call_is_given_up(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     go = threading.Event()
@@ -178,16 +182,3 @@ async def test_a_call_that_hangs_is_given_up_and_keeps_nobody(
     go.set()
     (said,) = warnings(caplog)
     assert said.endswith("of 4 calls, 4 were given up before they had ended")
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (KeyError("表"), "KeyError: '表'"),
-        (OSError(), "OSError"),
-        (ValueError("a\r\n\tb\x1b[31m\u202ec"), "ValueError: a b [31m c"),
-        (ValueError("字" * 100_000), f"ValueError: {'字' * 199}…"),
-    ],
-)
-def test_an_error_is_its_kind_and_its_words_on_one_line(error: BaseException, said: str) -> None:
-    assert described(error) == said

@@ -74,7 +74,7 @@ def embedder_of(model: Any, worker: ThreadPoolExecutor) -> SentenceEmbedder:  # 
     return SentenceEmbedder("tiny@0", model, worker)
 
 
-async def test_relations_come_back_in_order_and_what_is_too_long_is_none(
+async def test_relations_are_in_order_and_none_for_long_pairs(
     worker: ThreadPoolExecutor,
 ) -> None:
     letters = Letters()
@@ -107,7 +107,7 @@ async def test_a_failure_in_mid_run_is_a_value(worker: ThreadPoolExecutor) -> No
     )
 
 
-async def test_each_text_has_its_row_and_a_blank_one_zeros(worker: ThreadPoolExecutor) -> None:
+async def test_each_text_has_a_row_of_zeros_if_it_is_blank(worker: ThreadPoolExecutor) -> None:
     embedder: Embedder = embedder_of(Letters(), worker)
     assert embedder.signature == "embedding:tiny@0"
     texts = ["a", " ", "雨雨", *["abc", "ab", ""] * 200]
@@ -130,7 +130,7 @@ async def test_each_text_has_its_row_and_a_blank_one_zeros(worker: ThreadPoolExe
         ("entailment", None),
     ],
 )
-def test_labels_say_which_output_is_which(
+def test_outputs_are_identified_by_their_labels(
     labels: str, positions: tuple[int, int | None] | None
 ) -> None:
     id2label = dict(enumerate(labels.split()))
@@ -145,7 +145,9 @@ def test_labels_say_which_output_is_which(
 @pytest.mark.parametrize(
     "name", ["./none", "~nobody-at-all/x", "x" * 500, "a\x00b", "nobody/none@v1"]
 )
-async def test_a_model_that_is_not_there_is_one_line(name: str, worker: ThreadPoolExecutor) -> None:
+async def test_an_absent_model_is_reported_in_one_line(
+    name: str, worker: ThreadPoolExecutor
+) -> None:
     for load, option in (
         (load_scorer(name, worker), f"--nli-model {name!r}: "),
         (load_embedder(name, worker), f"--embedding-model {f'local:{name}'!r}: "),
@@ -156,7 +158,7 @@ async def test_a_model_that_is_not_there_is_one_line(name: str, worker: ThreadPo
         assert "\n" not in str(caught.value)
 
 
-def test_the_contents_of_a_models_files_make_its_fingerprint(tmp_path: Path) -> None:
+def test_the_fingerprint_depends_on_the_model_files(tmp_path: Path) -> None:
     def made(name: str, **files: str) -> str:
         for file, text in files.items():
             path = tmp_path / name / file.replace("__", "/").replace("_json", ".json")
@@ -168,7 +170,7 @@ def test_the_contents_of_a_models_files_make_its_fingerprint(tmp_path: Path) -> 
     assert len(usual) == 8
     assert int(usual, 16) >= 0
     files = {"config_json": "{}", "vocab_json": "12", "1_Pooling__config_json": "[]"}
-    # Not where it stands, nor what else lies there.
+    # Neither the folder nor other files in it count.
     assert made("b", **files, README="read", **{"checkpoint-9__config_json": "9"}) == usual
     changed = [
         made("c", **files | {"vocab_json": "13"}),
@@ -207,7 +209,7 @@ async def test_probabilities_are_read_by_the_labels_of_the_config(
 
 
 @pytest.mark.usefixtures("loads")
-async def test_a_folder_that_holds_no_classifier_is_refused_and_its_code_not_run(
+async def test_a_folder_without_a_classifier_is_refused_and_its_code_not_run(
     tmp_path: Path, worker: ThreadPoolExecutor
 ) -> None:
     nan = tiny.save_classifier(tmp_path / "nan", THREE, (float("nan"), 0.0, 0.0))

@@ -1,4 +1,4 @@
-"""The cache on a Redis server that many share."""
+"""The cache on a shared Redis server."""
 
 import json
 from functools import partial
@@ -46,7 +46,7 @@ async def judged(
         ]
 
 
-async def test_what_is_no_row_of_ours_is_a_miss(
+async def test_foreign_values_count_as_absent(
     server: JudgeServer, redis: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     await judged(server, redis, 3)
@@ -62,7 +62,7 @@ async def test_what_is_no_row_of_ours_is_a_miss(
     assert "secret" not in caplog.text
 
 
-def test_a_verdict_is_forgotten_in_time(redis: RedisServer) -> None:
+def test_verdicts_expire_after_the_ttl(redis: RedisServer) -> None:
     with RedisStore(redis.socket, ttl=100) as store, redis.client() as client:
         store.put({"a": "1", "b": "2"})
         left = {key: client.ttl(key) for key in client.keys("judge:[ab]")}
@@ -70,7 +70,7 @@ def test_a_verdict_is_forgotten_in_time(redis: RedisServer) -> None:
         assert all(0 < seconds <= 100 for seconds in left.values())
 
 
-def test_a_server_that_cannot_be_used_is_told_before_anything_is_asked(server: JudgeServer) -> None:
+def test_an_unusable_server_is_reported_before_the_model_is_asked(server: JudgeServer) -> None:
     source = write(Path("samples.jsonl"), [line("q", ANSWER)])
     cluster = ("--cluster-enabled", "yes", "--cluster-port", f"{free_port()}")
     limited = ("--user", "default", "on", "nopass", "~*", "+@all", "-mget")
@@ -85,7 +85,7 @@ def test_a_server_that_cannot_be_used_is_told_before_anything_is_asked(server: J
     assert server.calls == 0
 
 
-def test_the_password_comes_from_the_environment_and_is_told_nowhere(
+def test_the_password_comes_from_the_environment_and_is_never_shown(
     server: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = write(Path("samples.jsonl"), [line("q", ANSWER)])
@@ -107,9 +107,7 @@ def test_the_password_comes_from_the_environment_and_is_told_nowhere(
         assert "geheim" not in ran.err
 
 
-def test_it_speaks_tls_where_somebody_vouches_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tls_needs_a_trusted_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cert, port = str(tmp_path / "cert.pem"), free_port()
     (tmp_path / "cert.pem").write_text(SELF_SIGNED)
     files = (word for each in ("cert", "key", "ca-cert") for word in (f"--tls-{each}-file", cert))
@@ -123,7 +121,7 @@ def test_it_speaks_tls_where_somebody_vouches_for_it(
             assert store.get(["a"]) == {"a": "1"}
 
 
-def test_a_server_that_goes_away_meanwhile_ends_nothing(place: Path) -> None:
+def test_a_server_that_disappears_does_not_end_the_run(place: Path) -> None:
     source = write(place / "samples.jsonl", rows(6))
     with RedisServer() as redis:
 
@@ -141,7 +139,7 @@ def test_a_server_that_goes_away_meanwhile_ends_nothing(place: Path) -> None:
     assert "it failed for a while, and what" in ran.err
 
 
-async def test_who_lives_by_what_is_kept_is_told_at_once() -> None:
+async def test_a_strict_store_raises_at_once() -> None:
     async def use(redis: RedisServer) -> None:
         async with BackgroundStore(partial(RedisStore, redis.socket), strict=True) as store:
             await store.put({"a": "1"})
@@ -150,26 +148,3 @@ async def test_who_lives_by_what_is_kept_is_told_at_once() -> None:
 
     with RedisServer() as redis, pytest.raises(RunError, match="is gone or full"):
         await use(redis)
-
-
-def test_a_run_keeps_its_verdicts_for_the_time_that_is_set(
-    server: JudgeServer, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JUDGE_CACHE_TTL", "1000")
-    source = write(Path("samples.jsonl"), [line("q", ANSWER)])
-    url = ("--cache-url", redis.url)
-    assert judge("score", source, "-o", "run", *server.words, *url).code == 0
-    with redis.client() as client:
-        left = {key: client.ttl(key) for key in client.keys("judge:*") if b"probe:" not in key}
-    assert len(left) == 1  # the verdicts on one answer
-    assert all(900 < seconds <= 1000 for seconds in left.values())
-    out = judge("doctor", *server.words, *url, "--no-long-prompt").out
-    assert f"{redis.url} can be written" in out
-
-
-def test_there_is_one_place_of_verdicts(server: JudgeServer, place: Path) -> None:
-    source = write(place / "samples.jsonl", [line("q", ANSWER)])
-    words = ("--cache-url", "redis://h", "--cache-dir", place)
-    both = judge("score", source, "-o", "run", *server.words, *words)
-    assert both.code == 2
-    assert "leave one out" in both.err

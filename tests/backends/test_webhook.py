@@ -53,7 +53,7 @@ async def test_what_arrives() -> None:
     assert posted.headers["X-Team"] == "a"
 
 
-async def test_what_is_posted_again_bears_the_same_key_and_anything_else_another() -> None:
+async def test_only_equal_posts_share_an_idempotency_key() -> None:
     result = RESULT.model_copy(update={"signature": "other"})
     others = (
         (SAMPLE.model_copy(update={"answer": "八点开门。"}), RESULT, 0.5),
@@ -75,7 +75,7 @@ async def test_what_is_posted_again_bears_the_same_key_and_anything_else_another
     assert [hashlib.sha256(posted.raw).hexdigest() for posted in server.posted] == keys
 
 
-async def test_a_server_in_trouble_is_asked_again() -> None:
+async def test_server_errors_are_retried() -> None:
     for status in (408, 425, 429, 500, 502, 503, 599):
         with PostServer(Reply(status), BREAK, Reply(status), Reply(201)) as server:
             await hook(server.url)(SAMPLE, RESULT, 1.0)
@@ -86,21 +86,21 @@ async def test_a_server_in_trouble_is_asked_again() -> None:
 FUTURE = "Wed, 21 Oct 2115 07:28:00 GMT"
 NEVER = 1e9
 """Seconds of a wait that no webhook has."""
-# What a server asks for, what may be added to it by chance, and how many posts come of it.
+# The Retry-After header, the longest random wait, and the number of posts.
 WAITS = [
     ("0.2", 0.0, 2),
     ("soon", 0.0, 2),
     ("20.5", 0.0, 1),
     ("9" * 400, 0.0, 1),
     (FUTURE, 0.0, 1),
-    # A wait that is none or over does not bring all back at once.
+    # Without a usable wait, the random wait still spreads the posts.
     ("soon", NEVER, 1),
     ("0", NEVER, 1),
     ("", NEVER, 1),
 ]
 
 
-async def test_a_wait_is_as_long_as_the_server_asks_and_none_too_long_is_begun() -> None:
+async def test_retry_after_is_kept_and_a_wait_beyond_the_limit_is_not_begun() -> None:
     for asked, first_wait, posts in WAITS:
         with PostServer(Reply(429, {"Retry-After": asked}), Reply()) as server:
             send = Webhook(server.url, attempts=2, first_wait=first_wait)
@@ -110,7 +110,7 @@ async def test_a_wait_is_as_long_as_the_server_asks_and_none_too_long_is_begun()
         assert len(server.posted) == posts, (asked, first_wait)
 
 
-# What is answered, the seconds it may take, what is said of it, and after how many posts of two.
+# The reply, the time-out in seconds, the message, and the number of posts (at most two).
 REFUSALS: list[tuple[Reply, float, str, int]] = [
     *[(Reply(status), 5.0, f"HTTP {status}", 1) for status in (400, 401, 404, 410)],
     *[
@@ -130,7 +130,7 @@ REFUSALS: list[tuple[Reply, float, str, int]] = [
 ]
 
 
-async def test_a_refusal_is_not_argued_with_and_any_other_trouble_given_up() -> None:
+async def test_refusals_are_not_retried_and_other_failures_end_after_the_attempts() -> None:
     found = []
     for reply, seconds, *_ in REFUSALS:
         with PostServer(reply) as server:
@@ -143,7 +143,7 @@ async def test_a_refusal_is_not_argued_with_and_any_other_trouble_given_up() -> 
 SECRETS = ("s3cret", "t0ken", "passw0rd", "hunter2")
 
 
-async def test_no_secret_is_told(caplog: pytest.LogCaptureFixture) -> None:
+async def test_messages_and_logs_hold_no_secret(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.DEBUG, "httpx")  # which other packages quiet as they are imported
     with PostServer(Reply(), Reply(404)) as server:
@@ -165,7 +165,7 @@ async def test_no_secret_is_told(caplog: pytest.LogCaptureFixture) -> None:
         assert not any(secret in text for text in shown)
 
 
-def test_what_is_no_address_is_refused_unrepeated() -> None:
+def test_a_malformed_address_is_refused_and_not_repeated() -> None:
     nowhere = ["", "s3cret", "ftp://host/s3cret", "http://", "https:///s3cret", "http://h:port"]
     for url in (*nowhere, "http://[::1"):
         with pytest.raises(ConfigError, match="is no http address") as caught:
@@ -173,7 +173,7 @@ def test_what_is_no_address_is_refused_unrepeated() -> None:
         assert "s3cret" not in "".join(traceback.format_exception(caught.value))
 
 
-async def test_a_certificate_is_taken_only_where_somebody_vouches_for_it(
+async def test_a_certificate_must_be_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with PostServer(tls=True) as server:

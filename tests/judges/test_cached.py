@@ -279,31 +279,6 @@ async def test_groups_are_asked_and_stored_one_after_the_other() -> None:
     assert (again.outcomes, again.calls) == (judgment.outcomes, (HIT, HIT))
 
 
-class Quota(Inner):
-    """Has an end."""
-
-    left = 1
-
-    async def judge(self, request: JudgeRequest) -> Judgment:
-        if not self.left:
-            raise JudgeUnavailable("quota")
-        self.left -= 1
-        return await super().judge(request)
-
-
-async def test_what_earlier_groups_gave_is_kept_where_a_later_one_fails() -> None:
-    store = FakeStore()
-    inner = Quota(FULL)
-    judge = CachedJudge(inner, store, URL, group=1)
-    with pytest.raises(JudgeUnavailable):
-        await judge.judge(asked())
-    inner.left = 2
-    judgment = await judge.judge(asked())
-    assert inner.asked == [(0,), (1,), (2,)], "nothing is asked twice"
-    assert judgment.calls == (HIT, CALL, CALL)
-    assert (await judge.judge(asked())).calls == (HIT, HIT, HIT)
-
-
 async def test_a_verdict_keeps_the_signature_it_was_made_under() -> None:
     store = FakeStore()
     one = verdict().model_copy(update={"signature": "llm:m|served:m-1"})
@@ -381,10 +356,6 @@ def test_the_model_that_the_server_named_is_no_part_of_it() -> None:
 def test_texts_count_as_a_model_is_shown_them() -> None:
     assert key(about("甲b<")) != KEY
     assert key(about(("甲", "b", "[INST]"))) == key(about(("甲", "b", "［INST\u2060]")))
-
-
-def test_each_group_has_a_row_of_its_own() -> None:
-    assert list(row_keys(about(), 1, SIGNATURE, SERVER).values()) == [(0,), (1,)]
 
 
 positions = st.integers(0, 1)

@@ -46,7 +46,7 @@ ORDER = ("full", "unscored", "contradicted", "partial", "none", "no_claim")
 """The first that any window gives holds."""
 
 
-def test_the_first_that_holds_decides_wherever_it_stands() -> None:
+def test_the_first_rule_that_holds_decides() -> None:
     wrong = []
     for count in (1, 2, 3, 4):
         for words in product(ORDER, repeat=count):
@@ -65,7 +65,7 @@ BEST: list[tuple[list[str | None], str | None]] = [
 ]
 
 
-def test_cited_support_is_the_best_of_the_windows_that_hold_a_cited_chunk() -> None:
+def test_cited_support_is_the_best_of_the_windows_with_a_cited_chunk() -> None:
     for cited, best in BEST:
         windows = [verdict("full", each) for each in cited]
         holding = [True] * len(cited) + [False, False]
@@ -93,7 +93,7 @@ CITED: dict[tuple[tuple[str, str | None], ...], str] = {
 }
 
 
-def test_a_full_does_not_hide_that_what_is_cited_was_not_judged() -> None:
+def test_an_unscored_window_with_a_cited_chunk_comes_before_full() -> None:
     wrong = []
     for windows, merged in CITED.items():
         for order in permutations(windows):
@@ -126,7 +126,7 @@ class InTurn:
         return self.judgments.pop(0)
 
 
-async def test_what_fits_is_one_request_unchanged() -> None:
+async def test_short_evidence_is_one_unchanged_request() -> None:
     for count in (0, 1, 10):
         # Ten chunks of ten tokens: 100, the limit.
         whole = asked(["说" * 10] * count, {0: (0,)} if count else {})
@@ -136,7 +136,7 @@ async def test_what_fits_is_one_request_unchanged() -> None:
         assert len(judgment.outcomes) == 2
 
 
-async def test_what_does_not_fit_is_packed_in_order() -> None:
+async def test_long_evidence_is_packed_in_order() -> None:
     sizes = [60, 40, 30, 80, 10, 10, 90, 20]
     whole = asked([str(i) + "说" * (size - 1) for i, size in enumerate(sizes)])
     inner = always()

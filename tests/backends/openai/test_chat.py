@@ -17,7 +17,7 @@ URL = "http://h/v1"
 # Options: what is asked for, and what is remembered.
 
 
-def test_the_shape_is_asked_for_ever_less_strictly(question: ChatRequest) -> None:
+def test_the_response_format_steps_down(question: ChatRequest) -> None:
     schema: JsonValue = dict(question.reply_schema)
     shapes = []
     settled: Capabilities | None = Capabilities()
@@ -44,7 +44,7 @@ SIGNATURES = [
         Capabilities(response_format="json_object+schema", seed=False),
         "json_object+schema|t:0|seed:none|max_tokens",
     ),
-    # What the user adds wins; `printf '{"top_k": 1}' | sha256sum` begins so.
+    # Fields of the user override others; `printf '{"top_k": 1}' | sha256sum` begins so.
     (
         Capabilities(extra={"temperature": 0.6, "seed": "a|b", "top_k": 1}),
         "json_schema|t:0.6|seed:a/b|max_tokens|body:d22e66c0",
@@ -56,12 +56,12 @@ SIGNATURES = [
 ]
 
 
-def test_the_signature_holds_what_was_settled() -> None:
+def test_the_signature_names_the_options() -> None:
     found = [settled.signature("m", "h:1") for settled, _ in SIGNATURES]
     assert found == [f"llm:m@h:1|{parts}" for _, parts in SIGNATURES]
 
 
-async def test_what_was_settled_is_remembered_for_its_server_and_model_alone() -> None:
+async def test_options_are_remembered_by_server_and_model() -> None:
     memory = FakeStore()
     settled = Capabilities(seed=False, served="x")
     await remember(memory, URL, "m", settled)
@@ -72,7 +72,7 @@ async def test_what_was_settled_is_remembered_for_its_server_and_model_alone() -
     assert await recall(memory, "http://i/v1", "m") is None
     await remember(memory, URL, "m", None)
     assert await recall(memory, URL, "m") is None
-    # What a server takes may depend on what else it is sent.
+    # The accepted options may depend on additional fields.
     thinking = Capabilities(extra={"a": 1, "b": 2}, temperature=False)
     await remember(memory, URL, "m", thinking, thinking)
     assert await recall(memory, URL, "m") is None
@@ -81,7 +81,7 @@ async def test_what_was_settled_is_remembered_for_its_server_and_model_alone() -
     assert again == thinking.model_copy(update={"remembered": True})
 
 
-async def test_what_cannot_be_read_is_not_remembered() -> None:
+async def test_malformed_options_are_not_remembered() -> None:
     for text in ("", "{", "[]", '{"temperature": "odd"}', '{"of": "tomorrow"}'):
         memory = FakeStore()
         await remember(memory, URL, "m", Capabilities())
@@ -127,7 +127,7 @@ ENDS: list[tuple[JsonValue, JsonValue, str, str]] = [
         "stop",
     ),
     ({"content": ["odd", {"type": "text", "text": 3}]}, ["odd"], "", "stop"),
-    # Thoughts beside the reply are none of it; without one they show what there was.
+    # Thoughts are no part of a reply; without a reply they are shown.
     ({"content": "{}", "reasoning_content": "Hm."}, "stop", "{}", "stop"),
     ({"content": "", "reasoning_content": "Hm, {s1}"}, "length", "<think>Hm, {s1}", "length"),
     ({"content": None, "reasoning": "Hm."}, "stop", "<think>Hm.", "stop"),
@@ -137,7 +137,7 @@ ENDS: list[tuple[JsonValue, JsonValue, str, str]] = [
 ]
 
 
-def test_how_it_ended() -> None:
+def test_the_reason_for_the_end_of_a_reply() -> None:
     wrong = []
     for message, finish, text, ended in ENDS:
         read = read_completion(body(message, finish))
@@ -146,9 +146,9 @@ def test_how_it_ended() -> None:
     assert wrong == []
 
 
-def test_what_a_model_thinks_is_paid_for() -> None:
-    # Completion, prompt and total as OpenAI (thoughts among the first), xAI and Gemini (in the
-    # total alone) count them; then a total that is none.
+def test_thinking_tokens_are_counted() -> None:
+    # Completion, prompt and total as counted by OpenAI (with thoughts in the completion), xAI and
+    # Gemini (only in the total); then an implausible total.
     for completion, prompt, total, spent in (
         (500, 100, 600, 500),
         (50, 100, 600, 500),
@@ -165,7 +165,7 @@ def test_what_a_model_thinks_is_paid_for() -> None:
         assert read_completion(body({"content": "x"}, usage=usage)).reply_tokens == spent
 
 
-def test_an_odd_count_is_no_count() -> None:
+def test_a_malformed_count_is_ignored() -> None:
     odd: list[JsonValue] = [None, {}, [], "x", {"prompt_tokens": None, "completion_tokens": -1}]
     for usage in odd:
         read = read_completion(body({"content": "x"}, usage=usage))
@@ -192,7 +192,7 @@ NO_REPLIES = [
 ]
 
 
-def test_what_holds_no_reply_is_refused() -> None:
+def test_a_body_without_a_reply_is_an_error() -> None:
     for broken in NO_REPLIES:
         with pytest.raises(ValueError, match=r"no choice|line 1|nested"):
             read_completion(broken)
@@ -211,7 +211,7 @@ ANYTHING = st.recursive(
     ANYTHING,
     ANYTHING,
 )
-def test_any_message_is_a_reply_and_any_other_is_none(
+def test_only_a_body_with_a_message_is_a_reply(
     message: JsonValue, finish: JsonValue, usage: JsonValue, model: JsonValue
 ) -> None:
     given_body = body(message, finish, usage, model)

@@ -36,7 +36,7 @@ Ask = Callable[..., Exchange[str]]
 
 @pytest.fixture
 def ask(key: str, quick: Policy) -> Ask:
-    """One request from a loop of its own."""
+    """Make one request in a new event loop."""
 
     def asked(url: str, patience: float | None = None) -> Exchange[str]:
         async def main() -> Exchange[str]:
@@ -79,7 +79,7 @@ Sent = Callable[..., Awaitable[Exchange[str]]]
 
 @pytest.fixture
 def sent(key: str, quick: Policy) -> Sent:
-    """What becomes of one request that is answered so; the reply's body as it is handed on."""
+    """Make one request that is answered with these bytes; return the body or the failure."""
 
     async def send(
         *parts: bytes, endless: bool = False, attempts: int = 1, key: str = key
@@ -98,7 +98,7 @@ def page(body: bytes, *headers: bytes) -> bytes:
     return b"\r\n".join((b"HTTP/1.1 200 OK", length, *headers, b"", body))
 
 
-# What no HTTP server should say, and what the request then counts as.
+# Malformed responses, and the reason of the failure.
 WIRE = {
     "no HTTP": (b"HTTQ/1.1 200 OK\r\n\r\n", "server_error"),
     "no text": (b"HTTP/1.1 2\xff0 OK\r\nContent-Length: 2\r\n\r\n{}", "server_error"),
@@ -127,7 +127,7 @@ WIRE = {
 }
 
 
-async def test_whatever_comes_over_the_wire_is_a_value_and_tried_again(sent: Sent) -> None:
+async def test_malformed_responses_are_failures_and_retried(sent: Sent) -> None:
     found = {}
     for name, (parts, _) in WIRE.items():
         exchange = await sent(parts, attempts=3)
@@ -137,14 +137,14 @@ async def test_whatever_comes_over_the_wire_is_a_value_and_tried_again(sent: Sen
     assert found == {name: (reason, 2) for name, (_, reason) in WIRE.items()}
 
 
-def test_nobody_there(ask: Ask) -> None:
+def test_a_refused_connection(ask: Ask) -> None:
     for url in (refused_url(), "http://nowhere.invalid/v1"):
         exchange = ask(url)
         assert (reason(exchange), exchange.retries) == ("connection", 2)
 
 
 @pytest.mark.parametrize("answer", [Hang(), Trickle(0.004), too_many("60")])
-async def test_cancelling_goes_through(key: str, quick: Policy, answer: Answer) -> None:
+async def test_a_request_can_be_cancelled(key: str, quick: Policy, answer: Answer) -> None:
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
 
     def script(_: Asked) -> Answer:
@@ -173,7 +173,7 @@ async def test_many_requests_are_in_flight_at_once(key: str, quick: Policy) -> N
         async with Connection(server.base_url, key, policy=quick) as connection:
             asked = [connection.ask("/chat/completions", BODY, words) for _ in range(300)]
             tasks = [asyncio.create_task(each) for each in asked]
-            # Nobody is answered: at the transport's own limit of 100 the last would never arrive.
+            # No request is answered: with the transport's limit of 100 the last would never arrive.
             await arrived.wait()
             for task in tasks:
                 task.cancel()
@@ -198,7 +198,7 @@ NO_PLACES = [
 ]
 
 
-def test_where_the_server_is() -> None:
+def test_the_host_and_the_base_url() -> None:
     servers = [Connection(url, "") for url in PLACES]
     assert [(server.host, server.base_url) for server in servers] == list(PLACES.values())
     for url in NO_PLACES:
@@ -230,7 +230,7 @@ TOLD = {
 }
 
 
-async def test_openai_alone_learns_whose_account_it_is(
+async def test_account_headers_are_sent_to_openai_only(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in ACCOUNT.items():
@@ -241,7 +241,7 @@ async def test_openai_alone_learns_whose_account_it_is(
     (asked,) = server.requests
     assert asked.headers["Authorization"] == f"Bearer {key}"
     assert "zebra" not in str(asked.headers).lower()
-    # Nobody on this machine can pass for OpenAI: what it would be told is all there is to see.
+    # No server on this machine is OpenAI, so the headers of the client are compared.
     told = {url: Server(url, key).open(1).default_headers for url in TOLD}
     names = ("OpenAI-Organization", "OpenAI-Project", "X-Team")
     found = {url: [str(headers.get(name)) for name in names] for url, headers in told.items()}
@@ -250,7 +250,7 @@ async def test_openai_alone_learns_whose_account_it_is(
     assert not any("zebra" in str(found[url]) for url in TOLD if not TOLD[url])
 
 
-def test_what_the_judged_texts_say_as_well_is_no_secret(key: str) -> None:
+def test_a_word_of_the_judged_texts_is_no_secret(key: str) -> None:
     server = Server("https://h.example/v1", key, {"X-B": "Bearer other-zebra"})
     secrets = (key, "Bearer other-zebra", "other-zebra")
     assert [server.hide(secret) for secret in secrets] == ["[key]", "[key]", "[key]"]
@@ -261,7 +261,7 @@ PASSWORD = "hunter2hunter2"  # noqa: S105  no secret of anybody's
 NO_PROXIES = ("gopher://u:{}@h", "http://u:{}@h:port", "http://u:{}@[::1", "\x01{}")
 
 
-def test_a_proxy_that_is_none_is_named_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_malformed_proxy_is_reported_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     for form in NO_PROXIES:
         monkeypatch.setenv("ALL_PROXY", form.format(PASSWORD))
         with pytest.raises(ConfigError, match=r"^a proxy in the environment") as none:
@@ -272,7 +272,7 @@ def test_a_proxy_that_is_none_is_named_and_not_repeated(monkeypatch: pytest.Monk
         Server("http://h.example/v1").open(1)
 
 
-async def test_no_proxy_leads_to_this_machine(
+async def test_proxies_are_not_used_for_this_machine(
     key: str, quick: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
@@ -284,7 +284,7 @@ async def test_no_proxy_leads_to_this_machine(
 
 
 @pytest.mark.filterwarnings("ignore:(BasicAuth|The .proxy_auth.):DeprecationWarning")  # of the SDK
-async def test_a_proxy_learns_its_own_password_and_no_key(
+async def test_a_proxy_gets_its_own_password_and_no_key(
     key: str, quick: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heads: list[str] = []
@@ -317,7 +317,7 @@ async def test_a_proxy_learns_its_own_password_and_no_key(
 # Bodies.
 
 
-async def test_the_key_is_blotted_out_of_a_body_even_across_two_parts(key: str, sent: Sent) -> None:
+async def test_the_key_is_removed_from_a_body(key: str, sent: Sent) -> None:
     whole = page(f'{{"a": "{key}好"}}'.encode())
     middle = len(whole) - 15
     exchange = await sent(whole[:middle], whole[middle:])
@@ -369,12 +369,9 @@ ENDS: list[tuple[tuple[str | Failure, ...], float | None, tuple[str | Failure, i
 ]
 
 
-async def test_how_long_a_request_is_persisted_in(quick: Policy) -> None:
+async def test_the_attempts_of_a_request(quick: Policy) -> None:
     for outcomes, patience, ended in ENDS:
         attempts = Attempts(*outcomes)
         deadline = None if patience is None else now() + patience
         assert await quick.persist(attempts, deadline) == ended
         assert len(attempts.ends) == ended[1] + 1
-
-
-# The first question.

@@ -38,7 +38,7 @@ STATUSES: list[tuple[int, dict[str, JsonValue], str, bool]] = [
 ]
 
 
-def test_what_a_status_means() -> None:
+def test_the_reason_of_a_status() -> None:
     wrong = []
     for code, error, reason, again in STATUSES:
         failure = from_refusal(read({"error": error}, code))
@@ -55,7 +55,7 @@ BROKEN = {
 }
 
 
-def test_a_broken_reply_says_what_came_instead() -> None:
+def test_a_body_without_a_reply_is_quoted() -> None:
     for body, said in BROKEN.items():
         failure = broken(200, body)
         assert (failure.reason, failure.again) == ("server_error", True)
@@ -89,12 +89,12 @@ BODIES: list[tuple[JsonValue, str]] = [
 ]
 
 
-def test_the_words_are_found_in_the_shapes_that_servers_use() -> None:
+def test_messages_are_read_in_the_shapes_of_known_servers() -> None:
     found = [(body, read(body).message) for body, _ in BODIES]
     assert found == BODIES
 
 
-def test_codes_are_the_error_s_its_type_s_and_the_inner_one() -> None:
+def test_codes_include_the_type_and_the_inner_error() -> None:
     inner: JsonValue = {"code": "ResponsibleAIPolicyViolation"}
     error: JsonValue = {
         "code": "content_filter",
@@ -127,7 +127,7 @@ WAITING: list[tuple[dict[str, str], float | None]] = [
 ]
 
 
-def test_how_long_to_wait() -> None:
+def test_the_requested_wait() -> None:
     found = [(each, read("x", 429, each).wait) for each, _ in WAITING]
     assert found == WAITING
     # google.rpc.RetryInfo: a duration as protobuf writes it in JSON.
@@ -163,13 +163,13 @@ ABOUT: list[tuple[dict[str, JsonValue], str | None]] = [
     ({"message": "Extra inputs: json_schema"}, "response_format"),
     ({"message": "something else went wrong"}, None),
     ({"message": "max_tokens_per_day is reached"}, None),
-    # So far behind, it is an echo of the request.
+    # At the end of a long message it is an echo of the request.
     ({"message": "bad input: " + "x" * 400 + " temperature"}, None),
     ({"detail": [{"loc": ["body", "seed"], "msg": "Extra", "input": "temperature"}]}, "seed"),
 ]
 
 
-def test_the_field_an_error_is_about() -> None:
+def test_the_field_that_an_error_is_about() -> None:
     wrong = []
     for error, field in ABOUT:
         body: JsonValue = error if "detail" in error else {"error": error}

@@ -20,7 +20,7 @@ KEY = "sk-secret-0123456789"
 COMPLETION: dict[str, JsonValue] = {"choices": [{"message": {"content": "{}"}}]}
 
 
-# What a server takes.
+# The options of a server.
 
 SCHEMA: dict[str, JsonValue] = {"type": "object", "properties": {"verdicts": {"type": "array"}}}
 
@@ -62,7 +62,7 @@ LIMIT = refuses(
 )
 
 
-def test_a_server_that_takes_everything_is_asked_once(probe: Settle) -> None:
+def test_a_server_that_accepts_everything_is_probed_once(probe: Settle) -> None:
     with JudgeServer(fine) as server:
         assert probe(server.base_url) == Capabilities(served="m")
     (asked,) = server.requests
@@ -76,7 +76,7 @@ def test_a_server_that_takes_everything_is_asked_once(probe: Settle) -> None:
     assert "JSON" in asked.user
 
 
-def test_it_steps_down_to_what_is_taken(probe: Settle) -> None:
+def test_the_probe_steps_down_to_the_accepted_options(probe: Settle) -> None:
     refused = {
         "max_tokens": LIMIT,
         "temperature": TEMPERATURE,
@@ -100,7 +100,7 @@ def test_it_steps_down_to_what_is_taken(probe: Settle) -> None:
         assert probe(server.base_url).response_format == "json_object"
 
 
-def test_a_model_that_thinks_beyond_the_limit_has_taken_the_options(probe: Settle) -> None:
+def test_a_model_that_reaches_the_limit_has_accepted_the_options(probe: Settle) -> None:
     cut = refuses(
         "Could not finish the message because max_tokens or model output limit was reached."
     )
@@ -121,7 +121,7 @@ REFUSALS: dict[str, Answer] = {
 }
 
 
-def test_a_refusal_that_no_option_explains_ends_it(probe: Settle) -> None:
+def test_a_refusal_that_no_option_explains_ends_the_probe(probe: Settle) -> None:
     steps = ("--base-url", "OPENAI_API_KEY", "the server has trouble of its own")
     for said, answer in REFUSALS.items():
         memory = FakeStore()
@@ -135,7 +135,7 @@ def test_a_refusal_that_no_option_explains_ends_it(probe: Settle) -> None:
         assert not memory.texts
 
 
-def test_who_does_not_answer_is_asked_three_times_and_it_is_said_once(
+def test_a_silent_server_is_asked_three_times_with_one_message(
     probe: Settle, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "judge")
@@ -169,7 +169,7 @@ def run(
 
 
 def known(memory: FakeStore, url: str) -> Capabilities | None:
-    """What the next run starts from."""
+    """Return the options that the next run starts from."""
     found = asyncio.run(recall(memory, url, "m"))
     return found and found.model_copy(update={"remembered": False})
 
@@ -202,7 +202,7 @@ def test_a_failure_is_a_value(question: ChatRequest) -> None:
         assert failure.seconds > 0
 
 
-def test_nothing_steps_down_in_the_middle_of_a_run(question: ChatRequest) -> None:
+def test_options_do_not_step_down_during_a_run(question: ChatRequest) -> None:
     for param, message in (
         ("temperature", "no"),
         ("response_format.type", "no"),
@@ -223,7 +223,7 @@ def test_nothing_steps_down_in_the_middle_of_a_run(question: ChatRequest) -> Non
 
 
 @pytest.mark.parametrize("code", [400, 422])
-def test_a_message_that_may_quote_what_is_judged_stops_nobody(
+def test_a_message_that_may_quote_judged_text_does_not_end_the_run(
     question: ChatRequest, code: int
 ) -> None:
     async def use(model: ChatModel, _: Connection) -> object:
@@ -244,7 +244,7 @@ def test_a_message_that_may_quote_what_is_judged_stops_nobody(
     assert isinstance(reply, ChatReply)
 
 
-def test_another_model_behind_the_name_is_told_and_remembered(
+def test_a_change_of_the_serving_model_is_reported_and_remembered(
     question: ChatRequest, caplog: pytest.LogCaptureFixture
 ) -> None:
     signatures = []
@@ -273,7 +273,7 @@ def test_another_model_behind_the_name_is_told_and_remembered(
 
 
 @pytest.mark.parametrize(("counted", "warned"), [(499, 1), (500, 0), (0, 0)])
-def test_a_prompt_that_seems_cut_is_told_once(
+def test_a_prompt_that_seems_cut_is_reported_once(
     question: ChatRequest, caplog: pytest.LogCaptureFixture, counted: int, warned: int
 ) -> None:
     usage: JsonValue = {"prompt_tokens": counted, "completion_tokens": 1}

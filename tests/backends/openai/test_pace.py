@@ -106,7 +106,7 @@ async def send(
     count: int,
     read: Callable[[str], object] = str,
 ) -> list[object]:
-    """The outcomes of so many requests that are sent at once."""
+    """Send `count` requests at once, and return their outcomes."""
     policy = Policy(timeout=5.0, attempts=3, first_wait=0.02, longest_wait=0.05)
     async with Connection(server.base_url, "", policy=policy, pace=pace) as connection:
         soon = asyncio.get_running_loop().time() + 20

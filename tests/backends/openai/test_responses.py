@@ -47,7 +47,7 @@ def says(text: str) -> dict[str, JsonValue]:
     return {"type": "output_text", "text": text, "annotations": []}
 
 
-def test_a_run_asks_there_and_its_verdicts_and_signature_are_its_own() -> None:
+def test_a_run_at_responses_has_its_own_verdicts_and_signature() -> None:
     with JudgeServer() as server:
         ran = score(server)
         older = judge("score", "samples.jsonl", "-o", "older", *server.words)
@@ -122,7 +122,7 @@ def body(status: JsonValue, details: JsonValue, output: JsonValue) -> str:
     return json.dumps({"object": "response", "model": "m", "usage": usage, **named})
 
 
-def test_what_a_response_says() -> None:
+def test_the_reply_in_a_response() -> None:
     for status, details, output, text, finish in READ:
         read = read_completion(body(status, details, output))
         assert (read.text, read.finish, read.model) == (text, finish, "m"), output
@@ -160,7 +160,7 @@ TROUBLES: list[tuple[Answer | Script, str]] = [
 
 
 # Nine runs, so that all of them take over a second.
-def test_what_goes_wrong_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_have_their_own_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_ATTEMPTS", "1")
     for trouble, reason in TROUBLES:
         with JudgeServer(calls(trouble)) as server:
@@ -170,7 +170,7 @@ def test_what_goes_wrong_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
         assert {str(getattr(each, "reason", "")) for each in outcomes()} == {reason}, trouble
 
 
-def test_it_steps_down_and_leaves_room_for_thoughts() -> None:
+def test_the_probe_steps_down_and_leaves_room_for_thinking() -> None:
     refused = {
         "json_schema": error(400, "Not supported with this model.", "text.format"),
         "json_object": error(400, "Invalid value: 'text.format.type' is no type."),
@@ -178,7 +178,7 @@ def test_it_steps_down_and_leaves_room_for_thoughts() -> None:
     }
 
     def thinks(asked: Asked) -> Answer:
-        # What it thinks takes 4 000 tokens of the limit.
+        # Thinking takes 4 000 tokens of the limit.
         limit = asked.body["max_output_tokens"]
         assert isinstance(limit, int)
         return right(asked) if asked.is_probe or limit > 4_000 else cut(asked)
@@ -200,7 +200,7 @@ def test_it_steps_down_and_leaves_room_for_thoughts() -> None:
     )
 
 
-def test_what_cannot_be_is_one_line_with_what_to_do() -> None:
+def test_errors_are_one_line_with_the_next_step() -> None:
     rows: list[tuple[Script, tuple[str, ...], str]] = [
         (lambda _: Status(404, {"error": "Not Found"}), (), "or leave --endpoint responses out"),
         (
@@ -218,7 +218,7 @@ def test_what_cannot_be_is_one_line_with_what_to_do() -> None:
         assert said in ran.err
 
 
-def test_batches_are_of_that_endpoint_and_a_dry_run_knows_it() -> None:
+def test_batches_and_dry_runs_use_the_endpoint() -> None:
     with BatchProvider() as server:
         dry = judge("score", "samples.jsonl", "--dry-run", *server.words, *THERE)
         assert (dry.code, server.calls) == (0, 0), dry

@@ -75,19 +75,19 @@ async def test_one_call_judges_up_to_sixteen_sentences() -> None:
     assert judgment.flags == ()
 
 
-async def test_missing_double_and_unknown_ids_are_asked_again_alone() -> None:
+async def test_missing_double_and_unknown_ids_are_requested_again() -> None:
     model = FakeModel(
         [saying(("s1", "full"), ("s2", "full"), ("s2", "none"), ("s9", "full")), right]
     )
     judgment = await PromptedJudge(model, PROMPT).judge(asked())
     assert fates(judgment) == ["full"] * 3
     assert [ids(chat) for chat in model.requests] == [["s1", "s2", "s3"], ["s2", "s3"]]
-    # What was said twice is told: at temperature 0 the same words would bring the same reply.
+    # The fault is named: at temperature 0 an equal request would bring an equal reply.
     assert "s2: more than one verdict; s3: no verdict" in model.requests[1].user
     assert [reply.sentences for reply in judgment.replies] == [(0,), (1, 2)]
 
 
-async def test_what_is_missing_three_times_is_missing() -> None:
+async def test_a_sentence_is_missing_after_three_replies() -> None:
     model = FakeModel([saying(("s1", "full"))])
     judgment = await PromptedJudge(model, PROMPT).judge(asked(2))
     assert fates(judgment) == ["full", "missing"]
@@ -116,7 +116,7 @@ async def test_a_faulty_reply_is_asked_again_once_with_its_fault() -> None:
         assert fault.split(": ", 1)[1] in outcome.detail
 
 
-async def test_a_cut_reply_is_asked_in_halves_and_none_of_it_is_believed() -> None:
+async def test_a_cut_reply_is_requested_in_halves_and_ignored() -> None:
     def script(chat: ChatRequest) -> ChatReply | str:
         return right(chat) if len(ids(chat)) <= 2 else finished(right(chat), "length")
 
@@ -202,7 +202,7 @@ async def test_a_refused_or_filtered_reply_is_not_asked_again() -> None:
         assert (len(model.requests), judgment.replies) == (1, ())
 
 
-async def test_a_failure_is_that_of_its_call_and_of_no_other() -> None:
+async def test_a_failure_concerns_its_own_call_only() -> None:
     for reason in UnscoredReason:
         failure = ChatFailure(reason=reason, detail="what\nhappened", seconds=2.0, retries=3)
         model = FakeModel([failure, right])
@@ -233,7 +233,7 @@ async def test_the_deadline_is_for_all_calls_together() -> None:
     assert outcome.detail == "the time for this answer was up; see --deadline"
 
 
-def test_the_signature_says_who_was_asked_in_which_words() -> None:
+def test_the_signature_names_model_and_prompt() -> None:
     for model, edition, signature in (
         (
             "llm:m@host:8000|served:m-1|json_schema|t:0|seed:7",
@@ -246,7 +246,7 @@ def test_the_signature_says_who_was_asked_in_which_words() -> None:
         assert judge.signature == signature.format(PROMPT.reference)
 
 
-async def test_a_verdict_bears_the_signature_of_the_model_that_gave_it() -> None:
+async def test_a_verdict_has_the_signature_of_its_model() -> None:
     """A gateway may send the second call to another model, and the reply says so."""
 
     def moved(chat: ChatRequest) -> str:

@@ -60,7 +60,7 @@ Hello!
 Judge these sentences: s1, s3"""
 
 
-def test_a_request_reads_like_this() -> None:
+def test_the_text_of_a_request() -> None:
     mixed = asked(
         ["It is ten euros [1].", "Hello!", "费用为十元。"],
         ["The fee is ten euros.", "费用为十元。\n另计税。", "Closed on $code Fridays."],
@@ -75,7 +75,7 @@ def test_a_request_reads_like_this() -> None:
     assert "secret" not in chat.user
 
 
-def test_faults_are_named_behind_the_last_line() -> None:
+def test_faults_are_named_after_the_last_line() -> None:
     plainly = asked(["It is ten."])
     first = render(plainly, PROMPT).user
     again = render(plainly, PROMPT, faults="s1: support is '</answer>'").user
@@ -85,7 +85,7 @@ def test_faults_are_named_behind_the_last_line() -> None:
     assert "[/INST]" not in again
 
 
-def test_the_code_is_of_all_material_and_nothing_else() -> None:
+def test_the_code_depends_on_the_material_only() -> None:
     codes = [
         code_of(render(each, PROMPT).user)
         for each in (
@@ -102,7 +102,7 @@ def test_the_code_is_of_all_material_and_nothing_else() -> None:
     assert len(set(codes)) == 5
 
 
-def test_of_a_long_answer_only_what_is_near_is_shown() -> None:
+def test_a_long_answer_is_shown_around_the_asked_sentences() -> None:
     # 100 sentences of 50 tokens: 5 000.
     texts = [f"Sentence {i:03d} {'说' * 47}" for i in range(100)]
     user = plain(render(asked(texts, ask=[5, 40, 45]), PROMPT).user)
@@ -139,7 +139,7 @@ TAGS = [
 ]
 
 
-def test_what_looks_like_a_tag_is_neutralised_and_nothing_else() -> None:
+def test_only_texts_that_look_like_tags_are_changed() -> None:
     for text, sent in TAGS:
         chat = render(asked([text], [text], query=text), PROMPT)
         assert chat.user.count(sent) >= 3, text

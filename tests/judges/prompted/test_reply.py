@@ -40,7 +40,7 @@ VALUES: list[tuple[str, list[object]]] = [
 
 
 @pytest.mark.parametrize(("text", "values"), VALUES)
-def test_values_are_found_in_whatever_stands_around_them(text: str, values: list[object]) -> None:
+def test_values_are_found_within_prose(text: str, values: list[object]) -> None:
     assert find_values(text) == values
 
 
@@ -59,9 +59,7 @@ prose = st.text(st.characters(exclude_characters='{}[]"<>', exclude_categories=[
 @pytest.mark.no_cover
 @settings(deadline=None)
 @given(st.lists(st.tuples(prose, json_objects, st.booleans()), min_size=1, max_size=4), prose)
-def test_whatever_json_there_is_comes_back(
-    parts: list[tuple[str, dict[str, object], bool]], last: str
-) -> None:
+def test_any_json_is_found(parts: list[tuple[str, dict[str, object], bool]], last: str) -> None:
     text = "".join(
         before + json.dumps(value, ensure_ascii=ascii_only) for before, value, ascii_only in parts
     )
@@ -97,7 +95,7 @@ def one(given: Mapping[str, object], *cited: int) -> Verdict:
     return parsed.verdicts[0]
 
 
-def test_a_right_reply_is_read_whole() -> None:
+def test_a_correct_reply() -> None:
     text = reply(
         {
             "id": "s1",
@@ -158,7 +156,7 @@ UNREADABLE = [
 ]
 
 
-def test_every_tolerated_shape_and_no_other() -> None:
+def test_accepted_and_rejected_shapes() -> None:
     wrong = []
     for text in SHAPES:
         parsed = read(text, asked([0, 1]))
@@ -198,7 +196,7 @@ NO_CHUNKS: list[object] = [0, 4, -1, "0", "4"]
 NO_NUMBERS: list[object] = [1.5, "a", "1st", "²", "", [1], {}]
 GIVEN = "supporting names chunks, but support is none"
 
-# What is said of a sentence that cites chunk 2, and how the fault begins.
+# An entry on a sentence that cites chunk 2, and the beginning of the fault.
 FAULTS: Sequence[tuple[Mapping[str, object], str]] = [
     *(
         ({"support": label}, "support should be 'full', ")
@@ -242,7 +240,7 @@ FAULTS: Sequence[tuple[Mapping[str, object], str]] = [
 ]
 
 
-def test_what_cannot_be_used_is_a_fault_in_one_short_line() -> None:
+def test_a_fault_is_one_short_line() -> None:
     wrong = []
     for fields, begins in FAULTS:
         given = {"id": "s1", "support": "full", "cited_support": "full", **fields}
@@ -293,7 +291,7 @@ CITED: list[tuple[str, object, Support | None]] = [
 ]
 
 
-def test_what_the_cited_chunks_give() -> None:
+def test_the_support_by_the_cited_chunks() -> None:
     wrong = [
         (support, said)
         for support, said, cited in CITED
@@ -329,7 +327,7 @@ entries = st.fixed_dictionaries({"id": names, "support": labels})
 
 @settings(deadline=None)
 @given(st.lists(entries, max_size=5))
-def test_a_verdict_is_what_one_entry_said_and_each_sentence_has_one_fate(
+def test_each_sentence_has_exactly_one_outcome(
     said: list[dict[str, object]],
 ) -> None:
     parsed = read(reply(*said), asked([0, 1]))
@@ -357,7 +355,7 @@ def test_each_question_has_parts_of_its_own() -> None:
         (("When", "does it open?", "when does it close"), None),
         (("When does it open", "Thanks"), "no part of '(And when does it close?)'"),
         (("open? (And when",), "part 'open? (And when' holds 2 questions"),
-        # What stands within another part would count twice.
+        # A part within another part would count twice.
         (("When does it open", "it open", "close"), "part 'it open' stands within another part"),
         (("close", "When", "When"), "part 'When' stands within another part"),
     )
