@@ -19,72 +19,39 @@ Cell = str | int | float | bool | None
 Level = Literal["sentences", "answers"]
 """The unit of a row."""
 
+_CORRECTNESS: Final = ("correctness", "correctness_precision", "correctness_recall")
+_EVIDENCE: Final = ("reason", "unscored", "detail", "reference_support", "citations", "flags")
+
 COLUMNS: Final[Mapping[Level, Mapping[str, type[str | float]]]] = {
     "sentences": {
-        "qid": str,
-        "status": str,
-        "faithfulness": float,
-        "correctness": float,
-        "correctness_precision": float,
-        "correctness_recall": float,
-        "answer_relevance": float,
+        **dict.fromkeys(("qid", "status"), str),
+        **dict.fromkeys(("faithfulness", *_CORRECTNESS, "answer_relevance"), float),
         "sentence": int,
         "text": str,
-        "start": int,
-        "end": int,
+        **dict.fromkeys(("start", "end"), int),
         "kind": str,
         "judged": bool,
-        "support": str,
-        "cited_support": str,
+        **dict.fromkeys(("support", "cited_support"), str),
         "score": float,
-        "source": str,
-        "chunk_id": str,
-        "quote": str,
+        **dict.fromkeys(("source", "chunk_id", "quote"), str),
         "verified": bool,
-        "reason": str,
-        "unscored": str,
-        "detail": str,
-        "reference_support": str,
-        "citations": str,
-        "flags": str,
-        "signature": str,
+        **dict.fromkeys((*_EVIDENCE, "signature"), str),
     },
     "answers": {
-        "qid": str,
-        "status": str,
-        "faithfulness": float,
-        "faithfulness_low": float,
-        "faithfulness_high": float,
-        "faithfulness_strict": float,
-        "faithfulness_with_fallback": float,
-        "contradiction_rate": float,
-        "coverage": float,
-        "citation_validity": float,
-        "citation_validity_low": float,
-        "citation_validity_high": float,
-        "citation_recall": float,
-        **dict.fromkeys(SUPPORTING, float),
-        "correctness": float,
-        "correctness_low": float,
-        "correctness_high": float,
-        "correctness_precision": float,
-        "correctness_recall": float,
-        "answer_relevance": float,
-        "answer_relevance_low": float,
-        "answer_relevance_high": float,
-        "sentences": int,
-        "claims": int,
-        "judged": int,
-        "unscored": int,
-        "no_claim": int,
-        "unsupported": int,
-        "cell": str,
-        "flags": str,
-        "calls": int,
-        "prompt_tokens": int,
-        "reply_tokens": int,
-        "metadata": str,
-        "signature": str,
+        **dict.fromkeys(("qid", "status"), str),
+        **dict.fromkeys(("faithfulness", "faithfulness_low", "faithfulness_high"), float),
+        **dict.fromkeys(("faithfulness_strict", "faithfulness_with_fallback"), float),
+        **dict.fromkeys(("contradiction_rate", "coverage", "citation_validity"), float),
+        **dict.fromkeys(("citation_validity_low", "citation_validity_high"), float),
+        **dict.fromkeys(("citation_recall", *SUPPORTING), float),
+        **dict.fromkeys(("correctness", "correctness_low", "correctness_high"), float),
+        **dict.fromkeys((*_CORRECTNESS[1:], "answer_relevance"), float),
+        **dict.fromkeys(("answer_relevance_low", "answer_relevance_high"), float),
+        **dict.fromkeys(("sentences", "claims", "judged", "unscored"), int),
+        **dict.fromkeys(("no_claim", "unsupported"), int),
+        **dict.fromkeys(("cell", "flags"), str),
+        **dict.fromkeys(("calls", "prompt_tokens", "reply_tokens"), int),
+        **dict.fromkeys(("metadata", "signature"), str),
     },
 }
 """The keys of the rows in order, and the type of each value that is not None."""
@@ -118,6 +85,21 @@ def rows_of(result: SampleResult, level: Level) -> Iterator[dict[str, Cell]]:
     yield from _sentences(result) if level == "sentences" else (_answer(result),)
 
 
+def _shared(result: SampleResult) -> dict[str, Cell]:
+    """Return the cells that an answer and its sentences share."""
+    found, related = result.correctness, result.answer_relevance
+    return {
+        "qid": result.qid,
+        "status": result.status.value,
+        "faithfulness": result.scores.faithfulness,
+        "correctness": found.f1 if found else None,
+        "correctness_precision": found.precision if found else None,
+        "correctness_recall": found.recall if found else None,
+        "answer_relevance": related.score if related else None,
+        "signature": result.signature,
+    }
+
+
 def _answer(result: SampleResult) -> dict[str, Cell]:
     scores, found, related = result.scores, result.correctness, result.answer_relevance
     bounds = {
@@ -126,54 +108,41 @@ def _answer(result: SampleResult) -> dict[str, Cell]:
         "correctness": found.f1_bounds if found else None,
         "answer_relevance": related.bounds if related else None,
     }
+    calls = [call for call in result.calls if not call.cached]
     own: dict[str, Cell] = {
-        "qid": result.qid,
-        "status": result.status.value,
+        **_shared(result),
         **{f"{name}_low": both and both[0] for name, both in bounds.items()},
         **{f"{name}_high": both and both[1] for name, both in bounds.items()},
-        "correctness": found.f1 if found else None,
-        "correctness_precision": found.precision if found else None,
-        "correctness_recall": found.recall if found else None,
-        "answer_relevance": related.score if related else None,
         "sentences": len(result.sentences),
         "unsupported": len(scores.unsupported),
         "cell": ",".join(result.cell.words) if result.cell else None,
         "flags": " ".join(sorted({flag.name.value for flag in result.flags})),
-        "calls": sum(not call.cached for call in result.calls),
-        "prompt_tokens": sum(call.prompt_tokens for call in result.calls if not call.cached),
-        "reply_tokens": sum(call.reply_tokens for call in result.calls if not call.cached),
+        "calls": len(calls),
+        "prompt_tokens": sum(call.prompt_tokens for call in calls),
+        "reply_tokens": sum(call.reply_tokens for call in calls),
         "metadata": json.dumps(result.metadata, ensure_ascii=False),
-        "signature": result.signature,
+        **scores.citation_support,
     }
-    own |= scores.citation_support
-    columns = COLUMNS["answers"]
-    return {name: own.get(name, getattr(scores, name, None)) for name in columns}
+    return {name: own.get(name, getattr(scores, name, None)) for name in COLUMNS["answers"]}
 
 
 def _sentences(result: SampleResult) -> Iterator[dict[str, Cell]]:
-    citations: defaultdict[int, list[str]] = defaultdict(list)
+    citations = defaultdict[int, list[str]](list)
     for citation in result.citations:
         status = f"={citation.status.value}" if citation.status else ""
         citations[citation.sentence].append(citation.marker + status)
-    flags: defaultdict[int | None, list[str]] = defaultdict(list)
+    flags = defaultdict[int | None, list[str]](list)
     for flag in result.flags:
         flags[flag.sentence].append(flag.name.value)
-    found, related = result.correctness, result.answer_relevance
     # By sentence, the label that the run's own judge gave it against the reference.
     compared = {
         each.index: each.outcome.support.value
-        for each in (found.answer if found else ())
+        for each in (result.correctness.answer if result.correctness else ())
         if isinstance(each.outcome, Verdict) and each.outcome.fallback_from is None
     }
     for sentence in result.sentences:
-        yield {
-            "qid": result.qid,
-            "status": result.status.value,
-            "faithfulness": result.scores.faithfulness,
-            "correctness": found.f1 if found else None,
-            "correctness_precision": found.precision if found else None,
-            "correctness_recall": found.recall if found else None,
-            "answer_relevance": related.score if related else None,
+        own = {
+            **_shared(result),
             "sentence": sentence.index,
             "text": sentence.text,
             "start": sentence.start,
@@ -183,15 +152,15 @@ def _sentences(result: SampleResult) -> Iterator[dict[str, Cell]]:
             "reference_support": compared.get(sentence.index),
             "citations": " ".join(citations[sentence.index]),
             "flags": " ".join(flags[sentence.index]),
-            "signature": result.signature,
         }
+        yield {name: own[name] for name in COLUMNS["sentences"]}
 
 
 def _outcome(sentence: SentenceResult) -> dict[str, Cell]:
     outcome = sentence.outcome
     verdict = outcome if isinstance(outcome, Verdict) else None
     failure = failure_of(outcome)
-    # The first that is verified, or else the first.
+    # The first verified quote, or else the first one.
     evidence = sorted(verdict.evidence if verdict else (), key=lambda item: not item.verified)
     best = evidence[0] if evidence else None
     cited = verdict.cited_support if verdict else None
