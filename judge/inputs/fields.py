@@ -68,6 +68,8 @@ def sample_from(
         del keys["gold_answer"]
     for name in sorted(needs, key=lambda name: (name not in SCORE_NEEDS, name)):
         if name not in keys and not (name == "answer" and "sentences" in keys):
+            if null := next((key for key in NAMES[name] if key in fields), None):
+                raise InputError("is null or NaN; fill it, or leave out the row", field=null)
             also = ", ".join(NAMES[name][1:])
             hint = f" (also read from: {also})" if also else ""
             step = f"; or name its path: {mapping_of(name)}" if mappable else ""

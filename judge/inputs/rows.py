@@ -436,7 +436,7 @@ def _with_chunk_columns(fields: Fields) -> Fields:
 
 
 def without_nulls(fields: Fields) -> Fields:
-    """Return the fields without nulls, at any depth.
+    """Return the fields without nulls at any depth, but for a null answer, which is an error.
 
     A column gives each of its objects all keys that any of them has.
     """
@@ -446,7 +446,11 @@ def without_nulls(fields: Fields) -> Fields:
             return {key: whole(each) for key, each in value.items() if each is not None}
         return list(map(whole, value)) if isinstance(value, list) else value
 
-    return {key: whole(value) for key, value in fields.items() if value is not None}
+    return {
+        key: whole(value)
+        for key, value in fields.items()
+        if value is not None or key in NAMES["answer"]
+    }
 
 
 def plain_fields(row: Mapping[str, Any]) -> Fields:

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
@@ -100,7 +100,9 @@ def _table() -> tuple[Shape, ...]:
             **{name: row[name] for name in _RULES if name in row},
         )
 
-    return tuple(map(shape, table["shape"]))
+    own = {name: paths_of(NAMES[name]) for name in ("answer", "chunks", "query", "gold_answer")}
+    last = Shape("our own names", own, texts, ids, marks=(own["chunks"],))
+    return (*map(shape, table["shape"]), last)
 
 
 class Reader:
@@ -133,20 +135,11 @@ class Reader:
         self._report = report
         self._reported: set[str] = set()
         self._shape: Shape | None = None
-        self._is_ours = False
 
     def sample(self, fields: Fields, line: int) -> Sample:
         """Return the sample in a row; errors as in `sample_from`."""
-        if self._is_ours or (
-            not self._mapped
-            and self._distinctive
-            and all(_has(fields, name) for name in self._distinctive)
-        ):
-            sample = self._read(fields, line)
-            self._remark_on(sample)
-            # A row without chunks does not show how others have theirs.
-            self._is_ours = self._shape is None and (self._is_ours or bool(sample.chunks))
-            return sample
+        if not self._mapped and self._distinctive and self._is_ours(fields):
+            return self._read(fields, line)
         refuse_columns(fields)
         wide = unnumbered(fields)
         shape = self._shape or self._recognised(wide)
@@ -154,14 +147,11 @@ class Reader:
             return self._read(fields, line)
         found = self._find(wide, shape)
         values = _values_of(wide, shape, found)
-        if self._shape is None and "chunks" in found and "chunks" not in self._mapped:
-            _refuse_names(values, found["chunks"][0])  # in a later row it is a short text
         self._say_shape(shape, values)
         used = [path for path, _ in found.values()]
         rest = {key: value for key, value in wide.items() if not within(key, used)}
         sample = self._read(rest | values.fields, line, values.places)
         self._shape = shape
-        self._remark_on_thoughts(sample)
         return sample
 
     def knows(self, fields: Fields) -> bool:
@@ -169,8 +159,11 @@ class Reader:
         wide = unnumbered(fields)
         if self._mapped:
             return any(first(wide, paths)[0] for paths in self._mapped.values())
-        own = all(_has(fields, name) for name in self._distinctive)
-        return own or self._recognised(wide) is not None
+        return self._is_ours(fields) or self._recognised(wide) is not None
+
+    def _is_ours(self, fields: Fields) -> bool:
+        """Return whether a row has what is needed under our own names."""
+        return all(_has(fields, name) for name in self._distinctive)
 
     def _read(self, fields: Fields, line: int, places: Mapping[str, str] | None = None) -> Sample:
         mappable = self._needs >= SCORE_NEEDS
@@ -237,20 +230,7 @@ class Reader:
             for name in _REPORTED
             if name in values.places
         )
-        self._say(f"read as {shape.name}: {', '.join(places)}")
-
-    def _remark_on(self, sample: Sample) -> None:
-        if self._report is None or not self._needs >= SCORE_NEEDS:
-            return
-        self._remark_on_thoughts(sample)
-        if not self._is_ours and (name := _name_in([each.text for each in sample.chunks])):
-            self._say(f"chunks hold names and no texts, such as {name!r} (--map chunks=PATH)")
-
-    def _remark_on_thoughts(self, sample: Sample) -> None:
-        if "</think>" in sample.answer:
-            self._say("answers hold <think>: a model's thoughts are judged as said; cut them out")
-
-    def _say(self, text: str) -> None:
+        text = f"read as {shape.name}: {', '.join(places)}"
         if self._report is not None and text not in self._reported:
             self._reported.add(text)
             self._report(text)
@@ -317,7 +297,7 @@ def _text(value: object, field: str, path: str, shape: Shape) -> object:
         ):
             text = _message_text(inner, path)
     if text is None:
-        raise InputError("is null; text is needed", field=path)
+        raise InputError("is null or NaN; fill it, or leave out the row", field=path)
     if isinstance(text, dict):
         what = f"is an object and no text; found {keys_of(text)}"
         raise InputError(f"{what}; name the path of its text: {mapping_of(field)}", field=path)
@@ -352,7 +332,9 @@ def _owners(fields: Fields, path: str, shape: Shape) -> list[Any]:
     """Return the objects that hold the texts and have ids: in `docs[].body`, the `docs`."""
     steps = next((steps for each, steps in shape.paths["chunks"] if each == path), ())
     lists = [n for n, step in enumerate(steps) if step is None or isinstance(step, tuple)]
-    found = at(fields, steps[: lists[-1] + 1]) if lists else None
+    if not lists or any(isinstance(step, int) for step in steps[lists[-1] :]):
+        return []  # `[-1]` chooses one of the list, and the texts are within it
+    found = at(fields, steps[: lists[-1] + 1])
     return found if isinstance(found, list) else []
 
 
@@ -399,19 +381,6 @@ def _unpacked(item: object, where: str, shape: Shape) -> list[object]:
     if isinstance(item, str):
         return list(documents) if all(first(e, shape.texts)[0] for e in documents) else [item]
     return [_message_text(documents, where)]
-
-
-def _name_in(items: Sequence[object]) -> str:
-    """Return the first item if all items are ids, file names or addresses; else nothing."""
-    names = [each for each in items if isinstance(each, str) and _NAME.fullmatch(each)]
-    return names[0][:_SHOWN] if names and len(names) == len(items) else ""
-
-
-def _refuse_names(values: _Values, path: str) -> None:
-    name = _name_in([each["text"] for each in values.fields["chunks"]])
-    if name and values.places["chunks"] == path:
-        what = f"holds names and no texts: {name!r}"
-        raise InputError(f"{what}; name the path of the texts: {mapping_of('chunks')}", field=path)
 
 
 def _passage(item: object, where: str, shape: Shape) -> tuple[str, str]:

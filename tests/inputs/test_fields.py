@@ -48,7 +48,7 @@ def test_the_fields_of_a_sample_under_their_own_names() -> None:
 # More wrong rows are in `rows.jsonl`.
 WRONG: list[tuple[dict[str, JsonValue], str, str]] = [
     ({"chunks": []}, "answer", "is missing (also read from: response); found the keys 'chunks'"),
-    ({"answer": None, "chunks": []}, "answer", "is missing"),
+    ({"answer": None, "chunks": []}, "answer", "is null or NaN; fill it, or leave out the row"),
     ({"response": ["a"], "chunks": []}, "response", "is a list, ['a']"),
     ({**OK, "chunks": ["a", {"chunk_id": "x"}]}, "chunks[1].text", "has no text; found the keys"),
     ({**OK, "relevance": {"a": float("nan")}}, "relevance['a']", "is a number, nan"),

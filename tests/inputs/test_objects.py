@@ -84,7 +84,7 @@ REFUSED: list[tuple[object, str]] = [
     (ROW | {"raw": b"x"}, "row 1, field 'raw': is a bytes; give a text, a number, a list"),
     (frame(ROW, ROW), "row 2, field 'qid': '7' stands already in row 1; make each qid unique"),
     ([UNNAMED, ROW | {"qid": "1"}], "row 2, field 'qid': '1' stands already in row 1; make"),
-    (frame(ROW, {"qid": 8}), "row 2, field 'answer': is missing (also read from: response)"),
+    (frame(ROW, {"qid": 8}), "row 2, field 'answer': is null or NaN; fill it"),
     (
         [ROW | {"qid": 1.5}],
         "field 'qid': is a number, 1.5; text or a whole number is needed",

@@ -184,6 +184,14 @@ def test_texts_that_a_path_leads_to_keep_the_ids_of_their_documents() -> None:
     assert [each.chunk_id for each in plain.chunks] == ["1", "2"]
 
 
+@pytest.mark.parametrize("ids", [["docX"], ["docX", "docY"]])
+def test_a_retriever_of_langfuse_gives_the_ids_of_its_documents(ids: list[str]) -> None:
+    documents = [{"id": each, "content": "It opens at six."} for each in ids]
+    step = {"id": "o1", "type": "RETRIEVER", "output": documents}
+    row = {"projectId": "p", "input": "When?", "output": "At six [docX].", "observations": [step]}
+    assert [each.chunk_id for each in Sample.of(row).chunks] == ids
+
+
 DEEP: dict[str, object] = {"content": "a"}
 for _ in range(200):
     DEEP = {"content": DEEP}
