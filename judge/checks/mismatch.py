@@ -1,11 +1,11 @@
-"""Mismatches: values, names and denials of a `full` claim that the chunks do not have."""
+"""Mismatches: values and denials of a `full` claim that the chunks do not have."""
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import product
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from judge.checks.names import Mentions, Name, names
 from judge.checks.polarity import Copies, Copy, contrast
@@ -28,7 +28,6 @@ _LONGEST_CACHED: Final = 4_096
 class Mismatch(NamedTuple):
     """A part of a `full` claim that its evidence does not have."""
 
-    kind: Literal["value", "name", "polarity"]
     said: str
     """The words of the claim."""
     instead: str | None
@@ -36,12 +35,7 @@ class Mismatch(NamedTuple):
 
     @property
     def support(self) -> Support:
-        """Return the label of the claim with this mismatch.
-
-        A missing name keeps `full`, because a heading outside the chunks may contain the name.
-        """
-        if self.kind == "name":
-            return Support.FULL
+        """Return the label of the claim with this mismatch."""
         return Support.NONE if self.instead is None else Support.CONTRADICTED
 
 
@@ -54,7 +48,6 @@ def mismatches(
     """
     source = source or Source(request)
     found: dict[int, Mismatch] = {}
-    order = (Support.CONTRADICTED, Support.NONE, Support.FULL)
     for index, outcome in sorted(outcomes.items()):
         if (
             isinstance(outcome, Verdict)
@@ -62,27 +55,26 @@ def mismatches(
             and not source.repeats(index)
             and not repeats(outcome, source.bare(index))
         ):
-            own = sorted(_compare(source, index), key=lambda each: order.index(each.support))
-            found.update((index, each) for each in own[:1])
+            own = list(_compare(source, index))
+            contrasts = [each for each in own if each.instead]
+            found.update((index, each) for each in (contrasts or own)[:1])
     return found
 
 
 def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
-    bare, own = source.bare(index), source.values(index)
+    bare = source.bare(index)
     copies = source.copies.near(bare)
     contrasts = [contrast(read_sentence(bare), copy) for copy in copies]
     # Another near-copy without the contrast supports the claim.
     if contrasts and all(contrasts) and (first := contrasts[0]):
-        yield Mismatch("polarity", *first)
-    for value in (each for each in own if each.certain):
+        yield Mismatch(*first)
+    for value in (each for each in source.values(index) if each.certain):
+        written = bare[value.start : value.end].rstrip(".")
         others = [_other(value, copy) for copy in copies]
         if others and all(others):
-            yield Mismatch("value", bare[value.start : value.end].rstrip("."), others[0])
+            yield Mismatch(written, others[0])
         if not source.has(index, value):
-            yield Mismatch("value", bare[value.start : value.end].rstrip("."), None)
-    for name in source.names(index):
-        if name.certain and source.mentions.lacks(name):
-            yield Mismatch("name", name.written.rstrip("."), None)
+            yield Mismatch(written, None)
 
 
 def _other(value: Value, copy: Copy) -> str | None:
@@ -148,9 +140,13 @@ class Source:
     def _evidence(self) -> list[str]:
         return [*self._texts, self._request.query]
 
+    def missing_name(self, index: int) -> str | None:
+        """Return the first name of a sentence that neither the chunks nor the question mention."""
+        names = (each for each in self.names(index) if each.certain)
+        return next((each.written for each in names if self._mentions.lacks(each)), None)
+
     @cached_property
-    def mentions(self) -> Mentions:
-        """The names of the evidence."""
+    def _mentions(self) -> Mentions:
         return Mentions("\n".join(self._evidence))
 
     @cached_property
@@ -182,7 +178,7 @@ class Source:
             found += [
                 each
                 for each in self.names(index)
-                if _within(each, tall) and self._hinted(each) and not self.mentions.lacks(each)
+                if _within(each, tall) and self._hinted(each) and not self._mentions.lacks(each)
             ]
         return [(each.start, each.end) for each in found]
 

@@ -9,30 +9,25 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-from judge.checks.values import SPELLED
-from judge.text.fold import CJK, CJK_CHAR
+from judge.checks.values import HAN_NUMERALS, SPELLED
+from judge.text.fold import CJK_CHAR
 from judge.text.pieces import LONGEST, segments
-from judge.text.words import CONTENT, LATIN, grammar, stem, stems, weight
+from judge.text.words import CONTENT, WORD, grammar, stem, stems, weight
 
 NEAR: Final = 0.8
 """The least share of common words of near-copies."""
 _ASKED: Final = 0.4
 """The least share of common words of an answer and its question."""
-SHARED: Final = 0.5
+_SHARED: Final = 0.5
 """The least share of stems in common (Dice) of sentences that are compared word by word."""
-_COMPARED: Final = 5
+_COMPARED: Final = 3
 """The number of most similar sentences that are compared with a claim word by word."""
-_TOKEN: Final = re.compile(
-    rf"\d+(?:[.,:]\d+)*|{LATIN}|[{CJK}]|[^\W\d_{CJK}](?:[^\W_{CJK}]|['’](?=[^\W\d_{CJK}]))*"
-)
-_NUMBER: Final = 0.5
-"""Weight of a number."""
-_PREFIXED: Final = 7
-"""The least letters of a word with a denying prefix, such as `unsafe`."""
-_ADJECTIVE: Final = re.compile(r"(?:able|ible|al|ent|ant|ive|ate|ary|ous|ect|ete|ure|ar)\Z")
-_NOT_MEANT: Final = re.compile(r"May(?![^\W_])|No\.|[Bb]y \w{1,20}ing(?!\w)")
-"""The month, `No. 3`, and `by doing so`."""
-_DENYING: Final = frozenset(("deny", "deny-near", "deny-all"))
+_LONGEST_CACHED: Final = 4_096
+"""The most characters of a text whose sentences are cached, because other answers may share it."""
+_TOKEN: Final = re.compile(rf"\d+(?:[.,:]\d+)*|{WORD.pattern}")
+_VALUE_WEIGHT: Final = 0.5
+"""The weight of a number, month or weekday."""
+_DENYING: Final = frozenset(("deny", "deny-all"))
 _RULES: Final = frozenset(("must", "must-not", "forbid", "may", "need-not"))
 _OTHERWISE: Final = frozenset(
     map(
@@ -48,8 +43,6 @@ _OTHERWISE: Final = frozenset(
 )
 """Pairs of rules that exclude each other."""
 _AGAINST: Final = _DENYING | {"must-not", "forbid", "need-not"}
-_BEFORE: Final = frozenset(("deny-near", "deny-all"))
-"""Marks that deny only the words after them."""
 
 
 class Pole(NamedTuple):
@@ -105,11 +98,11 @@ class Sentence:
         self.weight = sum(token.weight for token in self.tokens)
 
     def has(self, name: str) -> bool:
-        """Whether it has a mark of a class."""
+        """Return whether it has a mark of a class."""
         return any(mark.name == name for token in self.tokens for mark in token.marks)
 
     def phrase(self, token: Token, names: frozenset[str]) -> str:
-        """A token, from its first mark of some classes on."""
+        """Return the characters of a token, from its first mark of some classes on."""
         start = next((mark.start for mark in token.marks if mark.name in names), token.start)
         return self.text[start : token.end].strip()
 
@@ -128,24 +121,37 @@ class Copies:
     """The sentences of some texts, found by the words they have in common with a claim."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._sentences = [text[start:end] for text in texts for start, end in segments(text)]
-        self._stems = [frozenset(stems(sentence)) for sentence in self._sentences]
+        self._sentences = [
+            each
+            for text in texts
+            for each in (_cut_cached(text) if len(text) <= _LONGEST_CACHED else _cut(text))
+        ]
 
     def near(self, claim: str) -> list[Copy]:
         """Return the near-copies of a claim, the nearest first."""
         if len(claim) > 2 * LONGEST:
             return []
         mine = frozenset(stems(claim))
-        size = len(mine)
-        shares = [2 * len(mine & each) / (size + len(each) or 1) for each in self._stems]
-        likely = [at for at, share in enumerate(shares) if share >= SHARED]
-        best = sorted(likely, key=lambda at: -shares[at])[:_COMPARED]
-        found = [compare(read(claim), read(self._sentences[at])) for at in best]
+        shares = [
+            (2 * len(mine & own) / (len(mine) + len(own) or 1), text)
+            for text, own in self._sentences
+        ]
+        likely = sorted((each for each in shares if each[0] >= _SHARED), key=lambda each: -each[0])
+        found = [compare(read(claim), read(text)) for _, text in likely[:_COMPARED]]
         return sorted((copy for copy in found if copy.share >= NEAR), key=lambda copy: -copy.share)
 
 
+def _cut(text: str) -> list[tuple[str, frozenset[str]]]:
+    """Return the sentences of a text and their stems."""
+    sentences = [text[start:end] for start, end in segments(text)]
+    return [(sentence, frozenset(stems(sentence))) for sentence in sentences]
+
+
+_cut_cached: Final = lru_cache(maxsize=1 << 10)(_cut)
+
+
 def compare(own: Sentence, other: Sentence) -> Copy:
-    """Two sentences, word by word in their order; words that exclude each other are in common."""
+    """Align two sentences word by word; words that exclude each other count as common."""
     pairs: list[tuple[Token, Token]] = []
     matcher = SequenceMatcher(None, own.keys, other.keys, autojunk=False)
     for tag, a, b, c, d in matcher.get_opcodes():
@@ -158,7 +164,7 @@ def compare(own: Sentence, other: Sentence) -> Copy:
 
 
 def _replaced(one: Sequence[Token], two: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
-    """The words of a few that exclude others, with these; values with values."""
+    """Yield the words that exclude each other, and the values that replace each other."""
     for word in one:
         for each in two:
             if excludes(word, each) or (_is_value(word) and _is_value(each)):
@@ -167,18 +173,18 @@ def _replaced(one: Sequence[Token], two: Sequence[Token]) -> Iterator[tuple[Toke
 
 
 def _is_value(token: Token) -> bool:
-    """Whether it is a number, a month or a weekday, which `judge.checks.mismatch` compares."""
+    """Return whether a token is a number, a month or a weekday, which `mismatch` compares."""
     return token.key[:1].isdigit() or token.key in _values()
 
 
 @cache
 def _values() -> frozenset[str]:
     names = (*month_name, *month_abbr, *day_name, *day_abbr, *SPELLED.keys() - {"one"})
-    return frozenset((*map(stem, filter(None, names)), *"零〇一二两三四五六七八九十百千万亿"))
+    return frozenset((*map(stem, filter(None, names)), *HAN_NUMERALS))
 
 
 def excludes(one: Token, two: Token) -> bool:
-    """Whether a word does not hold where another stands in its place."""
+    """Return whether a word contradicts another one in its place: `rose` and `fell`."""
     return any(
         mine.scale == other.scale and mine.end != other.end and mine != SOME
         for mine in one.poles
@@ -283,128 +289,115 @@ def read(text: str) -> Sentence:
 
 
 def _tokens(text: str) -> Iterator[Token]:
-    known = lexicon()
-    found = list(_TOKEN.finditer(text))
+    found = [(match[0], match.start()) for match in _TOKEN.finditer(text)]
     light = {place for span in grammar(text) for place in range(*span)}
     marks: list[Mark] = []
-    at = 0
-    while at < len(found):
-        start = found[at].start()
-        name, poles, many = known.look_up(text, found, at)
-        end = found[at + many - 1].end()
-        key, weighs = _weighed(found[at : at + many], poles)
-        at += many
-        if name:
-            if name != "plain":
-                marks.append(Mark(name, start, end))
-        elif poles or (weighs > CONTENT and start not in light):
-            if bare := _prefix(text[start:end]):
-                marks.append(Mark("deny", start, start))
-                key = bare
-            yield Token(key, start, end, weighs, poles, tuple(marks))
+    past = 0
+    for at, (_, start) in enumerate(found):
+        if start < past:
+            continue
+        entry, many = _look_up(text, found, at)
+        last, begin = found[at + many - 1]
+        past = begin + len(last)
+        if entry.mark:
+            marks += [Mark(entry.mark, start, past)] * (entry.mark != "plain")
+        elif entry.poles or (entry.weight > CONTENT and start not in light):
+            key = text[start:past] if many > 1 else entry.key
+            yield Token(key, start, past, entry.weight, entry.poles, tuple(marks))
             marks = []
     end = marks[-1].end if marks else len(text)
-    yield Token("", end, end, 0.0, (), tuple(mark for mark in marks if mark.name not in _BEFORE))
+    yield Token("", end, end, 0.0, (), tuple(marks))
 
 
-def _weighed(found: Sequence[re.Match[str]], poles: tuple[Pole, ...]) -> tuple[str, float]:
-    """Return the key and the weight of a token."""
-    if len(found) > 1:
-        return "".join(match[0] for match in found), max(weight(stem(m[0])) for m in found)
-    word = found[0][0]
-    if word[0].isdigit():
-        return word.replace(",", ""), _NUMBER
-    key = stem(word)
-    return key, max(weight(key), CONTENT if poles else 0.0, _NUMBER if key in _values() else 0.0)
+class Entry(NamedTuple):
+    """A word or phrase of the table, or any other word."""
+
+    key: str
+    """Its stem; the digits of a number."""
+    weight: float
+    mark: str = ""
+    """The class of the mark that it is."""
+    poles: tuple[Pole, ...] = ()
+
+
+def _look_up(text: str, found: Sequence[tuple[str, int]], at: int) -> tuple[Entry, int]:
+    """Return what begins at a token of a text, and its number of tokens."""
+    written, start = found[at]
+    known = lexicon()
+    if CJK_CHAR.match(written):
+        for word, entry in known.han.get(written, ()):
+            if text.startswith(word, start):
+                return entry, len(word)
+    elif written != "May" and _spelled(written) in known.begins:
+        words = [_spelled(each) for each, _ in found[at : at + known.longest]]
+        for many in range(len(words), 0, -1):
+            phrase = known.english.get(" ".join(words[:many]))
+            if phrase:
+                return phrase, many
+    return _word(written), 1
+
+
+@lru_cache(maxsize=1 << 14)
+def _spelled(word: str) -> str:
+    low = word.lower().replace("’", "'")
+    return "not" if low.endswith("n't") else low
+
+
+@lru_cache(maxsize=1 << 14)
+def _word(written: str) -> Entry:
+    """Return a single word with its weight and its poles."""
+    if written[0].isdigit():
+        return Entry(written.replace(",", ""), _VALUE_WEIGHT)
+    key, low = stem(written), _spelled(written)
+    poles = lexicon().poles.get(f"{low}=", ()) + lexicon().poles.get(key, ())
+    least = CONTENT if poles else _VALUE_WEIGHT if key in _values() else 0.0
+    return Entry(key, max(weight(key), least), "", poles)
 
 
 class Lexicon(NamedTuple):
     """The table of contrasts.toml, indexed for look-ups."""
 
-    english: dict[str, list[tuple[list[str], str]]]
-    """By first word: the words of a mark and its class, the longest first."""
+    english: dict[str, Entry]
+    """The marks and the phrases, by their words."""
+    begins: frozenset[str]
+    """The first words of the marks and phrases."""
+    longest: int
+    """The most words of a mark or phrase."""
     poles: dict[str, tuple[Pole, ...]]
-    """By stem; a word that is matched by its letters has `=` behind it, and two have a blank."""
-    han: dict[str, list[tuple[str, str, tuple[Pole, ...]]]]
-    """By first character: a word, the class of the mark that it is, or its poles; longest first."""
-    prefixes: tuple[str, ...]
-    of_adjectives: tuple[str, ...]
-    """Those that only words which look like adjectives have."""
-    unprefixed: tuple[str, ...]
-
-    def look_up(
-        self, text: str, found: Sequence[re.Match[str]], at: int
-    ) -> tuple[str, tuple[Pole, ...], int]:
-        """Return the mark class or the poles that begin at a word, and their number of words."""
-        start = found[at].start()
-        if CJK_CHAR.match(text, start):
-            for word, name, poles in self.han.get(text[start], ()):
-                if text.startswith(word, start):
-                    return name, poles, len(word)
-            return "", (), 1
-        written = _written(found[at][0])
-        for spelled, name in self.english.get(written, ()):
-            behind = [_written(match[0]) for match in found[at : at + len(spelled)]]
-            if behind == spelled and not _NOT_MEANT.match(text, start):
-                return name, (), len(spelled)
-        key = stem(written)
-        if at + 1 < len(found) and (own := self.poles.get(f"{key} {stem(found[at + 1][0])}")):
-            return "", own, 2
-        return "", self.poles.get(f"{written}=", ()) + self.poles.get(key, ()), 1
-
-
-def _written(word: str) -> str:
-    low = word.lower().replace("’", "'")
-    return "not" if low.endswith("n't") else low
-
-
-@lru_cache(maxsize=1 << 12)
-def _prefix(word: str) -> str:
-    """Return the stem without a denying prefix, `safe` for `unsafe`; empty if there is none."""
-    known, low = lexicon(), word.lower()
-    if len(low) < _PREFIXED or low.startswith(known.unprefixed):
-        return ""
-    formed = known.of_adjectives if _ADJECTIVE.search(low) else ()
-    for each in known.prefixes + formed:
-        rest = stem(low.removeprefix(each))
-        if low.startswith(each) and (weight(rest) < 1 or (formed and each in known.prefixes)):
-            return rest
-    return ""
+    """By stem; a word that is matched by its letters has `=` behind it."""
+    han: dict[str, list[tuple[str, Entry]]]
+    """The Chinese words by their first character, the longest first."""
 
 
 @cache
 def lexicon() -> Lexicon:
     """Return the table, read once."""
-    source = files("judge").joinpath("data", "contrasts.toml").read_text("utf-8")
-    raw = tomllib.loads(source)
-    english: dict[str, list[tuple[list[str], str]]] = {}
-    han: dict[str, tuple[str, tuple[Pole, ...]]] = {}
+    raw = tomllib.loads(files("judge").joinpath("data", "contrasts.toml").read_text("utf-8"))
+    english: dict[str, Entry] = {}
     poles: dict[str, tuple[Pole, ...]] = {}
-    own: tuple[Pole, ...]
+    han: dict[str, Entry] = {}
     for scale, entry in raw["poles"].items():
         for end in (0, 1):
             own = (Pole(scale, end),)
             for each in entry["en"][end].split():
-                key = each if each.endswith("=") else " ".join(map(stem, each.split("_")))
-                poles[key] = poles.get(key, ()) + own
+                if "_" in each:
+                    english[each.replace("_", " ")] = Entry(each, 1.0, "", own)
+                else:
+                    key = each if each.endswith("=") else stem(each)
+                    poles[key] = poles.get(key, ()) + own
             for each in entry["zh"][end].split():
-                if not each.endswith("="):
-                    han[each] = ("", han.get(each, ("", ()))[1] + own)
-    for name, entry in raw["marks"].items():
-        for spelling in entry.get("en", "").split():
-            spelled = spelling.split("_")
-            english.setdefault(spelled[0], []).append((spelled, name))
-        han.update(dict.fromkeys(entry.get("zh", "").split(), (name, ())))
-    for spellings in english.values():
-        spellings.sort(key=lambda each: -len(each[0]))
-    begins: dict[str, list[tuple[str, str, tuple[Pole, ...]]]] = {}
-    for word, (name, own) in sorted(han.items(), key=lambda each: -len(each[0])):
-        begins.setdefault(word[0], []).append((word, name, own))
-    return Lexicon(
-        english=english,
-        poles=poles,
-        han=begins,
-        prefixes=tuple(raw["prefixes"]["any"].split()),
-        of_adjectives=tuple(raw["prefixes"]["adjectives"].split()),
-        unprefixed=tuple(raw["prefixes"]["not"].split()),
-    )
+                held = han.get(each, Entry(each, _heaviest(each))).poles
+                han[each] = Entry(each, _heaviest(each), "", held + own)
+    for name, spellings in raw["marks"].items():
+        for each in spellings.get("en", "").split():
+            english[each.replace("_", " ")] = Entry(each, 0.0, name)
+        han.update((each, Entry(each, 0.0, name)) for each in spellings.get("zh", "").split())
+    begins: dict[str, list[tuple[str, Entry]]] = {}
+    for word, found in sorted(han.items(), key=lambda each: -len(each[0])):
+        begins.setdefault(word[0], []).append((word, found))
+    first = frozenset(each.partition(" ")[0] for each in english)
+    return Lexicon(english, first, max(each.count(" ") + 1 for each in english), poles, begins)
+
+
+def _heaviest(word: str) -> float:
+    return max(CONTENT, *map(weight, word))

@@ -9,7 +9,7 @@ from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
 from judge.checks.alternatives import among, offered
-from judge.checks.mismatch import Mismatch, mismatches
+from judge.checks.mismatch import Mismatch, Source, mismatches
 from judge.checks.polarity import denies
 from judge.judges import overruled, reason
 from judge.pool import apart, weigh
@@ -214,14 +214,15 @@ class ContainmentJudge:
 def _compared(request: JudgeRequest, judgment: Judgment) -> Judgment:
     """What the inner judge said, where neither yes, no nor containment says otherwise."""
     other = _Other(request)
-    against = mismatches(request, judgment.outcomes)
+    source = Source(request)
+    against = mismatches(request, judgment.outcomes, source)
     outcomes = dict(judgment.outcomes)
     for index, outcome in judgment.outcomes.items():
         if isinstance(outcome, Verdict):
             claim = _Text(request.claim(index))
             outcomes[index] = _read(
                 claim, other, outcome, first=index == request.ask[0]
-            ) or _checked(claim, other, outcome, against.get(index))
+            ) or _checked(claim, other, outcome, against.get(index), source.missing_name(index))
     return judgment.model_copy(update={"outcomes": outcomes})
 
 
@@ -249,16 +250,15 @@ def _read(claim: _Text, held: _Other, verdict: Verdict, *, first: bool) -> Verdi
     return _refused(verdict, reason(why, claim.text)) if why else None
 
 
-def _checked(claim: _Text, held: _Other, verdict: Verdict, against: Mismatch | None) -> Verdict:
+def _checked(
+    claim: _Text, held: _Other, verdict: Verdict, against: Mismatch | None, name: str | None
+) -> Verdict:
     """The verdict; a `full` that something speaks against as `none` or `contradicted`."""
     if verdict.support is not Support.FULL:
         return verdict
     if against:
-        # A short text has no heading: a name that it lacks is missing.
-        if against.support is Support.FULL:
-            return _refused(verdict, against.said)
         return overruled(verdict, claim.text, against)
-    lacking = _lacking(claim, held)
+    lacking = name or _lacking(claim, held)
     return _refused(verdict, lacking) if lacking else verdict
 
 

@@ -15,7 +15,6 @@ OTHERWISE = [
     # Denied on one side.
     ("Staff must share passwords.", "Staff must not share passwords.", "must share"),
     ("The deposit is not refunded.", "The deposit is refunded.", "not refunded"),
-    ("The clause is enforceable.", "The clause is unenforceable.", "enforceable"),
     ("押金不退还。", "押金会退还。", "不退还"),
     # Rules.
     ("Guests may smoke in the hall.", "Guests must not smoke in the hall.", "may smoke"),

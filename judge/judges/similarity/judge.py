@@ -225,8 +225,6 @@ class SimilarityJudge:
         asked = {index: verdicts[index] for index in request.ask if index in verdicts}
         score = round(expit(self._least - _DOUBT + self._shift), 6)
         for index, found in mismatches(request, asked, source).items():
-            if found.support is Support.FULL:
-                continue
             changed = overruled(asked[index], request.sentences[index].text, found)
             asked[index] = changed.model_copy(update={"score": score})
         return Judgment(outcomes={i: asked.get(i, _UNREAD) for i in request.ask})
