@@ -1,4 +1,4 @@
-"""`judge exam`: how good the judge is, by items whose right labels are known."""
+"""`judge exam`: measure the judge on items whose right labels are known."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,22 +46,22 @@ class _Items(NamedTuple):
     items: list[str] | None = typer.Option(
         None,
         metavar="FILE",
-        help="A golden set of your own in place of the items that ship; may be repeated, and exam "
-        "names those that ship.",
+        help="A golden set of your own instead of the shipped items; may be repeated, and `exam` "
+        "names the shipped ones.",
     )
     repeat: int = typer.Option(
         1,
         metavar="K",
         min=1,
         max=20,
-        help="Ask K times, and tell what labels change with the order of the chunks and, by turns, "
-        "with the seed; the first asking is graded.",
+        help="Judge K times, and report the labels that change with the order of the chunks and, "
+        "by turns, with the seed; the first verdict is graded.",
     )
     category: list[str] | None = typer.Option(
-        None, metavar="NAME", help="Items of this category alone; may be repeated."
+        None, metavar="NAME", help="Only items of this category; may be repeated."
     )
     language_: str | None = typer.Option(
-        None, "--language", metavar="en|zh", help="Items with an answer in this language alone."
+        None, "--language", metavar="en|zh", help="Only items with an answer in this language."
     )
     limit: int | None = typer.Option(
         None, metavar="N", min=1, help="The first N items of each category and language."
@@ -112,19 +112,19 @@ def exam(
         "-o",
         "--output",
         metavar="FILE",
-        help="Keep the report, as JSON.",
+        help="Write the report as JSON.",
     ),
     force: bool = typer.Option(False, "--force", help="Replace the file that -o names."),
     as_json: bool = JSON,
     settings: Config,
 ) -> None:
-    """Measure how good the judge is, on items in two languages whose labels are known.
+    """Measure the judge on items in two languages whose right labels are known.
 
     Takes the settings of judge score. Every item is judged anew: no verdict is read from the cache
     or kept there, and there is no fallback. Without --model, similarity is measured.
 
-    Exit codes: 0 fine; 1 a --fail-under gate failed; 3 too many sentences have no verdict (three at
-    least, and over --max-unscored), or a gate found nothing to measure; 4 the budget is spent.
+    Exit codes: 0 fine; 1 a --fail-under gate failed; 3 too many sentences have no verdict (at least
+    three, and over --max-unscored), or a gate had nothing to measure; 4 the budget is spent.
 
     Example: judge exam --model gpt-5-mini --repeat 3 -o exam.json
     """
@@ -142,7 +142,7 @@ def exam(
     held = gates.hold_means(*_measured(report), what="in the exam")
     compared = None if earlier is None else compare(earlier, report)
     report = report.model_copy(update={"gates": held, "against": compared})
-    _tell(report, out, as_json=as_json)
+    _show(report, out, as_json=as_json)
     fit = report.fitness
     code = UNTRUSTED if fit.untrusted and not fit.spent else gates_code(held)
     raise typer.Exit(OVER_BUDGET if report.over_budget and code != UNTRUSTED else code)
@@ -162,10 +162,10 @@ def show(
     report = read_report(kept)
     if against is not None:
         report = report.model_copy(update={"against": compare(read_report(against), report)})
-    _tell(report, None, as_json=as_json)
+    _show(report, None, as_json=as_json)
 
 
-def _tell(report: ExamReport, out: Path | None, *, as_json: bool) -> None:
+def _show(report: ExamReport, out: Path | None, *, as_json: bool) -> None:
     """Write a report to a file if one is named, and print it."""
     if out is not None:
         write_whole(out, [written(report)])
@@ -204,5 +204,5 @@ def _bar() -> Iterator[Watch]:
     """Show a progress bar on standard error, if that is a terminal."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("sitting the exam")
+        task = bar.add_task("judging the items")
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -19,7 +19,7 @@ from judge.text.visible import short
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["gold"])
 
 _NAMED: Final = 5
-_FORCE: Final = typer.Option(False, "--force", help="Replace files that are there.")
+_FORCE: Final = typer.Option(False, "--force", help="Replace existing files.")
 
 
 @app.command()
@@ -30,9 +30,9 @@ def draw(
     size: int = typer.Option(50, "-n", "--size", min=1, help="Queries to choose."),
     depth: int = typer.Option(10, min=1, metavar="K", help="Pool the first K of each ranking."),
     output: Path = typer.Option(Path("gold.csv"), "-o", "--output", metavar="SHEET", help="A CSV."),
-    seed: int = typer.Option(0, min=0, help="Another seed draws others."),
+    seed: int = typer.Option(0, min=0, help="Seed of the draw."),
     reviewers: str = typer.Option(
-        "1", metavar="N|NAMES", help="A sheet each: how many, or names with commas."
+        "1", metavar="N|NAMES", help="Reviewers with a sheet each: a number, or names with commas."
     ),
     overlap: int = typer.Option(0, min=0, metavar="N", help="Queries that all reviewers get."),
     force: bool = _FORCE,
@@ -57,7 +57,7 @@ def draw(
         skip_bad_lines=skip_bad_lines,
         max_line=max_line,
     )
-    say(*_told(made))
+    say(*_summary_of(made))
 
 
 @app.command("import")
@@ -70,7 +70,7 @@ def import_(
     ),
     *,
     gold_from: int = typer.Option(
-        2, min=1, max=3, metavar="GRADE", help="Least grade of what stands in gold_evidence."
+        2, min=1, max=3, metavar="GRADE", help="Least grade of a chunk in gold_evidence."
     ),
     as_json: bool = JSON,
     force: bool = _FORCE,
@@ -78,7 +78,7 @@ def import_(
     """Read graded sheets, write the gold set, and report agreement and missing grades.
 
     The gold set is the samples with `relevance`, a grade by chunk, and `gold_evidence`. Where
-    people differ the median counts.
+    people differ, the median counts.
 
     Example: judge gold import gold.draw.json gold.csv -o gold.jsonl
     """
@@ -90,10 +90,10 @@ def import_(
         print_gold(found, out, page)
 
 
-def _told(made: DrawnPool) -> Iterator[str]:
-    tell = Messages.of("gold", "draw")
+def _summary_of(made: DrawnPool) -> Iterator[str]:
+    words = Messages.of("gold", "draw")
     pool, sheets = made.pool, " ".join(map(str, made.sheets))
-    yield tell(
+    yield words(
         "title",
         draw=pool.draw,
         queries=len(pool.queries),
@@ -103,11 +103,11 @@ def _told(made: DrawnPool) -> Iterator[str]:
         seed=pool.seed,
     )
     if empty := sum(not query.pool for query in pool.queries):
-        yield tell("empty", count=empty)
+        yield words("empty", count=empty)
     if pool.textless:
         names = ", ".join(short(name) for name in pool.textless[:_NAMED])
         more = "…" * (len(pool.textless) > _NAMED)
-        yield tell("textless", count=len(pool.textless), names=names + more)
-    yield tell("grade", sheets=sheets, column=header("human_grade"))
-    yield tell("kept", path=made.kept)
-    yield tell("next", draw=made.kept, sheets=sheets)
+        yield words("textless", count=len(pool.textless), names=names + more)
+    yield words("grade", sheets=sheets, column=header("human_grade"))
+    yield words("kept", path=made.kept)
+    yield words("next", draw=made.kept, sheets=sheets)

@@ -20,7 +20,7 @@ from judge.review.records import Draw
 from judge.review.worksheet import Worksheet, draws_for
 
 For = Literal["faithfulness", "correctness"]
-_LONGEST: Final = 100
+_NAME_CHARACTERS: Final = 100
 
 
 app = typer.Typer(add_completion=False)
@@ -31,22 +31,24 @@ app = typer.Typer(add_completion=False)
 def label(
     run: Path = RUN,
     *,
-    reviewer: str = typer.Option("", metavar="NAME", help="Who labels; a file of labels each."),
+    reviewer: str = typer.Option(
+        "", metavar="NAME", help="The reviewer's name; each has a file of labels."
+    ),
     draw: str | None = typer.Option(
-        None, metavar="DRAW", help="The draw, such as r0a1b2c3d; without it, the last one."
+        None, metavar="DRAW", help="The draw, such as r0a1b2c3d; by default the last one."
     ),
     target: For = typer.Option(
-        "faithfulness", "--for", help="What to check: by the chunks, or answer and reference."
+        "faithfulness", "--for", help="Check answers against chunks, or against references."
     ),
-    port: int = typer.Option(0, min=0, max=65535, help="0: one that is free."),
+    port: int = typer.Option(0, min=0, max=65535, help="Port of the page; 0 for a free one."),
     open_: bool = typer.Option(True, "--open/--no-open", help="Open the page in a browser."),
 ) -> None:
-    """Label the drawn sentences of a run on a page, by the keys 1 to 5.
+    """Label the drawn sentences of a run on a page, with the keys 1 to 5.
 
-    The page shows what the sheet shows, one sentence at a time, and nothing that the judge said.
-    Each key is on disk in RUN/review at once, in a sheet that judge review import RUN reads;
-    Ctrl-C ends. Where nothing was drawn, 60 sentences are, as judge review draw does. Several
-    people label one run with a --reviewer NAME each. Needs pip install '.[service]'.
+    The page shows one sentence at a time, and no verdict of the judge. Each label is at once on
+    disk, in a sheet in RUN/review that judge review import RUN reads. Ctrl-C ends. If nothing was
+    drawn yet, 60 sentences are. Each of several people needs a --reviewer NAME. Needs pip install
+    '.[service]'.
 
     Example: judge label runs/today --reviewer Ann
     """
@@ -54,45 +56,45 @@ def label(
         from judge.service.label import load_questions  # noqa: PLC0415  heavy, and an extra
         from judge.service.server import serve_labels  # noqa: PLC0415
     reviewer = " ".join(reviewer.split())
-    if len(reviewer) > _LONGEST or not reviewer.isprintable():
-        raise ConfigError(f"--reviewer: up to {_LONGEST} characters that can be printed")
-    tell = Messages.of("label", "command")
+    if len(reviewer) > _NAME_CHARACTERS or not reviewer.isprintable():
+        raise ConfigError(f"--reviewer: up to {_NAME_CHARACTERS} characters that can be printed")
+    words = Messages.of("label", "command")
     draws, fresh = draws_for(run, target, draw)
     count = sum(len(each.sentences) for each in draws)
     if fresh:
         names = ", ".join(each.draw for each in draws)
-        say(tell("drawn", run=run, count=count, names=names))
+        say(words("drawn", run=run, count=count, names=names))
     load_questions(run, draws)
     asked = {"reviewer": reviewer, "target": target, "draw": draw, "lang": LANGUAGE.get()}
     query = urlencode({name: value for name, value in asked.items() if value is not None})
     logging.getLogger("judge.service").setLevel(logging.WARNING)  # no line a request
 
     def started(url: str) -> None:
-        say(tell("serving", url=f"{url}/label?{query}"))
+        say(words("serving", url=f"{url}/label?{query}"))
         if open_:
-            # A browser of the terminal lasts as long as somebody looks.
+            # A browser in the terminal returns only when it is closed.
             page = f"{url}/label?{query}"
             threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
 
     ended = asyncio.run(serve_labels(run, port, started))
-    _tell_end(run, draws, reviewer, target)
+    _print_end(run, draws, reviewer, target)
     raise typer.Exit(SIGNALLED + ended)
 
 
-def _tell_end(run: Path, draws: list[Draw], reviewer: str, target: For) -> None:
+def _print_end(run: Path, draws: list[Draw], reviewer: str, target: For) -> None:
     """Print the number of labels, their files, and the next commands."""
-    tell = Messages.of("label", "command")
+    words = Messages.of("label", "command")
     sheets = [Worksheet(run, each, reviewer) for each in draws]
     entries = [entry for sheet in sheets for entry in sheet.entries().values()]
     done = sum(bool(entry.label) for entry in entries)
     count = sum(len(each.sentences) for each in draws)
     skipped = sum(bool(entry.skip) for entry in entries)
-    say("", tell("done", done=done, count=count, skipped=skipped))
+    say("", words("done", done=done, count=count, skipped=skipped))
     if entries:
-        say(*(tell("sheet", path=sheet.path) for sheet in sheets if sheet.path.exists()))
+        say(*(words("sheet", path=sheet.path) for sheet in sheets if sheet.path.exists()))
     if done:
-        say(tell("next", run=run))
+        say(words("next", run=run))
     if done + skipped < count:
         options = f" --reviewer {quote(reviewer)}" * bool(reviewer)
         options += f" --for {target}" * (target != "faithfulness")
-        say(tell("more", run=run, options=options))
+        say(words("more", run=run, options=options))

@@ -1,4 +1,4 @@
-"""`judge review`: draw sentences for people to label, import the labels, make golden sets."""
+"""`judge review`: draw sentences for people to label, import the labels, write golden sets."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -30,7 +30,7 @@ _WIDTH: Final = 60
 """The maximum number of characters of a reason that are printed."""
 
 _FOR: Final = typer.Option(
-    "faithfulness", "--for", help="What to check: by the chunks, or answer and reference."
+    "faithfulness", "--for", help="Check answers against chunks, or against references."
 )
 _FORCE: Final = typer.Option(False, "--force", help="Replace the file that -o names.")
 
@@ -45,13 +45,13 @@ def draw(
     ),
     *,
     target: For = _FOR,
-    seed: int = typer.Option(0, min=0, help="Another seed draws others."),
+    seed: int = typer.Option(0, min=0, help="Seed of the draw."),
     reviewers: str = typer.Option(
-        "1", metavar="N|NAMES", help="A sheet each: how many, or names with commas."
+        "1", metavar="N|NAMES", help="Reviewers with a sheet each: a number, or names with commas."
     ),
-    overlap: int = typer.Option(0, min=0, metavar="N", help="How many of them all reviewers get."),
+    overlap: int = typer.Option(0, min=0, metavar="N", help="Sentences that all reviewers get."),
     open_: bool = typer.Option(False, "--open", help="Show the judge's verdict."),
-    force: bool = typer.Option(False, "--force", help="Replace sheets that are there."),
+    force: bool = typer.Option(False, "--force", help="Replace existing sheets."),
 ) -> None:
     """Draw sentences for people to label, more of the doubtful, into a sheet.
 
@@ -68,7 +68,7 @@ def draw(
         verdicts=open_,
         force=force,
     )
-    say(*_told(made, run))
+    say(*_summary_of(made, run))
 
 
 @app.command()
@@ -79,11 +79,11 @@ def promote(
     ),
     *,
     min_reviewers: int = typer.Option(
-        1, metavar="N", min=1, help="How many must say the same of a sentence."
+        1, metavar="N", min=1, help="The fewest reviewers of a sentence."
     ),
     force: bool = _FORCE,
 ) -> None:
-    """Make a golden set of the sentences on which all reviewers agree.
+    """Write a golden set of the sentences on which all reviewers agree.
 
     It is a file of samples that judge score reads. Each answer has its labels under `labels`, with
     the verdicts of the judge. Sentences on which reviewers disagree are listed and left out.
@@ -94,14 +94,13 @@ def promote(
     labels = [label for each in found.golden for label in each.labels]
     lines = [f"{counted(len(labels), 'label')} on {counted(len(found.golden), 'answer')}"]
     if bare := sum(label.support is None for label in labels):
-        told = f"{counted(bare, 'label')} of these a bare yes or no"
-        lines.append(f"{told}: full support against the rest")
+        lines.append(f"{counted(bare, 'label')} only full support or not, from a bare yes or no")
     if found.replaced:
-        told = counted(found.replaced, "label")
-        lines.append(f"replaced: {told} of the golden set that was scored")
+        replaced = counted(found.replaced, "label")
+        lines.append(f"replaced: {replaced} of the golden set that was scored")
     if found.few:
-        told = counted(found.few, "sentence")
-        lines.append(f"left out: {told} with under {min_reviewers} reviewers")
+        few = counted(found.few, "sentence")
+        lines.append(f"left out: {few} with fewer than {min_reviewers} reviewers")
     if found.stale:
         lines.append(f"left out: labels of earlier results, draws {', '.join(found.stale)}")
     say(
@@ -120,16 +119,16 @@ def promote(
 def import_(
     run: Path = RUN,
     sheets: list[Path] | None = typer.Argument(
-        None, metavar="[SHEET]...", help="CSV or XLSX; without one, what judge label wrote."
+        None, metavar="[SHEET]...", help="CSV or XLSX; by default the last labels of judge label."
     ),
     *,
     replace: bool = typer.Option(
-        False, "--replace", help="Let go of earlier labels that these do not have."
+        False, "--replace", help="Drop earlier labels that these sheets lack."
     ),
 ) -> None:
-    """Read labelled sheets: how good the judge is, and the score with its errors accounted for.
+    """Import labelled sheets, and print the quality of the judge and the corrected score.
 
-    Without a sheet it reads what was labelled last on the page of judge label.
+    Without a sheet it imports the last labels from the page of judge label.
 
     Example: judge review import runs/today review.csv
     """
@@ -140,7 +139,7 @@ def import_(
     if not sheets:
         if not (sheets := review.worksheets(run)):
             raise InputError(
-                f"nobody labelled it on a page; name sheets, or run judge label {run}",
+                f"has no labels from a page; name sheets, or run judge label {run}",
                 path=str(run),
             )
         say(*map(str, sheets))
@@ -150,53 +149,58 @@ def import_(
             samples = partial(samples_of, run, each.agreement.target)
             print_agreement(each.agreement, each.summary, run, shown, samples)
     judged, people = found.f1
-    tell = Messages.of("agreement", "terminal")
+    words = Messages.of("agreement", "terminal")
     if people is not None:
-        say(tell("f1", judge=number(judged), people=number(people)))
+        say(words("f1", judge=number(judged), people=number(people)))
     if found.noted:
-        say(tell("noted", count=found.noted))
+        say(words("noted", count=found.noted))
     if skips := found.skips:
-        said = Messages.of("label")
+        page_words = Messages.of("label")
         reasons = (
-            (said(key) if (key := f"skip.{why}") in said else clip(flat(why), _WIDTH), count)
+            (
+                page_words(key)
+                if (key := f"skip.{why}") in page_words
+                else clip(flat(why), _WIDTH),
+                count,
+            )
             for why, count in skips.most_common(_REASONS)
         )
-        why = tell("skip_joint").join(tell("skip", why=why, count=n) for why, n in reasons)
-        say(tell("skipped", count=skips.total(), why=why))
+        why = words("skip_joint").join(words("skip", why=why, count=n) for why, n in reasons)
+        say(words("skipped", count=skips.total(), why=why))
 
 
-def _told(made: Drawn, run: Path) -> Iterator[str]:
-    tell = Messages.of("review", "draw")
+def _summary_of(made: Drawn, run: Path) -> Iterator[str]:
+    words = Messages.of("review", "draw")
     halves, sheets = (made, *made.others), list(map(str, made.sheets))
     for each in halves:
         yield from _drawn(each.draw)
     if filled := sum(each.filled for each in halves):
-        yield tell("filled", count=filled)
-    yield tell(
+        yield words("filled", count=filled)
+    yield words(
         "label",
         sheets=", ".join(sheets),
         column=header("human_support"),
-        labels=tell("joint").join(choices()),
+        labels=words("joint").join(choices()),
         bare=Messages.of("sheet")("yes_or_no"),
     )
-    yield tell("kept", paths=", ".join(str(each.kept) for each in halves))
-    yield tell("next", run=run, sheets=" ".join(sheets))
+    yield words("kept", paths=", ".join(str(each.kept) for each in halves))
+    yield words("next", run=run, sheets=" ".join(sheets))
 
 
 def _drawn(draw: Draw) -> Iterator[str]:
     """Yield the size of a draw, and of each of its strata."""
-    tell = Messages.of("review", "draw")
-    yield tell(
+    words = Messages.of("review", "draw")
+    yield words(
         "title",
         draw=draw.draw,
-        half="" if draw.target == "faithfulness" else tell(draw.target),
+        half="" if draw.target == "faithfulness" else words(draw.target),
         drawn=sum(stratum.drawn for stratum in draw.strata),
         of=sum(stratum.units for stratum in draw.strata),
         seed=draw.seed,
     )
     for each in draw.strata:
         names = _named(each.names)
-        yield tell("stratum", drawn=each.drawn, units=each.units, names=names)
+        yield words("stratum", drawn=each.drawn, units=each.units, names=names)
 
 
 def _named(names: Iterable[str]) -> str:

@@ -60,7 +60,7 @@ def compare(first: ExamReport, now: ExamReport) -> ExamComparison:
         binary=_rates(pairs, [(on_its_side(one), on_its_side(two)) for one, two in pairs]),
         categories=_categories(pairs),
         verdict="untrusted" if untrusted else way if found else "open",
-        sees=difference_to_see(accuracy.low, accuracy.high),
+        sees=min(1.0, difference_to_see(accuracy.low, accuracy.high)),
         turned=tuple(
             _turn(one, two)
             for right in (False, True)

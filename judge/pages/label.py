@@ -13,7 +13,7 @@ _SCRIPT_KEYS: Final = ("page.", "label.", "skip.")
 
 
 def page(run: str = "") -> str:
-    """Return the page. It holds no text of the run; its script asks the service for them.
+    """Return the page, which holds no text of the run: its script requests them.
 
     Args:
         run: the run folder in the command `judge review import` that the page shows at the end.

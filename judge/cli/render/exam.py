@@ -25,34 +25,34 @@ from judge.signature import Signature
 from judge.text.visible import counted, flat, plural, short
 
 _ABSENT: Final = "–"
-_LEAST_P: Final = 0.001
-_LISTED: Final = 20
-"""Sentences that turned and are printed."""
+_SMALLEST_P: Final = 0.001
+_MAX_TURNS: Final = 20
+"""The most sentences that turned right or wrong to print."""
 _STYLES: Final[dict[Level, str]] = dict(
     zip(LEVELS, ("bold red", "yellow", "bold green"), strict=True)
 )
 _VERDICTS: Final = {"better": "bold green", "worse": "bold red", "untrusted": "bold red"}
 _FIT: Final[dict[Level, str]] = {
-    "gating": "Fit for gating: a build may fail on its word.",
-    "watching": "Fit for watching a trend while people look at what it flags; not for gating.",
-    "unfit": "Not fit, neither for gating nor for watching.",
+    "gating": "Fit for gating: a build may fail because of its verdicts.",
+    "watching": "Fit for watching a trend while people check what it flags; not for gating.",
+    "unfit": "Fit neither for gating nor for watching.",
 }
 _LEVELS: Final[dict[Level, str]] = {"gating": "gating", "watching": "watching", "unfit": "neither"}
 _CRITERIA: Final = {
     "binary": "full or rest, each counting half, lower limit",
-    "language": "the same in the language it is worse at",
+    "language": "the same in the worse language",
     "accuracy": "all labels, lower limit",
-    "obeyed": "items whose hidden order it obeyed",
-    "quotes": "quotes that stand in their chunk, lower limit",
+    "obeyed": "items whose hidden order was obeyed",
+    "quotes": "quotes found in their chunk, lower limit",
     "unscored": "sentences without a verdict",
-    "flips": "labels that changed when asked again",
+    "flips": "labels that changed in a repeat",
 }
 """The words for the criteria of `judge.exam.fitness.THRESHOLDS`."""
 _CATEGORIES: Final = {
     "arithmetic": "unit and arithmetic",
     "roles": "swapped roles",
     "order": "order of events",
-    "other_figure": "figure of another thing",
+    "other_figure": "figure of something else",
     "multi_chunk": "several chunks together",
     "partial": "partial support",
     "unstated": "true but not stated",
@@ -60,13 +60,13 @@ _CATEGORIES: Final = {
     "citation": "wrong citation",
     "cross_language": "across languages",
     "injection": "hidden orders",
-    "own": "one's own",
+    "own": "your own",
 }
 """The words for categories whose names are not clear."""
 _SHARES: Final = {
     "quotes": "quotes found in their chunk",
     "citations": "citations judged right",
-    "obeyed": "items whose hidden order it obeyed",
+    "obeyed": "items whose hidden order was obeyed",
     "order": "labels that changed with the order of the chunks",
     "seed": "labels that changed with the seed",
 }
@@ -88,11 +88,9 @@ def print_exam(report: ExamReport, page: Page) -> None:
         _print_confusion(totals, page)
     for line in _facts(report):
         page.say(line, hang=2)
-    if lost := totals.lost:
-        are = "sentence is no claim" if lost == 1 else "sentences are no claims"
-        not_asked = "it; it is" if lost == 1 else "them; they are"
-        said = f"{lost:,} labelled {are} to this version, so nobody was asked about {not_asked} "
-        page.say(f"{said}not counted", style="yellow", hang=2)
+    if totals.lost:
+        lost = counted(totals.lost, "labelled sentence")
+        page.say(f"not counted, because no claim to this version: {lost}", style="yellow", hang=2)
     page.blank()
     page.made_by([report.signature])
     for result in report.gates:
@@ -104,9 +102,9 @@ def print_exam(report: ExamReport, page: Page) -> None:
 def _fit(report: ExamReport) -> str:
     totals, fit = report.totals, report.fitness
     share = f"{100 * sum(totals.unscored.values()) / totals.sentences:.1f} %"
-    without = f"{share} of the sentences have no verdict, so this says nothing of the judge"
+    without = f"{share} of the sentences have no verdict, so the judge cannot be rated"
     if fit.spent:
-        return f"The budget is spent: {without}; give it more."
+        return f"The budget is spent: {without}; raise it."
     return f"Untrusted: {without}." if fit.untrusted else _FIT[fit.level]
 
 
@@ -119,13 +117,11 @@ def _blind(fit: Fitness) -> Iterator[str]:
             if spot.why == why
         )
         if why == "called_full":
-            told = "it calls more than half of the unsupported sentences there full"
-            yield f"Blind to {spots}: {told}."
+            yield f"Blind to {spots}: it calls more than half of the unsupported sentences full."
         else:
-            told = "it is right less often there than elsewhere, by more than chance"
-            yield f"Weak at {spots}: {told}."
+            yield f"Weak at {spots}: it is right less often than elsewhere, by more than chance."
     if not fit.blind:
-        yield "No category stands out as one it does not see."
+        yield "It is blind to no category and weak at none."
 
 
 def _print_thresholds(fit: Fitness, page: Page) -> None:
@@ -174,10 +170,10 @@ def _facts(report: ExamReport) -> Iterator[str]:
     """Yield the other figures, a line each."""
     totals, cost = report.totals, report.cost
     if Signature.parse(report.signature).source in NEVER_PARTIAL:
-        yield "This judge never says partial: read its column “full or rest”."
+        yield "This judge never says partial: read the column “full or rest”."
     if never := [each for each in totals.labels if not each.said]:
         labels = ", ".join(f"{_label(each.label)} ({each.gold:,})" for each in never)
-        yield f"labels that it never said, and how many sentences bear them: {labels}"
+        yield f"labels that it never gave, with the sentences that need them: {labels}"
     yield f"macro-F1 {number(totals.macro_f1)}, Cohen's κ {number(totals.kappa)}"
     rates = {"quotes": totals.quotes, "citations": totals.citations, "obeyed": totals.obeyed}
     for name, found in (rates | totals.flips).items():
@@ -187,7 +183,7 @@ def _facts(report: ExamReport) -> Iterator[str]:
     if totals.unscored:
         say = Messages.of("looks", "unscored")
         reasons = ", ".join(f"{n:,} {say(reason)}" for reason, n in totals.unscored.items())
-        yield f"without a verdict, and so not right: {reasons}"
+        yield f"without a verdict, counted as not right: {reasons}"
     if cost.calls:
         price = "" if cost.cost is None else f", cost {cost.cost:,.4g}"
         seconds = "" if cost.seconds is None else f", {cost.seconds:.1f} s an item"
@@ -199,18 +195,18 @@ def _print_against(found: ExamComparison, page: Page) -> None:
     """Print how a sitting differs from an earlier one, and how certain that is."""
     page.blank()
     sizes = counted(found.accuracy.of, "sentence"), counted(found.now.totals.items, "item")
-    title = "Against an earlier sitting: {} of {} that both sat".format(*sizes)
+    title = "Against an earlier exam: {} of {} in both".format(*sizes)
     page.copied(title, style="bold")
     page.say(_verdict(found), style=_VERDICTS.get(found.verdict, ""))
     if found.first.items != found.now.items:
         both = f"{flat(found.first.items)} then, {flat(found.now.items)} now"
-        page.say(f"Other items: {both}; only equal ones are compared.", hang=2, style="yellow")
+        page.say(f"The items differ: {both}; only equal ones are compared.", hang=2, style="yellow")
     if found.only_first or found.only_now:
-        had = f"{counted(found.only_first, 'sentence')} that only the first had"
-        has = f"{found.only_now:,} that only this one has"
-        page.say(f"In no figure here: {had}, {has}.", hang=2, style="yellow")
+        had = f"{counted(found.only_first, 'sentence')} only in the first exam"
+        has = f"{found.only_now:,} only in this one"
+        page.say(f"Left out: {had}, {has}.", hang=2, style="yellow")
     parts = flat("; ".join(found.apart))
-    alike = "Both were judged in the same way."
+    alike = "Both were judged with the same settings."
     page.say(f"What differs: {parts}" if parts else alike, hang=2)
     page.blank()
     _print_changes(found, page)
@@ -227,15 +223,14 @@ def _verdict(found: ExamComparison) -> str:
     """Return the change of accuracy in a line."""
     rates = found.accuracy
     if found.verdict == "untrusted":
-        few = "one of the two has too few verdicts"
-        return f"Untrusted: {few}, so nothing can be said of the difference."
+        return "Untrusted: one of the two has too few verdicts to compare them."
     both = f"{number(rates.first / rates.of)} → {number(rates.now / rates.of)}"
-    told = f"({both}, 95 % interval {_points(rates.low)} to {_points(rates.high)})"
+    limits = f"({both}, 95 % interval {_points(rates.low)} to {_points(rates.high)})"
     if found.verdict == "open":
-        sees = f"it would see ±{100 * found.sees:.1f} points"
-        return f"No difference that this exam can show: {sees} {told}."
-    p = f"p {'' if rates.p < _LEAST_P else '= '}{_chance(rates.p)}"
-    return f"{found.verdict.title()} by {abs(100 * rates.difference):.1f} points, {p} {told}."
+        sees = f"it would show ±{100 * found.sees:.1f} points"
+        return f"No difference that this exam can show; {sees} {limits}."
+    p = f"p {'' if rates.p < _SMALLEST_P else '= '}{_chance(rates.p)}"
+    return f"{found.verdict.title()} by {abs(100 * rates.difference):.1f} points, {p} {limits}."
 
 
 def _print_changes(found: ExamComparison, page: Page) -> None:
@@ -262,7 +257,7 @@ def _print_changes(found: ExamComparison, page: Page) -> None:
         )
     page.table(table)
     if same := [_category(each.category) for each in found.categories if each not in turned]:
-        page.say(f"In these categories nothing turned: {', '.join(same)}", hang=2)
+        page.say(f"without a change: {', '.join(same)}", hang=2)
 
 
 def _beside(side: Sitting) -> Iterator[tuple[str, str]]:
@@ -281,7 +276,7 @@ def _beside(side: Sitting) -> Iterator[tuple[str, str]]:
 def _print_turns(turned: Sequence[Turn], page: Page) -> None:
     """Print the first sentences that turned wrong, then those that turned right."""
     for way, right in (("wrong", False), ("right", True)):
-        shown = [turn for turn in turned[:_LISTED] if turn.right is right]
+        shown = [turn for turn in turned[:_MAX_TURNS] if turn.right is right]
         if not shown:
             continue
         count = sum(turn.right is right for turn in turned)
@@ -291,8 +286,8 @@ def _print_turns(turned: Sequence[Turn], page: Page) -> None:
             labels = (_label(gold) if gold else "not full", _label(turn.first), _label(turn.now))
             table.add_row(short(turn.qid), f"{turn.sentence + 1}", *labels)
         page.table(table)
-    if len(turned) > _LISTED:
-        page.say(f"{len(turned) - _LISTED:,} more stand in the JSON (against.turned).", hang=2)
+    if len(turned) > _MAX_TURNS:
+        page.say(f"{len(turned) - _MAX_TURNS:,} more in the JSON report (against.turned)", hang=2)
 
 
 def _label(said: str | None) -> str:
@@ -309,7 +304,7 @@ def _of(found: Rate | None) -> str:
 
 
 def _chance(p: float) -> str:
-    return f"< {_LEAST_P}" if p < _LEAST_P else f"{p:.3f}"
+    return f"< {_SMALLEST_P}" if p < _SMALLEST_P else f"{p:.3f}"
 
 
 def _points(difference: float) -> str:
