@@ -203,11 +203,11 @@ NOTHING = dict.fromkeys(HELD, 0.0)
 # A profile, the wishes, a text of the notes, and after a bar texts that they do not contain.
 NOTES: list[tuple[Profile, dict[str, object], str]] = [
     (counted(9, 90, graded=True), {}, "Some queries have degrees of relevance"),
-    (counted(9, 90), {}, "No query has two degrees|BEIR|retrieve|something relevant: only"),
+    (counted(9, 90), {}, "No query has two degrees|BEIR|retrieve|something relevant"),
     (counted(9, 90), {"task": "qa"}, "SQuAD"),
     (counted(9, 90), {"task": "passage"}, "MS MARCO"),
     (counted(9, 90, longest=20), {}, "retrieve 100 "),
-    (counted(9, 90, queries=49), {}, "something relevant: only 49"),
+    (counted(9, 90, queries=49), {}, "Only 49 queries have"),
     (counted(9, None), {}, "--corpus-size N"),
     (counted(None, None, share=NOTHING), {}, "Nothing says what is relevant"),
     (counted(None, None), {}, "Gold says of every query"),

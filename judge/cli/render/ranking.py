@@ -36,11 +36,11 @@ _DIRECTIONS: Final = {
     "none": "neither end is better",
 }
 _GUESSES: Final[dict[MissGuess, str]] = {
-    "no_shared_words": "it shares no telling word with the question",
-    "split": "what is asked is split between it and {chunk}",
-    "other_words": "it says it in other words, and what stands on top has more of the question's",
+    "no_shared_words": "it shares no content word with the question",
+    "split": "it answers a part of the question, and {chunk} another",
+    "other_words": "it uses other words than the question, and the chunk on top more of the same",
 }
-"""Why it was missed. Only words were compared, so each is marked as a guess."""
+"""Why a chunk was missed. Only words were compared, so each is marked as a guess."""
 
 
 def print_ranked(report: RankingReport, page: Page) -> None:
@@ -70,7 +70,7 @@ def print_ranked(report: RankingReport, page: Page) -> None:
 
 
 def _at_cutoffs(report: RankingReport, width: int) -> Iterator[Table]:
-    """Measures by k, the interval below the mean; as many tables as that width asks for."""
+    """Yield tables of measures by k, the interval below the mean, as many as the width needs."""
     names = [name for name in report.mean if "@" in name]
     rows = dict.fromkeys(name.partition("@")[0] for name in names)
     ks = list(dict.fromkeys(name.partition("@")[2] for name in names))
@@ -91,7 +91,7 @@ def _at_cutoffs(report: RankingReport, width: int) -> Iterator[Table]:
 
 
 def _figure(value: float | None) -> str:
-    """A mean to three digits; a sum of huge gains to three in all."""
+    """Return a mean with three decimals, or a huge DCG with three digits."""
     return f"{value:.3g}" if value is not None and abs(value) >= _HUGE else number(value)
 
 
@@ -114,7 +114,7 @@ def _last(report: RankingReport) -> str:
 
 
 def _lists(report: RankingReport) -> dict[str, list[Text]]:
-    """What to look at, under its title."""
+    """Return the lists for people by their titles."""
     return {
         "Worst queries, by average precision": [
             line for item in report.worst for line in _worst(item)
@@ -125,7 +125,7 @@ def _lists(report: RankingReport) -> dict[str, list[Text]]:
 
 
 def _worst(item: WorstQuery) -> Iterator[Text]:
-    """A query, and under it what stood on top, what was missed, and a guess why."""
+    """Yield a query, the chunk on top, the missed chunk, and a guess why."""
     first, ap = item.measures["rr"], number(item.measures["ap"])
     said = f"ap {ap}, {item.found} of {item.relevant} relevant"
     said += f" among {item.ranked} ranked" if item.ranked else ", nothing is ranked"
@@ -151,7 +151,7 @@ def _missed(item: MissedGold) -> Text:
     chunk = short(item.chunk_id)
     if item.relevance != 1:
         chunk += f" (relevance {item.relevance:g})"
-    where = "is not ranked at all" if item.rank is None else f"stands at rank {item.rank}"
+    where = "is not ranked" if item.rank is None else f"has rank {item.rank}"
     return _line(item, f"{chunk} {where}")
 
 
@@ -173,8 +173,8 @@ def _some(names: tuple[str, ...], count: int) -> str:
 
 def print_reading(found: Reading, page: Page) -> None:
     """Print bands, production levels, targets, and what the numbers point to."""
-    _title(page, "How to read this: rules of thumb; no study stands behind the limits")
-    page.say("Where an interval contains a limit, more queries may say otherwise.", hang=2)
+    _title(page, "How to read this: by rules of thumb, whose limits no study supports")
+    page.say("If an interval contains a limit, more queries may give another result.", hang=2)
     if found.bands:
         page.table(_by_cutoff(found.bands))
     if found.production:
@@ -193,7 +193,7 @@ def print_reading(found: Reading, page: Page) -> None:
     _title(page, "What the numbers point to")
     print_findings(found.findings, page)
     if not found.findings:
-        page.say("No rule applies, which is no proof that all is well.", hang=2)
+        page.say("No rule applies, which does not prove that all is well.", hang=2)
     if found.choice:
         page.say(found.choice, hang=2)
     for caution in found.cautions:
@@ -201,7 +201,7 @@ def print_reading(found: Reading, page: Page) -> None:
 
 
 def print_findings(findings: Iterable[Finding], page: Page) -> None:
-    """Print what numbers point to, each finding with its grounds and what to look at."""
+    """Print findings, each with its grounds and its advice."""
     for found in findings:
         page.say(f"- {found.finding}", hang=2, style="bold")
         for ground in found.grounds:
@@ -227,7 +227,7 @@ def _ground(ground: Ground) -> str:
 
 
 def _by_cutoff(found: Iterable[Standing]) -> Table:
-    """A row for each measure, a column for each k, as in the table of means."""
+    """Return a table with a row for each measure and a column for each k."""
     cells: dict[str, dict[str, Text]] = {}
     for band in found:
         measure, _, k = band.measure.partition("@")
@@ -257,7 +257,7 @@ def _title(page: Page, text: str) -> None:
 
 
 def print_measures(page: Page) -> None:
-    """Print every measure, family by family: a block each, for no terminal is wide enough."""
+    """Print every measure as a block, family by family."""
     for family, group in groupby(measures(), key=lambda measure: measure.family):
         page.console.print(Text(f"\n{family}", style="bold underline"))
         for each in group:
