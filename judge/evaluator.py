@@ -149,7 +149,7 @@ class Evaluator:
         self._entered = True
         async with AsyncExitStack() as stack:
             stack.callback(self._leave)
-            ready = await stack.enter_async_context(self._readied())
+            ready = await stack.enter_async_context(self._prepared())
             self._open = (ready, stack.pop_all())
         return self
 
@@ -162,7 +162,7 @@ class Evaluator:
         self._open, self._entered = None, False
 
     @asynccontextmanager
-    async def _readied(self) -> AsyncGenerator[_Ready]:
+    async def _prepared(self) -> AsyncGenerator[_Ready]:
         loop, opened = asyncio.get_running_loop(), self._open
         if opened is not None and (not self._connects or opened[0].loop is loop):
             yield opened[0]
@@ -201,7 +201,7 @@ class Evaluator:
             WorkerLost: a worker process cannot be started, or ended before its time.
         """
         async with AsyncExitStack() as stack:
-            ready = await stack.enter_async_context(self._readied())
+            ready = await stack.enter_async_context(self._prepared())
             score = self._scorer(ready)
             if self._hook is not None:
                 calls = Calls(self._hook, self._config.seed, self._config.review_rate)
@@ -225,7 +225,7 @@ class Evaluator:
             seconds: the time for it, including the wait for a place. A server is asked nothing
                 later; the sentences that are left are unscored. `config.deadline` also holds.
         """
-        async with self._readied() as ready:
+        async with self._prepared() as ready:
             return await self._scorer(ready, seconds)(sample)
 
     def _scorer(self, ready: _Ready, seconds: float | None = None) -> _Score:

@@ -13,7 +13,7 @@ _DOUBLED: Final = 60
 """Doublings after which any wait is at its maximum."""
 
 
-def asked_wait(retry_after: str, date: str = "") -> float | None:
+def parse_retry_after(retry_after: str, date: str = "") -> float | None:
     """Return the seconds that a `Retry-After` header asks for, or None if it is malformed.
 
     A date is compared with the server's `Date` header, or without one with the local clock; a

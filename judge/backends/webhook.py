@@ -11,7 +11,7 @@ import httpx
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result
 from tenacity.stop import stop_after_attempt, stop_before_delay
 
-from judge.backends.retry import asked_wait, last, pause
+from judge.backends.retry import last, parse_retry_after, pause
 from judge.errors import ConfigError, JudgeError
 from judge.records import Sample, SampleResult
 from judge.signature import release
@@ -114,7 +114,7 @@ class Webhook:
             place = f"{there.scheme}://{there.netloc.decode()}"
             message += f" to {place}, and redirects are not followed"
         asked = response.headers.get("Retry-After", ""), response.headers.get("Date", "")
-        return _Failure(message, response.status_code in _RETRIED, asked_wait(*asked))
+        return _Failure(message, response.status_code in _RETRIED, parse_retry_after(*asked))
 
     def _wait(self, state: RetryCallState) -> float:
         failure: _Failure = last(state)

@@ -133,7 +133,7 @@ class CachedJudge:
                 if fresh := _row(request, judgment, row):
                     await self._store.put({name: fresh.write()})
                 parts.append(judgment)
-        return _joined(parts, request.ask)
+        return _join(parts, request.ask)
 
 
 def row_keys(
@@ -149,13 +149,13 @@ def row_keys(
     chunks = [broken(chunk.text) for chunk in request.chunks]
     requested = str(Signature.parse(signature).requested())
     texts = (requested, url, broken(request.query), broken(request.answer))
-    shared = hashlib.sha256(_framed((EDITION, *texts, str(len(chunks)), *chunks, str(repeat))))
+    shared = hashlib.sha256(_frame((EDITION, *texts, str(len(chunks)), *chunks, str(repeat))))
     keys: dict[str, tuple[int, ...]] = {}
     for low in range(0, len(request.ask), size):
         group = request.ask[low : low + size]
         key = shared.copy()
         for index in group:
-            key.update(_framed((str(index), broken(request.sentences[index].text))))
+            key.update(_frame((str(index), broken(request.sentences[index].text))))
         keys[key.hexdigest()] = group
     return keys
 
@@ -166,7 +166,7 @@ def _name(request: JudgeRequest, index: int) -> str:
     return f"{index}:{cites}" if cites else f"{index}"
 
 
-def _framed(fields: Iterable[str]) -> bytes:
+def _frame(fields: Iterable[str]) -> bytes:
     framed: list[bytes] = []
     for text in fields:
         data = _bytes(text)
@@ -214,7 +214,7 @@ def _is_storable(verdict: Verdict, positions: set[str]) -> bool:
     return verdict.source == "llm" and not verdict.fallback_from and named <= positions
 
 
-def _joined(parts: Sequence[Judgment], ask: Sequence[int]) -> Judgment:
+def _join(parts: Sequence[Judgment], ask: Sequence[int]) -> Judgment:
     outcomes = {index: outcome for part in parts for index, outcome in part.outcomes.items()}
     flags = [flag for part in parts for flag in part.flags]
     return Judgment(
@@ -228,11 +228,11 @@ def _joined(parts: Sequence[Judgment], ask: Sequence[int]) -> Judgment:
 def _with_ids(judgment: Judgment, request: JudgeRequest) -> Judgment:
     """Return the judgment with the request's chunk ids instead of positions."""
     names = {str(position): chunk.chunk_id for position, chunk in enumerate(request.chunks)}
-    named = {index: _named(outcome, names) for index, outcome in judgment.outcomes.items()}
+    named = {index: _rename(outcome, names) for index, outcome in judgment.outcomes.items()}
     return judgment.model_copy(update={"outcomes": named})
 
 
-def _named(outcome: JudgeOutcome, names: Mapping[str, str]) -> JudgeOutcome:
+def _rename(outcome: JudgeOutcome, names: Mapping[str, str]) -> JudgeOutcome:
     if not isinstance(outcome, Verdict) or not (outcome.evidence or outcome.supporting):
         return outcome
     evidence = tuple(

@@ -71,17 +71,17 @@ class RepeatedJudge:
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Return one outcome per asked sentence, by majority if it was asked again."""
-        given = [await self._asked(self._first, request)]
-        if again := tuple(sorted(self._doubted(given[0].outcomes))):
+        given = [await self._verified(self._first, request)]
+        if again := tuple(sorted(self._doubtful_sentences(given[0].outcomes))):
             asked = request.model_copy(update={"ask": again})
-            given += [await self._asked(other, asked) for other in self._others]
+            given += [await self._verified(other, asked) for other in self._others]
         outcomes = dict(given[0].outcomes)
         flags = [flag for flag in given[0].flags if flag.sentence not in again]
         for index in again:
             askings = [each.outcomes.get(index, _MISSING) for each in given]
             if isinstance(outcomes[index], Unscored):
                 continue
-            kept, outcomes[index] = _decided(askings)
+            kept, outcomes[index] = _majority(askings)
             flags += (flag for flag in given[kept].flags if flag.sentence == index)
             if len(_votes(askings)) > 1:
                 flags.append(Flag(name=FlagName.FLIPPED, sentence=index))
@@ -92,21 +92,21 @@ class RepeatedJudge:
             flags=tuple(flags),
         )
 
-    async def _asked(self, judge: Judge, request: JudgeRequest) -> Judgment:
+    async def _verified(self, judge: Judge, request: JudgeRequest) -> Judgment:
         """Return a judge's judgment with its quotes verified."""
         judgment = await judge.judge(request)
         heavy, outcomes, chunks = weigh(request), judgment.outcomes, request.chunks
         found = await apart(heavy, verify, outcomes, chunks, _RULES)
         return judgment.model_copy(update={"outcomes": found})
 
-    def _doubted(self, outcomes: Mapping[int, JudgeOutcome]) -> Iterator[int]:
+    def _doubtful_sentences(self, outcomes: Mapping[int, JudgeOutcome]) -> Iterator[int]:
         unverified = {flag.sentence for flag in flag_quotes(outcomes)}
         for index, outcome in outcomes.items():
             if isinstance(outcome, Unscored):
-                doubted = self._unknown
+                doubtful = self._unknown
             else:
-                doubted = outcome.support in _DOUBTFUL or index in unverified
-            if doubted:
+                doubtful = outcome.support in _DOUBTFUL or index in unverified
+            if doubtful:
                 yield index
 
     def _sign(self, outcome: JudgeOutcome) -> JudgeOutcome:
@@ -120,7 +120,7 @@ def _votes(askings: Sequence[JudgeOutcome]) -> Counter[Support]:
     return Counter(each.support for each in askings if isinstance(each, Verdict))
 
 
-def _decided(askings: Sequence[JudgeOutcome]) -> tuple[int, Verdict]:
+def _majority(askings: Sequence[JudgeOutcome]) -> tuple[int, Verdict]:
     """Return the number of the request that gave the majority's verdict, and that verdict."""
     (label, most), *others = _votes(askings).most_common()
     verdicts = [(at, each) for at, each in enumerate(askings) if isinstance(each, Verdict)]
@@ -128,8 +128,8 @@ def _decided(askings: Sequence[JudgeOutcome]) -> tuple[int, Verdict]:
         label = verdicts[0][1].support
     having = [each for each in verdicts if each[1].support is label]
     at, verdict = next((each for each in having if each[1].backed), having[0])
-    told = tuple(each.support if isinstance(each, Verdict) else each.reason for each in askings)
-    return at, verdict.model_copy(update={"askings": told})
+    labels = tuple(each.support if isinstance(each, Verdict) else each.reason for each in askings)
+    return at, verdict.model_copy(update={"askings": labels})
 
 
 class ReorderedJudge:
@@ -174,11 +174,11 @@ def chunk_order(texts: Sequence[str], repeat: int) -> tuple[int, ...]:
     order = list(range(len(texts)))
     found = {tuple(alike): tuple(order)}
     seed = hashlib.sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()
-    drawn = Random(seed)  # noqa: S311  it is to be drawn again
+    random = Random(seed)  # noqa: S311  it must be reproducible
     for _ in range(_DRAWS * repeat):
         if len(found) > repeat:
             break
-        drawn.shuffle(order)
+        random.shuffle(order)
         found.setdefault(tuple(alike[at] for at in order), tuple(order))
     _, *others = found.values()
     return others[(repeat - 1) % len(others)] if repeat and others else tuple(range(len(texts)))

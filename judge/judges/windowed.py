@@ -122,19 +122,19 @@ def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutco
 def _windows(request: JudgeRequest, limit: int) -> Iterator[JudgeRequest]:
     """Yield the request with the chunks, or pieces of chunks, of each window."""
     window: list[tuple[int, Chunk]] = []
-    held = 0
+    tokens_held = 0
     for position, chunk in enumerate(request.chunks):
         for start, end, tokens in pieces(chunk.text, limit):
-            if window and held + tokens > limit:
-                yield _narrowed(request, window)
-                window, held = [], 0
+            if window and tokens_held + tokens > limit:
+                yield _with_chunks(request, window)
+                window, tokens_held = [], 0
             piece = Chunk(chunk_id=chunk.chunk_id, text=chunk.text[start:end])
             window.append((position, piece))
-            held += tokens
-    yield _narrowed(request, window)
+            tokens_held += tokens
+    yield _with_chunks(request, window)
 
 
-def _narrowed(request: JudgeRequest, window: Sequence[tuple[int, Chunk]]) -> JudgeRequest:
+def _with_chunks(request: JudgeRequest, window: Sequence[tuple[int, Chunk]]) -> JudgeRequest:
     """Return the request with only these chunks, and the citations of them."""
     cites = {
         index: tuple(at for at, (position, _) in enumerate(window) if position in cited)

@@ -12,7 +12,7 @@ import httpx2
 from openai import APIStatusError, OpenAIError
 from pydantic import JsonValue
 
-from judge.backends.retry import asked_wait
+from judge.backends.retry import parse_retry_after
 from judge.records import UnscoredReason
 from judge.text.visible import clip, printable
 
@@ -320,7 +320,7 @@ def _param(error: Mapping[str, JsonValue]) -> str:
 
 def _wait(headers: Mapping[str, str], details: list[dict[str, JsonValue]]) -> float | None:
     for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        asked = asked_wait(headers.get(name, ""), headers.get("date", ""))
+        asked = parse_retry_after(headers.get(name, ""), headers.get("date", ""))
         if asked is not None and math.isfinite(asked):
             return asked * scale
     delays = (str(each.get("retryDelay", "")) for each in details)  # "38s", "0.5s"

@@ -69,8 +69,8 @@ class _Question(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Hearing:
-    """The state of one answer."""
+class _Progress:
+    """What is known about the sentences of one answer so far."""
 
     code: str
     """The code in the tags around its texts."""
@@ -79,7 +79,7 @@ class _Hearing:
     replies: list[Reply] = field(default_factory=list)
     misses: Counter[int] = field(default_factory=Counter)
     faults: Counter[int] = field(default_factory=Counter)
-    said: str | None = None
+    last_reply: str | None = None
     """The last reply; empty after an error response, null without a response."""
 
     def give_up(self, ids: Iterable[int], reason: UnscoredReason, detail: str) -> None:
@@ -133,11 +133,11 @@ class PromptedJudge:
         self._model = model
         self._prompt = prompt
         self._size = sentences_per_call
-        self._longer = max_reply_tokens
+        self._limit_after_cut = max_reply_tokens
         self._most = max_reply_tokens or _MOST_REPLY_TOKENS + room
         self._room = room
-        # The answers without a verdict; None once a verdict came, or if unguarded.
-        self._barren: set[int] | None = set() if guarded else None
+        # The first answers, which had no verdict; None after a verdict, or if unguarded.
+        self._useless: set[int] | None = set() if guarded else None
         self._edition = edition
         self._form = form
 
@@ -157,42 +157,42 @@ class PromptedJudge:
         """
         clock = asyncio.get_running_loop().time
         code = await apart(weigh(request), code_of, request)
-        hearing = _Hearing(code)
+        progress = _Progress(code)
         starts = range(0, len(request.ask), self._size)
         groups = [request.ask[low : low + self._size] for low in reversed(starts)]
-        open_ones: list[_Question] = [_Question(dict.fromkeys(group, "")) for group in groups]
-        while open_ones:
-            question = open_ones.pop()
+        questions: list[_Question] = [_Question(dict.fromkeys(group, "")) for group in groups]
+        while questions:
+            question = questions.pop()
             if request.deadline is not None and clock() >= request.deadline:
-                hearing.give_up(question.faults, UnscoredReason.TIMEOUT, _LATE)
+                progress.give_up(question.faults, UnscoredReason.TIMEOUT, _LATE)
                 continue
-            open_ones.extend(reversed(await self._ask(request, question, hearing)))
-        self._count(request, hearing)
-        outcomes = {index: hearing.outcomes[index] for index in request.ask}
+            questions.extend(reversed(await self._ask(request, question, progress)))
+        self._stop_if_useless(request, progress)
+        outcomes = {index: progress.outcomes[index] for index in request.ask}
         return Judgment(
-            outcomes=outcomes, calls=tuple(hearing.calls), replies=tuple(hearing.replies)
+            outcomes=outcomes, calls=tuple(progress.calls), replies=tuple(progress.replies)
         )
 
     async def _ask(
-        self, request: JudgeRequest, question: _Question, hearing: _Hearing
+        self, request: JudgeRequest, question: _Question, progress: _Progress
     ) -> list[_Question]:
         """Make one call, and return the questions that are still open."""
         ids = tuple(question.faults)
         asked = request if ids == request.ask else request.model_copy(update={"ask": ids})
         usual = reply_tokens(len(ids) * self._form.entries) + self._room
-        longer = self._longer or max(2 * usual, THINKING_TOKENS)
+        longer = self._limit_after_cut or max(2 * usual, THINKING_TOKENS)
         limit = min(self._most, longer if question.cut else usual)
-        heavy, form, told = weigh(request), self._form, self._told(question)
-        words = partial(render, faults=told, limit=limit, code=hearing.code, schema=form.schema)
+        heavy, form, faults = weigh(request), self._form, self._describe(question)
+        words = partial(render, faults=faults, limit=limit, code=progress.code, schema=form.schema)
         chat = await apart(heavy, words, asked, self._prompt)
         answer = await self._model.chat(chat)
-        hearing.calls.append(_cost(answer))
+        progress.calls.append(_call(answer))
         if isinstance(answer, ChatReply):
-            hearing.said = answer.text
+            progress.last_reply = answer.text
         elif answer.refused:
-            hearing.said = ""
+            progress.last_reply = ""
         if isinstance(answer, ChatReply) and answer.finish == "stop":
-            again = self._read(answer.text, asked, hearing)
+            again = self._read(answer.text, asked, progress)
             return [question._replace(faults=again)] if again else []
         if isinstance(answer, ChatReply) and answer.finish == "length":
             if limit < min(self._most, longer):
@@ -201,56 +201,56 @@ class PromptedJudge:
                 return question.halves(cut=True)
             name = self._form.name(ids[0])
             hint = f"the reply was cut at {limit} tokens, and {name} alone was asked about"
-            hearing.give_up(ids, UnscoredReason.TRUNCATED, f"{hint}; see --max-reply-tokens")
+            progress.give_up(ids, UnscoredReason.TRUNCATED, f"{hint}; see --max-reply-tokens")
         elif isinstance(answer, ChatReply):
-            hearing.give_up(ids, *_STOPPED[answer.finish])
+            progress.give_up(ids, *_STOPPED[answer.finish])
         elif answer.reason is UnscoredReason.TRUNCATED and question.cut and len(ids) > 1:
-            # It is the longer limit that the server does not take.
+            # The server refused the longer limit.
             return question.halves(cut=False)
         else:
-            hearing.give_up(ids, answer.reason, answer.detail)
+            progress.give_up(ids, answer.reason, answer.detail)
         return []
 
-    def _count(self, request: JudgeRequest, hearing: _Hearing) -> None:
-        """Raise where this is one answer too many without a verdict, and none had one before."""
-        if self._barren is None or hearing.said is None:
+    def _stop_if_useless(self, request: JudgeRequest, progress: _Progress) -> None:
+        """Raise if all of the first `BARREN` answers of the run had no verdict."""
+        if self._useless is None or progress.last_reply is None:
             return
-        self._barren.add(hash((request.query, request.answer)))
-        if len(self._barren) < BARREN:
+        self._useless.add(hash((request.query, request.answer)))
+        if len(self._useless) < BARREN:
             return
-        lost = [each for each in hearing.outcomes.values() if isinstance(each, Unscored)]
-        said = clip(printable(hearing.said), _SHOWN)
-        came = " ".join([*(each.detail for each in lost[-1:]), *([f"«{said}»"] if said else [])])
+        lost = [each for each in progress.outcomes.values() if isinstance(each, Unscored)]
+        said = clip(printable(progress.last_reply), _SHOWN)
+        last = " ".join([*(each.detail for each in lost[-1:]), *([f"«{said}»"] if said else [])])
         asked = Signature.parse(self._model.signature).maker
         raise JudgeUnhealthy(
-            f"{asked}: none of the first {BARREN} answers got a usable verdict; last came: {came}; "
+            f"{asked}: none of the first {BARREN} answers got a usable verdict; last came: {last}; "
             "name another --model, or mend what it says"
         )
 
-    def _read(self, text: str, asked: JudgeRequest, hearing: _Hearing) -> dict[int, str]:
-        """Note the verdicts of a reply; returns the faults of what has to be asked again."""
-        # Read now, for it is this reply that may have shown that another model answers.
+    def _read(self, text: str, asked: JudgeRequest, progress: _Progress) -> dict[int, str]:
+        """Record the verdicts of a reply, and return the faults of the sentences to repeat."""
+        # The signature is read now, because this reply may have named another serving model.
         parsed = self._form.parse(text, asked, self.signature)
-        hearing.outcomes.update(parsed.verdicts)
+        progress.outcomes.update(parsed.verdicts)
         if parsed.verdicts:
-            self._barren = None
-            reply = Reply(text=text, call=hearing.calls[-1], sentences=tuple(parsed.verdicts))
-            hearing.replies.append(reply)
-        hearing.misses.update(parsed.missing.keys())
-        hearing.faults.update(parsed.faulty.keys())
+            self._useless = None
+            reply = Reply(text=text, call=progress.calls[-1], sentences=tuple(parsed.verdicts))
+            progress.replies.append(reply)
+        progress.misses.update(parsed.missing.keys())
+        progress.faults.update(parsed.faulty.keys())
         again: dict[int, str] = {}
         for index, fault in sorted({**parsed.missing, **parsed.faulty}.items()):
             name = self._form.name(index)
-            if hearing.misses[index] >= MISSES:
+            if progress.misses[index] >= MISSES:
                 detail = f"{name}: {fault} in {MISSES} replies"
-                hearing.give_up([index], UnscoredReason.MISSING, detail)
-            elif hearing.faults[index] >= FAULTS:
-                hearing.give_up([index], UnscoredReason.MALFORMED, f"{name}: {fault}")
+                progress.give_up([index], UnscoredReason.MISSING, detail)
+            elif progress.faults[index] >= FAULTS:
+                progress.give_up([index], UnscoredReason.MALFORMED, f"{name}: {fault}")
             else:
                 again[index] = fault
         return again
 
-    def _told(self, question: _Question) -> str:
+    def _describe(self, question: _Question) -> str:
         """Return the faults of earlier verdicts, each with its sentences."""
         names: dict[str, list[str]] = {}
         for index, fault in question.faults.items():
@@ -259,7 +259,7 @@ class PromptedJudge:
         return "; ".join(f"{', '.join(ids)}: {fault}" for fault, ids in names.items())
 
 
-def _cost(answer: ChatReply | ChatFailure) -> Call:
+def _call(answer: ChatReply | ChatFailure) -> Call:
     model, tokens = "", (0, 0)
     if isinstance(answer, ChatReply):
         model, tokens = answer.model, (answer.prompt_tokens, answer.reply_tokens)
