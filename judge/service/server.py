@@ -4,11 +4,11 @@ import asyncio
 import gc
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
@@ -55,7 +55,7 @@ class Address:
 class Connection(H11Protocol):
     """A connection that is closed when the head of a request takes too long (`# D123`).
 
-    It is also closed at once if there are too many.
+    Where there are too many, the one that has waited longest for a request is closed.
     """
 
     head_seconds = _HEAD_SECONDS
@@ -63,9 +63,14 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request."""
         super().connection_made(transport)
-        if len(self.connections) > (self.limit_concurrency or 0):
-            transport.abort()
         self._await_head()
+        lines: Iterable[Any] = self.connections
+        still_open = [each for each in lines if not each.transport.is_closing()]
+        if len(still_open) >= (self.limit_concurrency or 0):
+            waiting = [
+                each for each in still_open if not each.cycle or each.cycle.response_complete
+            ]
+            min(waiting, key=lambda each: each.waits_since).transport.abort()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
@@ -74,6 +79,7 @@ class Connection(H11Protocol):
 
     def _await_head(self) -> None:
         last = self.cycle
+        self.waits_since = self.loop.time()
 
         def close() -> None:
             if self.cycle is last:

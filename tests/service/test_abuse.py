@@ -2,10 +2,11 @@
 
 import gzip
 import json
+import resource
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from judge.service.requests import Limits
 from judge.service.server import Connection
 from tests.commands import write
-from tests.serving import QUICKSTART, Serving, judged
+from tests.serving import QUICKSTART, Serving, judged, process
 
 TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's
 PIECE = b"40000\r\n" + b"x" * 0x40000 + b"\r\n"
@@ -151,3 +152,37 @@ def test_a_client_that_never_reads_holds_up_nobody_and_is_cut_off(tmp_path: Path
         assert serving.http.post("/v1/evaluations", content=ONE).status_code == 200
         while any(each.flow.write_paused for each in list(lines) if each.flow):
             assert time.monotonic() < deadline
+
+
+def test_a_service_without_open_files_or_room_says_so_and_serves_on(tmp_path: Path) -> None:
+    """A process with limits of its own takes some three seconds."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with ExitStack() as stack:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+        try:
+            server, http = stack.enter_context(process(tmp_path))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for _ in range(400):
+            line = stack.enter_context(closing(socket.socket()))
+            line.connect(("127.0.0.1", http.base_url.port))
+        assert http.post("/v1/evaluations", content=ONE).status_code == 200
+        assert http.get("/readyz").status_code == 200
+        room = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (100_000, room[1]))
+        sent = http.post("/v1/batches", content=b"x" * 200_000)
+        assert (sent.status_code, sent.json()["type"][-8:]) == (507, "no-space")
+        assert http.get("/readyz").status_code == 503
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, room)
+        assert http.get("/readyz").status_code == 200
+
+
+def test_a_link_in_the_folder_of_a_batch_is_not_followed(tmp_path: Path) -> None:
+    judged(tmp_path / "data", "a")
+    results = tmp_path / "data" / "a" / "results.jsonl"
+    results.rename(tmp_path / "elsewhere")
+    results.symlink_to(tmp_path / "elsewhere")
+    with Serving(tmp_path / "data") as serving:
+        for path in ("results", "report", "label/rows"):
+            answer = serving.http.get(f"/v1/batches/a/{path}")
+            assert (answer.status_code, answer.json()["type"][-8:]) == (409, "conflict"), path
