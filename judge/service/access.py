@@ -1,4 +1,4 @@
-"""Who may use the service: its tokens and their roles, and the web pages that may call it."""
+"""Access to the service: tokens, their roles, and the web pages that may call it."""
 
 import hashlib
 import ipaddress

@@ -65,12 +65,12 @@ def _shared(config: Config, concurrency: int, parts: int) -> Config:
 
 
 class Service:
-    """What the routes share: one open evaluator for live answers, and the batches.
+    """The state of the service: an evaluator for live answers, the batches and the metrics.
 
     Args:
         config: the settings.
         data: the folder of the batches.
-        limits: what is accepted.
+        limits: the limits of requests and batches.
     """
 
     def __init__(self, config: Config, data: Path, limits: Limits) -> None:
@@ -88,7 +88,6 @@ class Service:
         self.stop: Callable[[], None] = lambda: None
         """Stops the server."""
         self._live = 0
-        self.metrics.gauge("judge_live", "Live requests.", lambda: self._live)
         self.metrics.gauge("judge_in_flight", "Live answers in flight.", lambda: self._in_flight)
         self.metrics.gauge(
             "judge_queue", "Live requests that wait.", lambda: self._live - self._in_flight

@@ -13,7 +13,7 @@ import shutil
 import signal
 import sys
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ class BatchRecord(Record):
     schema_: Literal[1] = 1
     """Version of this layout."""
     name: str = ""
-    """What the sender calls the batch."""
+    """The sender's name for the batch."""
     owner: str = ""
     """The name of the token that sent it; empty where the service had no tokens."""
     options: Options = Options()
@@ -78,8 +78,9 @@ class Batch:
     failures: Counter[str] = field(default_factory=Counter)
     began: float = 0.0
     task: asyncio.Task[None] | None = None
-    """Runs the worker; null while the batch is not being judged."""
+    """Waits for the batch's turn, then runs the worker; null once judging has ended."""
     worker: "Worker | None" = None
+    """Judges the batch; null before its turn, and once judging has ended."""
     _totals: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -89,7 +90,7 @@ class Batch:
             return self.record.ended
         if self.is_finished:
             return "finished"
-        if self.task is None:
+        if self.worker is None:
             return "queued"
         return "running" if self.report.begun else "checking"
 
@@ -105,7 +106,7 @@ class Batch:
             whole: include the totals and the record of the run.
         """
         # Read once: this runs on a thread, and all parts must be of the same moment.
-        record, report, state, is_running = self.record, self.report, self.state, bool(self.task)
+        record, report, state, is_running = self.record, self.report, self.state, bool(self.worker)
         known: dict[str, object] = {"failures": dict(self.failures)}
         if is_running and report.begun:
             fresh, seconds = report.done - report.kept, time.monotonic() - self.began
@@ -176,11 +177,11 @@ def write_record(folder: Path, record: BatchRecord) -> None:
 
 
 class Worker:
-    """The process that judges one batch.
+    """Judges one batch in a process.
 
     Args:
-        task: what it does.
-        on_report: called with each of its reports.
+        task: the task of the process.
+        on_report: called with each report of the process.
     """
 
     def __init__(self, task: Task, on_report: Callable[[Report], None]) -> None:
@@ -191,8 +192,8 @@ class Worker:
 
     async def run(self) -> int:
         """Start the process and wait until it ends; return its exit code."""
-        # A process group of its own keeps Ctrl-C away. A session of its own would do so too, but
-        # Linux shares processors equally among sessions, whatever the `nice` of their processes.
+        # Ctrl-C does not reach another process group. In another session `nice` would mean nothing
+        # (`# D112`).
         process = await asyncio.create_subprocess_exec(
             *_WORKER,
             stdin=asyncio.subprocess.PIPE,
@@ -222,22 +223,21 @@ class Worker:
 
 
 class Batches:
-    """All batches under a folder, which this process holds between `__aenter__` and `__aexit__`.
+    """The batches under a folder; an asynchronous context manager that locks the folder.
 
     Args:
         data: the folder; made if it does not exist.
         config: the settings of a batch, before its own options.
-        running: batches that are judged at a time.
-        metrics: counts what the workers report.
+        running: how many batches are judged at a time.
+        metrics: the counters of the service.
     """
 
     def __init__(self, data: Path, config: Config, running: int, metrics: Metrics) -> None:
         self.data = data
         self._config = config
-        self._running = running
+        self._places = asyncio.Semaphore(running)
         self._metrics = metrics
         self._batches: dict[str, Batch] = {}
-        self._queue: deque[Batch] = deque()
         self._is_closing = False
         self._lock = ExitStack()
 
@@ -252,8 +252,7 @@ class Batches:
         for batch in sorted(self._found(), key=lambda each: (each.record.arrived, each.id)):
             self._batches[batch.id] = batch
             if batch.is_open:
-                self._queue.append(batch)
-        self._fill()
+                self._begin(batch)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -285,7 +284,7 @@ class Batches:
         return list(self._batches.values())
 
     def get(self, id_: str) -> Batch:
-        """Return the batch with this id; `Problem` if there is none."""
+        """Return the batch with this id; raise `Problem` if there is none."""
         if (batch := self._batches.get(id_)) is None:
             raise Problem("not-found", f"there is no batch {id_[:64]!r}; see GET /v1/batches")
         return batch
@@ -299,8 +298,8 @@ class Batches:
     async def add(self, folder: Path, id_: str | None, record: BatchRecord) -> tuple[Batch, bool]:
         """Add a batch that arrived in a folder of `new_folder`; return it and whether it is new.
 
-        The same id, bytes and options are the same batch. It is taken up again if it had failed or
-        was cancelled.
+        A known batch with this id, these bytes and options is returned; judging it goes on if it
+        failed or was cancelled.
 
         Raises:
             Problem: there is a batch with this id and other bytes or options.
@@ -319,8 +318,7 @@ class Batches:
         self._batches[id_] = batch
         for each in (batch.folder, self.data):
             await asyncio.to_thread(sync_folder, each)
-        self._queue.append(batch)
-        self._fill()
+        self._begin(batch)
         return batch, True
 
     async def _again(self, batch: Batch, record: BatchRecord) -> Batch:
@@ -330,16 +328,13 @@ class Batches:
         if batch.record.ended is not None:
             await self._stop(batch)
             batch.end(None)
-            self._queue.append(batch)
-            self._fill()
+            self._begin(batch)
         return batch
 
     async def cancel(self, batch: Batch, *, purge: bool) -> None:
         """Stop judging a batch, and with `purge` remove its folder."""
         if batch.is_open:
             batch.end("cancelled")
-            with suppress(ValueError):
-                self._queue.remove(batch)
         await self._stop(batch)
         if purge and self._batches.pop(batch.id, None) is not None:
             # It gets another name first: half a folder must not be found again.
@@ -349,26 +344,24 @@ class Batches:
             await asyncio.to_thread(shutil.rmtree, doomed, ignore_errors=True)
 
     async def _stop(self, batch: Batch) -> None:
-        if batch.worker is not None and batch.task is not None:
-            batch.worker.stop()
+        if batch.task is not None:
+            if batch.worker is None:
+                batch.task.cancel()
+            else:
+                batch.worker.stop()
             await asyncio.wait({batch.task})
 
-    def _fill(self) -> None:
-        """Begin the next batches, up to `running`."""
-        running = sum(each.task is not None for each in self.all())
-        while self._queue and running < self._running and not self._is_closing:
-            batch = self._queue.popleft()
-            batch.report, batch.began = Report(), time.monotonic()
-            batch.failures.clear()
-            batch.worker = Worker(self._task(batch), partial(self._on_report, batch))
-            batch.task = asyncio.create_task(self._judge(batch, batch.worker))
-            running += 1
+    def _begin(self, batch: Batch) -> None:
+        batch.task = asyncio.create_task(self._judge(batch))
 
-    async def _judge(self, batch: Batch, worker: Worker) -> None:
-        """Run the worker of a batch, keep how it ended, and begin the next batch."""
+    async def _judge(self, batch: Batch) -> None:
+        """Judge a batch once it is its turn, and keep how that ended."""
         try:
-            code = await worker.run()
-            self._end(batch, code)
+            async with self._places:
+                batch.report, batch.began = Report(), time.monotonic()
+                batch.failures.clear()
+                batch.worker = Worker(self._task(batch), partial(self._on_report, batch))
+                self._end(batch, await batch.worker.run())
         except Exception as error:  # noqa: BLE001  one batch must not stop the others
             LOG.error("batch broke", exc_info=error, extra={"entry": {"batch": batch.id}})
             detail = "judging it broke off; the log has more; PUT it again to go on"
@@ -377,17 +370,15 @@ class Batches:
         finally:
             batch.task = batch.worker = None
             LOG.info("batch %s", batch.state, extra={"entry": {"batch": batch.id}})
-            self._fill()
 
     def _end(self, batch: Batch, code: int) -> None:
-        report = batch.report
-        stopped = report.ended == "stopped" or code == -signal.SIGTERM or self._is_closing
-        if report.ended == "finished":
+        ended = batch.report.ended
+        if ended == "finished":
             batch.is_finished = True
-        elif batch.record.ended is not None or stopped:
+        elif batch.record.ended or self._is_closing or code == -signal.SIGTERM:
             return
-        elif report.ended == "failed":
-            batch.end("failed", report.problem)
+        elif ended == "failed":
+            batch.end("failed", batch.report.problem)
         else:
             detail = f"its worker ended with code {code}; the log has more; PUT it again to go on"
             batch.end("failed", Problem("bug", detail).details())

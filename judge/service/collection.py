@@ -32,7 +32,7 @@ from judge.service.batches import ID_PATTERN, Batch, Batches, BatchRecord
 from judge.service.label import IN_LANGUAGE, PAGE_HEADERS
 from judge.service.problems import Problem
 from judge.service.requests import MEGABYTE, too_large
-from judge.service.wire import SAMPLES, BatchList, BatchStatus, Findings, Message, Options
+from judge.service.wire import SAMPLES, BatchList, BatchStatus, Findings, Options
 from judge.service.worker import UPLOAD
 
 _GZIP: Final = b"\x1f\x8b"
@@ -118,10 +118,10 @@ async def put_batch(
     id: BatchId,  # noqa: A002  its name in paths
     sending: Annotated[Sending, Query()],
 ) -> BatchStatus:
-    """Send many answers under an id. The same request may be sent again.
+    """Send many answers under an id.
 
-    The same id, bytes and options are the same batch, and others a conflict. A batch that failed or
-    was cancelled is taken up again.
+    The request may be sent again: a batch with this id, these bytes and options is returned, and
+    judging it goes on if it failed or was cancelled. Other bytes or options are a conflict.
     """
     return await _receive(request, response, client.name, sending, id)
 
@@ -187,22 +187,15 @@ def _check_unpacked(place: Path, megabytes: float) -> None:
                 raise too_large(megabytes)
 
 
-class Paging(Message):
-    """A part of the list of batches."""
-
-    after: str | None = None
-    """The id of the batch before the first."""
-    limit: int = Field(default=50, ge=1, le=500)
-    """The most batches in it."""
-
-
 @router.get("/v1/batches")
-async def list_batches(batches: AllBatches, paging: Annotated[Paging, Query()]) -> BatchList:
-    """List batches, oldest first."""
+async def list_batches(
+    batches: AllBatches, after: str | None = None, limit: Annotated[int, Query(ge=1, le=500)] = 50
+) -> BatchList:
+    """List up to `limit` batches behind the batch with the id `after`, oldest first."""
     every = batches.all()
-    start = 0 if paging.after is None else every.index(batches.get(paging.after)) + 1
-    part = every[start : start + paging.limit]
-    is_last = start + paging.limit >= len(every)
+    start = 0 if after is None else every.index(batches.get(after)) + 1
+    part = every[start : start + limit]
+    is_last = start + limit >= len(every)
     statuses = await asyncio.to_thread(lambda: [each.status(whole=False) for each in part])
     return BatchList(batches=tuple(statuses), next=None if is_last else part[-1].id)
 
@@ -213,19 +206,17 @@ def get_batch(batch: OneBatch) -> BatchStatus:
     return batch.status()
 
 
-class Lines(Message):
-    """A part of the results."""
-
-    after: int = Field(default=0, ge=0, le=10**12)
-    """The number of lines to skip."""
-    limit: int | None = Field(default=None, ge=1, le=10**12)
-    """The most lines to return."""
-
-
 @router.get("/v1/batches/{id}/results", response_class=LinesResponse)
-async def get_results(batch: OneBatch, lines: Annotated[Lines, Query()]) -> Response:
-    """Return a `SampleResult` a line, in input order, also while the batch is running."""
-    return LinesResponse(_results(batch.folder, lines.after, lines.limit))
+async def get_results(
+    batch: OneBatch,
+    after: Annotated[int, Query(ge=0, le=10**12)] = 0,
+    limit: Annotated[int | None, Query(ge=1, le=10**12)] = None,
+) -> Response:
+    """Return up to `limit` lines behind the first `after`, in input order, a `SampleResult` a line.
+
+    A running batch has the results so far.
+    """
+    return LinesResponse(_results(batch.folder, after, limit))
 
 
 def _results(folder: Path, after: int, limit: int | None) -> Iterator[bytes]:
@@ -248,28 +239,21 @@ async def get_rejected(batch: OneBatch) -> Response:
     return FileResponse(path, media_type=LinesResponse.media_type)
 
 
-class Removal(Message):
-    """How to end a batch."""
-
-    purge: bool = False
-    """Also remove its folder with all results and labels."""
-
-
 @router.delete(
     "/v1/batches/{id}",
     response_model=BatchStatus,
     responses={204: {"description": "It was removed"}},
 )
 async def cancel_batch(
-    batch: OneBatch, batches: AllBatches, client: Authorized, removal: Annotated[Removal, Query()]
+    batch: OneBatch, batches: AllBatches, client: Authorized, *, purge: bool = False
 ) -> BatchStatus | Response:
-    """Stop judging a batch. What was judged stays, unless the batch is purged."""
+    """Stop judging a batch, and with `purge` remove its folder with all results and labels."""
     is_foreign = batch.record.owner not in {"", client.name}
-    if removal.purge and is_foreign and client.role != "admin":
+    if purge and is_foreign and client.role != "admin":
         detail = f"{batch.record.owner!r} sent this batch; only an admin may purge it"
         raise Problem("not-allowed", detail)
-    await batches.cancel(batch, purge=removal.purge)
-    return Response(status_code=204) if removal.purge else await asyncio.to_thread(batch.status)
+    await batches.cancel(batch, purge=purge)
+    return Response(status_code=204) if purge else await asyncio.to_thread(batch.status)
 
 
 @router.get("/", include_in_schema=False, dependencies=[IN_LANGUAGE])

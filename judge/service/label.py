@@ -1,7 +1,7 @@
 """The routes of the label page. `judge label` serves them alone, `judge serve` for each batch.
 
-Whoever includes them puts the run folder into `request.state.run`, and into `request.state.name`
-the folder that `judge review import` is to be given, if a person has to run that command.
+A dependency of theirs sets `request.state.run` to the run folder. It sets `request.state.name` to
+the argument of `judge review import`, if a person has to run that command, else to nothing.
 """
 
 import re
@@ -57,12 +57,12 @@ IN_LANGUAGE: Final = Depends(_language)
 
 
 class Reviewing(Message):
-    """Who labels what, as query parameters."""
+    """The reviewer and the draw, as query parameters."""
 
     reviewer: str = Field(default="", pattern=r"^[^\x00-\x1f\x7f]{0,100}$")
     """The reviewer's name; may be empty."""
     target: For = "faithfulness"
-    """What is checked."""
+    """The kind of score that the labels check."""
     draw: str | None = Field(default=None, pattern=f"^{_DRAW}$")
     """The draw; by default the last one of the target."""
     lang: Lang | None = None
@@ -70,10 +70,10 @@ class Reviewing(Message):
 
 
 class Labelling(Message):
-    """What a reviewer says about a sentence."""
+    """The label of one reviewer for a sentence."""
 
     label: str = Field(default="", max_length=40)
-    """A label as in `human_support` of a sheet; empty where there is none."""
+    """A value of the column `human_support` of a sheet; may be empty."""
     skip: Skip | Literal[""] = ""
     """Why there is no label."""
     note: str = Field(default="", max_length=10_000)
@@ -116,7 +116,7 @@ def get_label_page(request: Request) -> Response:
 
 @router.get("/label/rows")
 def list_rows(request: Request, review: Review) -> LabelRows:
-    """List the drawn sentences with the reviewer's labels; draw a sample if there is none."""
+    """List the drawn sentences with the reviewer's labels. Without a draw, draw a sample."""
     return _rows(request.state.run, review)
 
 
@@ -167,7 +167,7 @@ def _read(run: Path, name: str, _stamp: tuple[int, int]) -> tuple[Draw, Question
 
 
 def load_questions(run: Path, draws: Iterable[Draw]) -> None:
-    """Read the questions of these draws ahead; RunError if the samples are gone."""
+    """Read the questions of draws into memory; raise RunError if the samples are gone."""
     for each in draws:
         if each.sentences:
             _drawn(run, each.sentences[0].review_id)

@@ -77,7 +77,7 @@ def usage(result: SampleResult) -> dict[str, int]:
 
 
 class Metrics:
-    """The counters of one service, in a registry of their own."""
+    """The counters of one service."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()

@@ -30,7 +30,7 @@ _DISCARD_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the service accepts."""
+    """The limits of requests and batches."""
 
     queue: int = 256
     """Live requests that may wait."""

@@ -149,7 +149,7 @@ async def serve(
     Args:
         config: the settings.
         data: the folder of the batches.
-        limits: what is accepted.
+        limits: the limits of requests and batches.
         address: where to listen.
         on_start: called with the URL.
 
@@ -196,7 +196,7 @@ async def _run(
     try:
         with listen(address.host, address.port) as listening:
             async with app.router.lifespan_context(app):
-                # What was loaded lives for ever, and each answer makes thousands of objects.
+                # Modules are never freed, and each answer makes thousands of objects.
                 gc.freeze()
                 gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
                 host = f"[{address.host}]" if ":" in address.host else address.host

@@ -52,7 +52,7 @@ class ProblemDetails(Message):
     status: int
     """The status of the response."""
     detail: str
-    """What is wrong with this request, and what to do."""
+    """The cause of the error in this request, and the next step."""
     request: str = ""
     """The id of the request in the log."""
     field: str | None = None
@@ -130,7 +130,7 @@ class BatchStatus(Message):
     id: str
     """The id, which is also the name of the run folder."""
     name: str
-    """What the sender calls the batch."""
+    """The sender's name for the batch."""
     state: State
     """`queued` until its turn comes, `checking` while its samples are read, then `running`."""
     arrived: str

@@ -38,12 +38,12 @@ _STOP_SECONDS: Final = 10.0
 
 
 class Task(Record):
-    """What a worker does. The service sends it as one line of JSON."""
+    """The task of a worker. The service sends it as one line of JSON."""
 
     batch: str
     """The id of the batch."""
     folder: str
-    """Its run folder."""
+    """The run folder of the batch."""
     config: dict[str, object]
     """The settings, secrets included."""
     options: Options
@@ -66,7 +66,7 @@ class Report(Record):
     failed: dict[str, int] = Field(default_factory=dict)
     """Claims without a verdict since the last report, by reason."""
     ended: str | None = None
-    """`finished`, `failed` or `stopped` in the last report."""
+    """`finished` or `failed` in the last report."""
     problem: ProblemDetails | None = None
     """Why the batch failed."""
 
@@ -141,7 +141,7 @@ def judge(task: Task) -> None:
             jobs.append(job)
             job.run(reporter)
     except _Stop:
-        reporter.send("stopped")
+        return
     except JudgeError as error:
         LOG.error("batch failed: %s", for_log(error))
         reporter.send("failed", problem_of(error, folder.parent).details())
