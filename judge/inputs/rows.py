@@ -335,7 +335,7 @@ def _csv_header(record: Record) -> list[str] | None:
     if record.error is not None:
         raise record.error.at("", record.line)
     header = [name.strip() for name in record.cells]
-    _refuse_doubled(header, record.line)
+    refuse_doubled(header, record.line)
     return header if any(header) else None
 
 
@@ -397,7 +397,7 @@ def _json_cell(name: str, cell: str) -> JsonValue:
     raise InputError(message, field=name)
 
 
-def _refuse_doubled(header: Iterable[str], line: int | None = None) -> None:
+def refuse_doubled(header: Iterable[str], line: int | None = None) -> None:
     """Raise an InputError if two columns have the same name."""
     for name, count in Counter(filter(None, header)).items():
         if count > 1:
@@ -479,7 +479,7 @@ def _column_rows(stream: IO[bytes], head: bytes) -> Iterator[dict[str, Any]]:
     failures = (ArrowException, ArithmeticError, LookupError, MemoryError, OSError, ValueError)
     try:
         for batch in _batches(stream, head):
-            _refuse_doubled(batch.schema.names)
+            refuse_doubled(batch.schema.names)
             batch.validate(full=True)  # offsets that lead elsewhere would be followed
             yield from batch_rows(batch)
     except failures as error:
@@ -597,10 +597,10 @@ def _sheet_rows(stream: IO[bytes], file: InputFile, max_line: float) -> Iterator
         rows = sheet_rows(shown, MOST_ROWS, MOST_COLUMNS + 1)
         header = _sheet_header(next(rows, (0, []))[1])
         for number, cells in rows:
-            more = list(filter(str.strip, cells[len(header) :]))
-            row = dict(zip(header, cells, strict=False)) | ({"": more} if more else {})
-            text = json.dumps(row, ensure_ascii=False)
-            read = partial(_sheet_object, header, cells[: len(header)], more)
+            while not cells[-1].strip():
+                cells.pop()
+            text = json.dumps(dict(zip(header, cells, strict=False)), ensure_ascii=False)
+            read = partial(_sheet_object, header, cells)
             yield _row(file, number, text, read, max_line)
 
 
@@ -610,14 +610,11 @@ def _sheet_header(cells: list[str]) -> list[str]:
         header.pop()
     if len(header) > MOST_COLUMNS:
         raise InputError(f"over {MOST_COLUMNS} columns have names; keep fewer, or save it as CSV")
-    _refuse_doubled(header, 1)
+    refuse_doubled(header, 1)
     return header
 
 
-def _sheet_object(header: list[str], cells: list[str], more: list[str]) -> Fields:
-    if more:
-        what = f"{clip(more[0], _SHOWN)!r} stands in a column without a name; name it"
-        raise InputError(f"{what} in the first row, or empty the cell")
+def _sheet_object(header: list[str], cells: list[str]) -> Fields:
     for name, cell in zip(header, cells, strict=False):
         if cell in _FAILED_FORMULAS and _is_read(name):
             what = f"is {cell}, by which a formula says that it failed; mend or empty the cell"

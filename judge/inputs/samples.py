@@ -29,7 +29,7 @@ from uuid import UUID
 from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.inputs.fields import MAX_DEPTH, NAMES, SCORE_NEEDS, Fields
+from judge.inputs.fields import MAX_DEPTH, SCORE_NEEDS, Fields
 from judge.inputs.files import MAX_LINE, InputFile, hash_of, input_files, named, placed, readable
 from judge.inputs.files import spoken as name_of_input
 from judge.inputs.rows import (
@@ -38,6 +38,7 @@ from judge.inputs.rows import (
     batch_rows,
     file_rows,
     plain_fields,
+    refuse_doubled,
     row_of,
     table_fields,
     without_nulls,
@@ -56,7 +57,6 @@ _WRAPPERS: Final = (
     *("test_cases", "testCases", "test_results"),
 )
 """Keys under which an object that is no row has a list of rows."""
-_OUR_KEYS: Final = frozenset(key for name in NAMES if name != "qid" for key in NAMES[name])
 _ROWS_BETWEEN_PAUSES: Final = 100
 """Rows that are checked before other tasks of the event loop have their turn."""
 _DUMP_METHODS: Final = ("model_dump", "to_dict", "isoformat", "tolist")
@@ -138,7 +138,7 @@ def _unwrapped(
     number = 0
     for row in file_rows(file, max_line, report):
         whole = {} if isinstance(row.fields, InputError) else row.fields
-        inner = _wrapped_rows(whole)
+        inner = _inner_rows(whole)
         if not inner or reader.knows(whole):
             yield row
             continue
@@ -147,12 +147,14 @@ def _unwrapped(
             yield row_of(file, number, fields)
 
 
-def _wrapped_rows(fields: Fields) -> list[Fields]:
+def _inner_rows(given: Any) -> list[Any]:  # noqa: ANN401  each tool has its own
+    """Return the rows in a tool's result or data set, such as its test cases; else nothing."""
+    get = given.get if isinstance(given, Mapping) else partial(getattr, given)
     for key in _WRAPPERS:
-        inner = fields.get(key)
-        if isinstance(inner, list) and inner and _OUR_KEYS.isdisjoint(fields):
-            found = [each for each in inner if isinstance(each, dict)]
-            return found if len(found) == len(inner) else []
+        inner = get(key, None)
+        if isinstance(inner, list) and inner:
+            no_row = any(isinstance(each, str | int | float | list) for each in inner)
+            return [] if no_row else inner
     return []
 
 
@@ -335,28 +337,21 @@ def rows_of(given: Any, mapping: Mapped = None) -> Rows:  # noqa: ANN401  each t
         if splits:
             what = f"are several data sets; give one of them: [{splits[0]!r}]"
             raise InputError(what, field="samples")
-    given = _rows_within(given, mapping) or given
-    if (read := _table(given)) is None:
-        is_series = hasattr(given, "to_dict") and hasattr(given, "index")
-        is_row = isinstance(given, Sample | Mapping) or hasattr(given, "model_dump")
-        if is_series or is_row or not isinstance(given, Iterable):
-            return Rows(partial(iter, (given,)), 1)
-        read = partial(iter, given)
-    return Rows(read, len(given) if isinstance(given, Sized) else None)
+    read = _table(given)
+    is_object = isinstance(given, Sample | Mapping) or hasattr(given, "model_dump")
+    if read is None and (is_object or not isinstance(given, Iterable)):
+        inner = [] if isinstance(given, Sample) else _inner_rows(given)
+        rows = [given] if not inner or _is_row(given, mapping) else inner
+        return Rows(partial(iter, rows), len(rows))
+    if read is None and hasattr(given, "to_dict"):  # a row of a DataFrame
+        return Rows(partial(iter, (given,)), 1)
+    return Rows(read or partial(iter, given), len(given) if isinstance(given, Sized) else None)
 
 
-def _rows_within(given: Any, mapping: Mapped) -> list[object]:  # noqa: ANN401  as above
-    """Return the rows in a tool's result or data set, such as its test cases; else nothing."""
-    is_object = isinstance(given, Mapping) or hasattr(given, "model_dump")
-    if isinstance(given, Sample) or (isinstance(given, Iterable) and not is_object):
-        return []
-    get = given.get if isinstance(given, Mapping) else partial(getattr, given)
-    found = [inner for key in _WRAPPERS if isinstance(inner := get(key, None), list) and inner]
-    if not found or any(isinstance(each, str | int | float | list) for each in found[0]):
-        return []
+def _is_row(given: object, mapping: Mapped) -> bool:
     with suppress(InputError):  # it is no row of any kind
-        return [] if Reader(SCORE_NEEDS, mapping).knows(fields_of(given)) else found[0]
-    return found[0]
+        return Reader(SCORE_NEEDS, mapping).knows(fields_of(given))
+    return False
 
 
 class _TableRow(dict[str, Any]):
@@ -381,13 +376,10 @@ def _table(given: Any) -> Callable[[], Iterator[object]] | None:  # noqa: ANN401
 
 def _frame_rows(frame: Any) -> Iterator[object]:  # noqa: ANN401  as above
     """Yield the rows of a DataFrame; an index with a name is a column."""
+    index = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    frame = frame.reset_index(level=index) if index else frame
     columns = list(map(str, frame.columns))
-    index = [name for name in frame.index.names if name is not None and name not in columns]
-    if index:
-        frame = frame.reset_index(level=index)
-        columns = list(map(str, frame.columns))
-    if twice := [name for name in columns if columns.count(name) > 1]:
-        raise InputError(f"column {twice[0]!r} stands twice; rename one", field="samples")
+    refuse_doubled(columns)
     for row in frame.itertuples(index=False, name=None):
         yield _TableRow(zip(columns, row, strict=True))
 

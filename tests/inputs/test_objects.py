@@ -89,7 +89,7 @@ REFUSED: list[tuple[object, str]] = [
         [ROW | {"qid": 1.5}],
         "field 'qid': is a number, 1.5; text or a whole number is needed",
     ),
-    (frame(ROW).set_axis(["qid", "answer", "answer"], axis=1), "column 'answer' stands twice"),
+    (frame(ROW).set_axis(["qid", "answer", "answer"], axis=1), "column 'answer' is there 2 times"),
     ([UNNAMED] * 101 + [{}], "row 102, field 'answer': is missing"),
     (
         frame(ROW).to_dict("list"),
