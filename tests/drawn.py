@@ -22,7 +22,7 @@ def fallen_back(support: str) -> Verdict:
 
 
 def row(name: str, outcome: Outcome, **changes: object) -> DrawnSentence:
-    """A sentence of an answer of its own, drawn for certain, unless `changes` say otherwise."""
+    """Return the only sentence of an answer, drawn for certain unless `changes` say otherwise."""
     fields: dict[str, object] = {
         "review_id": f"{DRAW}-{name}",
         "qid": name,
@@ -37,7 +37,7 @@ def row(name: str, outcome: Outcome, **changes: object) -> DrawnSentence:
 
 
 def sums(units: int, faithfulness: float, strict: float | None = None) -> Weighing:
-    """Of a stratum whose units all count, and weigh 1."""
+    """Return the sums of a stratum in which all claims count and weigh 1."""
     return Weighing(
         weight=units,
         counted=units,

@@ -22,7 +22,7 @@ class Known(NamedTuple):
 
 
 Choose = Callable[[Known], Support]
-"""The label that is said of it."""
+"""The label that the judge gives it."""
 
 
 def truth(known: Known) -> Support:
@@ -71,7 +71,7 @@ def oracle(items: Items, choose: Choose = truth) -> Script:
 
 
 def _said(asked: Asked, name: str, known: Known | None, choose: Choose) -> dict[str, JsonValue]:
-    if known is None:  # a hidden order, which nobody labels
+    if known is None:  # a hidden order has no label
         nothing: dict[str, JsonValue] = {"evidence": [], "supporting": [], "cited_support": None}
         return {"id": name, "support": "no_claim", "reason": ""} | nothing
     support, label = choose(known), known.label

@@ -36,9 +36,9 @@ def _verdict(support: Support, score: float | None, text: str = "") -> Verdict:
 
 
 def outcome(name: str, text: str) -> JudgeOutcome:
-    """What the judge says of a sentence that is to fall into the stratum of this name.
+    """Return an outcome that falls into the stratum of this name.
 
-    `no_claim` and `fallen` are names, too: they fall among the doubtful and the unscored.
+    `no_claim` and `fallen` are names, too: the first is doubtful, the second unscored.
     """
     if name == "fallen":
         return _verdict(Support.FULL, 0.99, text).model_copy(update={"fallback_from": _FAILED})
@@ -96,7 +96,7 @@ def cells(sheet: Path) -> list[dict[str, str]]:
 
 
 def fill(sheet: Path, word: str) -> None:
-    """What a person does: the same answer in every row."""
+    """Fill in the same answer in every row."""
     rows = cells(sheet)
     header = next(name for name in rows[0] if name.startswith(_ASKED))
     with sheet.open("w", encoding="utf-8", newline="") as file:

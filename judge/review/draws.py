@@ -41,7 +41,7 @@ TARGETS: Final[dict[For, tuple[Target, ...]]] = {
     "faithfulness": ("faithfulness",),
     "correctness": ("correctness_precision", "correctness_recall"),
 }
-"""The targets of each purpose; each target has a draw of its own."""
+"""The targets of each purpose; each target is drawn separately."""
 _DIGITS: Final = 12
 _NOTHING: Final[dict[For, str]] = {
     "faithfulness": "no answer claims anything; there is nothing to review",
@@ -87,8 +87,8 @@ def draw(
 ) -> Drawn:
     """Draw claims of a finished run for people to label, and write them into sheets.
 
-    The same arguments draw the same claims. The sheet of a single reviewer is filled in with the
-    labels of earlier draws of these results.
+    The same arguments draw the same claims. A single reviewer's sheet is filled in with earlier
+    labels of these results.
 
     Args:
         run: folder of the run.

@@ -43,7 +43,7 @@ def write_draw(run: Path, draw: Draw) -> Path:
 
 
 def read_draw(run: Path, name: str) -> Draw | None:
-    """Return a draw of this run, None if there is none; raise RunError if it is damaged."""
+    """Return a draw of this run, or None; raise RunError if it is damaged."""
     path = run / REVIEW / f"{name}.json"
     step = "remove it, and make the same draw again"
     return read_document(path, Draw, step) if path.exists() else None

@@ -114,7 +114,7 @@ class DrawnSentence(_Row):
     probability: float
     """Inclusion probability of the sentence."""
     weight: float
-    """Its weight in the mean over answers: 1 / the claims of its answer that count."""
+    """The weight in the mean over answers: 1 / the claims of the answer that count."""
     outcome: Outcome
     """The verdict, or the reason why it is missing."""
     flags: tuple[Flag, ...] = ()

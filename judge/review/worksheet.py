@@ -210,8 +210,8 @@ class Worksheet:
 def draws_for(run: Path, target: For, name: str | None = None) -> tuple[list[Draw], bool]:
     """Return the draws to label, and whether they are new.
 
-    These are the draw of this name, or else the last draw of the present results for each target.
-    Where there is none, one is made as by `judge review draw`.
+    The default is the last draw of the present results for each target. If there is none, one is
+    made as by `judge review draw`.
 
     Raises:
         RunError: the run is not finished, has no such draw, or has nothing to draw.
@@ -282,7 +282,7 @@ def _suffix(reviewer: str) -> str:
     """Return the part of a file name that identifies a reviewer."""
     name = folded(reviewer)
     plain = re.sub(r"\W+", "_", name)[:_FILE_NAME_CHARACTERS]
-    # A hash tells two names apart that would share a file name.
+    # Two names may be equal without their special characters, so a hash is added.
     mark = "" if plain == name else f"-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
     return f".{plain}{mark}" if name else ""
 

@@ -213,7 +213,7 @@ class Found(NamedTuple):
     high: float
     raw: float
     lowest: float
-    """The limit if all rows left blank were wrong; `low` where there are none."""
+    """The lower limit if all blank rows were wrong; `low` without blank rows."""
     highest: float
 
 

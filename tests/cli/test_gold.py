@@ -37,7 +37,7 @@ def drawn(*words: object) -> Ran:
 
 
 def grade(path: str, how: Callable[[Mapping[str, str]], str], delimiter: str = ",") -> None:
-    """What a person does, and a spreadsheet that saves it."""
+    """Fill in grades as a person does, and save as a spreadsheet does."""
     rows = cells(Path(path))
     header = LEGEND if LEGEND in rows[0] else ZH
     with Path(path).open("w", encoding="utf-8", newline="") as file:
@@ -106,11 +106,11 @@ def test_reviewers_overlap_and_the_median_of_their_grades_counts() -> None:
     ran = judge("gold", "import", "gold.draw.json", "gold-1.csv", "gold-2.csv", "--json")
     assert ran.code == 0, ran.err
     found = json.loads(ran.out)
-    # Of two shared queries 3 and 3, 2 and 3, 1 and 3; Ann's own 3, 2, 1, and 李雷's 3, 3, 3.
+    # The two shared queries have grades 3 3, 2 3 and 1 3; Ann's own 3, 2, 1, and 李雷's 3, 3, 3.
     assert found["counts"] == {"1": 1, "2": 3, "2.5": 2, "3": 6}
     agreement = found["agreement"]
     assert (agreement["shared"], agreement["equal"], len(agreement["apart"])) == (6, 2, 2)
-    # Of 8 threes, 2 twos and 2 ones: 1 - (12 - 1) · 20 / (32 + 128 + 8).
+    # With 8 threes, 2 twos and 2 ones α is 1 - (12 - 1) · 20 / (32 + 128 + 8).
     assert agreement["alpha"] == pytest.approx(1 - 11 * 20 / 168)
 
 
@@ -181,11 +181,11 @@ def test_what_cannot_be_drawn_or_imported_is_one_line() -> None:
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), (words, ran)
     assert not Path("gold.csv").exists()
     drawn("-n", 1)
-    assert judge("gold", "draw", "dense.jsonl").code == 2  # the sheet stands there already
+    assert judge("gold", "draw", "dense.jsonl").code == 2  # the sheet exists already
     for pool, sheet in (
         ("dense.jsonl", "gold.csv"),
         ("gone.draw.json", "gold.csv"),
-        ("gold.draw.json", "gold.csv"),  # nobody graded anything
+        ("gold.draw.json", "gold.csv"),  # the sheet has no grade
     ):
         ran = judge("gold", "import", pool, sheet)
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), (pool, sheet, ran)

@@ -39,7 +39,7 @@ def test_the_items_that_ship_are_whole() -> None:
     for each in shipped.items:
         asked, citations = prepare(each.sample, Config().rules)
         labelled = tuple(label.sentence for label in each.labels)
-        # Where an order stands in the answer, it is its last sentence, and bears no label.
+        # A hidden order in the answer is its last sentence and has no label.
         ends = asked.ask[len(labelled) :]
         assert asked.ask == (*labelled, *ends), each.sample.qid
         ordered += [each.language] * len(ends)

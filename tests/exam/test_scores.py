@@ -1,4 +1,4 @@
-"""What is counted of an exam, held against scikit-learn and against figures made by hand."""
+"""The totals of an exam, compared with scikit-learn and with figures worked by hand."""
 
 import pytest
 from hypothesis import given, settings
@@ -127,7 +127,7 @@ def test_groups_are_by_category_language_and_both() -> None:
 
 
 def many(right: int, of: int, **others: object) -> list[ExamRow]:
-    """So many sentences, half of them supported, each of an item of its own."""
+    """Sentences of separate items, half of them supported."""
     name, sides = others.get("category"), (FULL, NONE)
     return [
         row(sides[n % 2], sides[(n + (n >= right)) % 2], f"{name}{n}", **others) for n in range(of)
@@ -257,7 +257,7 @@ def test_a_labelled_sentence_is_graded_by_what_the_judge_itself_says() -> None:
     ]
     report = sit(items=Items("own", (asked,)), judge=judge, repeat=2)
     assert (report.totals.lost, report.totals.whole.accuracy.hits) == (2, 1)
-    # Of a bare no there is no label to be right or wrong of.
+    # A bare no gives only the side of full support.
     assert [(each.label, each.gold) for each in report.totals.labels] == [(FULL, 1), (NONE, 1)]
     assert {row.again[0].change for row in report.rows} == {"order"}
     # What has no two chunks has no other order.

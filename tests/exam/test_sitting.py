@@ -1,4 +1,4 @@
-"""Exams sat over real HTTP by examinees of whom it is known how good they are."""
+"""Exams over real HTTP of judges whose quality is known."""
 
 from functools import cache
 

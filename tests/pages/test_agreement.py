@@ -1,4 +1,4 @@
-"""What is said of the judge; the page by its DOM; and that no text from outside is markup."""
+"""The sentences about a judge, the DOM of the page, and texts from outside that are no markup."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -39,7 +39,7 @@ Tag = tuple[str, dict[str, str | None]]
 
 
 class Reader(HTMLParser):
-    """Balanced tags, and apart: what the page says itself, and what it quotes."""
+    """A parser that checks the tags, and keeps the page's own texts and quoted texts apart."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ def said_of(agreement: Agreement, summary: Summary | None = None, lang: Lang = "
 
 
 WAYS = {0.9: "generous", 0.74: "strict", 0.741: "same", 0.8199: "same", None: None}
-"""By what the judge says, where people say .783 and the interval goes from .741 to .8199."""
+"""The bias by the judge's score; people's score is .783, with the interval from .741 to .8199."""
 
 
 @pytest.mark.parametrize(("raw", "way"), WAYS.items())

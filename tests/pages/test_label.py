@@ -1,4 +1,4 @@
-"""The page to label on, as a person sees it: `judge label` in a process of its own."""
+"""The label page in a browser, served by `judge label` in a separate process."""
 
 import re
 import signal
@@ -43,7 +43,7 @@ def at(page: Page, number: int) -> None:
 
 
 def sheet(run: Path, reviewer: str) -> dict[str, tuple[str, str, str]]:
-    """What a reviewer's file holds, by row."""
+    """Return the labels in a reviewer's file by row."""
     (path,) = (run / "review").glob(f"*.{reviewer}.csv")
     rows = cells(path)
     assert {row["reviewer"].casefold() for row in rows} == {reviewer}

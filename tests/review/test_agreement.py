@@ -1,7 +1,4 @@
-"""Measures of agreement by hand, by their laws and beside the libraries that people quote.
-
-And what they say of a judge whose draws are labelled.
-"""
+"""Coefficients of agreement worked by hand and compared with libraries, and their use on draws."""
 
 import math
 import random
@@ -154,7 +151,7 @@ def value(share: Share | None) -> float:
 
 
 def test_each_label_weighs_one_over_its_chance() -> None:
-    # 8 claims stand behind the first row, 2 behind each of the others.
+    # The first row represents 8 claims, each other row 2.
     rows = [
         row("a", verdict("full"), probability=1 / 8),
         row("b", verdict("full"), probability=1 / 2),
@@ -211,7 +208,7 @@ def test_full_against_rest_where_people_or_the_judge_say_no_more() -> None:
     table: list[tuple[list[Outcome], list[str], set[str]]] = [
         # A bare no may be none or partial.
         ([*llm], ["full", "contradicted", "no"], {"faithfulness_strict"}),
-        # Similarity is not told off for words it lacks; a failure is no other scale.
+        # Similarity is compared on the two labels it has; a failure does not change the scale.
         ([full, none], ["full", "contradicted"], both),
         ([none, FAILED], ["contradicted", "partial"], both),
     ]
@@ -233,7 +230,7 @@ def test_reviewers_beside_each_other() -> None:
     assert says.reviewers == ("x", "y")
     # Krippendorff: pairs ff, fn, nn; 3 full and 3 none: 1 - (2/6) / (2·3·3/(6·5)).
     assert says.alpha == pytest.approx(1 - (2 / 6) / (18 / 30))
-    # Rows weigh 1 each, whoever labelled them: 1, ½, 0, 0 of 4 agree.
+    # Each row weighs 1, whatever its number of labels: 1, ½, 0, 0 of 4 agree.
     assert value(says.agreement) == pytest.approx(1.5 / 4)
     assert [each.people for each in says.disagreements] == [
         {"x": "none", "y": "none"},

@@ -82,7 +82,7 @@ def test_rows_left_blank_count_as_never_drawn() -> None:
     left = corrected(small, labels)
     assert left.model_copy(update={"blank": None}) == corrected(same, labels)
     assert left.blank is not None
-    # Of 8 drawn 3 say full, 1 says none and 4 nothing: 3 to 7 of 8.
+    # 8 rows are drawn; 3 say full, 1 says none, 4 are blank: 3 to 7 of 8.
     assert (left.blank.wrong, left.blank.right) == (0.375, 0.875)
     for filled, limit in (("none", "low"), ("full", "high")):
         whole = [*labels, *(label(each, filled) for each in small.sentences[4:])]
@@ -133,7 +133,7 @@ def test_one_label_corrects_nothing() -> None:
 
 
 def test_strata_taken_together_keep_their_own_share() -> None:
-    # Of 5 drawn from the first hundred one is labelled, and wrong; of 40 of the second all, right.
+    # One of 5 rows of the first stratum is labelled, as wrong; all 40 of the second, as right.
     lone = [row(f"a{k}", verdict("full"), probability=0.05) for k in range(5)]
     many = [row(f"b{k}", verdict("full"), stratum=1, probability=0.4) for k in range(40)]
     drawn = draw(

@@ -73,7 +73,7 @@ def test_near_the_threshold_is_doubtful() -> None:
             verdict = scored(Support.FULL, value, f"similarity:x|t:{threshold}")
             far = abs(value - float(threshold)) > 1e-3
             assert stratum_of(verdict, ()) == (SUPPORTED if far else UNSURE)
-    # Without score or threshold nothing is near; the t of a language model is its temperature.
+    # Without score or threshold a verdict is not near; the t of a model is its temperature.
     alone = llm(Support.FULL).model_copy(update={"score": 0.8})
     for verdict in (scored(Support.FULL, None), scored(Support.FULL, 0.8, "own|t:x"), alone):
         assert stratum_of(verdict, ()) == SUPPORTED
@@ -96,7 +96,7 @@ def test_all_is_handed_out_between_floor_and_what_there_is(sizes: list[Group], t
     rows = list(zip(units, sizes, strict=True))
     for n, each in rows:
         assert min(FLOOR, each.units, total // len(sizes)) <= n <= each.units
-    # Who meets no bound is drawn like weight times spread.
+    # A group within its bounds is drawn in proportion to weight times spread.
     free = [
         (n, each.weight * each.spread)
         for n, each in rows
@@ -224,7 +224,7 @@ def test_a_larger_draw_comes_filled_in_with_a_smaller_ones_labels(
     rows = [row for row in cells(tmp_path / "review.csv") if row["人工判断"]]
     assert len(rows) == made.filled == len(places(small) & places(made.draw)) > 10
     assert {(r["人工判断"], r["备注"], r["审核人"]) for r in rows} == {("部分支持", "见", "Ann")}
-    # Of other results nothing is carried.
+    # Labels of other results are not carried over.
     for name in (small.draw, made.draw.draw):
         old = read_draw(few, name)
         assert old is not None

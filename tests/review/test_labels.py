@@ -77,7 +77,7 @@ def test_rows_in_any_order_come_back_to_their_sentences(
     assert said[0].note == "=sure, 确定\nindeed"
     places = {(each.review_id, each.qid, each.sentence) for each in drawing.draw.sentences}
     assert {(x.review_id, x.qid, x.sentence) for x in kept.values()} < places
-    # Without a page, none is left that other labels made.
+    # An import without a page removes the page of earlier labels.
     import_labels(run, [sheet(tmp_path, rows)])
     assert not (run / "agreement.html").exists()
 

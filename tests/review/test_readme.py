@@ -16,7 +16,7 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DO
 
 
 def fill_in(sheet: Path) -> None:
-    """What a person does between two commands."""
+    """Fill in a sheet as a person does between two commands."""
     gold = sheet.name.startswith("gold")
     read, columns = (READ_GRADES, GRADED) if gold else (READ, BLIND)
     said = {"human_grade": "3"} if gold else {"human_support": "full"}

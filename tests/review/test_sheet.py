@@ -213,7 +213,7 @@ def test_the_chunk_that_shares_most_comes_first() -> None:
         # The same characters, in another order: pairs tell.
         ("北京大学成立。", ("大京北学立成。", "北京大学成立。"), [1, 0]),
         ("The ＣＡＦÉ opened.", ("Rain fell.", "Cafes open early."), [1, 0]),
-        # Nothing is shared, or all: they stand as the generator saw them.
+        # With nothing shared, or everything, the order is that of the sample.
         ("Snow melts.", ("周一。", "Rain fell.", ""), [0, 1, 2]),
         ("Rain fell.", ("Rain fell.", "Rain fell."), [0, 1]),
         # The rarer word tells more than words of grammar.

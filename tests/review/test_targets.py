@@ -25,7 +25,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def right(sheet: str) -> None:
-    """Label every row by hand: where an answer is half right, one text holds the other's claim."""
+    """Label every row: a claim of a half right answer is full if the other text contains it."""
     rows = cells(Path(sheet))
     known = {each["query"]: each for each in KNOWN.values()}
     for row in rows:
@@ -51,7 +51,7 @@ def test_both_halves_are_drawn_into_one_sheet_and_corrected(run: Path) -> None:
     right("c.csv")
     ran = judge("review", "import", run, "c.csv")
     assert ran.code == 0, ran.err
-    # Those that have both halves by hand; an abstention has none.
+    # The answers with both halves known by hand; an abstention has none.
     compared = [each for each in KNOWN.values() if each["known_precision"] is not None]
     means = {}
     for half in HALVES:
@@ -70,7 +70,7 @@ def test_both_halves_are_drawn_into_one_sheet_and_corrected(run: Path) -> None:
     both = 2 * means["precision"] * means["recall"] / sum(means.values())
     assert f"{both:.3f}" in ran.out
     assert not (run / "agreement.json").exists()
-    # What was labelled comes filled in, and a faithfulness draw takes no notice of it.
+    # A new draw is filled in with these labels; a draw for faithfulness is not.
     ran = judge("review", "draw", run, "--for", "correctness", "-n", 12, "-o", "again.csv")
     assert "filled in with earlier labels: 12" in ran.out
     ran = judge("review", "draw", run, "-n", 12, "-o", "faithful.csv")
