@@ -4,11 +4,9 @@ A support label always has a mark, a colour and a word, so that each of them is 
 """
 
 import re
-import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
-from itertools import islice
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
@@ -213,20 +211,13 @@ def print_answer(
         page.say(line.append(text, style="not bold"), hang=_CELL_COLUMN)
 
 
-def conflict(result: SampleResult) -> str | None:
-    """Return a text if gold that contradicts itself puts an answer in no cell."""
-    if all(flag.name is not FlagName.CONFLICTING_GOLD for flag in result.flags):
-        return None
-    return Messages.of("quadrants", "say")("conflicting_one")
-
-
 def _cell_lines(result: SampleResult, sample: Sample | None) -> Iterator[tuple[str, str]]:
     """Yield why an answer is in its cell of the table of quadrants: names and texts."""
     cell, say = result.cell, Messages.of("quadrants", "say")
     name = Messages.of("quadrants", "ground")
     if cell is None:
-        if text := conflict(result):
-            yield name("no_cell"), text
+        if any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags):
+            yield name("no_cell"), say("conflicting_one")
         return
     half = row_of(cell.words).half
     text = say(
@@ -474,60 +465,44 @@ def _bounds(unscored: int, bounds: tuple[float, float] | None) -> list[str]:
     return [Messages.of("answer", "score")("open", low=low, high=high, unscored=unscored)]
 
 
-class Part(NamedTuple):
-    """The part of a list that is printed."""
-
-    size: int
-    skip: int = 0
-    is_worst: bool = False
-    """Whether the list is the `size` worst sentences, worst first, or all in input order."""
-
-
 def print_list(
-    results: Iterable[SampleResult], wanted: Filter, part: Part, command: Sequence[str], page: Page
+    results: Iterable[SampleResult], wanted: Filter, size: int, page: Page, *, is_worst: bool
 ) -> None:
-    """Print a part of the sentences or answers that a filter finds.
+    """Print the first `size` sentences or answers that a filter finds, or the worst sentences.
 
-    Below it are their number, and the command that prints the next part.
+    Below them is their number.
     """
     say = Messages.of("answer", "list")
-    answers, total, last = 0, 0, part.skip + part.size
-    worst = Worst(part.size)
-
-    def print_item(item: Entry | SampleResult) -> None:
-        nonlocal total
-        total += 1
-        if not part.skip < total <= last:
-            return
-        if isinstance(item, Entry):
-            print_entry(item, page, grounds(item, page, wanted.cited or BAD_CITATIONS))
-        else:
-            _print_beginning(item, page)
-
+    answers, total, has_cells = 0, 0, False
+    worst = Worst(size)
     for result in results:
         answers += 1
+        has_cells |= result.cell is not None
         indexes = wanted.indexes(result)
-        if part.is_worst:
+        if is_worst:
             worst.add(result, indexes)
         elif indexes is None:
-            print_item(result)
+            total += 1
+            if total <= size:
+                _print_beginning(result, page)
         elif indexes:
             listed = entries(result)
-            for index in indexes:
-                print_item(listed[index])
+            for entry in (listed[index] for index in indexes):
+                total += 1
+                if total <= size:
+                    print_entry(entry, page, grounds(entry, page, wanted.cited or BAD_CITATIONS))
     for entry in worst.sentences():
-        print_item(entry)
+        total += 1
+        print_entry(entry, page, grounds(entry, page, wanted.cited or BAD_CITATIONS))
     read = Messages.of("totals", "counted")("answer", count=answers)
-    if total <= part.skip:
-        key = "beyond" if total else "nothing"
-        options = shlex.join(islice(command, 3, None))
-        page.copied(say(key, answers=read, total=f"{total:,}", skip=part.skip, asked=options))
+    if not total:
+        page.say(say("nothing", answers=read), hang=2)
+        if wanted.cell and not has_cells:
+            page.say(say("no_cells"), hang=2)
         return
     page.blank()
-    values = {"first": f"{part.skip + 1:,}", "last": f"{min(last, total):,}", "total": f"{total:,}"}
-    page.copied(say("worst" if part.is_worst else "shown", answers=read, **values), "bold")
-    if last < total:
-        page.copied(say("next", command=f"{shlex.join(command)} --skip {last}"))
+    key = "worst" if is_worst else "shown" if total <= size else "first"
+    page.copied(say(key, answers=read, shown=f"{min(size, total):,}", total=total), "bold")
 
 
 def _print_beginning(result: SampleResult, page: Page) -> None:
