@@ -8,7 +8,6 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from judge.answer.blocks import FENCE, SEPARATOR_ROW, list_marker
@@ -27,10 +26,12 @@ _HASH = re.compile(r"#{1,6}(?:\s|$)")
 _SETEXT = re.compile(r"[\n\r\u2028]\s*+(?:=++|-++)$")
 _BOLD = re.compile(r"(\*\*|__)([^*_]{1,200})\1[:：]?$")
 _TITLE_COLON = re.compile(r"[^.!?。！？；;:：\n]{1,80}[:：]$")
-_BREAK = re.compile(r"[\n\r\u2028]")
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\][:：]")
 _CONTENT = re.compile(r"\w")
 _WORDS = re.compile(r"\w+")
+_SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", ";", "；", "…")
+_BULLETS = tuple("-*+•‣◦▪▸►●○■□·∙⁃–—✓✔✅❌➢➤")
+_NUMERAL = re.compile(r"[\d①-⑳⑴-⒇⒈-⒛㈠-㈩❶-❿➀-➓]+|[一二三四五六七八九十]+|[a-zA-Z]+")
 _COMMA = re.compile(r"[,，](?!\d)")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
 _QUOTE_SIGN = re.compile(r"(?:>\s*+)+")
@@ -64,8 +65,8 @@ def _kinds(texts: Sequence[str]) -> list[SentenceKind]:
     """Return the kind of every sentence by its own words and by the lines next to it."""
     kinds: list[SentenceKind] = []
     listing = False
-    for text, below in zip_longest(texts, texts[1:], fillvalue=""):
-        kind = _kind(text, below)
+    for above, text, below in zip(("", *texts), texts, (*texts[1:], ""), strict=False):
+        kind = _kind(text, above, below)
         if len(texts) == 1:
             # A whole answer in bold is a bare value and no heading, and a single sign is no rule.
             sign = kind is SentenceKind.META and len(text) == 1
@@ -93,7 +94,7 @@ def _refuses(text: str) -> bool:
     return _matches("abstention.alone", bare) and not _pattern("abstention.unless").search(bare)
 
 
-def _kind(text: str, below: str) -> SentenceKind:
+def _kind(text: str, above: str, below: str) -> SentenceKind:
     """Return the kind of a sentence outside reference lists: by its shape, else by its words."""
     if len(text) <= MOST_SENTENCES and FENCE.match(text.partition("\n")[0]):
         return SentenceKind.CODE
@@ -104,10 +105,10 @@ def _kind(text: str, below: str) -> SentenceKind:
         return SentenceKind.ABSTENTION if short and _abstains(text) else SentenceKind.META
     if footnote := _FOOTNOTE.match(text):
         return SentenceKind.CLAIM if _states(text[footnote.end() :]) else SentenceKind.META
-    return SentenceKind.CLAIM if len(text) > _LONGEST_WORDING else _worded(text)
+    return SentenceKind.CLAIM if len(text) > _LONGEST_WORDING else _worded(text, above, below)
 
 
-def _worded(text: str) -> SentenceKind:
+def _worded(text: str, above: str, below: str) -> SentenceKind:
     bare = _bare(text)
     if _names_sources(text, bare):
         return SentenceKind.META
@@ -122,7 +123,8 @@ def _worded(text: str) -> SentenceKind:
             return SentenceKind.CLAIM if _pattern(f"{kind}.unless").search(bare) else kind
     if bare.endswith(("?", "？")) and not _pattern("question.statement").search(bare):
         return SentenceKind.QUESTION
-    return SentenceKind.HEADING if _is_title(text, bare) else SentenceKind.CLAIM
+    titled = _is_title(text, bare, above, below)
+    return SentenceKind.HEADING if titled else SentenceKind.CLAIM
 
 
 def _may_abstain(lower: str) -> bool:
@@ -156,24 +158,50 @@ def _bare(text: str) -> str:
     return " ".join(line.split())
 
 
-def _is_title(text: str, bare: str) -> bool:
+def _is_title(text: str, bare: str, above: str, below: str) -> bool:
     """Return whether a line looks like a heading and says nothing by itself."""
-    line = text[list_marker(text) :]
-    if not bare.endswith((":", "：")) and line[:1] not in "#*_" and not _BREAK.search(line):
+    if len(bare) > _LONGEST_TITLE or bare.endswith(_SENTENCE_ENDS):
         return False  # as most are, and none of the patterns below is needed
+    line = text[list_marker(text) :]
     marked = bool(_HASH.match(line) or _SETEXT.search(line) or _BOLD.match(line))
-    if not (marked or _TITLE_COLON.match(bare)) or len(bare) > _LONGEST_TITLE:
-        return False
     words, ideographs = _MARKED_TITLE if marked else _PLAIN_TITLE
     if len(bare.split()) > words or count_cjk(bare) > ideographs:
         return False
     title = _pattern("heading.enumerator").sub("", bare, count=1)
-    if bare.endswith((".", "!", "。", "！")) or (not marked and _COMMA.search(title)):
+    plain = not (marked or _TITLE_COLON.match(bare))
+    if plain and not (_names_part(bare, title) and _heads(text, above, below)):
+        return False
+    if not marked and _COMMA.search(title):
         return False
     if _pattern("heading.value").search(title) or _pattern("heading.figure").search(title):
         return False
-    asks = marked and _pattern("heading.asks").match(title)
+    asks = _pattern("heading.asks").match(title)
     return bool(asks or not _pattern("heading.verb").search(title))
+
+
+def _names_part(bare: str, title: str) -> bool:
+    """Return whether a line has the words of a title: "Key features", "1.1 Scope"."""
+    return bool(_pattern("heading.plain").match(title) or _pattern("heading.part").match(bare))
+
+
+def _heads(text: str, above: str, below: str) -> bool:
+    """Return whether a line without markup is above a text and not an item of a list.
+
+    "1. Overview" heads "The plan has two parts."; above "2. Prices" it is an item.
+    """
+    style, *others = map(_marker_style, (text, above, below))
+    if not below or style.startswith(_BULLETS) or (style and style in others):
+        return False
+    if style:
+        return True
+    runs_on = bool(above) and not (others[0] or above.endswith(_SENTENCE_ENDS) or above[0] in "#*|")
+    ends = below.endswith((*_SENTENCE_ENDS, ":", "：", "|")) or len(below) > _LONGEST_TITLE
+    return not runs_on and bool(ends or others[1] or _pattern("heading.enumerator").match(below))
+
+
+def _marker_style(text: str) -> str:
+    """Return the list marker of a line with its number replaced: "(2) Prices" gives "(9)"."""
+    return _NUMERAL.sub("9", text[: list_marker(text)]).strip()
 
 
 def _is_entry(text: str, *, behind_entry: bool) -> bool:
@@ -227,7 +255,8 @@ def _abstains(text: str) -> bool:
     clauses = [opening.sub("", each).strip() for each in _pattern(f"{lang}.turn").split(words)]
     bare = inside.sub("", words)
     named = bool(cited or (lang == "en" and evidence.search(words)))
-    named = named or any(map(inside.search, clauses))
+    scope = _pattern(f"{lang}.scope")
+    named = named or any(inside.search(each) or scope.match(each) for each in clauses)
     if (label and not named) or _pattern(f"{lang}.figure").search(evidence.sub("", bare)):
         return False
     silent = False
@@ -261,7 +290,9 @@ def _says_nothing(clause: str, lang: str, *, behind: bool) -> bool:
     """Return whether a clause beside an abstention says nothing; before it, it may be the topic."""
     body = _pattern(f"{lang}.inside").sub("", clause)
     names = not behind and _pattern(f"{lang}.topic").match(clause)
-    if not body or names or _matches(f"{lang}.neutral", clause):
+    if not body or names or _pattern(f"{lang}.scope").match(clause):
+        return True
+    if _matches(f"{lang}.neutral", clause):
         return True
     polite = _matches("pleasantry.wordings", clause)
     return polite and not _pattern("pleasantry.unless").search(clause)
