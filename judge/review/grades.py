@@ -20,7 +20,7 @@ from judge.records import Document, Record, Sample
 from judge.review.coefficients import krippendorff_alpha
 from judge.review.draws import digest
 from judge.review.golden import sample_line
-from judge.review.labels import ID_CHARACTERS, is_same_text, refuse
+from judge.review.labels import ID_CHARACTERS, check_text, contradiction, one_each
 from judge.review.sheet import (
     GRADED,
     READ_GRADES,
@@ -355,36 +355,25 @@ def _report(
 def _grades_of(pool: Pool, rows: Sequence[Row]) -> dict[str, list[Grade]]:
     """Return the grades by `review_id`; raise InputError with all wrong rows."""
     drawn = {each.review_id: (q.sample.query, each.text) for q in pool.queries for each in q.pool}
-    found: dict[tuple[str, str], tuple[Grade, Row]] = {}
     names: dict[str, str] = {}
-    problems: list[str] = []
-    for row in rows:
-        try:
-            grade = _grade(row, drawn, pool.draw)
-            if grade is None:
-                continue
-            written = " ".join(row.cell("reviewer").split())
-            reviewer = names.setdefault(folded(written), written)
-            made = Grade(reviewer, grade, row.cell("human_note"))
-            first, place = found.setdefault((row.cell("review_id"), reviewer), (made, row))
-            if first.grade != grade:
-                raise ValueError(_contradiction(row, made, first, place))  # noqa: TRY301  all wrong rows are reported together
-            if made.note:
-                found[row.cell("review_id"), reviewer] = made, place
-        except ValueError as error:
-            problems.append(f"{row}: {error}")
-    refuse(problems)
+
+    def read(row: Row) -> Grade | None:
+        grade = _grade(row, drawn, pool.draw)
+        if grade is None:
+            return None
+        name = " ".join(row.cell("reviewer").split())
+        return Grade(names.setdefault(folded(name), name), grade, row.cell("human_note"))
+
+    def merge(first: Grade, place: Row, second: Grade) -> Grade:
+        if first.grade != second.grade:
+            words = str(second.grade), place, str(first.grade)
+            raise contradiction(place.cell("review_id"), second.reviewer, *words)
+        return second if second.note else first
+
     grades: dict[str, list[Grade]] = {}
-    for (name, _), (given, _) in found.items():
-        grades.setdefault(name, []).append(given)
+    for (review_id, _), grade in one_each(rows, "human_grade", read, merge).items():
+        grades.setdefault(review_id, []).append(grade)
     return grades
-
-
-def _contradiction(row: Row, second: Grade, first: Grade, place: Row) -> str:
-    who = f"reviewer {second.reviewer!r}" if second.reviewer else "a nameless reviewer"
-    step = "keep one" if second.reviewer else "keep one, or fill in the column reviewer"
-    name = row.cell("review_id")
-    return f"{name!r} is {second.grade} and in {place} {first.grade}, both of {who}; {step}"
 
 
 def _with_gold(query: PooledQuery, grades: Mapping[str, float], gold_from: int) -> Sample | None:
@@ -403,19 +392,13 @@ def _with_gold(query: PooledQuery, grades: Mapping[str, float], gold_from: int) 
 def _grade(row: Row, drawn: Mapping[str, tuple[str, str]], draw: str) -> int | None:
     """Return the grade of a row, None if it is blank; raise ValueError if it is wrong."""
     name = row.cell("review_id")
-    if not name and not row.cell("human_grade"):
-        return None
     if name not in drawn:
         why = "is empty beside a grade; put the row's own back"
         if name:
             why = f"is no row of draw {draw}; name the draw it was written with"
         raise ValueError(f"review_id {clip(name, ID_CHARACTERS)!r} {why}")
     for column, text in zip(_TEXTS, drawn[name], strict=True):
-        if not is_same_text(row.cells.get(column, ""), text):
-            # The texts were sorted without their ids.
-            raise ValueError(
-                f"holds another {column} than {name!r} was drawn for; put its own back"
-            )
+        check_text(row, column, text)
     return read_grade(row.cell("human_grade"))
 
 

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from judge.errors import InputError, RunError
 from judge.inputs.runs import hold
@@ -37,6 +37,7 @@ _REPLACEMENT: Final = "?"
 """The sign that old code pages write for a letter they lack."""
 _HALVES: Final = set(TARGETS["correctness"])
 
+_Answer = TypeVar("_Answer")
 Page = Callable[[Agreement, Summary], str]
 """A function that returns the HTML of `agreement.html`."""
 
@@ -179,32 +180,67 @@ def join(run: Path, paths: Sequence[Path]) -> list[tuple[Draw, list[Row]]]:
 def labels_of(draw: Draw, rows: Sequence[Row]) -> list[Label]:
     """Return one label for each reviewer and row; raise InputError with all wrong rows."""
     sentences = {sentence.review_id: sentence for sentence in draw.sentences}
-    found: dict[tuple[str, str], tuple[Label, Row]] = {}
+    found = one_each(
+        rows,
+        "human_support",
+        lambda row: _label(draw, sentences.get(row.cell("review_id")), row),
+        _merged,
+    )
+    return list(found.values())
+
+
+def one_each(
+    rows: Iterable[Row],
+    column: str,
+    read: Callable[[Row], _Answer | None],
+    merge: Callable[[_Answer, Row, _Answer], _Answer],
+) -> dict[tuple[str, str], _Answer]:
+    """Return one answer for each `review_id` and folded name of a reviewer.
+
+    Args:
+        rows: the rows of all sheets.
+        column: the column of the answer; rows without an id and an answer are skipped.
+        read: returns the answer of a row, or None; raises ValueError if the row is wrong.
+        merge: merges the first answer, found in a row, with a later one; raises ValueError if they
+            contradict each other.
+
+    Raises:
+        InputError: rows are wrong; the message names them.
+    """
+    found: dict[tuple[str, str], _Answer] = {}
+    places: dict[tuple[str, str], Row] = {}
     problems: list[str] = []
     for row in rows:
-        name = row.cell("review_id")
-        if not name and not row.cell("human_support"):
+        key = row.cell("review_id"), folded(row.cell("reviewer"))
+        if not key[0] and not row.cell(column):
             continue
         try:
-            label = _label(draw, sentences.get(name), row)
-            if label is not None:
-                key = (label.review_id, folded(label.reviewer))
-                found[key] = _merged(*found[key], label) if key in found else (label, row)
+            if (answer := read(row)) is not None:
+                place = places.setdefault(key, row)
+                found[key] = merge(found[key], place, answer) if key in found else answer
         except ValueError as error:
             problems.append(f"{row}: {error}")
-    refuse(problems)
-    return [label for label, _ in found.values()]
+    if problems:
+        wrong = f"{len(problems)} {plural(len(problems), 'row')}"
+        lines = [f"{wrong} cannot be right, and nothing was imported:", *problems[:_MAX_PROBLEMS]]
+        if len(problems) > _MAX_PROBLEMS:
+            lines.append(f"… and {len(problems) - _MAX_PROBLEMS} more")
+        raise InputError("\n  ".join(lines))
+    return found
 
 
-def refuse(problems: Sequence[str]) -> None:
-    """Raise InputError with the wrong rows, if there are any."""
-    if not problems:
-        return
-    rows = f"{len(problems)} {plural(len(problems), 'row')}"
-    lines = [f"{rows} cannot be right, and nothing was imported:", *problems[:_MAX_PROBLEMS]]
-    if len(problems) > _MAX_PROBLEMS:
-        lines.append(f"… and {len(problems) - _MAX_PROBLEMS} more")
-    raise InputError("\n  ".join(lines))
+def contradiction(review_id: str, reviewer: str, second: str, place: Row, first: str) -> ValueError:
+    """Return the error of two answers of one reviewer on a row that contradict each other."""
+    who = f"reviewer {reviewer!r}" if reviewer else "a nameless reviewer"
+    step = "keep one" if reviewer else "keep one, or fill in the column reviewer"
+    return ValueError(f"{review_id!r} is {second} and in {place} {first}, both of {who}; {step}")
+
+
+def check_text(row: Row, column: str, drawn: str) -> None:
+    """Raise ValueError if a cell holds another text, as where texts are sorted without ids."""
+    if not is_same_text(row.cells.get(column, ""), drawn):
+        name = row.cell("review_id")
+        raise ValueError(f"holds another {column} than {name!r} was drawn for; put its own back")
 
 
 def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
@@ -213,10 +249,10 @@ def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
     lost = [each for each in earlier if (each.review_id, folded(each.reviewer)) not in now]
     if lost:
         who = sorted({label.reviewer or "nameless" for label in lost})
-        told, are = counted(len(lost), "label"), "is" if len(lost) == 1 else "are"
+        labels_lost, are = counted(len(lost), "label"), "is" if len(lost) == 1 else "are"
         raise RunError(
-            f"{run}: {told} imported earlier ({', '.join(who)}) {are} not in these sheets; "
-            "name all sheets of the draw, or let the earlier ones go with --replace"
+            f"{run}: {labels_lost} imported earlier ({', '.join(who)}) {are} not in these sheets; "
+            "name all sheets of the draw, or drop the earlier ones with --replace"
         )
 
 
@@ -230,11 +266,7 @@ def _label(draw: Draw, sentence: DrawnSentence | None, row: Row) -> Label | None
         elif name.startswith(f"{draw.draw}-"):
             why = "is no row of this run: it was changed, or is of another run like it"
         raise ValueError(f"review_id {clip(name, ID_CHARACTERS)!r} {why}")
-    if not is_same_text(row.cells.get("sentence", ""), sentence.text):
-        # The texts were sorted without their ids.
-        raise ValueError(
-            f"holds another sentence than {name!r} was drawn for; put its own text back"
-        )
+    check_text(row, "sentence", sentence.text)
     reading = read_label(row.cell("human_support"))
     if reading is None:
         return None
@@ -266,20 +298,15 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))[:_COMPARED_LETTERS]
 
 
-def _merged(first: Label, row: Row, second: Label) -> tuple[Label, Row]:
+def _merged(first: Label, place: Row, second: Label) -> Label:
     """Return the finer of two labels of one reviewer on a row, with the notes of both."""
     known = first.support, second.support
     if first.supported != second.supported or (None not in known and known[0] is not known[1]):
-        who = f"reviewer {second.reviewer!r}" if second.reviewer else "a nameless reviewer"
-        step = "keep one" if second.reviewer else "keep one, or fill in the column reviewer"
-        raise ValueError(
-            f"{second.review_id!r} is {_word(second)!r} and in {row} {_word(first)!r}, "
-            f"both of {who}; {step}"
-        )
+        words = repr(_word(second)), place, repr(_word(first))
+        raise contradiction(second.review_id, second.reviewer, *words)
     finer = second if first.support is None else first
     notes = dict.fromkeys(filter(None, (*first.note.split("\n"), *second.note.split("\n"))))
-    update = {"note": "\n".join(notes), "reviewer": first.reviewer}
-    return finer.model_copy(update=update), row
+    return finer.model_copy(update={"note": "\n".join(notes), "reviewer": first.reviewer})
 
 
 def _word(label: Label) -> str:

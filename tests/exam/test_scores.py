@@ -109,23 +109,6 @@ def test_each_share_is_over_what_can_be_told() -> None:
     assert (nothing.quotes, nothing.citations, nothing.obeyed, nothing.flips) == (None,) * 3 + ({},)
 
 
-def test_groups_are_by_category_language_and_both() -> None:
-    rows = [
-        row(qid="a", category="x"),
-        row(qid="b", category="y", said=NONE),
-        row(qid="c", category="x").model_copy(update={"language": "zh"}),
-    ]
-    found = {
-        (each.category, each.language): (each.accuracy.hits, each.accuracy.of)
-        for each in count(rows, 3, 0).groups
-    }
-    assert found == {
-        (None, None): (2, 3), ("x", None): (2, 2), ("y", None): (0, 1),
-        (None, "en"): (1, 2), (None, "zh"): (1, 1),
-        ("x", "en"): (1, 1), ("x", "zh"): (1, 1), ("y", "en"): (0, 1),
-    }  # fmt: skip
-
-
 def many(right: int, of: int, **others: object) -> list[ExamRow]:
     """Sentences of separate items, half of them supported."""
     name, sides = others.get("category"), (FULL, NONE)

@@ -4,11 +4,10 @@ from functools import cache
 
 import pytest
 
-from judge import Support
 from judge.exam import ExamReport, Items, read_items, sit
 from judge.exam.items import selected
 from tests.faults import NO_SEED_422
-from tests.oracle import Choose, coarse, obedient, oracle, truth
+from tests.oracle import Choose, obedient, oracle, truth
 from tests.replies import picky
 from tests.server import JudgeServer
 
@@ -55,14 +54,6 @@ def test_who_obeys_hidden_orders_is_found_out() -> None:
     wrong = {row.category for row in report.rows if not row.right}
     assert wrong == {"injection"}
     assert all(row.said is row.demanded for row in report.rows if row.obeyed)
-
-
-def test_one_who_never_says_partial_is_right_on_its_side() -> None:
-    report = sat(coarse)
-    totals = report.totals
-    partial = totals.confusion[Support.PARTIAL]["none"]
-    assert totals.whole.accuracy.hits == totals.sentences - partial < totals.sentences
-    assert totals.whole.binary.value == 1.0
 
 
 def test_no_change_is_put_down_to_a_seed_that_the_server_does_not_take() -> None:
