@@ -13,9 +13,9 @@ Scenario = Literal["sparse", "dense", "balanced", "imbalanced"]
 Role = Literal["primary", "secondary", "supplementary"]
 
 POOL: Final = 10
-"""The depth of a reranker's candidates, as a multiple of the depth that is read."""
+"""The number of a reranker's candidates, as a multiple of the ranks that are read."""
 MOST_CHUNKS: Final = 10**15
-"""To search: far above any corpus, and every ratio of it is still a number."""
+"""The largest size of a corpus: far above any real one, and still a number in every ratio."""
 
 
 class Wishes(Record):
@@ -28,7 +28,7 @@ class Wishes(Record):
     depth: Annotated[int, Field(ge=1, le=DEEPEST // POOL)] | None = None
     """The number of ranks that are read; null if unknown."""
     corpus_size: Annotated[int, Field(ge=1, le=MOST_CHUNKS)] | None = None
-    """Chunks there are to search; null: irrelevant ones are counted in the rankings."""
+    """The number of chunks to search; if null, irrelevant ones are counted in the rankings."""
     task: Task | None = None
     """The task whose published measures the numbers should be comparable with."""
 
@@ -40,7 +40,7 @@ class Wishes(Record):
 
 
 class Profile(Record):
-    """What there is in some samples."""
+    """Counts of what some samples contain."""
 
     samples: int
     """The number of samples."""
@@ -49,101 +49,101 @@ class Profile(Record):
     without_relevant: int
     """The number of queries whose gold says that nothing is relevant; they are in no median."""
     relevant: float | None
-    """Relevant chunks a query, median: in gold_evidence, or else graded above 0. Null: none has."""
+    """The median of the relevant chunks of a query; null if no query has any."""
     irrelevant: float | None
-    """Irrelevant ones a query, median, of the corpus or else of what is ranked. Null: not known."""
+    """The median of the irrelevant chunks of a query; null if unknown."""
     counted: Literal["corpus", "ranking"] | None
-    """Where irrelevant ones were counted."""
+    """Where the irrelevant chunks were counted."""
     differing: int = 0
-    """Samples whose gold_evidence and relevance name different chunks: counted by the first."""
+    """Samples whose `gold_evidence`, which counts, and `relevance` name different chunks."""
     longest: int
-    """Chunks in the longest ranking, each counted once."""
+    """The number of different chunks in the longest ranking."""
     graded: bool | None
-    """Whether one query has two different grades above 0; null without gold."""
+    """Whether a query has two different grades above 0; null without gold."""
     share: dict[str, float]
-    """Share of the samples, 0 to 1, with `answer`, `gold_answer`, `gold`, `chunks`, `retrieved` (or
-    chunks, whose order serves), `citations` in the answer; what is blank or empty is not there."""
+    """The share of samples, 0 to 1, with a nonempty `query`, `answer`, `gold_answer`, `gold`,
+    `chunks`, `retrieved` (or `chunks`), and `citations` in the answer."""
     fitting: dict[str, int]
-    """By family of measures: samples that have all that it needs."""
+    """The number of samples that have everything a family of measures needs, by family."""
 
     @property
     def ratio(self) -> float | None:
-        """Irrelevant ones for one relevant, of the medians; null where either is not known."""
+        """The irrelevant chunks for each relevant one, by the medians; null if unknown."""
         if self.relevant is None or self.irrelevant is None:
             return None
         return self.irrelevant / self.relevant
 
 
 class AdvisedMeasure(Record):
-    """A measure to take."""
+    """A measure to use."""
 
     name: str
-    """As `judge retrieval` prints it: `recall@20`."""
+    """The name that `judge retrieval` prints: `recall@20`."""
     role: Role
     """The importance of the measure."""
     why: str
-    """In a sentence."""
+    """The reason."""
     rule: str
     """The rule that advises it."""
     difference: bool = False
-    """Whether it tells something only as the difference between two systems."""
+    """Whether only its difference between two systems is of use."""
     most: float | None = None
-    """The highest value that the median query allows at this cut-off, where that is under 1."""
+    """The highest value that the median query allows at this cut-off, if it is under 1."""
 
 
 class AvoidedMeasure(Record):
-    """A measure that misleads on such data, why, and the rule that warns of it."""
+    """A measure that misleads on such data."""
 
     name: str
-    """As in the catalogue, such as `recall@k`; or of another tool: `accuracy@k`."""
+    """The name in the catalogue, such as `recall@k`, or in other tools: `accuracy@k`."""
     why: str
     """Why it misleads here."""
     rule: str
-    """Name of the rule that says so."""
+    """The name of the rule that says so."""
 
 
 class FiredRule(Record):
     """A rule that decided something, and what it says."""
 
     rule: str
-    """Name of the rule in the table."""
+    """The name of the rule in the table."""
     why: str
     """The text of the rule."""
 
 
 class FamilyAdvice(Record):
-    """Whether a family of measures other than retrieval can be taken."""
+    """Whether a family of measures other than retrieval fits the samples."""
 
     family: str
-    """As in the catalogue."""
+    """The name in the catalogue."""
     fits: bool
     """Whether any sample has what it needs."""
     samples: int
     """The number of samples that have what it needs."""
     why: str
-    """In a sentence."""
+    """The reason."""
     measures: tuple[str, ...]
     """The measures of the family."""
     command: str
-    """What takes them."""
+    """The command that computes them."""
 
 
 class Advice(Document):
-    """Which measures fit, which do not, and why."""
+    """The measures that fit, those that do not, and the reasons."""
 
     profile: Profile
     """The profile of the samples."""
     wishes: Wishes
     """The user's wishes."""
     scenario: Scenario | None
-    """Null where nothing is known to be relevant, or not how much is irrelevant."""
+    """The scenario; null if the numbers of relevant and irrelevant chunks do not determine it."""
     measures: tuple[AdvisedMeasure, ...]
-    """Measures of retrieval, primary first. Empty where no scenario is known."""
+    """The measures of retrieval to use, primary first; empty without a scenario."""
     avoided: tuple[AvoidedMeasure, ...]
-    """Measures of retrieval to avoid; none of them is advised, at any cut-off."""
+    """The measures of retrieval to avoid, at any cut-off."""
     fired: tuple[FiredRule, ...]
     """The rule of the scenario, then those that decided on a measure."""
     families: tuple[FamilyAdvice, ...]
     """The other families of the catalogue, in its order."""
     notes: tuple[str, ...]
-    """What else to know."""
+    """More notes."""

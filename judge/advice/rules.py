@@ -1,4 +1,4 @@
-"""The catalogue of measures that ships, and the rules by which they are chosen and read."""
+"""The catalogue of measures, and the rules by which they are chosen."""
 
 import inspect
 import operator
@@ -14,14 +14,14 @@ from judge.advice.records import Scenario
 from judge.records import Record
 
 Fact = float | str | None
-"""A fact about the data or the wishes; None where it is unknown."""
+"""A fact about the data or the wishes; None if it is unknown."""
 Condition = str | tuple[str, ...]
-"""A comparison with a number, `<= 5`, or the words that will do."""
+"""A comparison with a number, such as `<= 5`, or the allowed words."""
 Named = tuple[tuple[str, str], ...]
-"""Measures, each with the name of a reason."""
+"""Measures with the names of their reasons."""
 
 _HOMES: Final = {"retrieval": "judge.retrieval.measures", "overlap": "judge.overlap.measures"}
-"""Modules of pure functions, whose docstrings tell formula, range and source."""
+"""The modules of measures, whose docstrings contain formula, range and source."""
 _FACT: Final = re.compile(r"^(Formula|Range|Source): (.*(?:\n {4}.*)*)", re.MULTILINE)
 _COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
@@ -32,96 +32,96 @@ _COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
 
 
 class Measure(Record):
-    """A measure of this project: what it tells, what it needs, and where it comes from."""
+    """A measure of this project."""
 
     name: str
-    """As it is printed, `k` standing for a number: `recall@k`."""
+    """The printed name, with `k` for the cut-off: `recall@k`."""
     family: str
-    """One of the tables of `judge/data/measures.toml`, such as `retrieval` or `correctness`."""
+    """A table of `judge/data/measures.toml`, such as `retrieval` or `correctness`."""
     needs: tuple[str, ...]
-    """Fields of a sample, and `labels` for those by people. `relevance` serves for `gold_evidence`
-    and the other way round, as grades of 1; the order of `chunks` serves for `retrieved`."""
+    """The fields of a sample that it needs, and `labels` for labels by people. `relevance` and
+    `gold_evidence` replace each other, and so does the order of `chunks` for `retrieved`."""
     range: str = "0 to 1"
     direction: Literal["higher", "lower", "none"] = "higher"
-    """Which values are better."""
+    """Whether higher or lower values are better."""
     formula: str = ""
     meaning: str
     also: tuple[str, ...] = ()
-    """Other names of it."""
+    """Its other names."""
     source: str = ""
-    """Authors and year, or the tool; `this project` where it is our own."""
+    """Authors and year, or a tool, or `this project`."""
 
 
 @cache
 def measures() -> tuple[Measure, ...]:
-    """All measures, family by family, in the order to be shown."""
+    """Return all measures, family by family, in their printed order."""
     found = []
     for family, rows in _read("measures").items():
         needs = rows.pop("needs")
         for name, row in rows.items():
-            told = _told(family, row.pop("of")) if "of" in row else {}
-            facts = {"name": name, "family": family, "needs": needs, **told, **row}
+            documented = _documented(family, row.pop("of")) if "of" in row else {}
+            facts = {"name": name, "family": family, "needs": needs, **documented, **row}
             found.append(Measure.model_validate(facts))
     return tuple(found)
 
 
-def _told(family: str, function: str) -> dict[str, str]:
+def _documented(family: str, function: str) -> dict[str, str]:
     """Return the facts in the docstring of a measure's function."""
     text = inspect.getdoc(getattr(import_module(_HOMES[family]), function)) or ""
     return {fact.lower(): " ".join(value.split()) for fact, value in _FACT.findall(text)}
 
 
 class Cutoffs(Record):
-    """Cut-offs by name (`small`, `k`, `wide`, `large`), and when they are taken."""
+    """Cut-offs by name (`small`, `k`, `wide`, `large`), and the conditions for them."""
 
     when: dict[str, Condition]
     at: dict[str, int]
 
 
 class Rule(Record):
-    """Something to say where all its conditions hold."""
+    """A text for which all conditions hold."""
 
     when: dict[str, Condition]
     rule: str
     """The name of the rule."""
     why: str | None = None
-    """Name of what is to be said of it, where that is not the rule's."""
+    """The name of the text, if it differs from the rule's."""
 
     @property
     def text(self) -> str:
-        """Name of what is to be said of it."""
+        """The name of the text."""
         return self.why or self.rule
 
 
 class ScenarioRule(Rule):
-    """When a scenario is one."""
+    """The conditions of a scenario."""
 
     scenario: Scenario
 
 
 class AdviceRule(Rule):
-    """Measures to take and to avoid; a role that the rule leaves out is unchanged."""
+    """Measures to use and to avoid; a role that the rule does not name is unchanged."""
 
     primary: Named | None = None
     secondary: Named | None = None
     supplementary: Named | None = None
     avoid: Named = ()
-    """Added to what is avoided."""
+    """More measures to avoid."""
 
 
 class FamilyRule(Record):
     """A family of measures other than retrieval."""
 
     command: str
-    """What takes them."""
+    """The command that computes its measures."""
     also: frozenset[str] = frozenset()
-    """Parts of a sample that the family needs beyond those of its measures."""
+    """What the family needs of a sample besides the needs of its measures."""
 
 
 class AdviceTable(Record):
-    """The rules of `judge recommend`, each list in the order in which they are tried.
+    """The rules of `judge recommend`, in the order in which they are tried.
 
-    Of `cutoffs` and `scenario` the first that holds counts, of the others all that hold.
+    The first `cutoffs` and the first `scenario` that hold are used, and all other rules that hold.
     """
 
     cutoffs: tuple[Cutoffs, ...]
@@ -130,12 +130,12 @@ class AdviceTable(Record):
     note: tuple[Rule, ...]
     family: dict[str, FamilyRule]
     text: dict[Literal["rule", "reason", "note", "fits", "lacks"], dict[str, str]]
-    """Texts by name, with figures as `{name}`."""
+    """The texts by name, with figures as `{name}`."""
 
 
 @cache
 def advice_table() -> AdviceTable:
-    """The rules of `judge recommend` that ship, read once."""
+    """Return the rules of `judge recommend`."""
     return AdviceTable.model_validate(_read("recommend"))
 
 
@@ -146,12 +146,12 @@ def _read(name: str) -> dict[str, Any]:
 def holds(
     when: Mapping[str, Condition], facts: Mapping[str, Fact], least: Collection[str] = ()
 ) -> bool:
-    """Whether every condition holds; what is not known fulfils none.
+    """Return whether every condition holds; an unknown fact fulfils none.
 
     Args:
-        when: the conditions, by the names of facts.
-        facts: what is known.
-        least: names of numbers that are lower bounds: they fulfil `>` and `>=` alone.
+        when: the conditions by the names of facts.
+        facts: the known facts.
+        least: the names of numbers that are lower bounds, and fulfil only `>` and `>=`.
 
     Raises:
         KeyError: there is no such fact, or no such comparison.

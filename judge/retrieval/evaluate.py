@@ -282,9 +282,7 @@ class Meter:
         within = np.minimum(len(gold), ks)
         self._ceilings += within / max(1, len(gold)), within / ks
         if gold:
-            self._lists.add(query, gold)
-            if self._lists.takes(float(batch.columns["ap"][row])):
-                self._lists.add_worst(batch.ranks(row), query, gold)
+            self._lists.add(batch.ranks(row), query, gold)
 
     def report(self) -> RankingReport:
         """Return the report on all queries.
@@ -318,9 +316,9 @@ class Meter:
             missed_total=lists.missed_total,
             relevant_total=lists.relevant_total,
             topped_total=lists.topped_total,
-            worst=lists.worst(),
-            missed=lists.missed.items(),
-            topped=lists.topped.items(),
+            worst=lists.worst,
+            missed=lists.missed,
+            topped=lists.topped,
             notes=NOTES,
             warnings=tuple(self._warnings()),
         )

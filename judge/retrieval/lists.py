@@ -2,10 +2,10 @@
 
 from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import inf, isinf
 from operator import itemgetter
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 from judge.retrieval.ranking import Grades, RankedQuery
 from judge.retrieval.records import (
@@ -32,27 +32,8 @@ _SPLIT_GAIN: Final = 0.25
 """Two chunks split a question if together they have this much more of its words than each alone."""
 
 _Item = TypeVar("_Item")
-
-
-class Smallest(Generic[_Item]):
-    """The items with the smallest keys, and of equal keys the first."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: list[tuple[tuple[float, ...], _Item]] = []
-
-    def takes(self, *key: float) -> bool:
-        """Return whether an item with this key would be kept."""
-        return len(self._kept) < self._most or (self._most > 0 and key < self._kept[-1][0])
-
-    def add(self, item: _Item, *key: float) -> None:
-        """Add an item, and drop the one with the largest key if there are too many."""
-        insort(self._kept, (key, item), key=itemgetter(0))
-        del self._kept[self._most :]
-
-    def items(self) -> tuple[_Item, ...]:
-        """Return the items, the smallest key first."""
-        return tuple(item for _, item in self._kept)
+_Kept = list[tuple[tuple[float, ...], _Item]]
+"""Items with their keys, the smallest key first, and of equal keys the first."""
 
 
 class Lists:
@@ -64,12 +45,16 @@ class Lists:
     """
 
     def __init__(self, k: int, most: int) -> None:
-        self._k = k
-        self._worst: Smallest[tuple[QueryRanks, RankedQuery, Grades]] = Smallest(most)
+        self._k, self._most = k, most
         self._texts: dict[str, str] = {}
-        self.missed: Smallest[MissedGold] = Smallest(most)
-        self.topped: Smallest[IrrelevantTop] = Smallest(most)
+        self._worst: _Kept[tuple[QueryRanks, RankedQuery, Grades]] = []
+        self._missed: _Kept[MissedGold] = []
+        self._topped: _Kept[IrrelevantTop] = []
         self.missed_total = self.relevant_total = self.found_total = self.topped_total = 0
+
+    def _keep(self, kept: _Kept[_Item], item: _Item, *key: float) -> None:
+        insort(kept, (key, item), key=itemgetter(0))
+        del kept[self._most :]
 
     def remember(self, query: RankedQuery) -> None:
         """Keep the beginnings of a query's chunks."""
@@ -80,48 +65,40 @@ class Lists:
             elif begin and len(self._texts) < _MAX_TEXTS:
                 self._texts.setdefault(name, begin)
 
-    def takes(self, average_precision: float) -> bool:
-        """Return whether a query with this average precision is among the worst so far."""
-        return self._worst.takes(average_precision)
-
-    def add_worst(self, ranks: QueryRanks, query: RankedQuery, gold: Grades) -> None:
-        """Add a query to the worst."""
-        self._worst.add((ranks, query, gold), ranks.measures["ap"] or 0.0)
-
-    def add(self, query: RankedQuery, gold: Grades) -> None:
-        """Add what a query missed, and what it ranked above its first relevant chunk."""
-        ranks = {name: _rank(query, name) for name in gold}
-        first = min(ranks.values())
+    def add(self, ranks: QueryRanks, query: RankedQuery, gold: Grades) -> None:
+        """Add a query with its relevant chunks, of which there is at least one."""
+        self._keep(self._worst, (ranks, query, gold), ranks.measures["ap"] or 0.0)
+        places = {name: _rank(query, name) for name in gold}
+        first = min(places.values())
         self.relevant_total += len(gold)
-        self.found_total += sum(not isinf(rank) for rank in ranks.values())
-        for name, grade in gold.items():
-            rank = ranks[name]
-            if rank <= self._k:
-                continue
-            self.missed_total += 1
-            if self.missed.takes(-grade, -rank):
-                missed = MissedGold(
-                    qid=query.qid,
-                    query=query.query,
-                    chunk_id=name,
-                    relevance=grade,
-                    rank=_whole(rank),
-                )
-                self.missed.add(missed, -grade, -rank)
+        self.found_total += ranks.found
+        about = {"qid": query.qid, "query": query.query}
+        for name, rank in places.items():
+            if rank > self._k:
+                self.missed_total += 1
+                missed = MissedGold(**about, chunk_id=name, relevance=gold[name], rank=_whole(rank))
+                self._keep(self._missed, missed, -gold[name], -rank)
         above = int(min(first - 1, len(query.ids), self._k))
-        self.topped_total += above > 0
-        if above and self.topped.takes(-above):
-            top = IrrelevantTop(
-                qid=query.qid,
-                query=query.query,
-                first_relevant=_whole(first),
-                chunk_ids=tuple(query.ids)[:above],
-            )
-            self.topped.add(top, -above)
+        if above:
+            self.topped_total += 1
+            ids = tuple(islice(query.ids, above))
+            top = IrrelevantTop(**about, first_relevant=_whole(first), chunk_ids=ids)
+            self._keep(self._topped, top, -above)
 
+    @property
+    def missed(self) -> tuple[MissedGold, ...]:
+        """The relevant chunks beyond the first k, by falling grade, then by falling rank."""
+        return tuple(item for _, item in self._missed)
+
+    @property
+    def topped(self) -> tuple[IrrelevantTop, ...]:
+        """The irrelevant chunks on top of rankings, the most of them first."""
+        return tuple(item for _, item in self._topped)
+
+    @property
     def worst(self) -> tuple[WorstQuery, ...]:
-        """Return the worst queries, each with what was on top, what was missed, and a guess why."""
-        return tuple(self._explained(*item) for item in self._worst.items())
+        """The worst queries, each with what was on top, what was missed, and a guess why."""
+        return tuple(self._explained(*item) for _, item in self._worst)
 
     def _explained(self, ranks: QueryRanks, query: RankedQuery, gold: Grades) -> WorstQuery:
         ranked = [*query.ids]
