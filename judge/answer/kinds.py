@@ -364,7 +364,9 @@ def _groups(name: str) -> tuple[tuple[str, str], ...]:
         found = _FIRST_FRAGMENT.match(each)
         head = found[0] if found else "^"
         rests.setdefault(head, []).append(each.removeprefix(head))
-    return tuple((head, f"{head}(?:{'|'.join(rest)})") for head, rest in rests.items())
+    # The alternatives without a common beginning are the longest pattern, and come last.
+    heads = sorted(rests, key=len, reverse=True)
+    return tuple((head, f"{head}(?:{'|'.join(rests[head])})") for head in heads)
 
 
 @cache
