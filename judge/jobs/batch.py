@@ -38,6 +38,7 @@ from judge.records import (
     Verdict,
 )
 from judge.records.run import RunInput
+from judge.reports.worst import outcomes
 from judge.text.visible import flat
 
 if TYPE_CHECKING:
@@ -593,11 +594,8 @@ def _outcomes(result: SampleResult) -> Iterator[Outcome]:
     # A verdict on some of the windows only is not final, and is not cached.
     half = {each.sentence for each in result.flags if each.name is FlagName.UNJUDGED_EVIDENCE}
     waits = Unscored(reason=UnscoredReason.CONNECTION, detail=WAITS)
-    for sentence in result.sentences:
-        yield waits if sentence.index in half else sentence.outcome
-    if compared := result.correctness:
-        yield from (each.outcome for each in compared.answer)
-        yield from (each.outcome for each in compared.reference)
+    for position, outcome in enumerate(outcomes(result)):  # the sentences come first
+        yield waits if position in half else outcome
     if question := result.answer_relevance:
         yield from (part.outcome for part in question.parts)
         if question.failure:

@@ -13,6 +13,7 @@ from judge.inputs.samples import check_samples, drawn, read_samples
 from judge.pool import at_once
 from judge.records import Excluded, SampleResult, Verdict
 from judge.records.run import RunInput
+from judge.reports.worst import outcomes
 
 SECONDS_PER_CALL: Final = 5.0
 _MINUTE: Final = 60.0
@@ -102,13 +103,9 @@ def forecast(
 
 def _claims(result: SampleResult) -> tuple[int, int]:
     """Return the number of claims of an answer and its reference, and of those with a verdict."""
-    compared, related = result.correctness, result.answer_relevance
-    judged = [each.outcome for each in result.sentences]
-    if compared is not None:
-        judged += [each.outcome for each in compared.answer]
-        judged += [each.outcome for each in compared.reference]
-    outcomes = [outcome for outcome in judged if not isinstance(outcome, Excluded)]
-    verdicts = sum(isinstance(outcome, Verdict) for outcome in outcomes)
+    related = result.answer_relevance
+    judged = [outcome for outcome in outcomes(result) if not isinstance(outcome, Excluded)]
+    verdicts = sum(isinstance(outcome, Verdict) for outcome in judged)
     if related is None or not (related.parts or related.failures):
-        return len(outcomes), verdicts
-    return len(outcomes) + 1, verdicts + (not related.failures)
+        return len(judged), verdicts
+    return len(judged) + 1, verdicts + (not related.failures)

@@ -217,17 +217,19 @@ class Failures:
             self.first.setdefault(failure.reason, Example(result.qid, failure))
 
 
+def outcomes(result: SampleResult) -> Iterator[Outcome]:
+    """Yield the outcomes of an answer's sentences, and those of its comparison with a reference."""
+    yield from (sentence.outcome for sentence in result.sentences)
+    if found := result.correctness:
+        yield from (compared.outcome for compared in (*found.answer, *found.reference))
+
+
 def failures(result: SampleResult) -> Iterator[Unscored]:
     """Yield the failures of the run's own judge: on sentences, on references, on the question."""
-    judged: list[Outcome] = [sentence.outcome for sentence in result.sentences]
-    if found := result.correctness:
-        judged += [compared.outcome for compared in found.answer]
-        judged += [compared.outcome for compared in found.reference]
+    found = map(failure_of, outcomes(result))
+    yield from (failure for failure in found if failure)
     if related := result.answer_relevance:
-        judged += related.failures
-    for outcome in judged:
-        if failure := failure_of(outcome):
-            yield failure
+        yield from related.failures
 
 
 class Filter(NamedTuple):
