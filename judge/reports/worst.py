@@ -221,7 +221,8 @@ def outcomes(result: SampleResult) -> Iterator[Outcome]:
     """Yield the outcomes of an answer's sentences, and those of its comparison with a reference."""
     yield from (sentence.outcome for sentence in result.sentences)
     if found := result.correctness:
-        yield from (compared.outcome for compared in (*found.answer, *found.reference))
+        yield from (compared.outcome for compared in found.answer)
+        yield from (compared.outcome for compared in found.reference)
 
 
 def failures(result: SampleResult) -> Iterator[Unscored]:
