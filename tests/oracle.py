@@ -37,10 +37,6 @@ def obedient(known: Known) -> Support:
     return known.item.demanded or truth(known)
 
 
-def coarse(known: Known) -> Support:
-    return Support.NONE if truth(known) is Support.PARTIAL else truth(known)
-
-
 def erring(share: float, seed: int) -> Choose:
     """Wrong of a share of the sentences, whenever it is asked."""
 

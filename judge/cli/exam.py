@@ -131,20 +131,20 @@ def exam(
     if context.invoked_subcommand is not None:
         return
     gates = gating.gates()
-    asked = chosen.read(settings.max_line)
+    items = chosen.read(settings.max_line)
     earlier = None if against is None else read_report(against)
     if earlier is not None:
-        check_common(earlier, asked)
+        check_common(earlier, items)
     if out is not None:
         check_output(out, map(Path, [*(chosen.items or ()), *filter(None, [against])]), force=force)
     with _bar() as watch:
-        report = sit(settings, asked, repeat=chosen.repeat, watch=watch)
-    held = gates.hold_means(*_measured(report), what="in the exam")
+        report = sit(settings, items, repeat=chosen.repeat, watch=watch)
+    results = gates.hold_means(*_measured(report), what="in the exam")
     compared = None if earlier is None else compare(earlier, report)
-    report = report.model_copy(update={"gates": held, "against": compared})
+    report = report.model_copy(update={"gates": results, "against": compared})
     _show(report, out, as_json=as_json)
     fit = report.fitness
-    code = UNTRUSTED if fit.untrusted and not fit.spent else gates_code(held)
+    code = UNTRUSTED if fit.untrusted and not fit.spent else gates_code(results)
     raise typer.Exit(OVER_BUDGET if report.over_budget and code != UNTRUSTED else code)
 
 

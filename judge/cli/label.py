@@ -65,8 +65,8 @@ def label(
         names = ", ".join(each.draw for each in draws)
         say(words("drawn", run=run, count=count, names=names))
     load_questions(run, draws)
-    asked = {"reviewer": reviewer, "target": target, "draw": draw, "lang": LANGUAGE.get()}
-    query = urlencode({name: value for name, value in asked.items() if value is not None})
+    parameters = {"reviewer": reviewer, "target": target, "draw": draw, "lang": LANGUAGE.get()}
+    query = urlencode({name: value for name, value in parameters.items() if value is not None})
     logging.getLogger("judge.service").setLevel(logging.WARNING)  # no line a request
 
     def started(url: str) -> None:

@@ -24,11 +24,11 @@ def read_report(path: str | Path) -> ExamReport:
     return read_document(Path(path), ExamReport, "name what judge exam -o FILE.json wrote")
 
 
-def check_common(first: ExamReport, asked: Items) -> None:
+def check_common(first: ExamReport, items: Items) -> None:
     """Raise ConfigError if no item is in the first report, before any is judged."""
     known = {(row.qid, row.item) for row in first.rows}
-    if known.isdisjoint((item.sample.qid, item.digest) for item in asked.items):
-        raise _nothing(first.items, asked.version)
+    if known.isdisjoint((item.sample.qid, item.digest) for item in items.items):
+        raise _nothing(first.items, items.version)
 
 
 def compare(first: ExamReport, now: ExamReport) -> ExamComparison:

@@ -76,9 +76,9 @@ def sit(
     async def ask() -> None:
         async with AsyncExitStack() as stack:
             judges = Judges(judge) if judge else await stack.enter_async_context(compose(examined))
-            for change, asked in _changed(judges, repeat):
+            for change, examinee in _changed(judges, repeat):
                 samples = [item.sample for item in items.items]
-                evaluator = Evaluator(examined, judge=Judges(asked))
+                evaluator = Evaluator(examined, judge=Judges(examinee))
                 rounds.append(_Round(change, results := []))
                 async with aclosing(evaluator.evaluate(samples)) as judged:
                     async for result in judged:
@@ -95,7 +95,7 @@ def _report(
 ) -> ExamReport:
     rows = _rows(items, rounds)
     if not rows:
-        raise InputError("no labelled sentence of these items is a claim that a judge is asked")
+        raise InputError("no labelled sentence of these items is a claim")
     signatures = Counter(result.signature for result in rounds[0].results)
     signature = signatures.most_common(1)[0][0]
     labels = sum(len(item.labels) for item in items.items)

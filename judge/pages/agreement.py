@@ -192,7 +192,7 @@ class Findings:
 
     def people(self, item: Disagreement) -> str:
         """Return the labels of a sentence, each with its reviewer where there are names."""
-        labels = {name: self.words.named("label", label) for name, label in item.people.items()}
+        labels = {name: self.words.word("label", label) for name, label in item.people.items()}
         if set(labels) == {""}:
             return labels[""]
         return self.words("disagreement.joint").join(

@@ -9,7 +9,7 @@ ABSENT = "–"
 
 
 class Words:
-    """The texts and figures of a page, in the language in use when they are asked for.
+    """The texts and figures of a page, in the language in use when a method is called.
 
     Args:
         room: the file in `judge/data/messages` that holds the page's own texts.
@@ -26,7 +26,7 @@ class Words:
         """Return the text called `name` in a group, filled in. KeyError: the text is missing."""
         return _unbroken(Messages.of(self._room, group)(name, **values))
 
-    def named(self, group: str, name: str) -> str:
+    def word(self, group: str, name: str) -> str:
         """Return the word for a name from outside, or the name where there is no word for it."""
         words = Messages.of(self._room, group)
         return words(name) if name in words else name

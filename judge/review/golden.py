@@ -177,7 +177,7 @@ def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:
             where = ".".join((field, *map(str, first["loc"])))
             raise InputError(f"is damaged ({first['msg']})", field=where) from None
         if label.start < 0 or answer[label.start : label.end] != label.text or not label.text:
-            raise InputError("is of another answer: its text does not stand there", field=field)
+            raise InputError("is of another answer: its text is not there", field=field)
         if label.support is not None and label.supported != (label.support is Support.FULL):
             raise InputError("says both supported and not", field=field)
         if labels.setdefault((label.start, label.end), label) is not label:

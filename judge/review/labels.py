@@ -148,8 +148,8 @@ def join(run: Path, paths: Sequence[Path]) -> list[tuple[Draw, list[Row]]]:
         if name := row.cell("review_id"):
             firsts.setdefault(name.rpartition("-")[0], row)
     # The pattern keeps a cell from naming any other file.
-    named = (read_draw(run, name) for name in firsts if _DRAW.fullmatch(name))
-    draws = [each for each in named if each is not None]
+    known = (read_draw(run, name) for name in firsts if _DRAW.fullmatch(name))
+    draws = [each for each in known if each is not None]
     halves = len(draws) == len(_HALVES) and {each.target for each in draws} == _HALVES
     if len(draws) > 1 and not halves:
         raise InputError(

@@ -172,7 +172,9 @@ def row_of(
 
     For correctness the only chunk of the sample is the text that serves as evidence.
     """
-    found = ((named(sample, each), sample.chunks[each].text) for each in ranked(sample, sentence))
+    found = (
+        (chunk_title(sample, each), sample.chunks[each].text) for each in ranked(sample, sentence)
+    )
     chunks = (f"{name}\n{text}" for name, text in found)
     outcome = sentence.outcome
     support: str = outcome.type
@@ -230,7 +232,7 @@ def shared_weight(wanted: Mapping[str, float], text: str) -> float:
     return math.fsum(wanted[part] for part in wanted.keys() & word_weights(text).keys())
 
 
-def named(sample: Sample, position: int) -> str:
+def chunk_title(sample: Sample, position: int) -> str:
     """Return the number of a chunk, with its id if that differs."""
     name, number = sample.chunks[position].chunk_id, str(position + 1)
     return f"[{number}]" if name == number else f"[{number}] {name}"

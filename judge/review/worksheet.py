@@ -19,8 +19,8 @@ from judge.review.folder import draw_names, fingerprint, read_draw, write_draw
 from judge.review.records import Draw, Target
 from judge.review.sheet import (
     READ,
+    chunk_title,
     folded,
-    named,
     ranked,
     read_label,
     read_sheet,
@@ -41,7 +41,7 @@ _STEP: Final = "mend that first"
 _TEXT_CHARACTERS: Final = 30_000
 """Characters of a text that are shown."""
 _ID_CHARACTERS: Final = 200
-_NAMES: Final = {
+_TITLES: Final = {
     "faithfulness": ("answer", "chunks"),
     "correctness_precision": ("answer", "reference"),
     "correctness_recall": ("reference", "answer"),
@@ -103,20 +103,20 @@ class Questions:
             raise RunError(f"{review_id[:60]!r} is no row of draw {self._draw.draw}")
         sample, sentences = self._origins[row.qid]
         sentence, target = sentences[row.sentence], self._draw.target
-        claimed, held = _NAMES[target]
-        own = _passage(claimed, sample.answer, sentence.start, sentence.end)
+        claim_title, evidence_title = _TITLES[target]
+        own = _passage(claim_title, sample.answer, sentence.start, sentence.end)
         evidence = []
         for rank, position in enumerate(ranked(sample, sentence)):
-            name, text = named(sample, position), sample.chunks[position].text
+            name, text = chunk_title(sample, position), sample.chunks[position].text
             start, end = (0, 0) if rank else _best(text, sentence.text)
-            evidence.append(_passage(name if held == "chunks" else "", text, start, end))
-        asked = "" if held == "chunks" else Messages.of("sheet", "asked")(target)
+            evidence.append(_passage(name if evidence_title == "chunks" else "", text, start, end))
+        asked = "" if evidence_title == "chunks" else Messages.of("sheet", "asked")(target)
         return Question(
             query=legible(sample.query or "")[:_TEXT_CHARACTERS],
             claim=own,
             evidence=tuple(evidence),
             asked=asked,
-            titles=(claimed, held),
+            titles=(claim_title, evidence_title),
         )
 
 

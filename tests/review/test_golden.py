@@ -88,9 +88,9 @@ def test_damaged_labels_are_named_with_their_line(tmp_path: Path) -> None:
         ([JSON_LABEL | {"support": "good"}], "labels[0].support", "is damaged"),
         ([JSON_LABEL | {"start": "6"}], "labels[0].start", "is damaged"),
         ([JSON_LABEL | {"more": 1}], "labels[0].more", "is damaged"),
-        ([JSON_LABEL | {"start": 5}], "labels[0]", "its text does not stand there"),
-        ([JSON_LABEL | {"start": -19, "end": 25}], "labels[0]", "its text does not stand there"),
-        ([JSON_LABEL | {"start": 6, "end": 6, "text": ""}], "labels[0]", "does not stand there"),
+        ([JSON_LABEL | {"start": 5}], "labels[0]", "its text is not there"),
+        ([JSON_LABEL | {"start": -19, "end": 25}], "labels[0]", "its text is not there"),
+        ([JSON_LABEL | {"start": 6, "end": 6, "text": ""}], "labels[0]", "its text is not there"),
         ([JSON_LABEL | {"supported": True}], "labels[0]", "both supported and not"),
         ([JSON_LABEL, JSON_LABEL | {"reviewers": 1}], "labels[1]", "for the second time"),
     ]

@@ -105,7 +105,7 @@ def _print_labels(agreement: Agreement, words: Words, page: Page) -> None:
     table = figures(*words.heads("terminal", *heads))
     for item in agreement.accuracy:
         table.add_row(
-            words.named("label", item.label),
+            words.word("label", item.label),
             f"{item.judged:,}",
             f"{item.labelled:,}",
             _share(item.precision, words),
@@ -139,8 +139,8 @@ def _print_disagreements(
         title = words("terminal.disagreements", shown=len(shown), count=len(found))
         page.whole(Text(title, style="bold"))
     for item in shown:
-        labels = dict.fromkeys(words.named("label", label) for label in item.people.values())
-        judge, people = words.named("label", item.judge), " / ".join(labels)
+        labels = dict.fromkeys(words.word("label", label) for label in item.people.values())
+        judge, people = words.word("label", item.judge), " / ".join(labels)
         line = Text(f"  {flat(words('terminal.said', judge=judge, people=people))} ")
         line.append(f"{flat(item.qid)} ", style="bold").append(flat(item.text))
         for each in (line, *_grounds(item, samples.get(item.qid), findings)):
