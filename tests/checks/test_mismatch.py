@@ -177,7 +177,7 @@ MENTIONED = [
     ("Open Print Manager first.", "It is done in the Print Manager."),
 ]
 UNMENTIONED = [
-    ("Mary Smith won.", "John Smith won.", "Mary Smith"),
+    ("So Mary Smith won.", "John Smith won.", "Mary Smith"),
     ("It is in Paris.", "There is no comparison.", "Paris"),
     ("It is in Austria.", "Sold in Australia.", "Austria"),
     ("It was in Washington.", "They met while washing.", "Washington"),
