@@ -1,4 +1,4 @@
-"""`judge overlap`: answers against gold answers, word by word."""
+"""`judge overlap`: compare answers with gold answers word by word."""
 
 import typer
 
@@ -18,27 +18,33 @@ def overlap(
     samples: str = SAMPLES,
     *,
     worst: int = typer.Option(
-        5, metavar="N", min=0, help="How many of the lowest answers to print."
+        5, metavar="N", min=0, help="The maximum number of lowest answers to print."
     ),
-    stem: bool = typer.Option(False, "--stem", help="ROUGE of English stems (not ROUGE-W)."),
+    stem: bool = typer.Option(
+        False, "--stem", help="Compare English stems in ROUGE (not in ROUGE-W)."
+    ),
     as_json: bool = JSON,
     rows: str | None = typer.Option(
-        None, "-o", "--output", metavar="FILE", help="Each answer's figures: .jsonl or .csv."
+        None,
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Write the figures of each answer: .jsonl or .csv.",
     ),
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
 ) -> None:
-    """Hold answers against gold answers: BLEU, ROUGE, exact match, token F1; Chinese too.
+    """Compare answers with gold answers: BLEU, ROUGE, exact match, token F1; Chinese too.
 
-    These count the words that both have. Whether an answer is true or supported they do not see,
-    and a paraphrase scores low. Samples without a gold_answer are listed and left out.
+    These count common words. They do not show whether an answer is true or supported, and a
+    paraphrase scores low. Samples without a gold_answer are listed and left out.
 
     Example: judge overlap samples.jsonl -o overlap.csv
     """
 
     def keep(row: AnswerOverlap) -> None:
         if write is not None:
-            # Too long is what has figures but for ROUGE-L: a file of values needs no flag for it.
+            # An answer that is too long is the one without a ROUGE-L.
             write(row.model_dump(exclude={"scores", "too_long"}) | row.scores)
 
     source = Source(samples, ("answer",), skip_bad_lines=skip_bad_lines, max_line=max_line)

@@ -22,21 +22,23 @@ app = typer.Typer(add_completion=False)
 def recommend(
     samples: str = SAMPLES,
     *,
-    missed_cost: Cost = typer.Option("normal", help="What a relevant one missed costs."),
-    noise_cost: Cost = typer.Option("normal", help="What an irrelevant one shown costs."),
+    missed_cost: Cost = typer.Option("normal", help="The cost of missing a relevant chunk."),
+    noise_cost: Cost = typer.Option("normal", help="The cost of showing an irrelevant chunk."),
     depth: int | None = typer.Option(
-        None, metavar="N", min=1, max=DEEPEST // POOL, help="Only the first N are read."
+        None, metavar="N", min=1, max=DEEPEST // POOL, help="The number of ranks that are read."
     ),
     corpus_size: int | None = typer.Option(
         None,
         metavar="N",
         min=1,
         max=MOST_CHUNKS,
-        help="The number of chunks that are searched. Without it, those of the ranking.",
+        help="The number of chunks to search. Without it, those of the rankings count.",
     ),
-    task: Task | None = typer.Option(None, help="Name the practice of SQuAD, MS MARCO."),
+    task: Task | None = typer.Option(
+        None, help="Name the measures that SQuAD (qa) or MS MARCO (passage) report."
+    ),
     markdown: str | None = typer.Option(
-        None, metavar="FILE", help="Write the decision down; - prints it."
+        None, metavar="FILE", help="Write the advice as Markdown; - prints it."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
     skip_bad_lines: bool = SKIP_BAD,
@@ -44,13 +46,13 @@ def recommend(
 ) -> None:
     """Say which measures fit the data, which mislead on it, and why.
 
-    It looks at how much is relevant and how much is not, at what else the samples hold, and at
-    what a miss or noise costs.
+    The advice depends on the numbers of relevant and irrelevant chunks, on what else the samples
+    contain, and on the costs of misses and noise.
 
     Example: judge recommend samples.jsonl --corpus-size 100000 --missed-cost high
     """
     if missed_cost == noise_cost == "high":
-        message = "--missed-cost high --noise-cost high: what serves the one harms the other"
+        message = "--missed-cost high --noise-cost high: reducing the one raises the other"
         raise ConfigError(f"{message}; say which of the two costs more")
     wishes = Wishes(
         missed_cost=missed_cost,

@@ -1,4 +1,4 @@
-"""What `judge overlap` found, printed."""
+"""Print the report of `judge overlap`."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ _AS_IT_IS: Final = (
     "BLEU takes case, width and punctuation as they are; the other measures ignore them."
 )
 _UNSEEN: Final = (
-    "What overlap cannot see: whether an answer is true or supported; and a paraphrase scores low."
+    "Overlap does not show whether an answer is true or supported, and a paraphrase scores low."
 )
 _CLIPPED: Final = 120
 
@@ -39,7 +39,7 @@ def print_overlap(report: OverlapReport, page: Page, rows: str | None) -> None:
         page.say(line, hang=2, style="yellow")
     if report.worst:
         page.blank()
-        page.say("Least in common with their gold answers, lowest first", style="bold")
+        page.say("Answers with the lowest overlap", style="bold")
     for item in report.worst:
         figures = f"  token F1 {number(item.token_f1)}, ROUGE-L {number(item.rouge_l)}"
         page.say(Text(short(item.qid, _CLIPPED), style="bold").append(figures, "not bold"), hang=2)
