@@ -63,9 +63,9 @@ _COLUMNS: Final = np.dtype(
         ("stratum", "i1"),  # the position in StratumName
         ("weight", "f8"),  # in the mean over answers
         ("random", "f8"),  # 0 to 1
-        ("counted", "f8"),  # 0 or 1
-        ("faithfulness", "f8"),
-        ("strict", "f8"),
+        ("counted", "i1"),  # 0 or 1
+        ("faithfulness", "f4"),  # 0, .5 or 1
+        ("strict", "i1"),
     ]
 )
 
