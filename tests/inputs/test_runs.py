@@ -10,6 +10,9 @@ from judge.config import Config
 from judge.errors import RunError
 from judge.evaluator import Evaluator
 from judge.inputs.runs import (
+    RunFolder,
+    difference,
+    hold,
     is_of,
     origins,
     read_record,
@@ -19,7 +22,9 @@ from judge.inputs.runs import (
     samples_of,
 )
 from judge.jobs.job import Job
-from judge.records import SampleResult
+from judge.records import Sample, SampleResult
+from judge.records.run import RunInput, RunRecord
+from judge.scores.answer import aggregate
 
 CHUNKS = [{"chunk_id": "a", "text": "It is paid."}]
 
@@ -118,11 +123,6 @@ def kept(folder: Path) -> list[bytes]:
     return (folder / "results.jsonl").read_bytes().splitlines(keepends=True)
 
 
-def test_a_line_is_a_result(tmp_path: Path) -> None:
-    results = scored(write(tmp_path / "in.jsonl", LINES), tmp_path / "run")
-    assert [SampleResult.model_validate_json(each) for each in kept(tmp_path / "run")] == results
-
-
 def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     scored(write(tmp_path / "in.jsonl", LINES), tmp_path / "run")
     path = tmp_path / "run" / "results.jsonl"
@@ -179,3 +179,114 @@ def test_what_is_no_run_is_named_with_the_next_step(tmp_path: Path) -> None:
     for read, name, says in rows:
         with pytest.raises(RunError, match=says):
             read(tmp_path / name)
+
+
+# Writing a run
+
+LLM = "llm:m@h|t:0"
+BEGUN = RunRecord(
+    signature=LLM,
+    correctness=f"{LLM}|c",
+    config={"seed": 0, "review_rate": 0.02, "faithful_from": 0.8, "gold_match": "exact"},
+    versions={},
+    input=RunInput(path="in.jsonl", sha256="a", samples=3),
+    started="2026-11-21T00:00:00+00:00",
+)
+
+
+def record(**changes: object) -> RunRecord:
+    return BEGUN.model_copy(update=changes)
+
+
+def result(qid: str) -> SampleResult:
+    return aggregate(Sample(qid=qid), [], {}, [], signature="s")
+
+
+def test_an_unfinished_run_that_differs_is_refused(tmp_path: Path) -> None:
+    with RunFolder(tmp_path) as folder:
+        folder.begin(BEGUN)
+        folder.append(result("a"))
+    other = record(signature="t")
+    with RunFolder(tmp_path) as folder, pytest.raises(RunError, match="another signature"):
+        folder.begin(other)
+    assert [each.qid for each in read_results(tmp_path)] == ["a"]
+    with RunFolder(tmp_path, force=True) as folder:
+        assert folder.begin(other) == 0
+
+
+def test_a_run_that_never_began_leaves_no_trace(tmp_path: Path) -> None:
+    with RunFolder(tmp_path / "a" / "b") as folder:
+        folder.take(io.BytesIO(b"{}"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_somebody_elses_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
+    names = ("mine.txt", "notes/", ".git/", "笔记.txt", "results.jsonl", "input", "run.json")
+    for name in names:
+        folder = tmp_path / f"of {name.strip('/')}"
+        folder.mkdir()
+        if name.endswith("/"):
+            (folder / name).mkdir()
+        else:
+            (folder / name).write_text('{"mine": 1}')
+        says = "damaged" if name == "run.json" else "no run.json accounts for it; move it away"
+        with pytest.raises(RunError, match=says):
+            RunFolder(folder, force=True).__enter__()
+        assert {each.name for each in folder.iterdir()} - {".lock"} == {name.strip("/")}
+        assert name.endswith("/") or (folder / name).read_text() == '{"mine": 1}'
+
+
+@pytest.mark.parametrize(
+    "name", ["results.jsonl.part", "results.jsonl", "input", "run.json", "summary.json", ".lock"]
+)
+def test_a_link_in_a_run_is_refused(tmp_path: Path, name: str) -> None:
+    run, victim = tmp_path / "run", tmp_path / "victim"
+    run.mkdir()
+    with RunFolder(run) as folder:
+        folder.begin(BEGUN)
+        folder.append(result("a"))
+    victim.write_text("precious\n")
+    for target in (victim, tmp_path / "nothing"):
+        (run / name).unlink(missing_ok=True)
+        (run / name).symlink_to(target)
+        with pytest.raises(RunError, match=rf"{name}: is a link, .*; move it away"):
+            RunFolder(run).__enter__()
+        assert victim.read_text() == "precious\n"
+        assert not (tmp_path / "nothing").exists()
+
+
+def test_what_differs_is_named_with_what_it_was() -> None:
+    config = BEGUN.config
+    rows: list[tuple[dict[str, object], str]] = [
+        ({"input": RunInput(path="b.jsonl", sha256="b", samples=3)}, "input (in.jsonl)"),
+        ({"signature": "llm:n@h|t:0"}, "signature (llm:m@h|t:0, which differs in llm)"),
+        ({"signature": "llm:n@h|n:4"}, "signature (llm:m@h|t:0, which differs in llm, t, n)"),
+        ({"correctness": None}, "correctness (llm:m@h|t:0|c, which differs in llm, t, options)"),
+        (
+            {"correctness": "llm:m@h|t:0|d"},
+            "correctness (llm:m@h|t:0|c, which differs in options)",
+        ),
+        ({"config": {**config, "seed": 1}}, "seed (0)"),
+        ({"config": {**config, "faithful_from": 0.9}}, "faithful_from (0.8)"),
+        ({"config": {**config, "correct_from": 0.9}}, "correct_from (None)"),
+        ({"config": {**config, "gold_match": "prefix"}}, "gold_match (exact)"),
+    ]
+    found = [difference(BEGUN, record(**fields)) for fields, _ in rows]
+    assert found == [named for _, named in rows]
+
+
+def test_one_at_a_time(tmp_path: Path) -> None:
+    with hold(tmp_path):
+        with pytest.raises(RunError, match="another command is writing here"), hold(tmp_path):
+            pass
+        with pytest.raises(RunError, match="another run is writing here"), RunFolder(tmp_path):
+            pass
+    with hold(tmp_path):
+        pass
+    (tmp_path / ".lock").unlink()
+    (tmp_path / ".lock").symlink_to(tmp_path / "file")
+    with pytest.raises(RunError, match=r"\.lock: is a link, .*; move it away"), hold(tmp_path):
+        pass
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match=r"cannot be written.*mend that"), hold(tmp_path / "file"):
+        pass
