@@ -101,16 +101,6 @@ def test_gold_of_another_naming_is_refused_and_can_be_insisted_on() -> None:
     assert any("flatters recall" in said for said in prefix.warnings)
 
 
-def test_a_dcg_without_variance_has_no_interval() -> None:
-    report = measure_retrieval([sample("a", 3, 1), sample("b", 3, 1)])
-    assert report.interval["dcg@3"] is None
-    parted = measure_retrieval([sample("a", 3, 1), sample("b", 3, 2)]).interval["dcg@3"]
-    assert parted is not None
-    assert parted.method == "t"
-    assert report.interval["ndcg@3"] is not None
-    assert report.interval["ndcg@3"].method == "wilson_effective"
-
-
 REFUSED: list[tuple[list[Sample], str]] = [
     ([], "holds no sample"),
     ([Sample(qid="q", retrieved=("a",))], r"says what is relevant \(1 query\)"),
@@ -230,26 +220,3 @@ def test_queries_measure_the_same_among_few_and_many() -> None:
         measure_retrieval([one, other], rules, each=few.append)
         assert row.model_copy(update={"measures": few[0].measures}) == few[0]
         assert row.measures == pytest.approx(few[0].measures, abs=1e-12)
-
-
-def test_what_does_not_reach_the_level_counts_in_no_status() -> None:
-    samples = [
-        Sample(qid="a", retrieved=("x",), relevance={"x": 2.0, "y": 0.5}),
-        Sample(qid="b", retrieved=("x",), relevance={"x": 1.0}),
-        Sample(qid="c", relevance={"x": 2.0}),
-        Sample(qid="d", relevance={"x": 1.0}),
-        Sample(qid="e", retrieved=("x",)),
-        Sample(qid="f"),
-    ]
-    found: list[QueryRanks] = []
-    report = measure_retrieval(samples, RankRules(ks=(1,), relevance_level=2), each=found.append)
-    statuses = "measured no_relevant no_ranking no_relevant no_gold no_gold"
-    assert " ".join(row.status for row in found) == statuses
-    assert [row.relevant for row in found] == [1, 0, 1, 0, 0, 0]
-    assert set(found[4].measures.values()) == {None}
-    # A pool of one kind has no area.
-    assert (found[0].measures["roc_auc"], found[0].measures["ap"]) == (None, 1)
-    assert report.averaged == 2
-    rules = RankRules(ks=(1,), relevance_level=2, no_relevant="zero")
-    measure_retrieval(samples, rules, each=found.append)
-    assert set(found[7].measures.values()) <= {0.0, None}
