@@ -27,6 +27,7 @@ from judge.judges.prompted import PARTS, Form, PromptedJudge
 from judge.judges.prompted.render import REPLY_SCHEMA
 from judge.judges.repeated import ReorderedJudge, RepeatedJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
+from judge.judges.undecided import UndecidedJudge
 from judge.judges.windowed import WindowedJudge
 from judge.pool import at_once, sockets
 from judge.prompt import FAITHFULNESS, load_prompt
@@ -143,7 +144,8 @@ def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge
 
 def alone(config: Config, judge: Judge) -> Judges:
     """Return the judges of a run without a language model."""
-    return Judges(judge, ContainmentJudge(judge) if config.correctness else None)
+    faithfulness = UndecidedJudge(judge) if isinstance(judge, SimilarityJudge) else judge
+    return Judges(faithfulness, ContainmentJudge(judge) if config.correctness else None)
 
 
 async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":

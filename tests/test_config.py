@@ -41,7 +41,7 @@ OUT_OF_RANGE: dict[str, tuple[JsonValue, ...]] = {
     "model": ("", "a|b", "a\nb"),
     "embedding_model": ("\u202e", "local:"),
     "nli_model": ("", "a|b"),
-    "prompt": ("", "v3", "2", "V2", "../faithfulness/v1", 2),
+    "prompt": ("", "v4", "2", "V2", "../faithfulness/v1", 2),
     "judge": ("oracle",),
     "cache_dir": ("", 3),
     "cache_url": ("http://h", "redis://", "redis://h/a", "redis://h:0", "unix://h/x", "unix:///"),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from judge.exam.records import BlindSpot, Criterion, ExamTotals, Fitness, Level
+from judge.records import UnscoredReason
 from judge.review.coefficients import fisher
 from judge.scores.answer import share
 from judge.scores.differences import holm
@@ -55,7 +56,8 @@ _MIN_TRAPS: Final = 5
 def fitness(totals: ExamTotals, max_unscored: float, unasked: int = 0) -> Fitness:
     """Return the fitness of a judge: the lowest level that any threshold allows.
 
-    With few items the intervals are wide, and the judge is unfit for lack of evidence.
+    With few items the intervals are wide, and the judge is unfit for lack of evidence. Sentences
+    that similarity left undecided are no failures.
 
     Args:
         totals: the totals of the exam.
@@ -63,7 +65,8 @@ def fitness(totals: ExamTotals, max_unscored: float, unasked: int = 0) -> Fitnes
         unasked: the number of sentences for which no budget was left.
     """
     unscored, whole = sum(totals.unscored.values()), totals.sentences
-    untrusted = is_untrusted(unscored, whole, max_unscored)
+    failed = unscored - totals.unscored.get(UnscoredReason.UNDECIDED, 0)
+    untrusted = is_untrusted(failed, whole, max_unscored)
     languages = [g.balanced for g in totals.groups if g.language and g.category is None]
     lows = [each.low for each in languages if each]
     flips = [each.value for each in totals.flips.values()]
@@ -81,7 +84,7 @@ def fitness(totals: ExamTotals, max_unscored: float, unasked: int = 0) -> Fitnes
     return Fitness(
         level=min(reached, key=LEVELS.index),
         untrusted=untrusted,
-        spent=untrusted and not is_untrusted(unscored - unasked, whole - unasked, max_unscored),
+        spent=untrusted and not is_untrusted(failed - unasked, whole - unasked, max_unscored),
         criteria=criteria,
         blind=tuple(_blind(totals)),
     )

@@ -22,6 +22,7 @@ from judge.records import (
     Outcome,
     Sample,
     Support,
+    UnscoredReason,
     Verdict,
     failure_of,
 )
@@ -207,7 +208,10 @@ def _long_prompt(first: str, last: str, size: int) -> str:
 
 
 async def _trial(config: Config) -> Finding:
-    """Check that two answers get the right verdicts: one sentence of each is contradicted."""
+    """Check that two answers get the right verdicts: one sentence of each is contradicted.
+
+    Similarity may leave such a sentence undecided.
+    """
     plain = {"cache": False, "workers": 1, "correctness": False, "relevance": False}
     plain |= {"attempts": min(config.attempts, _ATTEMPTS)}
     unlimited = {"max_tokens": None, "max_cost": None}
@@ -218,18 +222,23 @@ async def _trial(config: Config) -> Finding:
                 outcomes += [each.outcome for each in result.sentences]
     except JudgeError as error:
         return Finding(_TRIAL_NAME, "failed", str(error))
-    judged = [each for each in outcomes if isinstance(each, Verdict) and not each.fallback_from]
-    if len(judged) < len(outcomes):
-        why = next(f"{each.reason}: {each.detail}" for each in map(failure_of, outcomes) if each)
+    failures = [
+        failure
+        for each in outcomes
+        if (failure := failure_of(each)) and failure.reason is not UnscoredReason.UNDECIDED
+    ]
+    if failures:
+        judged, why = len(outcomes) - len(failures), f"{failures[0].reason}: {failures[0].detail}"
         return Finding(
             _TRIAL_NAME,
             "failed",
-            f"{len(judged)} of {len(outcomes)} plain sentences got a verdict ({why}); look at the "
+            f"{judged} of {len(outcomes)} plain sentences got a verdict ({why}); look at the "
             "server's log, or try another model",
         )
-    right = sum((each.support is Support.FULL) is (i % 2 == 0) for i, each in enumerate(judged))
+    full = [isinstance(each, Verdict) and each.support is Support.FULL for each in outcomes]
+    right = sum(found is (number % 2 == 0) for number, found in enumerate(full))
     of_all = f"{right} of {len(outcomes)} plain sentences"
-    if right < len(judged):
+    if right < len(outcomes):
         step = "take another model before you trust this one"
         return Finding(_TRIAL_NAME, "failed", f"{of_all} judged right; {step}")
     return Finding(

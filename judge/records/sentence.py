@@ -168,6 +168,9 @@ class UnscoredReason(StrEnum):
     MISSING = "missing"
     UNVERIFIED = "unverified"
     BUDGET = "budget"
+    UNDECIDED = "undecided"
+    """Words alone cannot tell. This is no failure of the judge: `--max-unscored`, exit code 3 and
+    "untrusted" leave it out."""
 
 
 class Unscored(Record):
@@ -176,9 +179,11 @@ class Unscored(Record):
     type: Literal["unscored"] = "unscored"
     """Tag among outcomes."""
     reason: UnscoredReason
-    """Which failure."""
+    """The kind of failure, or `undecided`."""
     detail: str = ""
     """What happened, in one line, without secrets."""
+    score: float | None = Field(default=None, exclude_if=lambda score: score is None)
+    """P(supported), 0 to 1, of an undecided sentence; left out otherwise."""
 
 
 class Verdict(Record):

@@ -169,6 +169,11 @@ class Counts:
         return self.unscored.total()
 
     @property
+    def undecided(self) -> int:
+        """Claims that similarity left undecided, which is no failure."""
+        return self.unscored[UnscoredReason.UNDECIDED]
+
+    @property
     def asserting(self) -> int:
         """Claims without those that the run's own judge found to assert nothing."""
         return self.claims - self.own[Support.NO_CLAIM]
@@ -208,8 +213,8 @@ class Counts:
 
     @property
     def unscored_share(self) -> float | None:
-        """The part of the claims without a verdict of the run's own judge."""
-        return share(self.failed, self.claims)
+        """The share of the claims that failed, 0 to 1; undecided ones are no failures."""
+        return share(self.failed - self.undecided, self.claims)
 
     @property
     def settled(self) -> int:

@@ -217,9 +217,8 @@ class Totals:
 
     def _untrusted(self, outcomes: Counts) -> bool:
         unasked = outcomes.unscored[UnscoredReason.BUDGET] if self._limited else 0
-        return is_untrusted(
-            outcomes.failed - unasked, outcomes.claims - unasked, self._max_unscored
-        )
+        failed = outcomes.failed - outcomes.undecided - unasked
+        return is_untrusted(failed, outcomes.claims - unasked, self._max_unscored)
 
     def _citation_support(self) -> dict[str, Any]:
         """Return the summary's fields of TREC RAG's measures; empty where no answer cites."""

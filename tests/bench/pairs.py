@@ -6,10 +6,10 @@ The rows stand in tests/judges/similarity/minimal_pairs.jsonl. Rules are written
 `learn` in view; `--held` measures the other, whose rows are not looked at: `--missed`, which names
 the rows that went wrong, does not go with it. Intervals are Wilson's, 95 %.
 
-    caught    the wrong sentence is judged, and not `full`
+    caught    the wrong sentence is judged, and not `full`; it may be undecided
     labelled  its verdict is the one that the row gives: `contradicted` or `none`
     apart     it is caught, and the right one is `full`
-    alarms    the right sentence is not `full`
+    alarms    the right sentence is not `full`; it may be undecided
 
 `trap` rows have a right sentence alone: its figures, negations and names look other than they are.
 """
@@ -24,12 +24,14 @@ from typing import Final, Literal, NamedTuple
 # Run as a file, Python looks for modules beside it and not where `tests` stands.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from judge import Config, Sample, SampleResult, Support, Verdict, evaluate
+from judge import Config, Excluded, Sample, SampleResult, Support, Verdict, evaluate
 from judge.scores.intervals import wilson
 
 TABLE: Final = Path(__file__).resolve().parents[1] / "judges/similarity/minimal_pairs.jsonl"
 QUERIES: Final = {"en": "What do the documents say about this?", "zh": "资料对此是怎么说的？"}
 Half = Literal["learn", "held"]
+ORDER: Final = ("full", "undecided", "none", "contradicted")
+"""The labels of similarity, from the best to the worst."""
 
 
 class Pair(NamedTuple):
@@ -47,44 +49,35 @@ class Pair(NamedTuple):
     """What the wrong sentence is: `contradicted` or `none`."""
 
 
-class Judged(NamedTuple):
-    """What became of one sentence."""
-
-    support: Support | None
-    """None where it was not judged."""
-
-    @property
-    def full(self) -> bool:
-        """Whether a reader is told that all is well."""
-        return self.support is Support.FULL
-
-
 class Outcome(NamedTuple):
-    """A row and what became of its sentences."""
+    """A row and the labels of its sentences, the least of a sentence that was split.
+
+    A label is a value of `Support`, `undecided`, or empty if no claim was found to judge.
+    """
 
     pair: Pair
-    right: Judged
-    wrong: Judged | None
+    right: str
+    wrong: str | None
 
     @property
     def caught(self) -> bool:
-        """Whether the wrong sentence was judged to be wrong; one not judged is passed silently."""
-        return self.wrong is not None and self.wrong.support not in (None, Support.FULL)
+        """Whether the wrong sentence is judged, and not `full`."""
+        return self.wrong not in (None, "", Support.FULL.value)
 
     @property
     def labelled(self) -> bool:
-        """Whether the wrong sentence has the verdict that the row gives."""
-        return self.wrong is not None and self.wrong.support is self.pair.truth
+        """Whether the wrong sentence has the label that the row gives."""
+        return self.pair.truth is not None and self.wrong == self.pair.truth.value
 
     @property
     def apart(self) -> bool:
-        """Whether the two are told apart: a doubt about both finds no error."""
+        """Whether the wrong sentence is caught and the right one is `full`."""
         return self.caught and not self.alarm
 
     @property
     def alarm(self) -> bool:
-        """Whether the right sentence is not called so."""
-        return not self.right.full
+        """Whether the right sentence is not `full`."""
+        return self.right != Support.FULL.value
 
 
 OF_WRONG: Final[dict[str, Callable[[Outcome], bool]]] = {
@@ -119,19 +112,19 @@ def measure(rows: Iterable[Pair]) -> list[Outcome]:
         for side, answer in (("right", pair.right), ("wrong", pair.wrong))
         if answer is not None
     ]
-    found = {each.qid: _judged(each) for each in evaluate(samples, Config(judge="similarity"))}
+    found = {each.qid: _label(each) for each in evaluate(samples, Config(judge="similarity"))}
     return [
         Outcome(pair, found[f"{pair.id}-right"], found.get(f"{pair.id}-wrong")) for pair in rows
     ]
 
 
-def _judged(result: SampleResult) -> Judged:
-    """The least support of what the answer says, should it be cut into several sentences."""
-    order = list(Support)
-    supports = [
-        each.outcome.support for each in result.sentences if isinstance(each.outcome, Verdict)
+def _label(result: SampleResult) -> str:
+    labels = [
+        each.outcome.support.value if isinstance(each.outcome, Verdict) else each.outcome.reason
+        for each in result.sentences
+        if not isinstance(each.outcome, Excluded)
     ]
-    return Judged(max(supports, key=order.index, default=None))
+    return max(labels, key=ORDER.index, default="")
 
 
 def count(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:

@@ -126,7 +126,7 @@ def shell(words: str) -> tuple[int, str]:
 def test_a_run_is_written_whoever_reads_what_is_printed(
     redirection: str, code: int, errors: int, tmp_path: Path
 ) -> None:
-    sample = line("q", "The canteen opens at seven. It has a pool.")
+    sample = line("q", "The canteen opens at seven. Green cheese covers Jupiter.")
     source, run = write(tmp_path / "in.jsonl", [sample, {"qid": "bad"}]), tmp_path / "run"
     words = f"score {source} -o {run} --skip-bad-lines {' '.join(FAILING)} {redirection}"
     found, err = shell(words)

@@ -191,7 +191,10 @@ def test_a_comparison_goes_into_a_pull_request_too(
     quiet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ON_GITHUB, "true")
-    texts = {"good": "The canteen opens at seven.", "bad": "Bears dance at <b>night</b> @all."}
+    texts = {
+        "good": "The canteen opens at seven.",
+        "bad": "Green cheese covers <b>Jupiter</b> @all.",
+    }
     for name, text in texts.items():
         lines = [line(f"q{n}", text if n else texts["good"]) for n in range(12)]
         source = write(quiet / f"{name}.jsonl", lines)

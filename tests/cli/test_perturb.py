@@ -42,7 +42,7 @@ def answered(folder: Path, name: str, lines: list[Line], wrong: str, *words: obj
     rows = [line | {"answer": line["gold_answer"]} for line in lines]
     for row in rows:
         if row["variant"] == wrong:
-            row["answer"] = "Green cheese is on the moon."
+            row["answer"] = "Green cheese covers Jupiter entirely."
     source = saved(folder / f"{name}.jsonl", rows)
     assert judge("score", source, "-o", folder / name, "--correctness", *words).code == 0
     return folder / name

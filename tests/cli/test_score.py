@@ -24,9 +24,9 @@ def test_the_quickstart_and_other_spellings_of_the_input(tmp_path: Path) -> None
     names = ("ragas.jsonl", "aliases.jsonl", "samples.csv", "samples_columns.csv")
     for name in (QUICKSTART.name, *names):
         ran = judge("score", FIXTURES / name, "-o", tmp_path / name)
-        assert (ran.code, ran.err) == (0, "")
+        assert ran.code == 0, ran.err
     assert len(list(read_results(tmp_path / QUICKSTART.name))) == 16
-    assert read_summary(tmp_path / QUICKSTART.name).unscored == {}
+    assert read_summary(tmp_path / QUICKSTART.name).unscored.keys() <= {"undecided"}
 
 
 def refused(ran: Ran) -> str:
@@ -135,8 +135,8 @@ def test_exit_codes(tmp_path: Path, few: Path) -> None:
 
 def test_gates_and_their_outcome_stand_in_the_summary(tmp_path: Path) -> None:
     words = "--judge similarity --fail-under faithfulness=0.999 --fail-over contradiction_rate=0"
-    contradicting = [line("1", "The canteen opens at nine."), line("2", CHUNKS[0])]
-    source = write(tmp_path / "in.jsonl", contradicting)
+    lines = [line("1", "Green cheese covers Jupiter."), line("2", CHUNKS[0])]
+    source = write(tmp_path / "in.jsonl", lines)
     ran = judge("score", source, "-o", tmp_path / "run", *words.split())
     found = json.loads((tmp_path / "run" / "summary.json").read_text())
     first, second = found["gates"]

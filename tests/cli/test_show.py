@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from judge.inputs.runs import line_of
 from judge.records import SampleResult, Unscored, UnscoredReason, Verdict
+from judge.scores.answer import support_of
 from tests.commands import Ran, judge, line, results, write
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -113,9 +114,7 @@ def test_what_cannot_be_shown(placed: Path, words: str) -> None:
 
 
 def supported(result: SampleResult, label: str) -> set[int]:
-    return {
-        each.index for each in result.sentences if getattr(each.outcome, "support", None) == label
-    }
+    return {each.index for each in result.sentences if support_of(each) == label}
 
 
 def general(result: SampleResult) -> bool:
@@ -129,8 +128,8 @@ LISTS: list[tuple[str, Callable[[SampleResult], int]]] = [
     ("--status valid", lambda r: len({c.sentence for c in r.citations if c.status == "valid"})),
     ("--flag injection_suspected", general),
     (
-        "--support none --flag injection_suspected",
-        lambda r: general(r) and len(supported(r, "none")),
+        "--support unscored --flag injection_suspected",
+        lambda r: general(r) and len(supported(r, "unscored")),
     ),
     (
         "--support full --status dangling",
@@ -139,8 +138,8 @@ LISTS: list[tuple[str, Callable[[SampleResult], int]]] = [
         ),
     ),
     (
-        "en-leave-partial --support none",
-        lambda r: r.qid == "en-leave-partial" and len(supported(r, "none")),
+        "en-leave-partial --support unscored",
+        lambda r: r.qid == "en-leave-partial" and len(supported(r, "unscored")),
     ),
 ]
 

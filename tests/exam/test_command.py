@@ -41,7 +41,7 @@ def test_the_similarity_judge_sits_it(tmp_path: Path) -> None:
     assert report.signature.startswith("similarity:")
     assert (report.prompt, report.cost.calls, report.cost.seconds) == (None, 0, None)
     assert report.config["cache"] is report.config["fallback"] is False
-    assert {row.said for row in report.rows} <= set(Support) - {Support.PARTIAL}
+    assert {row.said for row in report.rows} <= {*Support, None} - {Support.PARTIAL}
     assert judge("exam", "show", kept).out.splitlines() == ran.out.splitlines()[:-1]
     again = judge(*words, "-o", kept)
     assert (again.code, again.out, again.err.count("\n")) == (2, "", 1)
