@@ -9,7 +9,7 @@ from typing import IO, Final, Literal, NamedTuple
 
 from judge.inputs.runs import Run
 from judge.messages import Messages
-from judge.records import SampleResult, SentenceResult, Support, Verdict, failure_of
+from judge.records import SampleResult, SentenceResult, Support, UnscoredReason, Verdict, failure_of
 from judge.text.visible import clip, flat
 
 _MAX_TEXT: Final = 1_000
@@ -42,8 +42,8 @@ class Case(NamedTuple):
 def case_of(result: SampleResult, least: float = 1.0) -> Case:
     """Return an answer as a test case that passes if its faithfulness is `least` or more.
 
-    It is a failure if faithfulness is less however the unscored claims are counted, an error if it
-    has unscored claims, and skipped if it has no claims.
+    It is a failure if faithfulness is less however the unscored claims are counted, an error if a
+    claim failed, and skipped if it has no claims or if undecided claims leave it open.
     """
     scores, say = result.scores, Messages.of("cases", "case")
     wrong = [s for s in result.sentences if _is_wrong(s)]
@@ -55,11 +55,13 @@ def case_of(result: SampleResult, least: float = 1.0) -> Case:
         return Case("skipped", say("skipped", status=status))
     if bounds[1] < least - _ROUNDING:
         kind, named = "failure", wrong
-    elif scores.unscored:
+    elif scores.unscored and not _is_undecided(open_):
         kind, named = "error", open_
+    elif scores.unscored and bounds[0] < least - _ROUNDING:
+        kind, named = "skipped", open_
     else:
         return Case("passed")
-    key = "failed" if kind == "failure" else "error"
+    key = {"failure": "failed", "skipped": "undecided"}.get(kind, "error")
     message = say(key, count=len(named), claims=scores.claims)
     if named:
         message = say("first", told=message, text=clip(flat(named[0].text), _MAX_TITLE))
@@ -139,6 +141,12 @@ def _testcase(result: SampleResult, case: Case, run: str) -> str:
         message = _attributes(message=case.message, type=kind)
         body = f"<{case.kind}{message}>{_text(case.lines)}</{case.kind}>"
     return f"<testcase{_attributes(**attributes)}>{body}</testcase>"
+
+
+def _is_undecided(open_: list[SentenceResult]) -> bool:
+    """Return whether no sentence failed: all of them were left undecided."""
+    failures = [failure_of(each.outcome) for each in open_]
+    return all(each and each.reason is UnscoredReason.UNDECIDED for each in failures)
 
 
 def _is_wrong(sentence: SentenceResult) -> bool:

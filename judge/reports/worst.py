@@ -41,6 +41,8 @@ _FALLBACK_RANK: Final = 4
 """Added to the rank of a verdict that a fallback gave."""
 _UNJUDGED_RANK: Final = 10
 _FLAGGED_SHARE: Final = 3
+_DOUBTFUL: Final = 3
+"""The number of undecided sentences that are shown."""
 _FINDINGS: Final[dict[Support, FindingName]] = {
     Support.CONTRADICTED: "contradicted",
     Support.NONE: "invented",
@@ -60,8 +62,7 @@ class Entry:
     @property
     def score(self) -> float:
         """P(supported); 0 if the judge states none."""
-        outcome = self.sentence.outcome
-        return (outcome.score or 0.0) if isinstance(outcome, Verdict) else 0.0
+        return getattr(self.sentence.outcome, "score", None) or 0.0
 
 
 def entries(result: SampleResult) -> list[Entry]:
@@ -205,16 +206,29 @@ class Example:
 
 
 class Failures:
-    """Keeps the first failure of each reason in a stream of results."""
+    """Keeps the first failure of each reason, and the most doubtful undecided sentences."""
 
     def __init__(self) -> None:
         self.first: dict[UnscoredReason, Example] = {}
         """The failures by reason, in the order of their first examples."""
+        self.doubtful: list[Entry] = []
+        """The undecided sentences that are least probably supported, the least probable first."""
+        self.undecided_answers = 0
+        """The number of answers with an undecided sentence."""
 
     def add(self, result: SampleResult) -> None:
         """Add one answer."""
         for failure in failures(result):
-            self.first.setdefault(failure.reason, Example(result.qid, failure))
+            if failure.reason is not UnscoredReason.UNDECIDED:
+                self.first.setdefault(failure.reason, Example(result.qid, failure))
+        undecided = [each for each in entries(result) if _is_undecided(each.sentence.outcome)]
+        self.undecided_answers += bool(undecided)
+        self.doubtful = sorted([*self.doubtful, *undecided], key=lambda each: each.score)
+        del self.doubtful[_DOUBTFUL:]
+
+
+def _is_undecided(outcome: Outcome) -> bool:
+    return isinstance(outcome, Unscored) and outcome.reason is UnscoredReason.UNDECIDED
 
 
 def outcomes(result: SampleResult) -> Iterator[Outcome]:

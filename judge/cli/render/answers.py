@@ -519,7 +519,10 @@ def print_entry(entry: Entry, page: Page, below: Iterable[Text], indent: int = 0
     """Print one sentence of a list, and the lines below it."""
     outcome = entry.sentence.outcome
     look = look_of(outcome)
-    line = Text(f"{mark(look, page)} {_label(look)}", style=look.style)
+    label = _label(look)
+    if isinstance(outcome, Unscored) and outcome.score is not None:  # undecided
+        label = f"{Messages.of('looks', 'unscored')(outcome.reason.value)} {number(outcome.score)}"
+    line = Text(f"{mark(look, page)} {label}", style=look.style)
     if isinstance(outcome, Verdict):
         line.append("" if outcome.score is None else f" {number(outcome.score)}")
         if outcome.fallback_from:

@@ -127,9 +127,12 @@ class _Totals:
         self._count = Messages.of("totals", "count")
         self._finding = Messages.of("totals", "finding")
         self._tables = dict(score_tables(summary))
-        failures = highlights.failures.first.items()
+        self._failed = highlights.failures
+        failures = self._failed.first.items()
         self._own = {reason: each for reason, each in failures if reason in summary.unscored}
         self._others = {reason: each for reason, each in failures if reason not in self._own}
+        only_undecided = summary.unscored.keys() == {UnscoredReason.UNDECIDED}
+        self._open_by = "undecided" if only_undecided else "failures"
         self._width = max(cell_len(self._finding(name)) for name in get_args(FindingName))
 
     def print(self) -> None:
@@ -142,6 +145,7 @@ class _Totals:
         page.blank()
         self._print_table("similarity" if self._offline else "faithfulness")
         if self._offline:
+            self._print_decided()
             page.say(self._finding("blind"), hang=2, style="dim")
         if details:
             page.fields(self._named(self._counts()))
@@ -173,7 +177,9 @@ class _Totals:
     def _print_findings(self) -> None:
         """Print how often each thing is wrong, with one example."""
         page, say, summary = self._page, self._finding, self._summary
-        claims, answers = _counted("claim", summary.judged), _counted("answer", summary.answers)
+        undecided = summary.unscored.get(UnscoredReason.UNDECIDED, 0)
+        claims = _counted("claim", summary.judged + undecided)
+        answers = _counted("answer", summary.answers)
         title = "title_similarity" if self._offline else "title"
         page.say(say(title, claims=claims, answers=answers), style="bold")
         if not summary.judged:
@@ -194,6 +200,12 @@ class _Totals:
                 dangling = citations(example, [CitationStatus.DANGLING])
                 lines = islice(chain(dangling, citations(example, BAD_CITATIONS)), 1)
             print_entry(example, page, lines, indent=4)
+        if undecided:
+            answers = _counted("answer", self._failed.undecided_answers)
+            text = say("open", count=_counted("claim", undecided), answers=answers)
+            page.fields([(say("undecided"), text)], self._width, style="bold")
+            for each in self._failed.doubtful if self._wanted.worst != 0 else ():
+                print_entry(each, page, reasons(each, page), indent=4)
 
     def _found(self, name: FindingName, found: Finding) -> str:
         say, answers = self._finding, _counted("answer", found.answers)
@@ -309,9 +321,20 @@ class _Totals:
                 table.add_row(named(label), number(score.macro), interval, pooled, answers, items)
             if bounds is not None:
                 limits = between(bounds.low, bounds.high)
-                open_by = "unknown" if title == "support" else "failures"
+                open_by = "unknown" if title == "support" else self._open_by
                 table.add_row(named(open_by), "", limits, "", str(bounds.answers))
         self._page.table(table)
+
+    def _print_decided(self) -> None:
+        """Print the share of claims that similarity decided, and what the others could change."""
+        summary = self._summary
+        score, limits = summary.faithfulness, summary.faithfulness_bounds
+        if not summary.unscored.get(UnscoredReason.UNDECIDED) or score is None or limits is None:
+            return
+        decided = f"{100 * summary.judged / summary.claims:.0f}"
+        low, high = number(limits.low), number(limits.high)
+        shown = {"mean": number(score.macro), "decided": decided, "low": low, "high": high}
+        self._page.say(self._finding("decided", **shown), hang=2)
 
     def _named(self, counts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         return [(self._count(name), text) for name, text in counts]
@@ -353,14 +376,19 @@ class _Totals:
         self, totals: _Scored, examples: Mapping[UnscoredReason, Example]
     ) -> Iterator[tuple[str, str]]:
         """Yield the number of failures by reason, and an example of each."""
-        if not totals.unscored:
+        failed = {
+            reason: count
+            for reason, count in totals.unscored.items()
+            if reason is not UnscoredReason.UNDECIDED
+        }
+        if not failed:
             return
-        parts = self._parts(totals.unscored, "unscored")
+        parts = self._parts(failed, "unscored")
         if not isinstance(totals, RelevanceTotals) and totals.fallen_back:
             parts = self._count("instead", parts=parts, count=totals.fallen_back)
         yield "unscored", parts
         for reason, example in examples.items():
-            if reason in totals.unscored:
+            if reason in failed:
                 detail = f"{flat(example.qid)}: {flat(example.failure.detail)}"
                 named = Messages.of("looks", "unscored")(reason.value)
                 yield "such_as", clip(f"{named}, {detail}", _MAX_DETAIL)
