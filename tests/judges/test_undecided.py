@@ -1,0 +1,86 @@
+"""Similarity leaves open what words alone cannot tell, and hides no failure behind it."""
+
+import pytest
+
+from judge import Config, SampleResult, Unscored, Verdict, evaluate, summarize
+from judge.backends.fake import FakeJudge
+from judge.judges.fallback import FallbackJudge
+from judge.judges.undecided import UndecidedJudge
+from judge.records import JudgeOutcome, JudgeRequest, Sentence, Support, UnscoredReason
+from judge.reports.cases import case_of
+
+CHUNK = "The canteen opens at seven and closes at three, from Monday to Friday, all year round."
+# Nothing of the first is in the chunk, the second is in it, half of the third is.
+SENTENCES = "Bears dance nightly. The canteen opens at seven. It has a pool."
+
+
+def verdict(support: Support, score: float | None) -> Verdict:
+    return Verdict(
+        support=support, score=score, reason="why", source="similarity", signature="similarity:x"
+    )
+
+
+def request(*texts: str) -> JudgeRequest:
+    sentences = tuple(
+        Sentence(index=number, start=0, end=len(text), text=text)
+        for number, text in enumerate(texts)
+    )
+    ask = tuple(range(len(texts)))
+    return JudgeRequest(query="", answer=" ".join(texts), sentences=sentences, ask=ask, chunks=())
+
+
+@pytest.mark.parametrize(
+    ("support", "score", "undecided"),
+    [
+        (Support.NONE, 0.49, False),
+        (Support.NONE, 0.5, True),
+        (Support.NONE, None, False),
+        (Support.CONTRADICTED, 0.6, False),
+        (Support.FULL, 0.9, False),
+    ],
+)
+async def test_none_is_undecided_from_a_half_up(
+    support: Support, score: float | None, *, undecided: bool
+) -> None:
+    judge = UndecidedJudge(FakeJudge({"A.": verdict(support, score)}))
+    outcome = (await judge.judge(request("A."))).outcomes[0]
+    if undecided:
+        reason = UnscoredReason.UNDECIDED
+        assert outcome == Unscored(reason=reason, detail="why", score=score)
+    else:
+        assert isinstance(outcome, Verdict)
+        assert (outcome.support, outcome.signature) == (support, judge.signature)
+    assert judge.signature.endswith("|undecided:0.5")
+
+
+async def test_a_failure_of_the_model_is_not_hidden_behind_undecided() -> None:
+    failure = Unscored(reason=UnscoredReason.TIMEOUT)
+    outcomes: dict[str, JudgeOutcome] = {"A.": failure}
+    second = UndecidedJudge(FakeJudge({"A.": verdict(Support.NONE, 0.7)}))
+    judge = FallbackJudge(FakeJudge(outcomes), second)
+    assert (await judge.judge(request("A."))).outcomes == {0: failure}
+
+
+def results() -> list[SampleResult]:
+    return evaluate(
+        [{"qid": str(n), "answer": SENTENCES, "chunks": [CHUNK]} for n in range(6)], Config()
+    )
+
+
+def test_undecided_claims_are_counted_and_bound_the_score_and_distrust_nothing() -> None:
+    """By hand: each answer has none, full, undecided: 1/2 of two, bounds 1/3 and 2/3."""
+    (result, *_), summary = results(), summarize(results())
+    assert [getattr(each.outcome, "support", None) for each in result.sentences] == [
+        Support.NONE,
+        Support.FULL,
+        None,
+    ]
+    assert result.scores.faithfulness == 0.5
+    assert result.scores.faithfulness_bounds == pytest.approx((1 / 3, 2 / 3))
+    assert (summary.unscored, summary.unscored_share) == ({"undecided": 6}, 0)
+    assert not summary.untrusted
+
+
+@pytest.mark.parametrize(("least", "kind"), [(0.7, "failure"), (0.6, "skipped"), (0.3, "passed")])
+def test_a_case_that_undecided_claims_leave_open_is_skipped(least: float, kind: str) -> None:
+    assert case_of(results()[0], least).kind == kind
