@@ -1,4 +1,4 @@
-"""Whether two ways of answering the same questions differ: a test and an interval by pairs."""
+"""Tests and intervals for the difference of two systems on the same questions."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from judge.scores.intervals import Z95, mean_limits, t95
 
 _MIN_DIFFERING: Final = 6
-"""A test of the signs of fewer differing pairs cannot reach p < .05."""
+"""The signs of fewer differing pairs cannot give p < .05."""
 _ROUNDING: Final = 1e-9
 """A difference up to this is rounding: the pair does not differ."""
 _NO_SPREAD: Final = 1e-12
@@ -31,7 +31,7 @@ class PairedDifference(NamedTuple):
     limits: tuple[float, float] | None
     """The 95 % interval of the mean; None where fewer than six pairs differ, or all by as much."""
     p: float
-    """How often chance alone would bring a mean as far from 0, 0 to 1."""
+    """The probability that chance alone gives a mean at least as far from 0."""
     higher: int
     """Pairs whose difference is above 0."""
     lower: int
@@ -39,11 +39,11 @@ class PairedDifference(NamedTuple):
 
 
 def paired(differences: Sequence[float] | npt.NDArray[np.float64]) -> PairedDifference | None:
-    """Student's paired t test, both sides, and the interval that goes with it; None without a pair.
+    """Return Student's two-sided paired t test with its interval; None without a pair.
 
-    The interval is mean ± t(.975, n - 1)·s/√n, and p is that of mean/(s/√n). But p is never under
-    2^(1 - k) where k pairs differ, the least p of a test of their signs. So a hit that changed in
-    three queries is no finding, whatever the t distribution gives.
+    The interval is mean ± t(.975, n - 1)·s/√n, and p is that of mean/(s/√n). But p is at least
+    2^(1 - k) if k pairs differ, which is the least p of a sign test. So a hit that changed in three
+    queries is no finding, whatever the t distribution gives.
 
     Args:
         differences: one for each pair.
@@ -73,7 +73,7 @@ def paired(differences: Sequence[float] | npt.NDArray[np.float64]) -> PairedDiff
 
 
 def t_tails(t: float, df: int) -> float:
-    """The chance of a Student's t as far from 0 as this, on either side.
+    """Return the probability of a Student's t at least as far from 0, on either side.
 
     Args:
         t: the statistic.
@@ -100,7 +100,7 @@ def t_tails(t: float, df: int) -> float:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Correct each p for the number of tests, so that p < .05 is a finding among all of them.
+    """Correct each p for the number of tests, so that p < .05 is a finding among all tests.
 
     With m of them in ascending order, the kth becomes the greatest (m - j + 1)·p(j) over j ≤ k, 1
     at most.
@@ -118,7 +118,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def share_limits(differences: Sequence[float]) -> tuple[float, float] | None:
-    """The 95 % interval of a mean difference between values in [0, 1]; None without a pair.
+    """Return the 95 % interval of a mean difference of values in [0, 1]; None without a pair.
 
     It is the interval of `paired`. Where fewer than six pairs differ, or all by as much, it is the
     interval of `mean_limits` for (d + 1)/2. For fewer than six it is extended to 0, because the
@@ -140,7 +140,7 @@ def share_limits(differences: Sequence[float]) -> tuple[float, float] | None:
 
 
 def difference_to_see(low: float, high: float) -> float:
-    """The difference that in four of five comparisons such as this one has p under .05.
+    """Return the difference that has p < .05 in four of five comparisons such as this one.
 
     (z(.975) + z(.8)) ÷ z(.975) times the reach of its 95 % interval; the source is that below.
 

@@ -1,4 +1,4 @@
-"""95 % intervals: of shares, and of means over a stream of answers."""
+"""Computes 95 % intervals of shares, and of means over a stream of answers."""
 
 import math
 import operator
@@ -27,14 +27,14 @@ _Row = Sequence[float | None] | npt.NDArray[np.float64]
 
 
 def wilson(mean: float, n: float, z: float = Z95) -> tuple[float, float]:
-    """Wilson's score interval for a mean of values in [0, 1].
+    """Return Wilson's score interval for a mean of values in [0, 1].
 
-    (m + z²/2n ± z √(m(1 − m)/n + z²/4n²)) / (1 + z²/n). Exact in form for shares; for a mean of
-    other values in [0, 1] it is conservative, for their variance is at most m(1 − m).
+    (m + z²/2n ± z √(m(1 − m)/n + z²/4n²)) / (1 + z²/n). For a mean of other
+    values than 0 and 1 it is conservative, because their variance is at most m(1 − m).
 
     Args:
         mean: m, 0 to 1.
-        n: how many values it is over, or how many of a simple draw would be as good.
+        n: the number of values, or of a simple draw with the same variance.
         z: normal quantile.
 
     Returns:
@@ -59,10 +59,10 @@ def wilson(mean: float, n: float, z: float = Z95) -> tuple[float, float]:
 
 
 def t95(df: int) -> float:
-    """Student's t quantile at .975, within .2 %.
+    """Return Student's t quantile at .975, within .2 %.
 
     Args:
-        df: degrees of freedom; with none, nothing is known: infinity.
+        df: degrees of freedom; the quantile of 0 is infinity.
 
     Source: M. Abramowitz and I. A. Stegun (1964), 26.7.5; exact for one and two.
 
@@ -82,7 +82,7 @@ def t95(df: int) -> float:
 
 
 def mean_limits(mean: float, variance: float, count: int) -> tuple[float, float]:
-    """The 95 % interval of a mean of values in [0, 1], for any number of them.
+    """Return the 95 % interval of a mean of any number of values in [0, 1].
 
     It is Wilson's interval, with the t quantile of n - 1 for z and an effective number of values
     for n. That is the number of zeros and ones with the same standard error, n·m(1 - m)/v, at least
@@ -126,7 +126,7 @@ class Row(NamedTuple):
     unit: Hashable
     """The thing observed, such as a sentence; two observations of it count as one unit."""
     cluster: Hashable
-    """What units belong to that may be alike, such as their answer."""
+    """The group of units that may be alike, such as the sentences of one answer."""
 
 
 class WeightedShare(NamedTuple):
@@ -136,15 +136,15 @@ class WeightedShare(NamedTuple):
     low: float
     high: float
     size: float
-    """Units of equal weight, drawn one by one, that would tell as much."""
+    """The number of units of equal weight in a simple draw of the same precision."""
 
 
 def weighted_share(rows: Sequence[Row]) -> WeightedShare | None:
-    """The weighted share of hits, p, and Wilson's interval over the effective number of units.
+    """Return the weighted share of hits, p, and Wilson's interval for an effective size.
 
-    That is p(1 - p)/v, with v the variance of p between clusters, K/(K - 1)·sum over clusters of
-    (sum of w·(hit - p))² over (sum of w)²; never over Kish's (sum of w)²/(sum of w²) of the units.
-    Where all or none are hits, or there is one cluster, Kish's number of clusters.
+    That size is p(1 - p)/v, with v the variance of p between clusters, K/(K - 1)·sum over clusters
+    of (sum of w·(hit - p))² ÷ (sum of w)²; at most Kish's (sum of w)²/(sum of w²) of the units. If
+    all or none are hits, or there is one cluster, it is Kish's number of clusters.
 
     Returns:
         None without rows.
@@ -180,12 +180,12 @@ def weighted_share(rows: Sequence[Row]) -> WeightedShare | None:
 class StreamedMeans:
     """Means of named values over a stream of answers, with intervals, in constant memory.
 
-    It keeps three whole numbers a name: the count of the values, their sum in steps of 2⁻⁶⁴, and
+    It keeps three whole numbers per name: the count of the values, their sum in steps of 2⁻⁶⁴, and
     the sum of their squares in steps of 2⁻¹²⁸. So parts of a stream merge in any order into exactly
     the means of the whole. Values of 2⁻¹² or more are exact, smaller ones within 2⁻⁶⁴.
 
     Args:
-        names: of the values that each answer brings.
+        names: the names of the values of each answer.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -245,18 +245,18 @@ class StreamedMeans:
         return self._sums[self._columns[name]] / (count << _BITS) if count else None
 
     def interval(self, name: str, *, bounded: bool = True) -> Interval | None:
-        """The 95 % interval of the mean; None where no answer had this value.
+        """Return the 95 % interval of the mean; None where no answer had this value.
 
         Args:
-            name: of the value.
-            bounded: whether it lies in [0, 1]. Where it has no upper limit, as a DCG, this is the
-                mean ± t standard errors, from 0, and None without variance.
+            name: the name of the value.
+            bounded: whether the value lies in [0, 1]. If not, as for DCG, the interval is the mean
+                ± t standard errors, cut at 0; None without variance.
         """
         count, mean, column = self.count(name), self.mean(name), self._columns[name]
         if mean is None:
             return None
         total, squares = self._sums[column], self._squares[column]
-        # Whole numbers all, until the division.
+        # All numbers are whole until the division.
         spread = count * squares - total * total
         variance = spread / ((count * max(count - 1, 1)) << 2 * _BITS)
         if bounded:

@@ -1,24 +1,23 @@
 """A mean of predictions, corrected by labels on a sample of them.
 
-In each stratum h the labelled units tell the mean error of the predictions, which is added to their
-mean: the sum over h of W_h·(mean of f + mean of y - f), with W_h the stratum's share of the weight.
-It is unbiased whatever the predictions are worth; the better they are, the narrower. Its variance
-is the sum of W_h²·(1 - n_h/N_h)·s²_h/n_h, s² that of y - f, where the units of a stratum have like
-chances. In general, with chances p and a = w/p, n/(n - 1)·sum of (1 - p)·(a·(error - mean error))²
-over (sum of a)² takes the place of (1 - n/N)·s²/n. Where labels or predictor leave units out, the
-mean is a ratio, and the error that of its linear form.
+In each stratum the mean error of the predictions, estimated by the labelled units, is added to
+their mean: the sum over strata h of W_h·(mean f + mean (y - f)), with W_h the stratum's share of
+the weight. The result is unbiased for any predictions. Its variance is the sum of
+W_h²·(1 - n_h/N_h)·s²_h/n_h, with s² the variance of y - f, for equal inclusion probabilities. For
+others, with a = w/p, n/(n - 1)·sum of (1 - p)·(a·(error - mean error))² ÷ (sum of a)² replaces
+(1 - n/N)·s²/n. If labels or predictions leave units out, the mean is a ratio, and the error is that
+of its linear form.
 
-The interval is not the normal one, which is too narrow where the errors of a good predictor are
-few. Errors up and errors down have a Wilson interval each in each stratum, over as many labels as a
-simple draw of the same variance would have, fewer by Kish's share where the a vary; the distances
-of their limits from their means are added in squares, in a stratum with the term of their
-correlation. Where no error was seen, the upper limit is
-what leaves no trace in one of twenty samples: of n units the share 1 - .05^(1/(n + 1)), or, where
-they are the share c of all, ln 20·c/(-n·ln(1 - c)) if that is less.
+A normal interval is too narrow if a good predictor makes few errors. So errors up and errors down
+each have a Wilson interval in each stratum, with n the size of a simple draw of the same variance,
+less by Kish's share if the a vary. The distances of the limits from the mean are added in squares,
+within a stratum with their correlation. If no error was seen, the upper limit is the share that n
+units miss in one of twenty samples: 1 - .05^(1/(n + 1)), or ln 20·c/(-n·ln(1 - c)) if that is less,
+where the units are the share c of all.
 
 Sources: W. G. Cochran (1977), Sampling Techniques, chapters 5A and 7; J. Hájek (1964), Ann. Math.
-Stat. 35, for unlike chances; A. Angelopoulos et al. (2023), Prediction-powered inference, Science
-382; G. Zou and A. Donner (2008), Stat. Med. 27, for limits that are added in squares.
+Stat. 35, for unequal probabilities; A. Angelopoulos et al. (2023), Prediction-powered inference,
+Science 382; G. Zou and A. Donner (2008), Stat. Med. 27, for limits added in squares.
 """
 
 import math
@@ -44,8 +43,8 @@ _EQUAL: Final = 1e-9
 class StratumSample:
     """One stratum of the population, and its labelled units.
 
-    Every unit has a weight w in the mean, a prediction f and, where it was drawn, a label y. Units
-    that the predictor leaves out of its mean have c = 0, else c = 1; likewise d for the labels.
+    Every unit has a weight w in the mean, a prediction f and, if it was drawn, a label y. A unit
+    that the predictor leaves out of its mean has c = 0, else c = 1; d is the same for labels.
     """
 
     weight: float
@@ -57,7 +56,7 @@ class StratumSample:
     span: tuple[float, float]
     """The least and the most that d·y - c·f can be in this stratum, within [-1, 1]."""
     weights: Floats
-    """(n,): w over the inclusion probability, of the labelled units."""
+    """(n,): w ÷ inclusion probability, of the labelled units."""
     probabilities: Floats
     """(n,): inclusion probabilities, in (0, 1]; in a simple draw n/N."""
     errors: Floats
@@ -79,13 +78,13 @@ def corrected_mean(strata: Sequence[StratumSample]) -> Corrected | None:
     """Return the mean label of a finite population from predictions for all and labels for some.
 
     Args:
-        strata: each with at least two labelled units, or with all of its units.
+        strata: the strata, each with two labelled units or with all of its units.
 
     Returns:
-        mean and limits within [0, 1]; None where nothing is counted.
+        the mean and limits within [0, 1]; None if no unit counts
 
     Raises:
-        ValueError: a stratum has too few labels, or arrays of different lengths.
+        ValueError: a stratum has too few labels, or arrays of different lengths
 
     >>> simple = np.full(4, 25.0), np.full(4, 0.04)
     >>> draw = np.array([0.0, 0.0, -1.0, 0.0]), np.zeros(4)
@@ -114,12 +113,11 @@ def corrected_mean(strata: Sequence[StratumSample]) -> Corrected | None:
 
 
 def _reach(h: StratumSample, errors: Floats) -> tuple[float, float]:
-    """Squared distances from the mean error to its lower and its upper limit."""
+    """Return the squared distances from the mean error to its lower and its upper limit."""
     least, most = h.span
     up, down = np.clip(errors, 0, max(0.0, most)), np.clip(-errors, 0, max(0.0, -least))
     (up_low, up_high), (down_low, down_high) = _sides(h, up, most), _sides(h, down, -least)
-    # One unit cannot err both ways, so the variances of both sides add up to more than their sum of
-    # squares.
+    # No unit errs both ways, so that the two means are correlated.
     apart = 2 * _apart(h, up, down)
     below = up_low**2 + down_high**2 + apart * up_low * down_high
     above = up_high**2 + down_low**2 + apart * up_high * down_low
@@ -127,7 +125,7 @@ def _reach(h: StratumSample, errors: Floats) -> tuple[float, float]:
 
 
 def _sides(h: StratumSample, sizes: Floats, most: float) -> tuple[float, float]:
-    """Distances from the mean size of errors one way to its limits."""
+    """Return the distances from the mean size of errors in one direction to its limits."""
     if most <= 0:
         return 0.0, 0.0
     mean = _mean(h, sizes / most)
@@ -136,7 +134,7 @@ def _sides(h: StratumSample, sizes: Floats, most: float) -> tuple[float, float]:
 
 
 def _apart(h: StratumSample, up: Floats, down: Floats) -> float:
-    """The correlation of the two means, negated; 0 where either does not vary."""
+    """Return the negated correlation of the two means; 0 if either does not vary."""
     variances = _variance(h, up), _variance(h, down)
     if min(variances) < _NOTHING:
         return 0.0
@@ -152,14 +150,14 @@ def _limits(h: StratumSample, sizes: Floats, mean: float) -> tuple[float, float]
     alike = float(h.weights.sum()) ** 2 / squares
     variance = _variance(h, sizes)
     if variance == 0 or np.ptp(sizes) < _EQUAL:
-        # Nothing varies: what was not seen may be rare, and how rare depends on how many were.
+        # Without variance the limit depends on the number of units alone.
         room = _unseen(alike, 1 - left_out / squares)
         return (max(0.0, mean - room) if mean else 0.0), min(1.0, mean + room)
     return wilson(mean, mean * (1 - mean) / variance * alike / len(sizes))
 
 
 def _unseen(n: float, drawn: float) -> float:
-    """The largest share that n units, which are the share `drawn` of all, may well miss."""
+    """Return the largest share that n units (the share `drawn` of all) miss in 1 of 20 samples."""
     room = 1 - math.exp(math.log(_MISSED) / (n + 1))
     if drawn < _EQUAL:
         return room

@@ -119,14 +119,6 @@ def test_an_audit_holds_citations_against_the_verdict() -> None:
     assert found == AUDITS
 
 
-def test_sentences_do_not_mix() -> None:
-    outcomes: dict[int, JudgeOutcome] = {0: verdict(FULL, "a"), 1: verdict(FULL, "b")}
-    assert [audited("a", outcomes, sentence) for sentence in outcomes] == [
-        "a valid",
-        "a unsupported b",
-    ]
-
-
 # Caught of those that do not hold, and false alarms among those that do. Of the held half only
 # these totals are looked at: `tests/bench/citations.py`.
 TALLIES: Final = {

@@ -22,7 +22,6 @@ from judge.records import (
     Sample,
     SampleResult,
     Status,
-    Summary,
     Support,
     UnscoredReason,
 )
@@ -383,39 +382,3 @@ def test_parts_of_a_run_merge_in_any_order_into_exactly_the_whole(
     for other in others:
         first.merge(other)
     assert first.summary() == summarize(results)
-
-
-@given(st.lists(MADE, max_size=12))
-def test_it_adds_up_and_the_bounds_enclose(made: list[partial[SampleResult]]) -> None:
-    results = [one(str(i)) for i, one in enumerate(made)]
-    summary = summarize(results)
-    _enclosed(summary, "faithfulness", "faithfulness_strict", "citation_recall")
-    for name in ("hallucination_rate", "hallucination_rate_strict"):
-        mean, sides = getattr(summary, name), getattr(summary, f"{name}_bounds")
-        assert mean is None or sides.low - 1e-9 <= mean.macro <= sides.high + 1e-9
-    if (found := summary.correctness) is not None:
-        _enclosed(found, "f1", "precision", "recall", "f1_overall", "recall_overall")
-        for together in (("f1", "precision", "recall"), ("f1_overall", "recall_overall")):
-            each = [getattr(found, name) for name in together]
-            assert len({one and one.answers for one in each}) == 1  # of the same answers
-    table = summary.breakdown
-    known = [result.cell for result in results if result.cell is not None]
-    if table is None:
-        assert not known
-        return
-    assert table.counted == len(known) == sum(cell.answers for cell in table.cells)
-    assert table.counted == sum(table.halves.values()) == sum(table.signatures.values())
-    assert table.counted + table.without_gold + table.conflicting == len(results)
-    for cell in table.cells:
-        assert cell.answers == sum(one.words == cell.words for one in known)
-        assert cell.partly == sum(one.words == cell.words and one.partly for one in known)
-
-
-def _enclosed(found: Summary | CorrectnessTotals, *names: str) -> None:
-    for name in names:
-        mean, sides = getattr(found, name), getattr(found, f"{name}_bounds")
-        if sides is not None:
-            assert 0 <= sides.low <= sides.high <= 1
-        if mean is not None:
-            assert 0 <= mean.macro <= 1
-            assert 0 <= mean.micro <= 1
