@@ -77,7 +77,7 @@ _LANG: Final = typer.Option("--lang", help="The language of what is printed or w
 
 
 def setting(name: str) -> Any:  # noqa: ANN401  the type is made at run time
-    """Return the type of the option for a setting. An option that is not given is None."""
+    """Return the type of the option for a setting; without the option, the value is None."""
     field = Config.model_fields[name]
     kind = field.annotation
     if get_origin(kind) in {Union, UnionType}:

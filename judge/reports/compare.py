@@ -207,7 +207,7 @@ def sparkline(values: Sequence[float | None], *, plain: bool = False) -> str:
 
 
 def _read(run: Run, scores: Collection[str], by: str | None) -> _Answers:
-    """Read a run, and keep what a comparison of these scores needs."""
+    """Read a run, and keep the data for a comparison of these scores."""
     kept: _Answers = {}
     with placed(str(run.folder)):
         for result in run.results:

@@ -1,4 +1,4 @@
-"""The command line as a whole: bad usage, errors, notes, and streams that nobody reads."""
+"""The command line as a whole: bad usage, errors, notes, and closed output streams."""
 
 import os
 import subprocess
@@ -86,7 +86,7 @@ def test_help_of_all_commands_loads_nothing_heavy() -> None:
         "from judge.cli.app import main\n"
         "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
         "    main(['--help'])\n"
-        # Of these typer itself asks for the first and the last, to read options.
+        # Typer itself imports the first and the last to read options.
         "print({'pydantic', 'rich', 'asyncio', 'importlib.metadata'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -110,7 +110,7 @@ def test_notes_go_to_standard_error_once_and_debug_says_more(
     assert not debugging()
 
 
-# Processes of their own, for what is at stake is the file behind a stream; about a second each.
+# Each runs in a process of its own, because the file behind a stream matters.
 def shell(words: str) -> tuple[int, str]:
     """The code and the errors of a command as a shell starts it, its streams buffered."""
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}

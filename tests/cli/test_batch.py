@@ -25,7 +25,7 @@ SAMPLES = [
 
 
 class Faulty:
-    """Each sample's first reply has a fault of its own; what is asked again gets a right one."""
+    """Gives the first reply for each sample another fault, and a right reply after it."""
 
     def __init__(self) -> None:
         self._met: set[str] = set()
@@ -53,7 +53,7 @@ def batch(*words: object, code: int = 0) -> Ran:
 
 
 def read(*words: object) -> tuple[int, int]:
-    """How many claims have a verdict once replies are read, and how many wait for one."""
+    """Read replies; return the numbers of judged and of waiting claims."""
     _, _, judged, waiting, *_ = map(int, re.findall(r"\d+", batch("read", "night", *words).out))
     return judged, waiting
 
@@ -177,7 +177,7 @@ def test_what_cannot_be_is_one_line(place: Path, monkeypatch: pytest.MonkeyPatch
         assert not (place / "x").exists()
         shutil.copy(place / "others.jsonl", place / "samples.jsonl")
         batch("read", "night", code=2)
-    # Which is nobody's mistake: the server is gone.
+    # The server is gone, so the exit code is another.
     batch("send", "night", code=3)
 
 

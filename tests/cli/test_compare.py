@@ -71,7 +71,7 @@ GATES = [
     (("faithfulness=0.001",), 1),
     (("hallucination_rate=0.001",), 1),  # by 5/8, of which less is better
     (("faithfulness=0.3", "contradiction_rate=0.001"), 1),
-    (("correctness=0.1",), 3),  # nobody asked for it
+    (("correctness=0.1",), 3),  # it was not measured
     (("faithfulness=0.001", "correctness=0.1"), 3),
     (("nothing=0.1",), 2),
     (("faithfulness=2",), 2),
@@ -90,7 +90,7 @@ def test_gates_hold_the_lower_limit_of_the_loss(
 def test_no_gate_stops_what_became_no_worse(runs: tuple[Path, Path]) -> None:
     for pair in (runs[::-1], (runs[0], runs[0])):
         assert judge("compare", *pair, "--fail-if-worse", "faithfulness=0").code == 0
-    # A looser gate does not take the place of the other, and no score is told twice.
+    # Both gates of one score count, and a score that is named twice is listed once.
     words = ("--scores", "faithfulness,faithfulness,coverage")
     gates = ("--fail-if-worse", "faithfulness=0.001", "--fail-if-worse", "faithfulness=0.3")
     found = report(*runs, *words, *gates, code=1)

@@ -35,7 +35,7 @@ def remembering(part: slice) -> Script:
 
 
 def long(answer: Answer | Script) -> Script:
-    """Well, but for what is said of the long prompt."""
+    """Return a script of a good model that gives this answer to the long prompt."""
 
     def script(asked: Asked) -> Answer:
         if "word to remember" not in asked.user:
@@ -52,12 +52,12 @@ def thinking(asked: Asked) -> Answer:
 
 
 def trial(answer: Callable[[Asked], Answer]) -> Script:
-    """Well, but for what is said of the trial."""
+    """Return a script of a good model that gives this answer in the trial."""
     return lambda asked: well(asked) if asked.is_probe else answer(asked)
 
 
 def states(out: str) -> dict[str, str]:
-    """What became of each check, by its name."""
+    """Return the state of each check by its name."""
     found = re.findall(r"^[✓✗–] (.*?), (passed|failed|skipped):", out, flags=re.MULTILINE)
     return dict(found)
 

@@ -55,7 +55,7 @@ class Shown:
 
 
 def spoken(text: str) -> list[list[str]]:
-    """Of each line the figures."""
+    """Return the figures of each line."""
     return [re.findall(r"\d[\d,.]*\d|\d", line) for line in text.splitlines()]
 
 

@@ -30,7 +30,7 @@ def test_the_quickstart_and_other_spellings_of_the_input(tmp_path: Path) -> None
 
 
 def refused(ran: Ran) -> str:
-    """What stands on the one line of a command that was refused."""
+    """Check that a command was refused in one line, and return the line."""
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert ran.err.startswith("judge: ")
     return ran.err
@@ -127,7 +127,7 @@ def test_exit_codes(tmp_path: Path, few: Path) -> None:
         run = tmp_path / str(number)
         found[options], _, err = judge("score", few, "-o", run, *options.split())
         assert run.exists() is (found[options] != 2)
-        # Which judge gates is said where nobody has said so.
+        # Without --judge or --expect, a note names the judge whose scores are gated.
         silent = {"--judge", "--expect"} & {*options.split()} and found[options] != 2
         assert err.count("judge: ") == (0 if silent else 1)
     assert found == rows
@@ -174,7 +174,7 @@ def test_refusing_passes_no_gate_on_all_questions(tmp_path: Path) -> None:
         assert judge("score", source, "-o", tmp_path / "run", *options.split()).code == 1
         held = read_summary(tmp_path / "run").gates
         assert [(gate.passed, gate.value) for gate in held] == list(gates.values())
-    # Nobody told which questions have an answer, nor what it is.
+    # The samples do not say which questions have an answer.
     source = samples(tmp_path, ("1", "I don't know.", None), ("2", "开门了。", " "))
     for gate in ("--fail-over abstention_rate_answerable=0.3", "--fail-under correctness=0"):
         words = ("--judge", "similarity", "--correctness", "--force", *gate.split())

@@ -121,7 +121,7 @@ def general(result: SampleResult) -> bool:
     return any(flag.sentence is None for flag in result.flags)
 
 
-# How many answers or sentences a filter lists, by what `results.jsonl` holds.
+# Filters, and the number of answers or sentences that they find in an answer.
 LISTS: list[tuple[str, Callable[[SampleResult], int]]] = [
     ("--support none", lambda r: len(supported(r, "none"))),
     ("--status abstained", lambda r: r.status == "abstained"),

@@ -21,7 +21,7 @@ def line(qid: object, answer: str = "It is paid.") -> str:
 
 
 class Log(Watcher):
-    """What a job tells; ends it after so many results, and changes its input to these lines."""
+    """A watcher that can end the job after some results, and change its input at the start."""
 
     def __init__(
         self, stop_after: int | None = None, source: Path | None = None, lines: Sequence[str] = ()

@@ -92,7 +92,7 @@ def test_flagged_sentences_take_a_third_of_the_places_and_what_is_left() -> None
 def test_the_first_failure_of_each_reason_is_kept_fallen_back_or_not() -> None:
     failures = Failures()
     stood_in = said("full", 0.9).model_copy(update={"fallback_from": MISSING})
-    # Those of the comparison with the reference, too.
+    # Failures of the comparison with the reference count as well.
     for result in (
         answer("a", said("full")),
         compared("b", "f", "n?"),

@@ -77,7 +77,7 @@ def made(
     qid: str = "q_001",
     signature: str = SIGNATURE,
 ) -> Made:
-    """An answer of these pieces with a space between them, and their outcomes."""
+    """Return an answer made of pieces and their outcomes, and its sample."""
     sentences: list[Sentence] = []
     start = 0
     for index, (text, outcome) in enumerate(pieces):
@@ -94,7 +94,7 @@ def made(
 
 
 def with_reference(one: Made, signature: str = "other") -> Made:
-    """The same answer compared with a reference of its own words, with the same outcomes."""
+    """Return the answer compared with a reference of the same words and outcomes."""
     result, sample = one
     outcomes = {s.index: s.outcome for s in result.sentences if not isinstance(s.outcome, Excluded)}
     both = Judgment(outcomes=outcomes), Judgment(outcomes=outcomes)
@@ -175,7 +175,7 @@ def test_text_from_outside_is_printed_as_it_is_and_steers_nothing() -> None:
     for show in (answered(one), answered(both), whole):
         text = paged(show, 300)
         assert text.count(LITERAL) == text.count("smile") >= 13
-        # With colour the only escape sequences are ours.
+        # Only our own escape sequences for colours are printed.
         tinted = re.sub(r"\x1b\[[0-9;]*m", "", paged(show, colour=True))
         assert not (set(text) | set(tinted)) & STEERING
 
