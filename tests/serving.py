@@ -1,4 +1,4 @@
-"""A service on loopback, in a thread of this process or in a process of its own."""
+"""Services on loopback, in a thread of the test process or in another process."""
 
 import asyncio
 import hashlib
@@ -29,7 +29,7 @@ QUICKSTART = ROOT / "fixtures" / "quickstart.jsonl"
 
 
 def judged(data: Path, name: str, samples: Path = QUICKSTART) -> None:
-    """Leave a finished batch in the folder of a service that is yet to start."""
+    """Make a finished batch in the folder of a service that has not started."""
     assert judge("score", samples, "-o", data / name).code == 0
     body = samples.read_bytes()
     digest = hashlib.sha256(body).hexdigest()
@@ -38,7 +38,7 @@ def judged(data: Path, name: str, samples: Path = QUICKSTART) -> None:
 
 
 class Serving:
-    """Serves from a thread with a loop of its own while its `with` block lasts."""
+    """A context manager that serves from a thread."""
 
     def __init__(
         self,
@@ -85,21 +85,21 @@ class Serving:
         self.stop()
 
     def stop(self) -> None:
-        """Drain and end, once or again."""
+        """Stop the service; a second call does nothing."""
         self.server.should_exit = True
         self._thread.join()
         if self._error is not None:
             raise self._error
 
     def until(self, batch: str, *states: str) -> dict[str, Any]:
-        """How a batch stands, once it is in one of these states, or has ended."""
+        """Return the status of a batch once it is in one of these states, or has ended."""
         return until(self.http, batch, *states)
 
 
 def until(
     http: httpx.Client, batch: str, *states: str, done: float = float("inf")
 ) -> dict[str, Any]:
-    """As of `Serving`, or once so many answers are judged."""
+    """Return the status of a batch once it is in one of these states, has ended, or has `done`."""
     wanted = {*states, "finished", "failed", "cancelled"}
     patience = time.monotonic() + 60
     while time.monotonic() < patience:
@@ -114,7 +114,7 @@ def until(
 def process(
     data: Path, *words: object, environment: Mapping[str, str] | None = None
 ) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
-    """`judge serve` in a process of its own, and a client for it."""
+    """Start `judge serve` as a process; yield the process and a client."""
     env = {**os.environ, **(environment or {})}
     server = start("serve", "--port", 0, "--data", data, *words, environment=env)
     try:

@@ -1,8 +1,8 @@
-"""The service under load, beside bare ones.
+"""Measure the service under load, beside a bare server.
 
     python -m tests.bench.service [--seconds 60] [--clients 64] [--only equal,load,…]
 
-Latency is told beyond that of a bare client of the same judge in the same run.
+The overhead is the latency beyond that of a bare client of the same judge in the same run.
 """
 
 import argparse
@@ -49,7 +49,7 @@ uvicorn.run(
 
 
 def lines_of(samples: Sequence[Sample]) -> list[bytes]:
-    """The samples as bodies."""
+    """Return the samples as bodies of requests."""
     return [
         json.dumps(
             each.metadata | each.model_dump(exclude_none=True, exclude={"metadata"})
@@ -61,7 +61,7 @@ def lines_of(samples: Sequence[Sample]) -> list[bytes]:
 async def storm(
     url: str, bodies: Sequence[bytes], seconds: float, clients: int
 ) -> tuple[list[float], Counter[int]]:
-    """The seconds of each request of so many clients, and how they were answered."""
+    """Return the seconds of each request of parallel clients, and the count of each status."""
     took, codes, end = list[float](), Counter[int](), time.perf_counter() + seconds
     connector = aiohttp.TCPConnector(limit=clients)
     async with aiohttp.ClientSession(connector=connector) as http:
@@ -93,19 +93,19 @@ def tell(name: str, took: Sequence[float], seconds: float, codes: Counter[int]) 
 
 
 def resident(pid: int) -> float:
-    """MB of memory of a process."""
+    """Return the resident memory of a process, in MB."""
     text = Path(f"/proc/{pid}/statm").read_text("ascii")
     return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def computed(pid: int) -> float:
-    """Seconds of the processor that a process has had, and those of its own that have ended."""
+    """Return the processor time of a process and its ended children, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def equal() -> None:
-    """Every line over HTTP beside the local one."""
+    """Compare each line over HTTP with the local one."""
     samples = list(read_samples(QUICKSTART))
     if labelled.available("ragtruth_qa_dev"):
         samples += [labelled.sample(row) for row in labelled.rows("ragtruth_qa_dev")]
@@ -124,7 +124,7 @@ def equal() -> None:
 
 
 def load(seconds: float, clients: int, more: Sequence[str] = ()) -> None:
-    """So many clients against a judge that takes 300 ms."""
+    """Measure parallel clients against a judge that takes 300 ms."""
     samples = workload.samples()
     with served(DELAY) as judge, tempfile.TemporaryDirectory() as place:
         words = ("--model", "tiny", "--base-url", judge, "--no-cache", *more)
@@ -157,7 +157,7 @@ def load(seconds: float, clients: int, more: Sequence[str] = ()) -> None:
 
 
 def bare(seconds: float, clients: int) -> None:
-    """Requests a second where nothing is waited for."""
+    """Measure requests a second with a judge that takes no time."""
     samples = workload.samples()
     bodies = lines_of(samples)
     with served(0) as judge, tempfile.TemporaryDirectory() as place:

@@ -1,4 +1,4 @@
-"""Clients that are slow, broken or hostile: each is told, or cut off, and others are served."""
+"""Slow, broken and hostile clients get an error or are cut off, and others are served."""
 
 import gzip
 import json
@@ -32,7 +32,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 def raw(serving: Serving, data: bytes) -> bytes:
-    """What is answered to these bytes, until the connection closes or nothing more comes."""
+    """Send bytes; return the response until the connection closes, or is silent for two seconds."""
     host, port = serving.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=2) as line:
         line.sendall(data)
@@ -40,7 +40,7 @@ def raw(serving: Serving, data: bytes) -> bytes:
 
 
 def all_of(line: socket.socket) -> bytes:
-    """What comes until the connection closes, or nothing more does."""
+    """Return the bytes until the connection closes, or is silent for two seconds."""
     line.settimeout(2)
     answer = b""
     with suppress(TimeoutError, ConnectionResetError):
@@ -54,7 +54,7 @@ def head(path: str, *lines: str, method: str = "POST") -> bytes:
     return "\r\n".join((f"{method} {path} HTTP/1.1", *always, *lines, "", "")).encode("latin-1")
 
 
-def test_what_is_no_http_is_refused_or_cut_off(serving: Serving) -> None:
+def test_malformed_http_is_refused_or_cut_off(serving: Serving) -> None:
     for data, codes in (
         (b"\x16\x03\x01\x02\x00\x01\x00", b"400"),
         (b"GET / HTTP/1.1\r\n\r\n", b"400"),
@@ -125,7 +125,7 @@ def test_a_body_that_stops_coming_is_cut_off(tmp_path: Path) -> None:
         assert [each.name for each in serving.data.iterdir() if each.name != ".lock"] == []
 
 
-def test_what_is_refused_before_its_body_came_is_still_told(serving: Serving) -> None:
+def test_a_client_that_still_sends_gets_the_error(serving: Serving) -> None:
     """A connection that closes with bytes unread is reset, and the client never sees why."""
     for token, size, status in ((TOKEN, 3_000_000, b"413"), ("guess", 900_000, b"401")):
         sent = head("/v1/batches", f"Content-Length: {size}").replace(
@@ -135,7 +135,7 @@ def test_what_is_refused_before_its_body_came_is_still_told(serving: Serving) ->
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="the system has no such limit")
-def test_a_client_that_never_reads_holds_up_nobody_and_is_cut_off(tmp_path: Path) -> None:
+def test_a_client_that_never_reads_is_cut_off_and_others_are_served(tmp_path: Path) -> None:
     rows = [json.loads(ONE) | {"qid": str(number), "note": "x" * 240_000} for number in range(25)]
     judged(tmp_path / "data", "big", write(tmp_path / "big.jsonl", rows))
     with (
@@ -154,8 +154,7 @@ def test_a_client_that_never_reads_holds_up_nobody_and_is_cut_off(tmp_path: Path
             assert time.monotonic() < deadline
 
 
-def test_a_service_without_open_files_or_room_says_so_and_serves_on(tmp_path: Path) -> None:
-    """A process with limits of its own takes some three seconds."""
+def test_a_service_goes_on_without_open_files_or_room_on_the_disk(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with ExitStack() as stack:
         resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))

@@ -1,4 +1,4 @@
-"""Who is judged now, who waits, who is sent away; and who has hung up."""
+"""The queue of live requests, their deadlines, and clients that hang up."""
 
 import json
 import threading
@@ -16,7 +16,7 @@ from tests.serving import Serving
 
 
 class Held:
-    """A script that answers when it is told to."""
+    """A script that answers once `open` is set."""
 
     def __init__(self) -> None:
         self.asked = threading.Semaphore(0)
@@ -33,7 +33,7 @@ def body(qid: str) -> bytes:
     return json.dumps(line(qid, f"Room {qid} opens at seven.")).encode()
 
 
-def test_beyond_the_queue_a_request_is_told_when_to_come_again(tmp_path: Path) -> None:
+def test_a_full_queue_says_when_to_try_again(tmp_path: Path) -> None:
     with JudgeServer(lambda asked: Slow(0.4, right(asked))) as judge:
         limits = Limits(queue=1)
         with (
@@ -56,7 +56,7 @@ def test_beyond_the_queue_a_request_is_told_when_to_come_again(tmp_path: Path) -
             )  # and when it was made
 
 
-def test_whoever_hangs_up_cancels_its_calls(tmp_path: Path) -> None:
+def test_hanging_up_cancels_the_calls(tmp_path: Path) -> None:
     script = Held()
     with JudgeServer(script) as judge, Serving(tmp_path, judge.config(concurrency=1)) as serving:
         with httpx.Client(base_url=serving.url, timeout=httpx.Timeout(30, read=0.2)) as http:
@@ -67,7 +67,7 @@ def test_whoever_hangs_up_cancels_its_calls(tmp_path: Path) -> None:
             else:
                 raise AssertionError("it was answered")
         script.open.set()
-        # Its place is free again: the next one does not wait for it.
+        # Its place is free for the next request.
         answer = serving.http.post("/v1/evaluations", content=body("q2"))
         assert (answer.status_code, answer.json()["status"]) == (200, "scored")
         assert "judge_in_flight 0.0" in serving.http.get("/metrics").text
@@ -85,14 +85,14 @@ def test_a_deadline_of_ones_own_leaves_claims_unscored_in_time(tmp_path: Path) -
         )
 
 
-def test_what_takes_no_server_is_ended_by_its_deadline(tmp_path: Path) -> None:
+def test_a_deadline_ends_a_judge_without_a_server(tmp_path: Path) -> None:
     long = line("q", "The canteen opens at seven. " * 60_000)
     with Serving(tmp_path) as serving:
         answer = serving.http.post("/v1/evaluations", json=long, headers={"Prefer": "wait=0"})
         assert (answer.status_code, answer.json()["type"][-8:]) == (504, "too-late")
 
 
-def test_a_judge_that_cannot_be_asked_is_no_bug_and_not_ready(tmp_path: Path) -> None:
+def test_an_unreachable_judge_is_no_bug_and_the_service_not_ready(tmp_path: Path) -> None:
     with JudgeServer() as judge:
         serving = Serving(tmp_path, judge.config())
         with serving:

@@ -1,4 +1,4 @@
-"""One answer over HTTP, and what is said of what cannot be served."""
+"""Live answers, errors, logs, metrics and tokens of the service."""
 
 import json
 import logging
@@ -22,7 +22,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield serving
 
 
-# What is sent where, and what it is told: the status, the problem's name, and what the detail says.
+# Method, path, body; then the status, the name of the problem, and a part of its detail.
 _CHUNK = {"chunk_id": "a", "text": PRIVATE}
 ONE = "/v1/evaluations"
 REFUSED: list[tuple[str, str, object, int, str, str]] = [
@@ -60,7 +60,7 @@ REFUSED: list[tuple[str, str, object, int, str, str]] = [
 ]
 
 
-def test_what_cannot_be_served_is_a_problem_that_tells_no_text(serving: Serving) -> None:
+def test_errors_are_problems_without_texts(serving: Serving) -> None:
     for method, path, body, status, name, said in REFUSED:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         answer = serving.http.request(method, path, content=data)
@@ -76,7 +76,7 @@ def test_what_cannot_be_served_is_a_problem_that_tells_no_text(serving: Serving)
     assert [each.name for each in serving.data.iterdir() if each.name != ".lock"] == []
 
 
-def test_other_names_and_pages_of_elsewhere_are_refused(serving: Serving) -> None:
+def test_other_host_names_are_refused(serving: Serving) -> None:
     port = serving.url.rpartition(":")[2]
     for headers, status in (
         ({"Host": "evil.example"}, 400),
@@ -89,7 +89,7 @@ def test_other_names_and_pages_of_elsewhere_are_refused(serving: Serving) -> Non
         assert answer.status_code == status, headers
 
 
-def test_operators_see_that_it_lives_and_what_it_does(serving: Serving) -> None:
+def test_health_and_metrics(serving: Serving) -> None:
     assert serving.http.get("/healthz").json() == {"status": "ok"}
     assert serving.http.get("/readyz").json() == {"status": "ok"}
     one = QUICKSTART.read_bytes().splitlines()[0]
@@ -123,7 +123,7 @@ def test_logs_are_json_with_ids_and_no_text(
 TOKENS = "ci:0123456789abcdef0123,web:fedcba98765432100123"
 
 
-def test_tokens_are_asked_of_everybody_but_who_looks_whether_it_lives(tmp_path: Path) -> None:
+def test_all_but_the_probes_need_a_token(tmp_path: Path) -> None:
     one = QUICKSTART.read_bytes().splitlines()[0]
     with Serving(tmp_path, tokens=TOKENS) as serving:
         http = serving.http
@@ -147,7 +147,7 @@ def test_tokens_are_asked_of_everybody_but_who_looks_whether_it_lives(tmp_path: 
         assert "fedcba" not in metrics
 
 
-def test_a_role_says_what_a_token_may_do(tmp_path: Path) -> None:
+def test_roles_of_tokens(tmp_path: Path) -> None:
     names = ("look", "ci", "web", "ops")
     tokens = {name: f"{name}-0123456789abcdef" for name in names}
     roles = {"look": "read:", "ci": "write:", "web": "", "ops": "admin:"}

@@ -1,4 +1,4 @@
-"""Batches: run folders, whatever becomes of the service that judges them."""
+"""Batches: their run folders, and how they survive the end of the service."""
 
 import gzip
 import json
@@ -68,7 +68,7 @@ def test_a_batch_is_the_run_folder_that_the_shell_makes(
     assert (done["exit_code"], done["signature"], done["problem"]) == (1, theirs.signature, None)
     assert done["summary"] == json.loads((local / "summary.json").read_text())
     assert judge("show", folder, "zh-warranty-number").code == 0
-    # Nothing of the service's machine is told.
+    # Clients see no path of the service's machine.
     assert str(serving.data) not in json.dumps(done)
 
 
@@ -127,7 +127,7 @@ def test_a_batch_is_cancelled_and_purged_and_goes_on_when_put_again(
             first, *_ = serving.http.get("/v1/batches/a/results").text.splitlines()
             assert json.loads(first)["qid"] == "q0"
             assert serving.until("b", "queued")["state"] == "queued"
-            for name in "ba":  # the one that waits first: it would begin in the other's place
+            for name in "ba":  # b waits; it would begin once a ends
                 assert serving.http.delete(f"/v1/batches/{name}").json()["state"] == "cancelled"
             assert slow.calls < 12
             with pytest.raises(RunError):  # not finished
@@ -135,8 +135,7 @@ def test_a_batch_is_cancelled_and_purged_and_goes_on_when_put_again(
             for name in "ba":
                 serving.http.put(f"/v1/batches/{name}", content=data)
             serving.until("b", "running")
-            # Whose folder goes meanwhile has failed, and holds up nobody: as it ends, or, on a busy
-            # machine, as it begins.
+            # A batch without its folder fails at its end, or at its beginning on a busy machine.
             shutil.rmtree(serving.data / "b")
             broken = serving.until("b")
             assert broken["state"] == "failed"
@@ -148,7 +147,7 @@ def test_a_batch_is_cancelled_and_purged_and_goes_on_when_put_again(
             assert [each.qid for each in results(serving.data / "a")] == [
                 f"q{n}" for n in range(12)
             ]
-            # What was in flight when it was cancelled is asked once more, and no stored verdict.
+            # Only the requests in flight at the cancellation are sent again.
             assert slow.calls <= 12 + 2 + 2
             assert serving.http.delete("/v1/batches/a?purge=true").status_code == 204
             assert serving.http.get("/v1/batches/a").status_code == 404
@@ -209,7 +208,7 @@ def test_a_service_that_drains_leaves_batches_to_the_next_one(place: Path) -> No
         with pytest.raises(httpx.ConnectError):
             httpx.get(serving.url, trust_env=False)
         with Serving(data, slow.config(sentences_per_call=3)) as serving:
-            # What was judged by two judges would be no run.
+            # Two judges must not share a run.
             found = serving.until("a")
             assert (found["state"], found["problem"]["type"][-8:]) == ("failed", "conflict")
             assert "another signature" in found["problem"]["detail"]
