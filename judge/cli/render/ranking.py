@@ -221,7 +221,7 @@ def _ground(ground: Ground) -> str:
         "at_least": f"{value} is high: {than} or more",
         "under": f"{value} is low: under {than}",
         "up": f"rose from {than} to {value}",
-        "stands": f"stands: {than} before, {value} now",
+        "stands": f"is unchanged: {than} before, {value} now",
     }
     return f"{found.measure} {said[ground.op]}"
 
