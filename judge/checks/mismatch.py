@@ -75,10 +75,32 @@ def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
             yield Mismatch(written, others[0])
         if not source.has(index, value):
             yield Mismatch(written, None)
+    yield from _cell_mismatches(_cells(bare), source.rows)
+
+
+def _cells(row: str) -> list[str]:
+    """Return the cells of a table row in Markdown; a single one for other text."""
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def _cell_mismatches(own: list[str], rows: Iterable[list[str]]) -> Iterator[Mismatch]:
+    """Yield the cells of a table row whose value the row of that name in the chunks lacks.
+
+    In: `| Pro | 5 TB |`, and the chunk's `| Pro | 2 TB |`. Out: `5 TB`, and `2 TB` instead.
+    """
+    if len(own) == 1:
+        return
+    same = [row for row in rows if row[0] == own[0] and len(row) == len(own)]
+    index = ValueIndex(value for row in same for cell in row for value in _read(cell))
+    for column, cell in enumerate(own):
+        lacking = any(each.certain and not index.has(each) for each in values(cell))
+        other = next((row[column] for row in same if _read(row[column])), None)
+        if lacking and other:
+            yield Mismatch(cell, other)
 
 
 def _other(value: Value, copy: Copy) -> str | None:
-    """Return the different value at the same position of a near-copy; None if there is none."""
+    """Return the value that replaces this one in a near-copy, or None."""
     places = {
         there.start
         for own, there in copy.pairs
@@ -127,7 +149,7 @@ class Source:
         return names(self.bare(index), self.values(index))[:_MOST]
 
     def repeats(self, index: int) -> bool:
-        """Return whether a sentence stands in a chunk word for word."""
+        """Return whether a chunk contains a sentence verbatim."""
         bare = self.bare(index).strip("*_-•· \t\n.。!！")
         return bool(bare) and any(_stands(bare, text) for text in self._texts)
 
@@ -135,6 +157,12 @@ class Source:
     def copies(self) -> Copies:
         """The sentences of the chunks."""
         return Copies(self._texts)
+
+    @cached_property
+    def rows(self) -> list[list[str]]:
+        """The cells of each table row of the chunks."""
+        lines = (line for text in self._texts if "|" in text for line in text.splitlines())
+        return [_cells(line) for line in lines if "|" in line.strip().strip("|")]
 
     @cached_property
     def _evidence(self) -> list[str]:

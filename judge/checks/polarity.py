@@ -27,6 +27,7 @@ _LONGEST_CACHED: Final = 4_096
 _TOKEN: Final = re.compile(rf"\d+(?:[.,:]\d+)*|{WORD.pattern}")
 _VALUE_WEIGHT: Final = 0.5
 """The weight of a number, month or weekday."""
+_LEAST_WEIGHT: Final = 1e-9
 _DENYING: Final = frozenset(("deny", "deny-all"))
 _RULES: Final = frozenset(("must", "must-not", "forbid", "may", "need-not"))
 _OTHERWISE: Final = frozenset(
@@ -62,7 +63,7 @@ class Mark(NamedTuple):
     """A word of grammar that governs others."""
 
     name: str
-    """Its class in the table."""
+    """The class in the table."""
     start: int
     end: int
 
@@ -71,7 +72,7 @@ class Token(NamedTuple):
     """A word that says something, a number, or the end of the sentence."""
 
     key: str
-    """Its stem; of a number its digits; empty for the end."""
+    """The stem, or the digits of a number; empty for the end."""
     start: int
     end: int
     weight: float
@@ -82,7 +83,7 @@ class Token(NamedTuple):
 
 
 class Contrast(NamedTuple):
-    """What a claim says, and what its near-copy says in that place."""
+    """The words of a claim, and the words of its near-copy that contradict them."""
 
     said: str
     instead: str
@@ -96,6 +97,16 @@ class Sentence:
         self.tokens = tuple(_tokens(text))
         self.keys = [token.key for token in self.tokens]
         self.weight = sum(token.weight for token in self.tokens)
+
+    def most_in_common(self, other: "Sentence") -> float:
+        """Return an upper bound of the share of words that `compare` finds in common."""
+        both = {*self.keys} & {*other.keys}
+        common = sum(
+            token.weight
+            for token in (*self.tokens, *other.tokens)
+            if token.key in both or token.poles or _is_value(token)
+        )
+        return common / max(self.weight + other.weight, _LEAST_WEIGHT)
 
     def has(self, name: str) -> bool:
         """Return whether it has a mark of a class."""
@@ -112,9 +123,9 @@ class Copy(NamedTuple):
 
     sentence: Sentence
     pairs: list[tuple[Token, Token]]
-    """The tokens of the claim, and those of the sentence that stand in their places."""
+    """The aligned tokens of the claim and of the sentence."""
     share: float
-    """Of the words in common, by weight, 0 to 1."""
+    """The share of words in common, by weight, 0 to 1."""
 
 
 class Copies:
@@ -137,7 +148,8 @@ class Copies:
             for text, own in self._sentences
         ]
         likely = sorted((each for each in shares if each[0] >= _SHARED), key=lambda each: -each[0])
-        found = [compare(read(claim), read(text)) for _, text in likely[:_COMPARED]]
+        own, others = read(claim), [read(text) for _, text in likely[:_COMPARED]]
+        found = [compare(own, other) for other in others if own.most_in_common(other) >= NEAR]
         return sorted((copy for copy in found if copy.share >= NEAR), key=lambda copy: -copy.share)
 
 
@@ -160,7 +172,7 @@ def compare(own: Sentence, other: Sentence) -> Copy:
         elif tag == "replace":
             pairs += _replaced(own.tokens[a:b], other.tokens[c:d])
     common = sum(one.weight + two.weight for one, two in pairs)
-    return Copy(other, pairs, common / max(own.weight + other.weight, 1e-9))
+    return Copy(other, pairs, common / max(own.weight + other.weight, _LEAST_WEIGHT))
 
 
 def _replaced(one: Sequence[Token], two: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
@@ -313,7 +325,7 @@ class Entry(NamedTuple):
     """A word or phrase of the table, or any other word."""
 
     key: str
-    """Its stem; the digits of a number."""
+    """The stem, or the digits of a number."""
     weight: float
     mark: str = ""
     """The class of the mark that it is."""

@@ -58,7 +58,7 @@ _CLOSE: Final = 0.05
 
 
 class Unit(NamedTuple):
-    """What a number measures, and the size of the unit in base units of its kind."""
+    """A unit of measure: its kind, and its size in base units of that kind."""
 
     kind: str
     """`length`, `usd`, `percent`: values of one kind can be compared."""
@@ -81,7 +81,7 @@ class Amount(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A day, month, year or weekday; what the text does not say is None."""
+    """A day, month, year or weekday; parts that the text omits are None."""
 
     year: int | None = None
     month: int | None = None
@@ -396,7 +396,7 @@ def _read_fraction(text: str, at: int) -> list[Value]:
 _SPELLED_WORD: Final = "|".join(sorted((*SPELLED, *_ORDINALS), key=len, reverse=True))
 _SCALE_WORD: Final = "|".join(sorted(_SCALES, key=len, reverse=True))
 _HAN_SCALE: Final = "".join(_HAN_SCALES)
-# `26, 000` and `1. 1 million` stand in text that was cut into tokens; no list goes on like that.
+# Tokenized text has `26, 000` and `1. 1 million`, which no list contains.
 _NUMBER: Final = re.compile(
     rf"""
       (?: (?P<digits> \d{{1,3}}(?:[,，]\d{{3}}|,[ ]0\d\d)+(?!\d)(?:\.\d+)?

@@ -114,6 +114,13 @@ def test_another_value_in_the_place_of_one_is_told() -> None:
     assert [(claim, told(claim, SHOP)) for claim, _ in IN_PLACE] == IN_PLACE
 
 
+def test_a_value_of_a_table_row_is_compared_with_the_row_of_that_name() -> None:
+    table = "| Plan | Storage |\n| --- | --- |\n| Basic | 100 GB |\n| Pro | 2 TB |\n| Max | 5 TB |"
+    assert told("| Pro | 5 TB |", table) == ("5 TB", "2 TB")
+    assert told("| Pro | 2,000 GB |", table) is None
+    assert told("| Team | 5 TB |", table) is None
+
+
 FOUND = [
     ("3.5 million", "3,512,000"),
     ("3.5 million", "351.2万"),

@@ -22,7 +22,7 @@ from judge.text.words import CONTENT, LATIN, LIGHT, WORD, Words, grammar, stem, 
 GAP: Final = 3
 """Words with at most this many characters between them make a pair."""
 
-# `26, 000` and `1. 1 million` stand in text that was cut into tokens; no list goes on like that.
+# Tokenized text has `26, 000` and `1. 1 million`, which no list contains.
 # No token begins with a space or another sign of ASCII: a third of the time goes with trying them.
 _TOKEN: Final = re.compile(
     rf"""( (?=[^\0-/:-@\[-`{{-\x7f]) (?: {LATIN} | (?<![^\W_{CJK}]) (?:
@@ -54,7 +54,7 @@ class Terms:
     """The sentence of each word row, ascending; the fields below have the same shape."""
     number: Ints
     weight: Floats
-    """How much the word tells, 0 to 1."""
+    """The weight of the word, 0 to 1."""
     start: Ints
     """The word's first character in its sentence."""
     end: Ints
