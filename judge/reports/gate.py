@@ -1,6 +1,7 @@
 """Gates on the scores of a run or of a comparison, and the exit code that they lead to."""
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
@@ -58,6 +59,7 @@ _LESS_IS_BETTER: Final = frozenset({"waste"})
 """Rank measures, without `@k`, of which less is better."""
 _RELEVANCE: Final = frozenset({"relevance_overall", "relevance"})
 _FALLBACK: Final = "_with_fallback"
+_SOME_ANSWERS: Final = re.compile(r"mean over (\d+) of (\d+) answers")
 _NOTHING: Final = "nothing to measure"
 _ROUNDING: Final = 1e-9
 """The sum of .6, .7 and .8 depends on their order; differences up to this do not count."""
@@ -237,6 +239,8 @@ def hold(gate: Gate, summary: Summary) -> GateResult:
         what = "nothing fell back" if gate.name.endswith(_FALLBACK) else _NOTHING
     elif not gate.strict:
         value, what = score.macro, "mean over answers"
+        if score.answers < summary.answers:  # abstentions, for example, are in no mean
+            what = f"mean over {score.answers} of {summary.answers} answers"
     elif bounds is None:  # coverage and abstentions need no judge: no failure can hide in them
         value, what = _limit(gate, score.interval)
     else:
@@ -319,9 +323,13 @@ def describe(result: GateResult) -> str:
     """Return a gate in words, with the compared value and whether it passed."""
     texts = Messages.of("looks", "gate")
     verdict = "passed" if result.passed else "failed" if result.value is not None else "unmeasured"
-    keys = {part: part.replace(" ", "_") for part in result.what.split(", ")}
-    # An older run may say something else.
-    what = [texts(key) if key in texts else part for part, key in keys.items()]
+    what = []
+    for part in result.what.split(", "):
+        key = part.replace(" ", "_")
+        if found := _SOME_ANSWERS.fullmatch(part):
+            what.append(texts("mean_over_some", answers=found[1], whole=found[2]))
+        else:  # an older run may say something else
+            what.append(texts(key) if key in texts else part)
     return texts(
         "line",
         name=result.name,

@@ -174,6 +174,7 @@ def test_refusing_passes_no_gate_on_all_questions(tmp_path: Path) -> None:
         assert judge("score", source, "-o", tmp_path / "run", *options.split()).code == 1
         held = read_summary(tmp_path / "run").gates
         assert [(gate.passed, gate.value) for gate in held] == list(gates.values())
+        assert {gate.what for gate in held[:2]} == {"mean over 6 of 60 answers"}
     # The samples do not say which questions have an answer.
     source = samples(tmp_path, ("1", "I don't know.", None), ("2", "开门了。", " "))
     for gate in ("--fail-over abstention_rate_answerable=0.3", "--fail-under correctness=0"):
