@@ -143,6 +143,7 @@ def corrected_scores(
     averages: Sequence[Average] = ("macro", "micro")
     averages = averages[: 1 + (_unevenness(draw) <= _MAX_UNEVENNESS)]
     blanks = [_filled(draw, labels, support) for support in (Support.NONE, Support.FULL)]
+    uneven = len(labels) < len(draw.sentences) and _is_blank_unevenly(draw, labels)
     for name, average in product(names, averages):
         score: CorpusScore | None = getattr(summary, name)
         raw = None if score is None else getattr(score, average)
@@ -156,7 +157,6 @@ def corrected_scores(
             # Gates hold means over answers.
             bounds = [g.bound for g in summary.gates if g.name == reported and average == "macro"]
             if wrong is not None and right is not None:
-                uneven = _is_blank_unevenly(draw, labels)
                 blank = _blank_limits(found, wrong, right, [raw, *bounds], uneven=uneven)
         scores.append(
             CorrectedScore(
