@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from judge import Support
 from judge.exam import ExamReport, read_items
 from judge.exam.items import selected
 from tests.commands import judge
@@ -28,23 +27,6 @@ def test_the_commands_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.Monke
             ran = judge(*shlex.split(command)[1:], *FEW)
             assert ran.code == 0, (command, ran.err)
     assert (tmp_path / "exam.json").exists()
-
-
-def test_the_similarity_judge_sits_it(tmp_path: Path) -> None:
-    kept = tmp_path / "exam.json"
-    words = ("exam", *FEW, "--category", "negation", "--category", "injection", "--language", "en")
-    ran = judge(*words, "-o", kept)
-    assert (ran.code, ran.err) == (0, "")
-    report = ExamReport.model_validate_json(kept.read_text("utf-8"))
-    kinds = {(row.category, row.language) for row in report.rows}
-    assert kinds == {("negation", "en"), ("injection", "en")}
-    assert report.signature.startswith("similarity:")
-    assert (report.prompt, report.cost.calls, report.cost.seconds) == (None, 0, None)
-    assert report.config["cache"] is report.config["fallback"] is False
-    assert {row.said for row in report.rows} <= {*Support, None} - {Support.PARTIAL}
-    assert judge("exam", "show", kept).out.splitlines() == ran.out.splitlines()[:-1]
-    again = judge(*words, "-o", kept)
-    assert (again.code, again.out, again.err.count("\n")) == (2, "", 1)
 
 
 def test_a_model_that_errs_is_held_to_gates() -> None:

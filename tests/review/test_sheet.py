@@ -146,22 +146,14 @@ def test_a_workbook_that_is_damaged_or_not_ours_is_refused(
     ours: list[list[object]] = [["编号", "人工判断"], ["r_1", "支持"]]
     assert "review ids on 2 worksheets" in refusal(workbook(path, ours, [["notes"]], ours))
     assert "no sheet has a column review_id (编号)" in refusal(workbook(path, [["notes"]]))
-    data = workbook(path, ours).read_bytes()
-    for cut in range(4, len(data), 797):
-        path.write_bytes(data[:cut])
-        assert "cannot be read as XLSX" in refusal(path)
+    path.write_bytes(workbook(path, ours).read_bytes()[:800])
+    assert "cannot be read as XLSX" in refusal(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("letter.txt", b"hello")
     assert "cannot be read as XLSX" in refusal(path)
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(ConfigError, match=r"use CSV, or run pip install '\.\[xlsx\]'"):
         list(read_sheet(path))
-
-
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "old.xlsx").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 600)
-    for name in ("old.xlsx", "none.csv", "."):
-        assert "CSV" in refusal(tmp_path / name), name
 
 
 QUOTES = (
