@@ -216,4 +216,4 @@ class RunsReport(Document):
     rejected: int = 0
     """Lines that were no samples, and were left out."""
     runs: tuple[ComparedRun, ...]
-    """In the order in which they were given; the first is what the others are held against."""
+    """The runs in the order in which they were given; the others are compared with the first."""
