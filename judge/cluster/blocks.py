@@ -80,8 +80,8 @@ def blocks(
 class Shard:
     """The files of one block in a run folder.
 
-    While the block is scored, its results are in a `.part`, one whole line each. A worker that
-    takes the block over, on any machine, goes on behind the last sound line.
+    While the block is scored, each result is appended to a `.part` as one line. A worker that takes
+    the block over, on any machine, goes on after the last sound line.
     """
 
     def __init__(self, folder: Path, name: str) -> None:

@@ -24,7 +24,7 @@ from judge.evaluator import Evaluator
 from judge.inputs.files import (
     PIPED,
     InputFile,
-    combined,
+    hash_of_hashes,
     input_files,
     is_address,
     is_fifo,
@@ -163,7 +163,7 @@ class ClusterJob:
             raise InputError(what, path=self._given, field="qid")
         return RunInput(
             path=self._source,
-            sha256=combined([file.sha256 for file in checked]),
+            sha256=hash_of_hashes([file.sha256 for file in checked]),
             samples=samples,
             rejected=len(rejected),
         )

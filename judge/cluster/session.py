@@ -133,7 +133,7 @@ def _greet(host: str, port: int) -> None:
 
 @contextmanager
 def _guarded() -> Iterator[None]:
-    """Start a process that prints a message if Ray ends this one, which it does silently."""
+    """Start a process that prints a message if Ray kills this one, as it does without a word."""
     words = (sys.executable, "-I", "-S", "-c", _GUARD, _ENDED)
     with subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True) as guard:  # noqa: S603  our own
         try:

@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.inputs.paths import listed
+from judge.inputs.paths import parse_list
 from judge.records import MOST_CHARACTERS, Chunk, Sample
 from judge.records.sample import unfit
 
@@ -120,7 +120,7 @@ def keys_of(fields: Fields) -> str:
 
 
 def _is_prose(value: JsonValue) -> bool:
-    return isinstance(value, str) and isinstance(listed(value), str)
+    return isinstance(value, str) and isinstance(parse_list(value), str)
 
 
 def _text(value: JsonValue, field: str) -> str:
@@ -151,7 +151,7 @@ def _identifier(value: JsonValue, field: str) -> str:
 
 
 def identifiers(value: object, field: str) -> tuple[str, ...]:
-    """Return a list of ids as texts; raise InputError if it is none."""
+    """Return the ids in a list as texts; raise InputError if the value is no list of ids."""
     if not isinstance(value, list):
         raise unfit(value, "a list of chunk ids", field)
     return tuple(_identifier(item, f"{field}[{i}]") for i, item in enumerate(value))

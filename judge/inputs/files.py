@@ -202,21 +202,21 @@ def would_hold(path: str | Path, folder: Path) -> bool:
     return Path(path).is_dir() and folder.resolve().is_relative_to(Path(path).resolve())
 
 
-def spoken(name: str) -> str:
+def input_name(name: str) -> str:
     """Return what messages call an input."""
     return "standard input" if name == PIPED else name
 
 
 @contextmanager
-def placed(name: str) -> Iterator[None]:
+def naming_input(name: str) -> Iterator[None]:
     """Name this input, and not a copy of it, in errors."""
     try:
         yield
     except InputError as error:
-        raise named(error, name) from None
+        raise with_input_name(error, name) from None
 
 
-def named(error: InputError, name: str) -> InputError:
+def with_input_name(error: InputError, name: str) -> InputError:
     """Return the error with the name of its input; a file of several keeps its own name."""
     own = error.path if is_many(name) else ""
     return error.at(own or name, error.line)
@@ -261,7 +261,7 @@ def readable(name: str) -> Iterator[Path]:
                 shutil.copyfileobj(pipe, copy)
             copy.flush()
         except OSError as error:
-            message = f"{spoken(name)}: cannot be copied ({error.strerror}); "
+            message = f"{input_name(name)}: cannot be copied ({error.strerror}); "
             raise RunError(message + "save it to a file and name that") from None
         yield Path(copy.name)
 
@@ -276,7 +276,7 @@ def hash_of(given: str | Path) -> str:
         InputError: a file cannot be opened.
         OSError: a file cannot be read.
     """
-    return combined(list(map(hash_of_file, input_files(given))))
+    return hash_of_hashes(list(map(hash_of_file, input_files(given))))
 
 
 def hash_of_file(file: InputFile) -> str:
@@ -285,7 +285,7 @@ def hash_of_file(file: InputFile) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def combined(hashes: list[str]) -> str:
+def hash_of_hashes(hashes: list[str]) -> str:
     """Return the hash of an input whose files have these hashes, in order."""
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
@@ -299,7 +299,7 @@ def open_text(file: InputFile) -> Iterator[io.BufferedReader]:
             where the reading within the block fails.
         ConfigError: the library that decompresses it is not installed.
     """
-    with open_raw(file) as raw, decompressed(raw, file) as stream:
+    with open_raw(file) as raw, decompress(raw, file) as stream:
         yield stream
 
 
@@ -331,7 +331,7 @@ def _opened(file: InputFile) -> Iterator[io.BufferedReader]:
 
 
 @contextmanager
-def decompressed(raw: io.BufferedReader, file: InputFile) -> Iterator[io.BufferedReader]:
+def decompress(raw: io.BufferedReader, file: InputFile) -> Iterator[io.BufferedReader]:
     """Yield the text in an open file; errors as in `open_text`."""
     head = raw.peek(PEEK)
     packing = "gzip" if head.startswith(_GZIP) else "zstd" if head.startswith(_ZSTD) else ""
@@ -385,7 +385,7 @@ class Line(NamedTuple):
     number: int
     """From 1."""
     text: str
-    """U+FFFD in the place of bytes that cannot be decoded; of an overlong line the beginning."""
+    """The text, cut if the line is too long; bytes that cannot be decoded become U+FFFD."""
     error: InputError | None = None
     """An overlong line, or one in another encoding."""
 

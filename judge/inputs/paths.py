@@ -45,10 +45,10 @@ def _steps(path: str) -> Steps:
     return tuple(steps)
 
 
-def listed(text: str) -> JsonValue:
+def parse_list(text: str) -> JsonValue:
     """Return the list or object that a text is, as JSON or as a Python literal; else the text.
 
-    >>> listed('["a"]'), listed("['a']"), listed("['a' 'b']")
+    >>> parse_list('["a"]'), parse_list("['a']"), parse_list("['a' 'b']")
     (['a'], ['a'], "['a' 'b']")
     """
     text_ = text.strip()
@@ -71,7 +71,7 @@ def listed(text: str) -> JsonValue:
 
 @lru_cache(maxsize=4)  # many paths begin with the same key, whose value may be a text
 def _opened(text: str) -> JsonValue:
-    return listed(text)
+    return parse_list(text)
 
 
 def at(value: object, steps: Steps) -> object:
@@ -147,14 +147,14 @@ def is_hollow(path: str, found: object) -> bool:
     return "[]" in path and isinstance(found, list) and all(each is None for each in found)
 
 
-def unnumbered(fields: _Fields) -> _Fields:
-    """Return the fields with lists in the place of numbered keys, in `attributes` too.
+def collect_numbered(fields: _Fields) -> _Fields:
+    """Return the fields with numbered keys collected into lists, in `attributes` too.
 
-    >>> unnumbered({"documents.0.content": "a", "documents.1.content": "b"})
+    >>> collect_numbered({"documents.0.content": "a", "documents.1.content": "b"})
     {'documents': [{'content': 'a'}, {'content': 'b'}]}
     """
     inner = fields.get("attributes")
-    if isinstance(inner, dict) and (wide := unnumbered(inner)) is not inner:
+    if isinstance(inner, dict) and (wide := collect_numbered(inner)) is not inner:
         fields = fields | {"attributes": wide}
     if not any(map(_NUMBERED.fullmatch, fields)):
         return fields

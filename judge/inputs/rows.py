@@ -30,14 +30,14 @@ from judge.inputs.files import (
     InputFile,
     Line,
     LongLineError,
-    decompressed,
+    decompress,
     input_files,
     most_bytes,
     open_raw,
     text_lines,
     wrong_encoding,
 )
-from judge.inputs.paths import listed
+from judge.inputs.paths import parse_list
 from judge.text.visible import clip, plural
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def file_rows(
                     text = json.dumps(row, ensure_ascii=False, default=_json_form)
                     yield _row(file, number, text, partial(_fields_in, text), max_line)
             else:
-                with decompressed(raw, file) as stream:
+                with decompress(raw, file) as stream:
                     yield from _text_rows(stream, file, max_line, report)
     except InputError as error:
         raise error.at(str(file), error.line) from None
@@ -217,7 +217,7 @@ def row_of(file: InputFile, line: int, value: JsonValue) -> Row:
 
 
 def json_object(line: str) -> Fields:
-    """Return the JSON object on a line; raise InputError if there is none."""
+    """Return the JSON object on a line; raise InputError if the line is anything else."""
     try:
         # The line end is a control character, which json would report in a line that is cut off.
         value = _json_value(line.rstrip("\r\n"), "the line")
@@ -390,7 +390,7 @@ def _csv_object(header: list[str], cells: list[str]) -> Fields:
 
 
 def _json_cell(name: str, cell: str) -> JsonValue:
-    value = listed(cell)  # JSON, or as `pandas.to_csv` writes a list
+    value = parse_list(cell)  # JSON, or as `pandas.to_csv` writes a list
     if not isinstance(value, str):
         return value
     message = f"is no list: {_short(cell)}; write the cell with json.dumps"
@@ -416,12 +416,12 @@ def _is_read(column: str) -> bool:
 
 def table_fields(given: Fields) -> Fields:
     """Return the fields of a table's row: lists that are written as text become lists."""
-    written = {name: listed(v) for name in _LIST_KEYS if isinstance(v := given.get(name), str)}
+    written = {name: parse_list(v) for name in _LIST_KEYS if isinstance(v := given.get(name), str)}
     return _with_chunk_columns(given | written)
 
 
 def _with_chunk_columns(fields: Fields) -> Fields:
-    """Return the fields with a list of chunks in the place of columns `chunk_1` to `chunk_n`."""
+    """Return the fields with columns `chunk_1` to `chunk_n` collected into a list of chunks."""
     found = sorted((int(m[1]), n) for n in fields if (m := _NUMBERED_CHUNK.fullmatch(n)))
     if not found:
         return fields

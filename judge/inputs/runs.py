@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from judge.errors import InputError, RunError
 from judge.inputs.files import hash_of
-from judge.inputs.samples import drawn, read_samples
+from judge.inputs.samples import draw_samples, read_samples
 from judge.inputs.tables import replacing, sync_folder, writing
 from judge.records import Record, Sample, SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
@@ -83,7 +83,7 @@ class Run:
 
 
 def read_run(folder: str | Path) -> Run:
-    """Return the run in a folder; raise RunError if there is none, or it is damaged."""
+    """Return the run in a folder; raise RunError if the folder holds no run, or a damaged one."""
     record = read_record(folder)
     return Run(Path(folder), record, read_summary(folder) if record.finished else None)
 
@@ -107,7 +107,7 @@ def read_summary(folder: str | Path) -> Summary:
 
 
 def read_results(folder: str | Path) -> Iterator[SampleResult]:
-    """Yield the results of a run in input order; of an unfinished run those so far.
+    """Yield the results of a run in input order; an unfinished run has those so far.
 
     Raises:
         RunError: there are none, a line is damaged, or, at the end, lines were lost or added.
@@ -168,7 +168,7 @@ def results_in(lines: Iterable[bytes]) -> Iterator[SampleResult | str]:
 
 
 def misplaced(number: int, result: SampleResult, sample: Sample | None) -> str | None:
-    """Return why a line of results does not belong to a sample; None if it does."""
+    """Return what is wrong if a line of results does not belong to a sample; else None."""
     if sample is None or sample.qid != result.qid:
         expected = "no more" if sample is None else sample.qid
         what = f"line {number} is of qid {result.qid}, expected {expected}"
@@ -278,9 +278,9 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
 
 
 def pairs(folder: Path) -> Iterator[tuple[SampleResult, Sample | None]]:
-    """Yield every result of a run with its sample, in input order; errors as in `read_results`.
+    """Yield every result of a run with its sample, in input order.
 
-    All samples are None if the input is gone or has changed.
+    The samples are None if the input is gone or has changed. Errors are those of `read_results`.
     """
     samples: Iterator[Sample] = iter(())
     with suppress(OSError):
@@ -350,7 +350,7 @@ def _samples(folder: Path) -> Iterator[Sample]:
         if isinstance(paths, dict)
         else {},
     )
-    return drawn(samples, record.input, int(str(record.config.get("seed", 0))))
+    return draw_samples(samples, record.input, int(str(record.config.get("seed", 0))))
 
 
 # Writing a run
@@ -359,7 +359,7 @@ def _samples(folder: Path) -> Iterator[Sample]:
 class RunFolder:
     """A context manager that holds a run folder for this process.
 
-    Results go to `results.jsonl.part`, one whole line each. When all are there, the file is
+    Each result is appended to `results.jsonl.part` as one line. When all are there, the file is
     renamed, the totals are written, and last `run.json` with `finished`. An interrupted run is
     resumed.
 
@@ -586,7 +586,7 @@ def _foreign(path: Path) -> bool:
 
 
 def difference(earlier: RunRecord, record: RunRecord) -> str | None:
-    """Return why an earlier run cannot be resumed with this record; None if it can."""
+    """Return what differs if an earlier run cannot be resumed with this record; else None."""
     if earlier.input.sha256 != record.input.sha256:
         return f"input ({earlier.input.path})"
     sizes = [(each.input.samples, each.input.drawn_from) for each in (earlier, record)]

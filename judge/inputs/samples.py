@@ -30,8 +30,16 @@ from pydantic import JsonValue
 
 from judge.errors import InputError
 from judge.inputs.fields import MAX_DEPTH, SCORE_NEEDS, Fields
-from judge.inputs.files import MAX_LINE, InputFile, hash_of, input_files, named, placed, readable
-from judge.inputs.files import spoken as name_of_input
+from judge.inputs.files import (
+    MAX_LINE,
+    InputFile,
+    hash_of,
+    input_files,
+    input_name,
+    naming_input,
+    readable,
+    with_input_name,
+)
 from judge.inputs.rows import (
     FORMS,
     Row,
@@ -195,7 +203,7 @@ def check_samples(
     return Checked(samples, rejected, sha256)
 
 
-def drawn(samples: Iterator[Sample], made_from: RunInput, seed: int) -> Iterator[Sample]:
+def draw_samples(samples: Iterator[Sample], made_from: RunInput, seed: int) -> Iterator[Sample]:
     """Yield the samples that a run with a limit scores, in the order of the file.
 
     They are the first `made_from.samples` of a shuffle, so that a greater limit draws the same ones
@@ -230,7 +238,7 @@ class Source:
         max_line: float = MAX_LINE,
         unique: bool = True,
     ) -> None:
-        self.name = name_of_input(name)
+        self.name = input_name(name)
         self.rejected = 0
         self._source = name
         self._skip = skip_bad_lines
@@ -261,7 +269,7 @@ class Source:
 
         Each bad line is reported once.
         """
-        with placed(self.name), readable(self._source) as path:
+        with naming_input(self.name), readable(self._source) as path:
             yield lambda: self._read(path, on_bad=self._rejecter() if self._skip else None)
 
     def _report(self, text: str) -> None:
@@ -280,7 +288,7 @@ class Source:
                 return
             self.rejected = found
             # Not logged, because the message holds texts.
-            error = named(line.error, self.name)
+            error = with_input_name(line.error, self.name)
             sys.stderr.write(visible(f"judge: left out: {error}") + "\n")
 
         return reject
@@ -306,7 +314,7 @@ class _Seen:
         if digest in self._places:
             earlier = self._places[digest]
             shown = earlier if isinstance(earlier, int) else " of ".join(map(str, earlier))
-            message = f"{qid!r} stands already {self._where} {shown}; make each qid unique"
+            message = f"{qid!r} is already {self._where} {shown}; make each qid unique"
             raise InputError(message, field="qid")
         self._places[digest] = place
 
@@ -324,10 +332,10 @@ class Rows(NamedTuple):
 
 
 def rows_of(given: Any, mapping: Mapped = None) -> Rows:  # noqa: ANN401  each tool has its own
-    """Return the rows in a sample, a mapping, a table, a data set, an object, or several of these.
+    """Return the rows in what a caller gave: a row or several, a table, or a tool's data set.
 
     Raises:
-        InputError: `given` is none of these, for example the name of a file.
+        InputError: `given` has no rows, for example because it is the name of a file.
     """
     if isinstance(given, str | bytes | PathLike):
         what = f"is a {type(given).__name__}; a file is read by judge.read_samples(path)"
@@ -398,7 +406,11 @@ class _RowReader:
         self._number = 0
 
     def sample(self, row: object) -> Sample:
-        """Return the sample in a row; raise InputError if it is none, or its qid is not new."""
+        """Return the sample in a row.
+
+        Raises:
+            InputError: the row is no sample, or an earlier row has its qid.
+        """
         self._number += 1
         if isinstance(row, Sample):
             return row

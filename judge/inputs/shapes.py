@@ -25,11 +25,11 @@ from judge.inputs.paths import (
     NOTHING,
     Paths,
     at,
+    collect_numbered,
     first,
     is_hollow,
-    listed,
+    parse_list,
     paths_of,
-    unnumbered,
     within,
 )
 from judge.records import Sample
@@ -106,9 +106,10 @@ def _table() -> tuple[Shape, ...]:
 
 
 class Reader:
-    """Reads rows as samples; the shape of the first good row is that of all.
+    """Reads rows as samples.
 
-    A row that has what is needed under our own names is read by these.
+    A row that has the required fields under our own names is read by them. All other rows are read
+    by the shape of the first of them.
 
     Args:
         needs: fields of `Sample` that must be present.
@@ -141,7 +142,7 @@ class Reader:
         if not self._mapped and self._distinctive and self._is_ours(fields):
             return self._read(fields, line)
         refuse_columns(fields)
-        wide = unnumbered(fields)
+        wide = collect_numbered(fields)
         shape = self._shape or self._recognised(wide)
         if shape is None:
             return self._read(fields, line)
@@ -156,7 +157,7 @@ class Reader:
 
     def knows(self, fields: Fields) -> bool:
         """Return whether an object has the keys of a row."""
-        wide = unnumbered(fields)
+        wide = collect_numbered(fields)
         if self._mapped:
             return any(first(wide, paths)[0] for paths in self._mapped.values())
         return self._is_ours(fields) or self._recognised(wide) is not None
@@ -206,7 +207,7 @@ class Reader:
             if path and (value is not None or name in self._needs):
                 found[name] = path, value
             elif name in self._mapped and self._shape is None:
-                what = f"nothing stands at {paths[0][0]}; found {keys_of(fields)}"
+                what = f"there is nothing at {paths[0][0]}; found {keys_of(fields)}"
                 raise InputError(f"{what}; name another path: {mapping_of(name)}", field=name)
             elif name == "answer" and "sentences" in self._mapped:
                 continue
@@ -291,7 +292,7 @@ def _text(value: object, field: str, path: str, shape: Shape) -> object:
         raise InputError(f"{what}: {mapping_of(field).replace('PATH', f'{path}[0]')}", field=path)
     text = _message_text(value, path)
     if field == "answer" and shape.packed and field not in shape.mapped and isinstance(text, str):
-        inner = listed(text)
+        inner = parse_list(text)
         if isinstance(inner, dict) or (
             isinstance(inner, list) and isinstance(next(iter(inner), None), dict)
         ):
@@ -342,7 +343,7 @@ def _passages(
     value: object, path: str, owners: list[Any], shape: Shape
 ) -> tuple[list[str], list[str], str, str]:
     """Return the texts in a value, their ids, their path, and a remark on them."""
-    value, note = listed(value) if isinstance(value, str) else value, ""
+    value, note = parse_list(value) if isinstance(value, str) else value, ""
     if isinstance(value, str):
         if _BROKEN_LIST.match(value):
             what = f"begins as a list and is none: {value[:_SHOWN]!r}"
@@ -372,7 +373,7 @@ def _passages(
 
 def _unpacked(item: object, where: str, shape: Shape) -> list[object]:
     """Return the passages in what a tool returned: documents as JSON, or parts of a message."""
-    inner = listed(item) if isinstance(item, str) else item
+    inner = parse_list(item) if isinstance(item, str) else item
     if not isinstance(inner, list) or not inner:
         return [item]
     documents = [each for each in inner if isinstance(each, dict)]

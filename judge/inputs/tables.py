@@ -189,7 +189,7 @@ def check_output(path: Path, sources: Iterable[Path], *, force: bool, option: st
     if real.exists() and not real.is_file():
         raise RunError(f"{path}: is no file that could be replaced; {step}")
     if real.exists() and not force:
-        raise RunError(f"{path}: stands there already; replace it with --force, or {step}")
+        raise RunError(f"{path}: is there already; replace it with --force, or {step}")
 
 
 def is_source(path: Path, sources: Iterable[Path]) -> bool:
@@ -258,7 +258,7 @@ def cell(text: str, lang: Lang) -> str:
 def neutralise(text: str) -> str:
     """Return the text in a form that no spreadsheet takes for a formula.
 
-    An apostrophe stands before text that begins as a formula does.
+    Text that begins like a formula gets an apostrophe before it.
 
     >>> neutralise("=1+1"), neutralise("3 - 1"), neutralise("'=1")
     ("'=1+1", '3 - 1', "''=1")

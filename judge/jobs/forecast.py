@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from judge.compose import compose
 from judge.config import Config
 from judge.evaluator import Evaluator
-from judge.inputs.samples import check_samples, drawn, read_samples
+from judge.inputs.samples import check_samples, draw_samples, read_samples
 from judge.pool import at_once
 from judge.records import Excluded, SampleResult, Verdict
 from judge.records.run import RunInput
@@ -77,7 +77,7 @@ def forecast(
         counts, claims, kept = Counter[str](), 0, 0
         read = read_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
         async with compose(settings, counting(counts), unknown=True) as judges:
-            samples = drawn(read, made_from, config.seed)
+            samples = draw_samples(read, made_from, config.seed)
             async with aclosing(Evaluator(settings, judge=judges).evaluate(samples)) as results:
                 async for result in results:
                     more, verdicts = _claims(result)

@@ -16,9 +16,9 @@ from typing import IO, Final
 from judge.config import Config
 from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
-from judge.inputs.files import is_address, is_fifo, named, whole_address, would_hold
+from judge.inputs.files import is_address, is_fifo, whole_address, with_input_name, would_hold
 from judge.inputs.runs import REJECTED, RunFolder, has_bytes, misplaced
-from judge.inputs.samples import Rejected, check_samples, drawn, read_samples
+from judge.inputs.samples import Rejected, check_samples, draw_samples, read_samples
 from judge.pool import cores
 from judge.records import Sample, SampleResult, Summary, UnscoredReason
 from judge.records.run import RunInput, RunRecord
@@ -140,7 +140,7 @@ class Job:
         name = str(self._source) if isinstance(self._source, Path) else "standard input"
 
         def reject(line: Rejected) -> None:
-            error = str(named(line.error, name))
+            error = str(with_input_name(line.error, name))
             entry = {"line": line.line, "error": error, "text": line.text.rstrip("\r\n")}
             bad.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
@@ -154,7 +154,7 @@ class Job:
             )
         except InputError as error:
             # A copy is gone by the time the message is read.
-            raise named(error, name) from None
+            raise with_input_name(error, name) from None
         bad.seek(0)
         if path is not self._source:
             path = folder.input
@@ -251,7 +251,7 @@ class Job:
         self, folder: RunFolder, record: RunRecord, path: Path
     ) -> AsyncGenerator[SampleResult]:
         """Yield the results kept from an earlier session, then those of the samples after them."""
-        samples = drawn(self._samples(path), record.input, self._config.seed)
+        samples = draw_samples(self._samples(path), record.input, self._config.seed)
         for number, kept in enumerate(folder.results(), 1):
             sample = next(samples, None)
             problem = kept if isinstance(kept, str) else misplaced(number, kept, sample)

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 from pydantic import JsonValue
 
 from judge.errors import ConfigError, InputError, RunError
-from judge.inputs.files import placed
+from judge.inputs.files import naming_input
 from judge.inputs.runs import Run, questions
 from judge.messages import Messages
 from judge.records import Interval, SampleResult, Summary, Support
@@ -209,7 +209,7 @@ def sparkline(values: Sequence[float | None], *, plain: bool = False) -> str:
 def _read(run: Run, scores: Collection[str], by: str | None) -> _Answers:
     """Read a run, and keep the data for a comparison of these scores."""
     kept: _Answers = {}
-    with placed(str(run.folder)):
+    with naming_input(str(run.folder)):
         for result in run.results:
             if result.qid in kept:
                 raise InputError(

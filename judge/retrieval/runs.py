@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import ConfigError, InputError
-from judge.inputs.files import PIPED, placed, readable, spoken
+from judge.inputs.files import PIPED, input_name, naming_input, readable
 from judge.inputs.samples import Source
 from judge.inputs.tables import row_file
 from judge.records import Sample
@@ -43,13 +43,13 @@ def named_runs(samples: Sequence[str], runs: Sequence[str]) -> tuple[RunFile, ..
         given.append((name, file) if name and file and not Path(text).exists() else ("", text))
     stems = Counter(_stem(file) for name, file in given if not name)
     return tuple(
-        RunFile(name or (_stem(file) if stems[_stem(file)] == 1 else spoken(file)), file)
+        RunFile(name or (_stem(file) if stems[_stem(file)] == 1 else input_name(file)), file)
         for name, file in given
     )
 
 
 def _stem(file: str) -> str:
-    return spoken(file) if file == PIPED else Path(file.removesuffix(".gz")).stem or file
+    return input_name(file) if file == PIPED else Path(file.removesuffix(".gz")).stem or file
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class RankingFiles:
         with self._row_file([run]) as write:
             meter = Meter(self.rules, self._order, self.worst, partial(write, ""))
             rejected = self._add([run], lambda _, query: meter.add(query))
-            with placed(spoken(run.file)):
+            with naming_input(input_name(run.file)):
                 report = meter.report()
         if not rejected:
             return report
@@ -97,7 +97,7 @@ class RankingFiles:
         with self._row_file(runs) as write:
             comparison = Comparison(self.rules, order=self._order, most=self.worst, each=write)
             rejected = self._add(runs, comparison.add)
-            with placed(", ".join(spoken(run.file) for run in runs)):
+            with naming_input(", ".join(input_name(run.file) for run in runs)):
                 report = comparison.report()
         return report.model_copy(update={"rejected": rejected})
 
@@ -113,10 +113,10 @@ class RankingFiles:
         """Add the queries of all runs; return how many bad lines were left out."""
         if self.qrels is None:
             return sum(self._add_samples(run, add) for run in runs)
-        with placed(spoken(self.qrels)), readable(self.qrels) as path:
+        with naming_input(input_name(self.qrels)), readable(self.qrels) as path:
             qrels = read_qrels(path, max_line=self.max_line)
         for run in runs:
-            with placed(spoken(run.file)), readable(run.file) as path:
+            with naming_input(input_name(run.file)), readable(run.file) as path:
                 scores = read_run(path, max_line=self.max_line)
                 for query in run_queries(qrels, scores, self.rules):
                     add(run.name, query)

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from judge.backends.hook import uniform
 from judge.errors import InputError
-from judge.inputs.files import MAX_LINE, spoken
+from judge.inputs.files import MAX_LINE, input_name
 from judge.inputs.runs import read_document
 from judge.inputs.samples import Source
 from judge.inputs.tables import as_json, check_output, write_whole
@@ -227,13 +227,13 @@ def _pooled(chosen: Sequence[Sample], samples: str, seed: int, depth: int) -> Po
     ranked = [(sample, ranking_of(sample)[:depth], _texts(sample)) for sample in chosen]
     if not any(ids for _, ids, _ in ranked):
         message = "nothing is ranked; a ranking is retrieved, a list of ids, or else the chunks"
-        raise InputError(message, path=spoken(samples))
+        raise InputError(message, path=input_name(samples))
     textless = [each for _, ids, texts in ranked for each in ids if each not in texts]
     rows = [(sample, {n: texts[n] for n in ids if n in texts}) for sample, ids, texts in ranked]
     if not any(texts for _, texts in rows):
         some = ", ".join(clip(each, ID_CHARACTERS) for each in textless[:3])
         message = f"no text is known of any pooled chunk, such as {some}; give chunks their texts"
-        raise InputError(message, path=spoken(samples))
+        raise InputError(message, path=input_name(samples))
     parts = [part for sample, texts in rows for part in (sample.qid, *chain(*texts.items()))]
     draw = f"g{digest('gold', str(seed), str(depth), *parts)[:8]}"
     return Pool(

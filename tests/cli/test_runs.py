@@ -100,7 +100,7 @@ def test_runs_are_named_by_file_by_option_or_by_a_key(tmp_path: Path) -> None:
     empty = write(tmp_path / "empty.jsonl", [])
     refusals = {
         (one, one): "two runs are called",
-        (mixed,): "stands already on line 1; make each qid unique",
+        (mixed,): "is already on line 1; make each qid unique",
         (mixed, "--by", "size"): "line 1, field 'size': is missing, and --by names it",
         (mixed, "--by", "kind"): "field 'kind': is ['a']; --by takes a text or a number",
         (unsaid, "--by", "reranked"): "line 2, field 'reranked': is ''; --by takes a text or a",

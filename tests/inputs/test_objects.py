@@ -82,8 +82,8 @@ REFUSED: list[tuple[object, str]] = [
     ([ROW, None], "row 2: is no row (NoneType); one with an answer"),
     ([ROW, ROW | {"answer": 3}], "row 2, field 'answer': is a number, 3; text is needed"),
     (ROW | {"raw": b"x"}, "row 1, field 'raw': is a bytes; give a text, a number, a list"),
-    (frame(ROW, ROW), "row 2, field 'qid': '7' stands already in row 1; make each qid unique"),
-    ([UNNAMED, ROW | {"qid": "1"}], "row 2, field 'qid': '1' stands already in row 1; make"),
+    (frame(ROW, ROW), "row 2, field 'qid': '7' is already in row 1; make each qid unique"),
+    ([UNNAMED, ROW | {"qid": "1"}], "row 2, field 'qid': '1' is already in row 1; make"),
     (frame(ROW, {"qid": 8}), "row 2, field 'answer': is null or NaN; fill it"),
     (
         [ROW | {"qid": 1.5}],

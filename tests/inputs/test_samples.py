@@ -146,7 +146,7 @@ def test_what_is_no_file_is_an_input_error(tmp_path: Path) -> None:
 
 def test_a_duplicate_counts_the_line_number_too(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD.replace("{", '{"qid": 2, ') + GOOD)
-    assert refused(path).startswith(", line 2, field 'qid': '2' stands already on line 1")
+    assert refused(path).startswith(", line 2, field 'qid': '2' is already on line 1")
 
 
 def test_samples_come_one_at_a_time_whatever_stands_behind_them(tmp_path: Path) -> None:

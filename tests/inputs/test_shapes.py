@@ -229,9 +229,9 @@ def test_a_map_finds_what_has_no_shape_and_says_where_it_finds_nothing(tmp_path:
     shown = judge("show", run, "1")  # which reads the samples once more, by run.json
     assert (shown.code, "九点关门" in shown.out) == (0, True)
     wrong = {
-        "answer=out.txt": "line 1, field 'answer': nothing stands at out.txt; found the keys 'nr'",
+        "answer=out.txt": "line 1, field 'answer': there is nothing at out.txt; found the keys",
         "chunks=found[].text": "line 1, field 'found[0].text': is null",
-        "chunks=found[3]": "nothing stands at found[3]; found the keys 'nr', 'out', 'found'",
+        "chunks=found[3]": "there is nothing at found[3]; found the keys 'nr', 'out', 'found'",
         "text=out.text": "map 'text': is no field",
         "answer=out..text": "map: 'out..text' is no path",
         "answer": "'answer' is not FIELD=PATH",

@@ -243,7 +243,7 @@ def test_promote_writes_the_set_and_no_more(run: Path, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == before | {"golden.jsonl"}
     read = read_golden(tmp_path / "golden.jsonl")
     assert [each.labels for each in read] == [each.labels for each in found.golden]
-    with pytest.raises(RunError, match="stands there already"):
+    with pytest.raises(RunError, match="is there already"):
         promote(run, tmp_path / "golden.jsonl")
     with pytest.raises(RunError, match="made from"):
         promote(run, run / "results.jsonl", force=True)
