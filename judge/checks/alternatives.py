@@ -1,17 +1,17 @@
-"""Alternatives: a sentence that offers several answers and leaves open which of them holds."""
+"""Alternatives: sentences that offer several answers without a choice."""
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
 _MOST: Final = 2000
-"""Characters of a sentence that are read; what is longer is no short answer."""
+"""The most characters of a sentence that are read."""
 _REACH: Final = 80
-"""Characters around a place that are read."""
+"""The characters on either side of a span that are read."""
 _POINT: Final = re.compile(r"(?<=\d)[.,:](?=\d)|(?<=\b[A-Z])\.")
 _STOP: Final = ",、，。;；:：."
 
-# What follows some an "or" is no alternative: a limit, a correction, another name.
+# Some words behind "or" make a limit, a correction or a synonym instead of an alternative.
 _JOINT: Final = re.compile(
     r"""
       (?<! / ) \b or \b (?= \s+ \w ) (?! \s+ (?: more | less | fewer | so | later | earlier | above
@@ -24,7 +24,7 @@ _JOINT: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""What stands between two alternatives."""
+"""The words and signs between two alternatives."""
 _GOVERNED: Final = re.compile(
     r"""
       \b (?: no | not (?! \s+ (?: sure | certain | clear ) ) | never | neither | without | cannot
@@ -34,7 +34,7 @@ _GOVERNED: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""What, before it in its clause, makes of alternatives a condition, or denies them all."""
+"""Words before alternatives in their clause that make them a condition, or deny them all."""
 _HEDGE: Final = (
     r"(?: maybe | perhaps | possibly | probably | (?: could | might | may ) (?: \s also )? \s be )"
 )
@@ -51,7 +51,7 @@ _PAIR: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""Alternatives with a mark before each."""
+"""Alternatives that each have a word such as `either` or `maybe` before them."""
 _HEDGED: Final = re.compile(rf"\b {_HEDGE} \b | {_HEDGE_ZH}", re.VERBOSE | re.IGNORECASE)
 _NAME: Final = rf"""
     (?! (?: near | in | at | by | on | with | which | who | where | and | but | as ) \b )
@@ -75,10 +75,10 @@ _NAMED_SO: Final = re.compile(rf"[^{_STOP}]{{1,40}},")
 
 
 def offered(sentence: str, *, alone: bool = True) -> bool:
-    """Whether a sentence offers alternatives as the answer.
+    """Return whether a sentence offers alternatives as the answer.
 
-    A mere "or" does where the answer says nothing else, `alone`: in a longer one it is mostly part
-    of what is so, "use a rag or a sponge". There a sentence must say that it is not sure.
+    A plain "or" counts only where the sentence is the whole answer (`alone`). In a longer answer,
+    where "use a rag or a sponge" is a statement, the sentence must also express doubt.
 
     >>> offered("It could be Paris, London, Berlin or Madrid."), offered("It takes 3 days or more.")
     (True, False)
@@ -92,9 +92,9 @@ def offered(sentence: str, *, alone: bool = True) -> bool:
 
 
 def among(sentence: str, start: int, end: int) -> bool:
-    """Whether the characters from `start` to `end` are one of the alternatives of a sentence.
+    """Return whether the characters from `start` to `end` are one alternative of several.
 
-    Not where they are all of them, nor where another name follows: "aspirin, or ASA, is …".
+    All alternatives together are not one, nor is a name with its synonym: "aspirin, or ASA, is …".
 
     >>> text = "Paris or Lyon, by train or bus"
     >>> among(text, 0, 5), among(text, 0, 13)
@@ -115,12 +115,12 @@ def among(sentence: str, start: int, end: int) -> bool:
 
 
 def _level(text: str) -> str:
-    """The text without the points of figures and initials, which end nothing."""
+    """Return the text with the points inside numbers and after initials replaced."""
     return _POINT.sub("·", text)
 
 
 def _joints(text: str) -> Iterator[tuple[int, int]]:
-    """Where the words stand that join alternatives."""
+    """Yield the spans of the words that join alternatives."""
     for joint in _JOINT.finditer(text):
         clause = re.split(f"[{_STOP}]", text[max(0, joint.start() - _REACH) : joint.start()])[-1]
         if not _GOVERNED.search(clause):

@@ -1,4 +1,4 @@
-"""Injection: text among the material that reads like orders to a judge."""
+"""Injection: text of a sample that gives orders to a judge."""
 
 import re
 import tomllib
@@ -15,14 +15,14 @@ _SLICE: Final = 1000
 
 
 def flag_orders(sample: Sample) -> tuple[Flag, ...]:
-    """One flag where question, answer, a chunk or the reference reads like orders, else none."""
+    """Return a flag if the question, answer, reference or a chunk reads like orders to a judge."""
     texts = (sample.query, sample.answer, *(chunk.text for chunk in sample.chunks))
     suspected = reads_like_orders(*texts, sample.gold_answer or "")
     return (Flag(name=FlagName.INJECTION_SUSPECTED),) if suspected else ()
 
 
 def reads_like_orders(*texts: str) -> bool:
-    """Whether one of some texts gives orders to a judge, or speaks as another, to be judged."""
+    """Return whether a text gives orders to a judge, or contains control tokens of chat models."""
     if any(map(speaks_for_others, texts)):
         return True
     plain = list(map(_normal, texts))
@@ -51,7 +51,7 @@ def _needs() -> frozenset[str]:
 
 @cache
 def _orders() -> list[tuple[list[str], re.Pattern[str]]]:
-    """The patterns; a text with none of the words before one, in lower case, is not searched."""
+    """Return the patterns, each with the lower-case words of which a text needs one."""
     table = tomllib.loads((files("judge") / "data" / "injection.toml").read_text("utf-8"))
     return [
         (order["needs"], re.compile(order["pattern"], re.IGNORECASE)) for order in table["orders"]

@@ -81,7 +81,7 @@ class Amount(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A day, month, year or weekday; parts that the text omits are None."""
+    """A day, month, year or weekday. A part that the text omits is None."""
 
     year: int | None = None
     month: int | None = None

@@ -1,4 +1,4 @@
-"""The judge that reads short references: what contains them, and yes or no, decides."""
+"""A judge for short references: containment, and yes or no, decide."""
 
 import re
 import unicodedata
@@ -30,13 +30,13 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _REACH: Final = 3
-"""A negation denies a place among so many words behind it."""
+"""The number of words behind a negation that it denies."""
 _LONGEST: Final = 400
-"""Characters of a text that is looked for in another: what is longer is no short answer."""
+"""The most characters of a short answer."""
 _HITS: Final = 20
-"""Of so many places that contain a text one is to be found that is not denied."""
+"""The most occurrences of a text that are searched for one that is not denied."""
 _SHORT: Final = 4
-"""Characters of a Chinese word or name, at most."""
+"""The most characters of a Chinese word or name."""
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _CLAUSE: Final = re.compile(r"[,，;；:：.。!?！？\n]")
 # "No dogs are allowed" has a subject there, and no answer.
@@ -61,7 +61,7 @@ _NO: Final = re.compile(
 
 class _Token(NamedTuple):
     key: str
-    """Without case and width; a figure without its commas."""
+    """The text without case and width; a number without its commas."""
     start: int
     end: int
     figure: bool
@@ -70,13 +70,13 @@ class _Token(NamedTuple):
 class _Assent(NamedTuple):
     yes: bool
     end: int
-    """One past the word that says so."""
+    """The offset after the word for yes or no."""
     bare: bool
-    """Whether that is all the text says."""
+    """Whether the text says nothing else."""
 
 
 class _Text:
-    """A sentence or a chunk, each of its readings made when it is asked for."""
+    """A sentence or a chunk, parsed when needed."""
 
     def __init__(self, text: str, name: str = "") -> None:
         self.text = text
@@ -102,7 +102,7 @@ class _Text:
 
     @cached_property
     def places(self) -> list[int]:
-        """Where in the lines the break before each token stands, ascending."""
+        """The offsets in `lines` of the break before each token, ascending."""
         return list(accumulate((len(token.key) + 1 for token in self.tokens), initial=0))
 
     @cached_property
@@ -124,7 +124,7 @@ class _Text:
 
     @cached_property
     def assent(self) -> _Assent | None:
-        """Whether it begins with yes or no; None where it begins with neither."""
+        """The yes or no at the beginning of the text, if any."""
         yes = _YES.match(self.text)
         found = yes or _NO.match(self.text)
         if not found:
@@ -132,7 +132,7 @@ class _Text:
         return _Assent(yes is not None, found.end(), not re.search(r"\w", self.text[found.end() :]))
 
     def find(self, short: "_Text") -> Iterator[tuple[int, int]]:
-        """Where its tokens have all those of another in a row."""
+        """Yield the spans that have all tokens of another text in a row."""
         many = len(short.tokens) if len(short.text) <= _LONGEST else 0
         # Most texts lack some word: a look at the words is quicker than one at the whole text.
         at = self.lines.find(short.lines) if many and short.keys <= self.keys else -1
@@ -142,7 +142,7 @@ class _Text:
             at = self.lines.find(short.lines, at + 1)
 
     def _denies_there(self, span: tuple[int, int], asked: str) -> bool:
-        """Whether a negation stands right before a place, or its clause denies the question."""
+        """Return whether a negation precedes a span, or its clause denies the question."""
         start, end = span
         before = _CLAUSE.split(self.text[max(start - _LONGEST, 0) : start])[-1]
         found = words(before)
@@ -156,7 +156,7 @@ class _Text:
 
 
 class _Other:
-    """The texts that sentences are held against, and the question: what stands in any of them."""
+    """The question, and the texts that sentences are compared with."""
 
     def __init__(self, request: JudgeRequest) -> None:
         self.asked = _Text(request.query)
@@ -164,7 +164,7 @@ class _Other:
         self.gold = all(text.name != ANSWER for text in self.texts)
         """Whether they are a reference, which may offer several answers itself."""
         self.alone = len(request.ask) == 1
-        """Whether one sentence is all that is held against them."""
+        """Whether a single sentence is compared with them."""
 
     @cached_property
     def figures(self) -> frozenset[str]:
@@ -202,17 +202,17 @@ class ContainmentJudge:
 
     @property
     def signature(self) -> str:
-        """The inner judge's, and that containment decides."""
+        """The inner judge's signature with the version of this comparison."""
         return str(Signature.parse(self._inner.signature).having("short:contained-v4"))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One outcome per asked sentence."""
+        """Return one outcome per asked sentence."""
         judgment = await self._inner.judge(request)
         return await apart(weigh(request), _compared, request, judgment)
 
 
 def _compared(request: JudgeRequest, judgment: Judgment) -> Judgment:
-    """What the inner judge said, where neither yes, no nor containment says otherwise."""
+    """Return the outcomes of the inner judge, overruled by yes, no and containment."""
     other = _Other(request)
     source = Source(request)
     against = mismatches(request, judgment.outcomes, source)
@@ -227,7 +227,7 @@ def _compared(request: JudgeRequest, judgment: Judgment) -> Judgment:
 
 
 def _read(claim: _Text, held: _Other, verdict: Verdict, *, first: bool) -> Verdict | None:
-    """What yes, no or containment says of a claim; None where they say nothing."""
+    """Return the verdict of yes, no or containment on a claim; None if they do not apply."""
     own, why = claim.assent if first else None, ""
     for text in held.texts:
         whole, other = (0, len(text.text)), text.assent
@@ -235,7 +235,7 @@ def _read(claim: _Text, held: _Other, verdict: Verdict, *, first: bool) -> Verdi
             return _refused(verdict, reason("answer.opposite", claim.text), Support.CONTRADICTED)
         if own and other and (own.bare or other.bare):
             return _granted(verdict, text, (0, other.end))
-        if (own and own.bare) or (other and other.bare):  # a mere yes stands in many a text
+        if (own and own.bare) or (other and other.bare):  # many texts contain a plain yes
             continue
         if claim.bare == text.bare:
             return _granted(verdict, text, whole)
@@ -253,7 +253,7 @@ def _read(claim: _Text, held: _Other, verdict: Verdict, *, first: bool) -> Verdi
 def _checked(
     claim: _Text, held: _Other, verdict: Verdict, against: Mismatch | None, name: str | None
 ) -> Verdict:
-    """The verdict; a `full` that something speaks against as `none` or `contradicted`."""
+    """Return the verdict, with a `full` lowered to `none` or `contradicted` by a mismatch."""
     if verdict.support is not Support.FULL:
         return verdict
     if against:
@@ -263,14 +263,14 @@ def _checked(
 
 
 def _lacking(claim: _Text, held: _Other) -> str:
-    """The figures in whose place the texts have others, or else new words that stand nowhere.
+    """Return the numbers that the texts replace by others, or else the words that they lack.
 
     Small numbers, too: two answers to one question each give the number that was asked for.
     """
     figures = [written for key, written in claim.figures.items() if key not in held.figures]
     if figures and any(key not in claim.figures for key in held.figures):
         return "; ".join(figures)
-    # Of a Chinese word that the texts do not contain some character may stand there all the same.
+    # The texts may contain single characters of a Chinese word that they lack.
     bare = "".join(token.key for token in claim.tokens)
     if len(bare) <= _SHORT and all(map(CJK_CHAR.match, bare)):
         return bare

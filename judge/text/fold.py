@@ -1,4 +1,4 @@
-"""Folding: two spellings of the same words become the same string, and the way back is kept."""
+"""Folding: spellings of the same words become the same string, with offsets into the original."""
 
 import re
 import unicodedata
@@ -36,14 +36,14 @@ _STRAIGHT = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A folded text; `starts[i]` and `ends[i]` bound what its character `i` was made from."""
+    """A folded text; `starts[i]` and `ends[i]` are the original offsets of its character `i`."""
 
     text: str
     starts: Sequence[int]
     ends: Sequence[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The original characters behind the folded `text[start:end]`, which is not empty."""
+        """Return the original offsets of the folded `text[start:end]`, which is not empty."""
         return self.starts[start], self.ends[end - 1]
 
 
@@ -81,7 +81,7 @@ def fold(text: str) -> Folded:
 
 @lru_cache(maxsize=1 << 14)
 def _fold_cluster(cluster: str) -> str:
-    """The cluster without width, case and white space; empty for what cannot be seen."""
+    """Return the cluster without width, case and white space; empty if it is invisible."""
     if cluster in _INVISIBLE:
         return ""
     folded = unicodedata.normalize("NFKC", cluster).casefold().translate(_STRAIGHT)
@@ -110,6 +110,6 @@ def count_cjk(text: str) -> int:
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens to a language model: one per CJK character, one per four others, rounded up."""
+    """Return the estimated number of tokens: one per CJK character, one per four others."""
     wide = count_cjk(text)
     return wide + -(-(len(text) - wide) // 4)

@@ -1,4 +1,4 @@
-"""A text cut at sentences: into segments, and into overlapping pieces that a model can take."""
+"""Texts cut at sentences: into segments, and into overlapping pieces that fit a model."""
 
 import re
 from collections.abc import Iterator
@@ -50,10 +50,10 @@ def segments(text: str) -> list[tuple[int, int]]:
 
 
 def pieces(text: str, limit: int) -> Iterator[tuple[int, int, int]]:
-    """Pieces of a text of at most `limit` estimated tokens, 2 or more: start, end, tokens.
+    """Yield pieces of a text of at most `limit` estimated tokens (2 or more): start, end, tokens.
 
-    At least the last sentence of a piece, and a tenth of it at most where sentences are short, is
-    said again in the next, so that no two neighbours are torn apart. A text that fits is one piece.
+    Neighbouring pieces overlap by a sentence, or by a tenth where sentences are short, so that
+    neighbouring sentences stay together. A text that fits is one piece.
 
     >>> list(pieces("It rained. It snowed. It froze.", 6))
     [(0, 22, 6), (11, 31, 6)]
@@ -76,7 +76,7 @@ def pieces(text: str, limit: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _units(text: str, longest: int) -> Iterator[tuple[int, int, int]]:
-    """The sentences of a text with the blanks behind them; none costs more than `longest`."""
+    """Yield the sentences with the blanks behind them, cut at `longest` tokens."""
     starts = [0, *(start for start, _ in segments(text)[1:]), len(text)]
     for start, end in pairwise(starts):
         tokens = estimate_tokens(text[start:end])

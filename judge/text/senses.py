@@ -1,4 +1,4 @@
-"""What words mean: which mean the same, and which exclude another: `judge/data/senses.toml`."""
+"""Word senses: synonyms and words that exclude each other, from `judge/data/senses.toml`."""
 
 import re
 import tomllib
@@ -27,11 +27,10 @@ class Sense(NamedTuple):
 
 
 def senses(text: str, said: Words) -> list[tuple[Sense, Sequence[int]]]:
-    """The senses of a text's words, each with the characters at which its words begin.
+    """Return the senses of a text's words, each with the offsets of its words.
 
-    Where a longer and a shorter spelling begin at one place, the longer is read; none overlap.
-    Every character of a Chinese word counts as a word. First come the alphabetic words. `said` are
-    the tokens of the text.
+    The longest spelling wins, and none overlap. Every character of a Chinese word counts as a word.
+    Alphabetic words come first. `said` are the tokens of the text.
 
     >>> from judge.text.words import words
     >>> text = "The United States bought it, 两个男孩马上坐下"
@@ -71,7 +70,7 @@ def _raw() -> dict[str, Any]:
 
 @cache
 def _senses() -> dict[str, Sense]:
-    """By the names of the concepts."""
+    """Return the senses by the names of their concepts."""
     raw = _raw()
     exclusive = [frozenset(group.split()) for group in raw["exclusive"].values()]
     found = {}
@@ -85,7 +84,7 @@ def _senses() -> dict[str, Sense]:
 
 @cache
 def _english() -> dict[str, list[tuple[list[str], Sense]]]:
-    """By their first stem: words and their senses, the longest first."""
+    """Return the words and their senses by first stem, the longest first."""
     found: dict[str, list[tuple[list[str], Sense]]] = {}
     for name, entry in _raw()["concepts"].items():
         for spelling in entry.get("en", "").split():

@@ -71,10 +71,10 @@ class _Token(NamedTuple):
 
 
 def broken(text: str) -> str:
-    r"""The text with each control token broken up, and otherwise unchanged.
+    r"""Return the text with its control tokens broken up, so that no tokenizer recognizes them.
 
-    A joiner without width stands before the last bracket, and a first one of ASCII is full width:
-    no tokenizer takes that for its own, and folded the text is the same as before.
+    An invisible joiner precedes the closing bracket, and an ASCII opening bracket becomes full
+    width. Folding removes both changes.
 
     >>> broken("[1] <b>a</b> <eos>").replace("\u2060", "·")
     '[1] <b>a</b> ＜eos·>'
@@ -90,10 +90,9 @@ def broken(text: str) -> str:
 
 
 def speaks_for_others(text: str) -> bool:
-    """Whether a control token stands in it that ordinary text does not have.
+    """Return whether a text has a control token that ordinary text does not have.
 
-    `<s>old</s>` is struck out, an `</s>` behind all else the end of what a model wrote, and the
-    thoughts that a text begins with are its writer's own.
+    Ordinary are `<s>old</s>` (struck out), a final `</s>`, and `<think>` at the beginning.
     """
     plain = []
     for token in _find(text):

@@ -1,4 +1,4 @@
-"""The few parts of nltk that are used, imported without the rest of it.
+"""The parts of nltk that `judge` uses, imported without the rest of nltk.
 
 `import nltk` imports all of nltk, and scipy, scikit-learn and pandas with it wherever these are
 installed: more than a second of computing for every command, of which Punkt and the stemmer need
@@ -21,7 +21,7 @@ _IMPORTING: Final = Lock()
 
 
 def punkt(abbreviations: Iterable[str], starters: Iterable[str]) -> Any:  # noqa: ANN401  nltk ships no types
-    """Punkt's sentence tokenizer (Kiss and Strunk 2006) with these words, and nothing learned."""
+    """Return Punkt's sentence tokenizer (Kiss and Strunk 2006) with these words, untrained."""
     module = alone("nltk.tokenize.punkt")
     parameters = module.PunktParameters()
     parameters.abbrev_types = set(abbreviations)
@@ -31,7 +31,7 @@ def punkt(abbreviations: Iterable[str], starters: Iterable[str]) -> Any:  # noqa
 
 @cache
 def english_stem() -> Callable[[str], str]:
-    """Porter's second stemmer of English (Snowball), for words in small letters."""
+    """Return the Snowball stemmer of English, for lower-case words."""
     own: Callable[[str], str] = alone("nltk.stem.snowball").EnglishStemmer().stem
     return own
 

@@ -1,4 +1,4 @@
-"""Text from outside, fit to be shown: of one line, of some length, and steering no terminal."""
+"""Make text from outside safe to show: one line, of limited length, without control characters."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -21,7 +21,7 @@ _ESCAPED: Final = {code: f"\\u{code:04x}" for code in _SHOWN}
 
 
 def visible(text: str) -> str:
-    """The same characters, one for one, but control characters as their pictures.
+    """Replace control characters by their pictures, one for one.
 
     Line feeds and tabs stay.
     """
@@ -29,7 +29,7 @@ def visible(text: str) -> str:
 
 
 def escaped(line: str) -> str:
-    """JSON with such characters as escapes: nothing is obeyed, and a reader gets them all back."""
+    """Return a line of JSON with control characters as escapes."""
     return line.translate(_ESCAPED)
 
 
@@ -50,12 +50,12 @@ def printable(text: str) -> str:
 
 
 def clip(text: str, longest: int) -> str:
-    """The text, or its first `longest` - 1 characters and "…"; `longest` is at least 1."""
+    """Return the text, or its first `longest` - 1 characters and "…"; `longest` is at least 1."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def short(text: str, longest: int = 60) -> str:
-    """One line of it, no longer than that: a name from outside beside other words."""
+    """Return the text as one line of at most `longest` characters."""
     return clip(flat(text), longest)
 
 

@@ -35,7 +35,7 @@ _MARKUP: Final = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-# A text without any of these signs has no markup, which is quick to check.
+# Every markup contains one of these signs; a fast test before the pattern.
 _SIGN: Final = re.compile(r"[\[【［(（#段文资来材片ſ\n]")
 _SOURCES: Final = ("passage", "document", "source", "chunk", "context", "reference")
 
@@ -66,7 +66,7 @@ def words(text: str) -> Words:
 
 
 def stems(text: str) -> list[str]:
-    """The stems of a text alone, as `words` gives them, in a third of the time."""
+    """Return the stems of a text in the order of `words`, in a third of the time."""
     return [stem(word) for word in WORD.findall(text)]
 
 
@@ -104,12 +104,11 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def weight(stemmed: str) -> float:
-    """How much a stem tells, from `LIGHT` to 1 (never met).
+    """Return the weight of a stem, from `LIGHT` to 1.
 
-    Listed words of grammar weigh `LIGHT`. Other alphabetic stems weigh
-    ln((N + 1) / (df + ½)) / ln(2 (N + 1)), with df the number of N background passages that hold
-    them (an inverse document frequency; 1 where df = 0). A CJK character, on which that background
-    is silent, rises with ln(1 + its rank) among the commonest, and weighs 0.8 beyond those.
+    Function words weigh `LIGHT`. Other alphabetic stems weigh their inverse document frequency,
+    ln((N + 1) / (df + ½)) / ln(2 (N + 1)), with df the number of the N background passages that
+    have them. The weight of a CJK character rises with ln(1 + rank) by frequency, up to 0.8.
     """
     lists = _lists()
     if stemmed in lists.light:
@@ -122,17 +121,17 @@ def weight(stemmed: str) -> float:
 
 
 def negation() -> frozenset[str]:
-    """The stems that deny: `not`, `didn't`, `without`, `没`."""
+    """Return the stems of negations: `not`, `didn't`, `without`, `没`."""
     return _lists().negation
 
 
 def is_classifier(stemmed: str) -> bool:
-    """Whether a CJK character is a classifier, which follows a number: `个`, `位`."""
+    """Return whether a CJK character is a classifier, which follows a number: `个`, `位`."""
     return stemmed in _lists().classifiers
 
 
 def no_negations(text: str) -> list[tuple[int, int]]:
-    """Spans of Chinese words with a character of negation that deny nothing: `不仅`, `未来`."""
+    """Return the spans of words such as `不仅` and `未来`, whose negation denies nothing."""
     return [found.span() for found in _lists().no_negation.finditer(text)]
 
 

@@ -1,4 +1,4 @@
-"""The judge that needs no model: what of a sentence stands where, under a small trained model."""
+"""The similarity judge: word alignment under a small trained model, without a language model."""
 
 from judge.judges.similarity.judge import SimilarityJudge, aligned, shipped_model
 from judge.judges.similarity.model import LexicalEmbedder

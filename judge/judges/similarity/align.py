@@ -1,4 +1,4 @@
-"""Which terms of a sentence stand in which window of the chunks it is judged against."""
+"""Alignment: the terms of a sentence in the windows of the chunks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,21 +18,19 @@ TERM_FEATURES: Final = (
 )  # fmt: skip
 """The features of an item: a content word, a number, or a word that excludes others.
 
-`out` means that it does not stand in the best window, `gone` that it stands in no chunk of the
-column; each is multiplied by the weight, or counted only for names and numbers, or for the last
-third of a sentence. `denied` means that the window has a word that excludes it. `one` is 0, and so
-are all others, for an item that does not count in a column.
+`out`: the best window lacks the item. `gone`: all chunks of the column lack it. Both come with the
+weight of the item, for names and numbers alone, and for the last third of a sentence. `denied`: the
+window has a word that excludes the item. All features, `one` among them, are 0 for an item that
+does not count in a column.
 """
 SENTENCE_FEATURES: Final = ("pairs", "cosine")
-"""The features of a sentence, each to the fourth power, so that only near-copies score high.
-
-They are the share of its pairs that stand in the best window, and the cosine to the nearest
-segment.
+"""The features of a sentence: its share of pairs in the best window, and its cosine to the
+nearest segment, each to the fourth power, so that only near-copies score high.
 """
 LONGEST_WINDOW: Final = 3
 """A window is a run of one to this many segments of one chunk."""
 LATE: Final = 2 / 3
-"""An item with at least this share of its sentence's items before it stands late."""
+"""An item is late if at least this share of its sentence's items precede it."""
 # The training sets hold too few synonyms to fit this: D43.
 _SYNONYM_CREDIT: Final = 0.8
 _SYNONYM_WORTH: Final = 0.9
@@ -55,7 +53,7 @@ class ChunkTerms(NamedTuple):
     near: Bools
     """Whether each word makes a pair with the next one."""
     senses: Sequence[tuple[Sense, int]]
-    """The senses of words, each with the segment in which its first word stands."""
+    """The senses of words, each with the segment of its first word."""
 
 
 def read_chunk(text: str) -> ChunkTerms:
@@ -115,10 +113,10 @@ class Passages:
         return chunk, int(edges[low, 0]), int(edges[low + more, 1])
 
     def standing(self, said: Terms) -> Bools:
-        """Return which term stands in which segment, shape (terms + 1, segments).
+        """Return whether a segment has a term, shape (terms + 1, segments).
 
-        The terms are the words, the pairs, what says each meaning, and what excludes each; behind
-        them is a row that is never true.
+        The terms are the words, the pairs, the meanings, and the words that exclude a meaning. The
+        last row is always false.
         """
         many, pairs = len(said.words), len(said.pairs)
         stand = np.zeros((many + pairs + 2 * len(said.meanings) + 1, self.size), np.bool_)
@@ -148,7 +146,7 @@ class Passages:
 
 
 def _evidence_of(meanings: Mapping[str, Sense], found: Mapping[str, Sense]) -> dict[str, list[int]]:
-    """Return for each concept of a chunk the meanings that it says, and those that it excludes.
+    """Return for each concept of a chunk the meanings that it implies and those that it excludes.
 
     A meaning it excludes is its position in `meanings` plus their number.
     """
@@ -179,11 +177,11 @@ class Alignment:
     sentences: Floats
     """Features of the sentences, shape (sentences, columns, len(SENTENCE_FEATURES))."""
     grounded: Bools
-    """Whether a content word stands in the best window, shape (sentences, columns)."""
+    """Whether the best window has a content word, shape (sentences, columns)."""
     missing: Bools
-    """Whether each word, and its meaning, stands in no chunk."""
+    """Whether all chunks lack the word and its meaning."""
     scattered: Bools
-    """Whether each word, and its meaning, is absent from the best window of all chunks."""
+    """Whether the best window of all chunks lacks the word and its meaning."""
 
 
 def align(
@@ -194,7 +192,7 @@ def align(
     Args:
         said: the terms of the sentences.
         passages: the chunks, of which there is at least one.
-        stand: which term stands in which segment, from `Passages.standing`.
+        stand: whether a segment has a term, from `Passages.standing`.
         known: the words that the chunks give in another form.
         cosine: of each sentence to the nearest segment of each chunk, shape (sentences, chunks).
         cited: which chunks each sentence cites, of the same shape.
@@ -212,7 +210,7 @@ def align(
     windows = _best_windows(worth, passages, cited)
 
     def inside(term: Ints, owner: Ints) -> Bools:
-        """Return whether each term stands in the best window of its sentence."""
+        """Return whether the best window of its sentence has each term."""
         window = windows[owner]
         if not passages.size:
             return window >= 0
@@ -221,7 +219,7 @@ def align(
         return found
 
     def anywhere(term: Ints, owner: Ints) -> Bools:
-        """Return whether each term stands in the chunks of each column."""
+        """Return whether the chunks of each column have each term."""
         alone = np.zeros((len(term), cited.shape[1]), np.bool_)
         if len(passages.filled):
             edges = passages.first[passages.filled]
@@ -268,7 +266,7 @@ def align(
 
 
 def _reach(stand: Bools) -> Bools:
-    """Return which term stands in which window, shape (window lengths, terms, segments)."""
+    """Return whether a window has a term, shape (window lengths, terms, segments)."""
     reach = np.repeat(stand[None], LONGEST_WINDOW, axis=0)
     for more in range(1, LONGEST_WINDOW):
         for length in range(more, LONGEST_WINDOW):

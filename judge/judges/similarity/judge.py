@@ -1,4 +1,4 @@
-"""The similarity judge: from what stands where to verdicts."""
+"""The similarity judge: it turns alignments into verdicts."""
 
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ async def aligned(
         said = terms([source.bare(index) for index in block])
         stand = passages.standing(said)
         known = np.zeros(len(said.owner), np.bool_)
-        # A value or a name that stands nowhere as it is written may stand there in another form.
+        # The chunks may give a value or a name in another form.
         absent = said.telling & ~stand[said.number].any(1)
         for sentence in np.unique(said.owner[absent]).tolist():
             mine = said.owner == sentence
@@ -140,13 +140,13 @@ def _blocks(
 
 @dataclass(frozen=True, slots=True)
 class _Weighed:
-    """A sentence and what speaks for it."""
+    """A sentence with its odds and its evidence."""
 
     index: int
     odds: Floats
     """At the training base rate, by itself: against all chunks, the cited ones, each alone."""
     grounded: Bools
-    """Whether anything it says was found there."""
+    """Whether each of these columns has a content word of the sentence."""
     absent: bool
     """Whether nearly all that it says is missing from the chunks."""
     evidence: tuple[Evidence, ...]
@@ -210,7 +210,7 @@ class SimilarityJudge:
             )
         claims = {s.index for s in request.sentences if s.kind is SentenceKind.CLAIM}
         heavy, source = weigh(request), Source(request)
-        # Every claim, asked or not, for the claims beside one bear on it.
+        # Claims that are not asked for count too, because neighbouring claims affect each other.
         indexes = sorted(claims.union(request.ask))
         weighed: list[_Weighed] = []
         async for block in aligned(request, self._embedder, indexes, source):
@@ -249,14 +249,14 @@ class SimilarityJudge:
         return Judgment(outcomes={i: asked.get(i, _UNREAD) for i in request.ask})
 
     def _alone(self, weighed: _Weighed) -> float:
-        """What a sentence tells its neighbours; where nothing of it was found, nothing good."""
+        """Return the log odds for the neighbours, low if nothing of the sentence was found."""
         own = float(weighed.odds[0])
         return own if weighed.grounded[0] else min(own, self._least)
 
     def _weigh(
         self, request: JudgeRequest, indexes: Sequence[int], alignment: Alignment
     ) -> list[_Weighed]:
-        """The odds of each sentence against each column, and what is told of it."""
+        """Return the odds of each sentence in each column, with its evidence and reason."""
         odds = self._model.logits(alignment.terms, alignment.owner, alignment.sentences)
         rows = zip(odds, alignment.grounded, strict=True)
         return [
@@ -273,8 +273,8 @@ class SimilarityJudge:
 
     def _verdict(self, request: JudgeRequest, weighed: _Weighed, pull: float) -> Verdict:
         odds = weighed.odds + pull
-        # "It is so" misses nothing that weighs. Still, where no number and no word that says
-        # something was found, there is no evidence, and support without evidence is none: D17.
+        # "It is so" lacks nothing of weight, but without any content word found there is no
+        # evidence, and no support without evidence (D17).
         full = (odds >= self._least) & weighed.grounded
         whole, cited, *alone = (Support.FULL if own else Support.NONE for own in full.tolist())
         supports = zip(request.chunks, alone, strict=True)

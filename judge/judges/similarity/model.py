@@ -1,4 +1,4 @@
-"""What weighs: vectors of texts, and a model of one probability for each thing that is said."""
+"""The lexical embedder, and the model of a sentence as a conjunction of items."""
 
 import asyncio
 import hashlib
@@ -29,7 +29,7 @@ _WIDTH: Final = 512
 _GRAMS: Final = (3, 4)
 _BATCH: Final = 1024
 _KEPT: Final = 1 << 13
-"""Texts whose vectors are kept, of 2 kB each."""
+"""The number of cached vectors, of 2 kB each."""
 _SIGN: Final = 1 << 31
 
 
@@ -53,7 +53,7 @@ class LexicalEmbedder:
         texts: Sequence[str],
         deadline: float | None = None,  # noqa: ARG002 (no server is waited for)
     ) -> Vectors:
-        """Rows of unit length, zero for a text without words, shape (len(texts), 512)."""
+        """Return rows of unit length, zero for a text without words, shape (len(texts), 512)."""
         rows = np.zeros((len(texts), _WIDTH), np.float32)
         for low in range(0, len(texts), _BATCH):
             batch = texts[low : low + _BATCH]
@@ -63,7 +63,7 @@ class LexicalEmbedder:
         return rows
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
-        """Answers share chunks: what was embedded of late is not embedded again."""
+        """Return vectors, cached because answers share chunks."""
         known = {text: row for text in texts if (row := self._kept.get(text)) is not None}
         fresh = [text for text in dict.fromkeys(texts) if text not in known]
         made = dict(zip(fresh, _vectors(fresh), strict=True))
@@ -93,7 +93,7 @@ def _vectors(texts: Sequence[str]) -> Vectors:
 
 @lru_cache(maxsize=1 << 13)
 def _vector(stem: str) -> tuple[Ints, Vectors]:
-    """The dimensions in which a word has a value, and these."""
+    """Return the dimensions in which a word is not zero, and its values there."""
     framed = f"<{stem}>"
     parts = [framed[i : i + n] for n in _GRAMS for i in range(len(framed) - n + 1)]
     hashes = np.fromiter(
@@ -107,13 +107,13 @@ def _vector(stem: str) -> tuple[Ints, Vectors]:
 
 
 def runs(first: Ints, count: Ints) -> Ints:
-    """So many whole numbers from each first one, end to end."""
+    """Return `count[i]` consecutive integers from each `first[i]`, concatenated."""
     ahead: Ints = np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)
     return ahead
 
 
 def nearest(own: Vectors, rows: Vectors, first: Ints) -> Floats:
-    """Cosine of sentences to the nearest segment of each chunk, 0 at least: (sentences, chunks).
+    """Return the cosine to the nearest segment of each chunk, at least 0: (sentences, chunks).
 
     `rows` are the vectors of all segments, `first` is the first one of each chunk and their number.
     """
@@ -158,25 +158,25 @@ class ConjunctionModel:
     """
 
     name: str
-    """What kind it is, and the first eight digits of its file's sha256."""
+    """The kind of model and the first eight digits of its file's sha256."""
     terms: Floats
     """θ, shape (term features,)."""
     usual: float
-    """The number of items at which nothing is damped."""
+    """The number of items of a sentence without damping."""
     damping: float
     """Within [0, 1]."""
     mean: Floats
-    """Of the features of sentences over the training rows."""
+    """Means of the features of sentences in training."""
     scale: Floats
-    """Their standard deviations there, never 0."""
+    """Standard deviations of these features in training, above 0."""
     coefficients: Floats
-    """Of those features, standardised."""
+    """Coefficients of the standardised features."""
     intercept: float
     """At the training base rate."""
     neighbours: float
-    """What the mean log odds of the sentences beside it add to a sentence's own."""
+    """The weight of the neighbours' mean log odds in the log odds of a sentence."""
     centre: float
-    """The mean log odds in training, which neighbours are measured from."""
+    """The mean log odds in training, which is subtracted from the neighbours' mean."""
     base_rate: float
     """Share of positives in training, within (0, 1)."""
     threshold: float
@@ -186,7 +186,7 @@ class ConjunctionModel:
     def load(
         cls, text: str, term_features: Sequence[str], sentence_features: Sequence[str]
     ) -> "ConjunctionModel":
-        """Read a model file's text.
+        """Return the model of a file's text.
 
         Raises:
             ConfigError: it was trained on other features, or on these in another order.
@@ -205,7 +205,7 @@ class ConjunctionModel:
         return cls(name, terms, mean=mean, scale=scale, coefficients=coefficients, **known)
 
     def logits(self, terms: Floats, owner: Ints, sentences: Floats) -> Floats:
-        """Log odds at the training base rate, of each sentence by itself: (sentences, columns).
+        """Return the log odds of each sentence at the training base rate, (sentences, columns).
 
         `terms` are features of the items, shape (items, columns, term features), the first of them
         1 for an item that counts and 0 for one that does not; `owner` is the sentence of each item;
@@ -224,9 +224,9 @@ class ConjunctionModel:
         return odds
 
     def pull(self, before: float | None, after: float | None) -> float:
-        """What the sentences beside one, by their own log odds, add to its log odds.
+        """Return the change of a sentence's log odds by the log odds of its neighbours.
 
-        Sentences that leave the passages come in runs. Without a neighbour, 0.
+        Unsupported sentences come in runs. The change is 0 for a sentence without neighbours.
         """
         beside = [odds for odds in (before, after) if odds is not None]
         return self.neighbours * (sum(beside) / len(beside) - self.centre) if beside else 0.0

@@ -33,15 +33,16 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _VERSION: Final = re.compile(r"(?<![^\W_])[vV](?=\d+\.\d)")
-"""What says that a number is one of a version."""
+"""The letter before the number of a version."""
 _BETWEEN_DIGITS: Final = str.maketrans("", "", ",， ")
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The distinct words and pairs of some sentences; a row is one word or pair of one sentence.
+    """The distinct words and pairs of some sentences.
 
-    A sentence without words has one that stands in no text.
+    A row is a word or pair of one sentence. A sentence without words has a single word that no text
+    contains.
     """
 
     words: Mapping[str, int]
@@ -84,12 +85,12 @@ class Terms:
 
 
 def tokens(text: str) -> Words:
-    """The words and numbers of a text, a number by its digits.
+    """Return the words and numbers of a text, numbers as digits.
 
     >>> tokens("Forty of 1,200 men, 三十天").stems
     ['40', 'of', '1200', 'men', '30', '天']
     """
-    parts = _TOKEN.split(_VERSION.sub(" ", text))  # in turn what stands between tokens, and a token
+    parts = _TOKEN.split(_VERSION.sub(" ", text))  # gaps and tokens in turn
     edges = list(accumulate(map(len, parts)))
     return Words(list(map(_key, parts[1::2])), edges[:-1:2], edges[1::2])
 
@@ -140,7 +141,7 @@ def _read(
 ) -> tuple[dict[str, _Row], dict[tuple[str, str], float]]:
     """Return the distinct words of a sentence and its pairs with their weights.
 
-    A word that stands there twice is described at its first place as a name, else at its first.
+    A word that occurs twice is described at its first place, preferably as a name.
     The senses of the words are added to `meanings`.
     """
     said = tokens(text)
