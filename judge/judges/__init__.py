@@ -19,7 +19,7 @@ def reason(key: str, sentence: str, words: Iterable[str] = (), **fields: str) ->
 def overruled(full: Verdict, claim: str, found: Mismatch) -> Verdict:
     """Return a `full` verdict of an offline judge, lowered because of a mismatch."""
     why = (
-        reason("missing", claim, [found.said])
+        reason("missing", claim, [f"“{found.said}”"])
         if found.instead is None
         else reason("otherwise", claim, said=found.said, instead=found.instead)
     )

@@ -60,7 +60,7 @@ def test_a_run_of_pytest_names_what_is_unsupported(tmp_path: Path) -> None:
         "2 failed, 2 passed",
         "faithfulness 0.500, 1 of 2 claims is not supported: Bears dance at night.",
         "none, sentence 2: Bears dance at night.",
-        "not in the passage: Bears, dance, night",
+        "not in the passage: “Bears dance at night”",
         "at least 1 is asked for, judged by similarity:",
         "nothing to measure: abstained",
     ):

@@ -1,5 +1,6 @@
 """The similarity judge: it turns alignments into verdicts."""
 
+import re
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -42,6 +43,7 @@ from judge.records import (
 )
 from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
+from judge.text.visible import clip
 from judge.text.words import CONTENT, is_classifier
 
 _BLOCK: Final = 64
@@ -60,7 +62,11 @@ _DOUBT: Final = 1.0
 """Log odds by which what is contradicted falls under the threshold."""
 _LIKELY: Final = 0.5
 """The least score of a sentence that is compared with its near-copies."""
-_NAMED: Final = 4
+_STRETCHES: Final = 3
+"""The largest number of stretches that a reason shows."""
+_STRETCH: Final = 80
+"""The largest number of characters of a stretch that a reason shows."""
+_STOP: Final = re.compile(r"[,;:()\[\]，；：、。（）【】]")
 _ABSENT_SHARE: Final = 0.9
 """The share of a sentence's weight that is missing where the sentence is absent."""
 _ABSENT_WORDS: Final = 2
@@ -319,27 +325,38 @@ def _is_absent(found: Alignment, row: int) -> bool:
 
 
 def _shortfall(sentence: str, found: Alignment, row: int) -> str:
-    """Why a sentence is not supported: at most four words that are missing, else scattered."""
+    """Why a sentence is not supported: the stretches that are missing, else scattered."""
     for key, lost in (("missing", found.missing), ("scattered", found.scattered)):
-        if named := _named(sentence, found.said, row, lost):
-            return reason(key, sentence, named)
+        if stretches := _stretches(sentence, found.said, row, lost):
+            return reason(key, sentence, stretches)
     return reason("unlike", sentence)
 
 
-def _named(text: str, said: Terms, sentence: int, lost: Bools) -> list[str]:
-    """Return the weightiest of the lost words in reading order, Chinese neighbours as one."""
-    kept = lost & (said.owner == sentence)
-    places = (own[kept].tolist() for own in (said.start, said.end, said.weight))
-    runs: list[tuple[int, int, float]] = []
-    for first, last, own in sorted(zip(*places, strict=True)):
-        start, end, weight = runs[-1] if runs else (-1, -1, 0.0)
-        touching = first == end and (CJK_CHAR.match(text[end]) or CJK_CHAR.match(text[end - 1]))
-        if first < end or touching:
-            runs[-1] = (start, max(end, last), max(weight, own))
+def _stretches(text: str, said: Terms, sentence: int, lost: Bools) -> list[str]:
+    """Return the weightiest stretches of a sentence that the chunks lack, in reading order.
+
+    "The HR department sends a reminder in May." gives “HR department sends a reminder” where a
+    chunk has only May. A stretch begins and ends with a content word that is lost. A content word
+    that was found, or punctuation, ends it.
+    """
+    own = np.flatnonzero(said.owner == sentence)
+    places = (each[own].tolist() for each in (said.start, said.end, said.weight, lost))
+    found: list[tuple[float, int, int]] = []
+    interrupted = True
+    for start, end, weight, missing in sorted(zip(*places, strict=True)):
+        last = found[-1][2] if found else 0
+        if weight <= CONTENT:
+            continue
+        if not missing:
+            interrupted = interrupted or start >= last
+        elif interrupted or _STOP.search(text, last, start):
+            found.append((weight, start, end))
+            interrupted = False
         else:
-            runs.append((first, last, own))
-    top = sorted((run for run in runs if run[2] > CONTENT), key=lambda run: -run[2])[:_NAMED]
-    return [_rounded(text, start, end) for start, end, _ in sorted(top)]
+            heavier, first, _ = found[-1]
+            found[-1] = (max(weight, heavier), first, max(last, end))
+    spans = sorted((start, end) for _, start, end in sorted(found, reverse=True)[:_STRETCHES])
+    return [f"“{clip(_rounded(text, *span), _STRETCH)}”" for span in spans]
 
 
 def _rounded(text: str, start: int, end: int) -> str:

@@ -121,21 +121,21 @@ MANY = "Zebras, giraffes, penguins, elephants, walruses sang."
 
 async def test_reasons_name_what_is_missing_or_not_in_one_place() -> None:
     wanted = {
-        (MANY, (TRAVEL,)): "not in the passage: Zebras, giraffes, elephants, walruses",
+        (MANY, (TRAVEL,)): "not in the passage: “Zebras”, “giraffes”, “elephants”",
         (
             "Mr Kowalski flies to Hamburg within 30 days.",
             (TRAVEL,),
-        ): "not in the passage: Kowalski, flies, Hamburg, 30",
+        ): "not in the passage: “Mr Kowalski flies to Hamburg within 30”",
         (
             "经理须在30天内签字盖章并寄往汉堡。",
             (TRAVEL_ZH,),
-        ): "段落中没有：经理、30天、签字盖章并寄往汉堡",
-        ("Prague, 45.", ("Vienna.", "Prague.", "45")): "not in one place: Prague",
+        ): "段落中没有：“经理”、“30天”、“签字盖章并寄往汉堡”",
+        ("Prague, 45.", ("Vienna.", "Prague.", "45")): "not in one place: “Prague”",
         ("Vienna.", ("Vienna.",)): "too little in common with the passages",
         ("企鹅。", ("企鹅。",)): "与段落相似度低",
-        ("企鹅，45天。", ("企鹅。", "海象。", "45天。")): "不在同一处：企鹅",
-        ("下周六企鹅放假。", ("下周企鹅。",)): "段落中没有：周六、放假",
-        ("须在45天内报销。", ("须在内报销。",)): "段落中没有：45天",
+        ("企鹅，45天。", ("企鹅。", "海象。", "45天。")): "不在同一处：“企鹅”",
+        ("下周六企鹅放假。", ("下周企鹅。",)): "段落中没有：“周六”、“放假”",
+        ("须在45天内报销。", ("须在内报销。",)): "段落中没有：“45天”",
     }
     # No sentence reaches a threshold of practically 1, so that the reason must be told.
     strict = replace(shipped_model(), threshold=1 - 1e-12)
