@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judge import Unscored, UnscoredReason, Verdict
+from judge import Unscored, UnscoredReason
 from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, write
 from tests.replies import Answer, Status, right
@@ -102,8 +102,8 @@ def test_in_mid_run_nothing_is_scored(samples: Path) -> None:
             assert (len(server.requests), other.requests) == (4, [])
         for result in results(samples.with_name("run")):
             for sentence in result.sentences:
-                assert isinstance(sentence.outcome, Verdict)
-                failure = sentence.outcome.fallback_from
+                # Similarity decides only some of these sentences.
+                failure = getattr(sentence.outcome, "fallback_from", sentence.outcome)
                 assert isinstance(failure, Unscored)
                 assert failure.reason is UnscoredReason.SERVER_ERROR
                 assert f"redirects to {origin(other)}, and redirects are" in failure.detail
