@@ -113,12 +113,13 @@ def _worded(text: str, above: str, below: str) -> SentenceKind:
     if _names_sources(text, bare):
         return SentenceKind.META
     lower = bare.lower()
-    denies = _may_abstain(lower) and _pattern("abstention.denial").search(lower)
-    if denies and _abstains(bare):
+    words = _WORDS.findall(lower)
+    may_abstain = _may_be(SentenceKind.ABSTENTION, lower, words)
+    if may_abstain and _pattern("abstention.denial").search(lower) and _abstains(bare):
         return SentenceKind.ABSTENTION
     for kind in (SentenceKind.PLEASANTRY, SentenceKind.META):
         leads_in = kind is SentenceKind.META and bare.endswith(_LEADS_IN)
-        worded = _pattern(f"{kind}.sign").search(bare) and _matches(f"{kind}.wordings", bare)
+        worded = _may_be(kind, lower, words) and _matches(f"{kind}.wordings", bare)
         if worded or (leads_in and _matches("meta.lead_in", bare)):
             return SentenceKind.CLAIM if _pattern(f"{kind}.unless").search(bare) else kind
     if bare.endswith(("?", "？")) and not _pattern("question.statement").search(bare):
@@ -127,13 +128,11 @@ def _worded(text: str, above: str, below: str) -> SentenceKind:
     return SentenceKind.HEADING if titled else SentenceKind.CLAIM
 
 
-def _may_abstain(lower: str) -> bool:
-    """Return whether a text has a word for evidence, speaker or telling, as each abstention has."""
-    if not _abstaining_words().isdisjoint(_WORDS.findall(lower)):
+def _may_be(kind: SentenceKind, lower: str, words: Sequence[str]) -> bool:
+    """Return whether a text has a word, or if it is not ASCII a sign, that its kind requires."""
+    if not _required_words(kind).isdisjoint(words):
         return True
-    if lower.isascii() and "answer" not in lower and "/" not in lower:
-        return False
-    return bool(_pattern("abstention.witness").search(lower))
+    return not lower.isascii() and bool(_pattern(f"{kind}.sign").search(lower))
 
 
 def _names_sources(text: str, bare: str) -> bool:
@@ -380,5 +379,5 @@ def _filled(given: str) -> str:
 
 
 @cache
-def _abstaining_words() -> frozenset[str]:
-    return frozenset(_table().alternatives["abstention.words"][0].split())
+def _required_words(kind: SentenceKind) -> frozenset[str]:
+    return frozenset(_table().alternatives[f"{kind}.words"][0].split())
