@@ -415,14 +415,19 @@ _SEPARATORS: Final = str.maketrans("", "", ",， ")
 _ORDINAL: Final = re.compile(r"(?:st|nd|rd|th)(?![^\W_])")
 _HALF_BEFORE_UNIT: Final = re.compile(r" and a half(?= )|个半(?=小时|钟头)")
 _HALF_BEHIND_UNIT: Final = re.compile(r" and a half(?![^\W_])|(?<=[年天])半")
-_NAME: Final = re.compile(r"(?:[A-Za-z]-?|[\[#@_=&\\]|[A-Za-z0-9]/|\d[.:])\Z")
-"""What makes a number part of a name or a citation: `B12`, `[2023]`."""
+_NAME: Final = re.compile(
+    r"(?:[A-Za-z]-?|[\[#@_=&\\]|[A-Za-z0-9]/|\d[.:]"
+    r"|(?<![^\W_])(?:step|section|chapter|page|table|figure|option|question)s?[ ])\Z",
+    re.IGNORECASE,
+)
+"""What makes a number part of a name or a citation: `B12`, `step 3`, `[2023]`."""
 _OVER: Final = re.compile(
     r"(?<!no )(?<!not )(?:(?:more|greater|longer|older|larger|higher) than|(?<![^\W_])(?:over|above"
     r"|exceed(?:s|ed|ing)?)) \Z|(?<!不)(?:超过|超|逾|高于|多于|大于)\Z",
     re.IGNORECASE,
 )
 _OVER_REACH: Final = 16
+_NAME_REACH: Final = 10
 _YEAR_ALONE: Final = re.compile(r"1[0-9]{3}|2[01][0-9]{2}")
 
 
@@ -508,7 +513,7 @@ def _read_number(text: str, at: int) -> list[Value]:
         or metres
         or (match["han"] and not _counts(match["han"], text, at))
         or (match["spelled"] or "").lower() in _ORDINALS
-        or (not currency and _NAME.search(text, max(0, at - 2), at))
+        or (not currency and _NAME.search(text, max(0, at - _NAME_REACH), at))
     )
     over = _OVER.search(text, max(0, start - _OVER_REACH), start) is not None
     return [Value(start, end, readings, certain, leeway, over)]
