@@ -355,7 +355,8 @@ def _stretches(text: str, said: Terms, sentence: int, lost: Bools) -> list[str]:
         else:
             heavier, first, _ = found[-1]
             found[-1] = (max(weight, heavier), first, max(last, end))
-    spans = sorted((start, end) for _, start, end in sorted(found, reverse=True)[:_STRETCHES])
+    heaviest = sorted(found, key=lambda each: -each[0])[:_STRETCHES]
+    spans = sorted((start, end) for _, start, end in heaviest)
     return [f"“{clip(_rounded(text, *span), _STRETCH)}”" for span in spans]
 
 

@@ -121,7 +121,7 @@ MANY = "Zebras, giraffes, penguins, elephants, walruses sang."
 
 async def test_reasons_name_what_is_missing_or_not_in_one_place() -> None:
     wanted = {
-        (MANY, (TRAVEL,)): "not in the passage: “Zebras”, “giraffes”, “elephants”",
+        (MANY, (TRAVEL,)): "not in the passage: “Zebras”, “giraffes”, “walruses sang”",
         (
             "Mr Kowalski flies to Hamburg within 30 days.",
             (TRAVEL,),
