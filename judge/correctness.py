@@ -24,7 +24,7 @@ from judge.records import (
     Status,
 )
 from judge.records.result import ANSWER, GOLD
-from judge.scores.correctness import correctness, has_gold, quadrant
+from judge.scores.correctness import correctness, quadrant
 from judge.text.words import blank
 
 
@@ -36,15 +36,13 @@ async def compare(
     Without a judge there is no correctness. Gold evidence that contradicts the reference sets a
     flag and no quadrant.
     """
-    if judge is None and not has_gold(sample):
-        return result
     gold = sample.gold_answer or ""
     weight = weigh(sample.model_copy(update={"answer": gold}))
     reference = await apart(weight, lambda: classify(split(gold)))
     if judge is not None:
         result = await _compare_both_ways(sample, result, reference, judge, rules)
     cell = quadrant(sample, result, reference, rules)
-    if cell is None and has_gold(sample):
+    if cell is None and sample.has_gold:
         flags = (*result.flags, Flag(name=FlagName.CONFLICTING_GOLD))
         return result.model_copy(update={"flags": flags})
     return result.model_copy(update={"cell": cell})

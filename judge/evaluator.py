@@ -251,6 +251,8 @@ def _score(judges: Judges, rules: Rules, placed: Callable[[Judge], Judge] = lamb
         result = await evaluate_sample(sample, first, rules)
         if third is not None:
             result = await relate(sample, result, third, rules)
+        if second is None and not sample.has_gold:
+            return result
         return await compare(sample, result, second, rules)
 
     return score

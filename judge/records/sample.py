@@ -132,6 +132,11 @@ class Sample(_ByHand):
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     """Every other key of the input line, untouched."""
 
+    @property
+    def has_gold(self) -> bool:
+        """Whether gold says which chunks hold the answer, even if none does."""
+        return self.gold_evidence is not None or self.relevance is not None
+
     @model_validator(mode="before")
     @classmethod
     def _with_sentences(cls, given: Any) -> Any:  # noqa: ANN401  whatever is validated

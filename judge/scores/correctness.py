@@ -182,7 +182,7 @@ def quadrant(
         reference: the sentences of `gold_answer`, with their kinds; empty where there is none.
         rules: the thresholds, and how gold names chunks.
     """
-    if not has_gold(sample):
+    if not sample.has_gold:
         return None
     kinds = {sentence.kind for sentence in reference}
     claims = SentenceKind.CLAIM in kinds
@@ -230,11 +230,6 @@ def read_words(text: str) -> frozenset[QuadrantWord]:
     if unknown := [word for word in asked if word not in known]:
         raise ValueError(f"has no word {unknown[0]!r}; {there}")
     return frozenset(known[word] for word in asked)
-
-
-def has_gold(sample: Sample) -> bool:
-    """Return whether gold says which chunks hold the answer, even if none does."""
-    return sample.gold_evidence is not None or sample.relevance is not None
 
 
 def differs(sample: Sample) -> bool:

@@ -12,7 +12,6 @@ from judge.scores.correctness import (
     Documents,
     correctness,
     differs,
-    has_gold,
     look_up,
     quadrant,
     read_words,
@@ -124,7 +123,7 @@ def test_whether_there_is_gold_and_an_answer() -> None:
     samples = [Sample(qid="1", chunks=SEEN.chunks).model_copy(update=gold) for gold, *_ in GOLD]
     found = [placed(sample, "f", row[1]) for sample, row in zip(samples, GOLD, strict=True)]
     assert [cell and cell.answerable for cell in found] == [row[-1] for row in GOLD]
-    assert [has_gold(sample) for sample in samples] == [bool(gold) for gold, *_ in GOLD]
+    assert [sample.has_gold for sample in samples] == [bool(gold) for gold, *_ in GOLD]
 
 
 def seen(chunks: Sequence[str], retrieved: Sequence[str] | None, **gold: object) -> Sample:
