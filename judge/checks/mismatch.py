@@ -111,9 +111,8 @@ def _other(value: Value, copy: Copy) -> str | None:
     if not held or ValueIndex(held).has(value):
         return None
     for other in held:
-        if not _kinds(value).isdisjoint(_kinds(other)) and not places.isdisjoint(
-            range(other.start, other.end)
-        ):
+        alike = other.certain and not _kinds(value).isdisjoint(_kinds(other))
+        if alike and not places.isdisjoint(range(other.start, other.end)):
             return text[other.start : other.end].rstrip(".")
     return None
 
