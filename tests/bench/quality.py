@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from judge.answer.sentences import split
 from judge.compose import offline
 from judge.config import Config
+from judge.judges.undecided import LEAST_DOUBT
 from judge.pipeline import evaluate_sample
 from judge.records import Rules, Support, Verdict
 from judge.scores.intervals import wilson
@@ -156,6 +157,10 @@ def measure(sheet: Sheet, said: Table) -> None:
     sheet.add("recall of supported", drawn.share(said.full, labels), int(labels.sum()))
     sheet.add("recall of unsupported", drawn.share(~said.full, ~labels), int((~labels).sum()))
     sheet.add("balanced accuracy", drawn.balanced(said.full, labels), n)
+    alarms = said.contradicted | (~said.full & (said.scores < LEAST_DOUBT))
+    sheet.add("right of none and contradicted", drawn.share(~labels, alarms), int(alarms.sum()))
+    sheet.add("share decided", drawn.share(said.full | alarms), n)
+    sheet.add("wrong among full", drawn.share(~labels, said.full), int(said.full.sum()))
     wrong = int((said.contradicted & labels).sum())
     sheet.put("contradicted though supported", wrong, n=int(said.contradicted.sum()))
     # How far scores are probabilities: at the declared prior, and at the set's own.
