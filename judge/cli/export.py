@@ -35,7 +35,7 @@ def export(
         None, metavar="FILE", help="Write CSV, which spreadsheets open; - for standard output."
     ),
     parquet: str | None = typer.Option(
-        None, metavar="FILE", help="Write Parquet; it takes pip install '.[data]'."
+        None, metavar="FILE", help="Write Parquet; it needs the extra data."
     ),
     json: str | None = typer.Option(
         None, metavar="FILE", help="Write a JSON array, or lines where FILE ends in .jsonl; - too."

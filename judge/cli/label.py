@@ -47,8 +47,8 @@ def label(
 
     The page shows one sentence at a time, and no verdict of the judge. Each label is at once on
     disk, in a sheet in RUN/review that judge review import RUN reads. Ctrl-C ends. If nothing was
-    drawn yet, 60 sentences are. Each of several people needs a --reviewer NAME. Needs pip install
-    '.[service]'.
+    drawn yet, 60 sentences are. Each of several people needs a --reviewer NAME. It needs the
+    extra `service`.
 
     Example: judge label runs/today --reviewer Ann
     """

@@ -44,7 +44,7 @@ def faithfulness(chunks: str = "contexts", lang: Lang = "en", **settings: Any) -
             fields = {"answer": row["output"], "explanation": case_of(result).text or None}
         made = {"status": result.status.value, "signature": result.signature}
         fields["metadata"] = result.scores.model_dump(include=_NUMBERS) | made
-        fields |= {"reason": "grader_failed"} if result.scores.unscored else {}
+        fields |= {"reason": "grader_failed"} if case_of(result).kind == "error" else {}
         if result.scores.faithfulness is None:
             return Score.unscored(**{"reason": result.status.value, **fields})
         return Score(value=result.scores.faithfulness, **fields)

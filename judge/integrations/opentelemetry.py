@@ -33,14 +33,14 @@ def record(
         for name in _SCORES
         if scores[name] is not None or name == _SCORES[0]
     ]
-    (main, *_), failed = events, result.status is Status.UNSCORED
+    (main, *_), failed = events, result.status is Status.UNSCORED and case.kind == "error"
     if scores[_SCORES[0]] is None:
         del main[f"{_EVALUATION}.score.value"]
     if failed:
         outcomes = [each.outcome for each in result.sentences]
         made = [getattr(each, "fallback_from", None) or each for each in outcomes]
         main["error.type"] = next(each.reason.value for each in made if isinstance(each, Unscored))
-    elif case.kind != "error":
+    elif case.kind != "error" and not (case.kind == "skipped" and scores["unscored"]):
         labels = {"passed": "pass", "failure": "fail", "skipped": result.status.value}
         main[f"{_EVALUATION}.score.label"] = labels[case.kind]
     if texts:

@@ -49,6 +49,6 @@ class SingleTurnJudgeFaithfulness(SingleTurnMetric):  # type: ignore[misc] # myp
 
     async def _single_turn_ascore(self, sample: SingleTurnSample, **_: object) -> float:
         result = await self._evaluator.evaluate_one(Sample.of(sample))
-        if result.scores.unscored:
+        if case_of(result).kind == "error":
             raise JudgeError(case_of(result).text)
         return nan if (score := result.scores.faithfulness) is None else score

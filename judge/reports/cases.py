@@ -136,6 +136,7 @@ def _testcase(result: SampleResult, case: Case, run: str) -> str:
     body = ""
     if case.kind == "skipped":
         body = f"<skipped{_attributes(message=case.message)}/>"
+        body += f"<system-out>{_text(case.lines)}</system-out>" if case.lines else ""
     elif case.kind != "passed":
         kind = "unsupported" if case.kind == "failure" else "unscored"
         message = _attributes(message=case.message, type=kind)

@@ -61,7 +61,7 @@ def to_rows(results: Iterable[SampleResult], level: Level = "sentences") -> list
     """Return a row for each sentence or, at the level `answers`, for each answer.
 
     All rows have the same keys. A sentence, which may be an excluded one, has the scores of its
-    answer. Without a verdict, `support`, `source`, `score` and `quote` are None, and `unscored` and
+    answer. Without a verdict, `support`, `source` and `quote` are None, and `unscored` and
     `detail` give the reason. `flags` and `citations` are joined with spaces. `reference_support` is
     the label that the run's own judge gave the sentence against the reference, or None.
 
@@ -168,7 +168,7 @@ def _outcome(sentence: SentenceResult) -> dict[str, Cell]:
         "judged": not isinstance(outcome, Excluded),
         "support": verdict.support.value if verdict else None,
         "cited_support": cited.value if cited else None,
-        "score": verdict.score if verdict else None,
+        "score": getattr(outcome, "score", None),
         "source": verdict.source if verdict else None,
         "chunk_id": best.chunk_id if best else None,
         "quote": best.quote if best else None,

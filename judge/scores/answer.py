@@ -516,7 +516,9 @@ def contribution(
         values["faithfulness_with_fallback"] = scores.faithfulness
     for name in HALLUCINATING:
         low, high = limits[name] or (0.0, 1.0)
-        values[name] = low if low == high else None
+        # An answer is judged by its decided claims, as long as no claim failed.
+        decided = counts.judged > 0 and counts.failed == counts.undecided
+        values[name] = low if low == high or decided else None
     known = answerable(result)
     rates = ABSTAINING[:1] if known is None else (ABSTAINING[0], ABSTAINING[1 if known else 2])
     values |= dict.fromkeys(rates, float(result.status is Status.ABSTAINED))

@@ -26,7 +26,7 @@ from judge.config import Config
 from judge.errors import RunError
 from judge.inputs.runs import AGREEMENT, INPUT, PART, RECORD, hold, parse, read_record, read_summary
 from judge.inputs.tables import as_json, replacing, sync_folder
-from judge.records import Record
+from judge.records import Record, UnscoredReason
 from judge.records.run import RunRecord
 from judge.reports.gate import exit_code
 from judge.review.folder import fingerprint
@@ -141,7 +141,11 @@ class Batch:
             "done": summary.answers,
             "summary": summary,
             "exit_code": exit_code(summary),
-            "failures": {reason.value: n for reason, n in summary.unscored.items() if n},
+            "failures": {
+                reason.value: n
+                for reason, n in summary.unscored.items()
+                if n and reason is not UnscoredReason.UNDECIDED
+            },
             "results_sha256": fingerprint(self.folder),
         }
 

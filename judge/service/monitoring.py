@@ -15,7 +15,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from judge.records import SampleResult
+from judge.records import SampleResult, UnscoredReason
 from judge.reports.worst import failures
 
 LOG: Final = logging.getLogger("judge.service")
@@ -119,6 +119,8 @@ class Metrics:
         """Count a live answer."""
         self.count("live", usage(result))
         for failure in failures(result):
+            if failure.reason is UnscoredReason.UNDECIDED:
+                continue
             self._failures.labels("live", failure.reason.value).inc()
 
     def count(

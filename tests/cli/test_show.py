@@ -160,7 +160,9 @@ def test_a_list_ends_where_it_is_told_to(run: Path) -> None:
 
 
 def test_a_fallback_is_listed_as_what_it_is(tmp_path: Path) -> None:
-    run = scored(write(tmp_path / "in.jsonl", [line("q", "Rockets burn.")]), tmp_path / "run")
+    run = scored(
+        write(tmp_path / "in.jsonl", [line("q", "Purple rockets burn.")]), tmp_path / "run"
+    )
     (found,) = results(run)
     (sentence,) = found.sentences
     assert isinstance(sentence.outcome, Verdict)

@@ -61,6 +61,19 @@ async def test_a_failure_of_the_model_is_not_hidden_behind_undecided() -> None:
     assert (await judge.judge(request("A."))).outcomes == {0: failure}
 
 
+def test_an_answer_is_hallucinated_or_not_by_its_decided_claims() -> None:
+    """One answer of ten is wrong, and the others have an undecided claim beside a supported one."""
+    texts = ["Bears dance nightly.", *["The canteen opens at seven. It has a pool."] * 9]
+    found = summarize(
+        evaluate([{"qid": str(n), "answer": t, "chunks": [CHUNK]} for n, t in enumerate(texts)])
+    )
+    assert found.hallucination_rate is not None
+    assert found.hallucination_rate_bounds is not None
+    assert (found.hallucination_rate.macro, found.hallucination_rate.answers) == (0.1, 10)
+    bounds = found.hallucination_rate_bounds
+    assert (bounds.low, bounds.high) == (0.1, 1.0)
+
+
 def results() -> list[SampleResult]:
     return evaluate(
         [{"qid": str(n), "answer": SENTENCES, "chunks": [CHUNK]} for n in range(6)], Config()

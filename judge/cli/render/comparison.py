@@ -218,7 +218,7 @@ class _Comparison:
         rows = {
             self._name(name): (score, sides[name])
             for name, score in found.scores.items()
-            if score is not None and score.better + score.worse
+            if score is not None and _is_shown(score)
         }
         self._print_table("score", title, rows)
         for line in self._notes(found):
@@ -263,7 +263,7 @@ class _Comparison:
 
     def _notes(self, found: Differences) -> Iterator[str]:
         say = self._say
-        same = [self._name(n) for n, s in found.scores.items() if s and not s.better + s.worse]
+        same = [self._name(n) for n, s in found.scores.items() if s and not _is_shown(s)]
         if same:
             yield say("equal", names=self._joined(same))
         missing = [self._name(name) for name, score in found.scores.items() if score is None]
@@ -343,3 +343,8 @@ class _Comparison:
         line = Text(f"{mark(look, self._page)} {' → '.join(labels)}  ")
         line.stylize(look.style)
         self._page.say(line.append(clip(flat(change.text), _MAX_SENTENCE)), 4, hang=2)
+
+
+def _is_shown(score: ScoreDifference) -> bool:
+    """Return whether a score differs, or is open, in any answer."""
+    return bool(score.better + score.worse + score.open)

@@ -342,7 +342,11 @@ class _Totals:
     def _counts(self) -> Iterator[tuple[str, str]]:
         summary = self._summary
         yield "answers", self._parts(summary.statuses, "status", summary.answers)
-        yield "claims", self._parts(summary.supports, "label", summary.claims)
+        claims = self._parts(summary.supports, "label", summary.claims)
+        if undecided := summary.unscored.get(UnscoredReason.UNDECIDED):
+            joint = Messages.of("totals", "counted")("joint")
+            claims += joint + _listed({UnscoredReason.UNDECIDED: undecided}, "unscored")
+        yield "claims", claims
         kinds = {kind: count for kind, count in summary.kinds.items() if kind.value != "claim"}
         yield "kinds", self._parts(kinds, "kind")
         yield "citations", self._parts(summary.citations, "citation")
