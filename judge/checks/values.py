@@ -396,6 +396,9 @@ def _read_fraction(text: str, at: int) -> list[Value]:
 _SPELLED_WORD: Final = "|".join(sorted((*SPELLED, *_ORDINALS), key=len, reverse=True))
 _SCALE_WORD: Final = "|".join(sorted(_SCALES, key=len, reverse=True))
 _HAN_SCALE: Final = "".join(_HAN_SCALES)
+_MOST_WORDS: Final = 20
+_MOST_SIGNS: Final = 60
+"""Without limits, a text of numbers alone would take the square of its length."""
 # Tokenized text has `26, 000` and `1. 1 million`, which no list contains.
 _NUMBER: Final = re.compile(
     rf"""
@@ -405,8 +408,10 @@ _NUMBER: Final = re.compile(
       (?: [ \u00a0-]?(?P<scale>{_SCALE_WORD})(?![^\W_]) | (?P<letter>[ ]?(?:mm|[kmbt]))(?![^\W_])
         | \s?(?P<han_scale>[{_HAN_SCALE}]+ (?:\d{{1,4}}[{_HAN_SCALE}]+)*) )?
     | (?<![^\W_]) (?P<spelled> (?:{_SPELLED_WORD})
-        (?:[ -](?:and[ ])?(?:{_SPELLED_WORD}|{_SCALE_WORD})(?![^\W_]))* ) (?![^\W_])
-    | (?P<han>[{HAN_NUMERALS}]+(?:点[{HAN_NUMERALS}]+)?) | (?P<half>半) (?= 个?[小月钟] | 年(?!代) )
+        (?:[ -](?:and[ ])?(?:{_SPELLED_WORD}|{_SCALE_WORD})(?![^\W_])){{0,{_MOST_WORDS}}}
+        ) (?![^\W_])
+    | (?P<han>[{HAN_NUMERALS}]{{1,{_MOST_SIGNS}}}(?:点[{HAN_NUMERALS}]+)?)
+    | (?P<half>半) (?= 个?[小月钟] | 年(?!代) )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
