@@ -592,8 +592,9 @@ def _unit(text: str, at: int) -> tuple[tuple[Unit, ...], int]:
     lead = at + (text[at : at + 1] in {" ", "\u00a0"})
     if CJK_CHAR.match(text, lead):
         for size in range(_LONGEST_HAN, 0, -1):
-            if units := after.get(text[lead : lead + size]):
-                return units, lead + size
+            written = text[lead : lead + size]
+            if units := after.get(written):
+                return units, lead + len(written)
     match = _UNIT.match(text, at)
     for last in (3, 2, 1) if match else ():
         if match and match[last]:

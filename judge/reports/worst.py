@@ -31,6 +31,8 @@ BAD_CITATIONS: Final = (CitationStatus.DANGLING, CitationStatus.UNSUPPORTED)
 """The statuses of wrong citations, worst first."""
 SUPPORTS: Final = (*(each.value for each in Support), "unscored")
 """The labels of sentences for `Filter`; `unscored` is one without a verdict of the run's judge."""
+LISTED: Final = (*SUPPORTS, "undecided")
+"""The labels by which sentences are listed: `unscored` with all reasons, `undecided` alone."""
 STATUSES: Final = (*(each.value for each in Status), *(each.value for each in CitationStatus))
 """The statuses of answers and of citations; no name is both."""
 FLAGS: Final = tuple(each.value for each in FlagName)
@@ -219,8 +221,7 @@ class Failures:
     def add(self, result: SampleResult) -> None:
         """Add one answer."""
         for failure in failures(result):
-            if failure.reason is not UnscoredReason.UNDECIDED:
-                self.first.setdefault(failure.reason, Example(result.qid, failure))
+            self.first.setdefault(failure.reason, Example(result.qid, failure))
         undecided = [each for each in entries(result) if _is_undecided(each.sentence.outcome)]
         self.undecided_answers += bool(undecided)
         self.doubtful = sorted([*self.doubtful, *undecided], key=lambda each: each.score)
@@ -251,7 +252,7 @@ class Filter(NamedTuple):
     """The filters of a list; all of them must hold."""
 
     support: str | None = None
-    """One of `SUPPORTS`."""
+    """One of `LISTED`."""
     flag: str | None = None
     """One of `FLAGS`."""
     status: str | None = None
@@ -272,7 +273,14 @@ class Filter(NamedTuple):
             return []
         passing: list[set[int]] = []
         if self.support is not None:
-            passing.append({s.index for s in result.sentences if support_of(s) == self.support})
+            passing.append(
+                {
+                    each.index
+                    for each in result.sentences
+                    if self.support == support_of(each)
+                    or (self.support == "undecided" and _is_undecided(each.outcome))
+                }
+            )
         if self.flag is not None:
             compared = result.correctness.answer_flags if result.correctness else ()
             # The other flags of a comparison are about the reference, not about the chunks.

@@ -3,7 +3,7 @@
 import math
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.checks.values import Amount, Day, number, values
@@ -102,6 +102,7 @@ def certain(text: str) -> list[bool]:
     st.text(max_size=60)
     | st.text("0123456789,.%$ kmbn一二百分之半万亿年月日点halftwo-thirdsMayam:", max_size=60)
 )
+@example("2年")
 def test_any_text_is_read_in_order_with_finite_values(text: str) -> None:
     found = values(text)
     assert all(map(math.isfinite, (a.number for v in found for a in v.readings if len(a) == 2)))

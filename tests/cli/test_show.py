@@ -124,6 +124,7 @@ def general(result: SampleResult) -> bool:
 # Filters, and the number of answers or sentences that they find in an answer.
 LISTS: list[tuple[str, Callable[[SampleResult], int]]] = [
     ("--support none", lambda r: len(supported(r, "none"))),
+    ("--support undecided", lambda r: len(supported(r, "unscored"))),
     ("--status abstained", lambda r: r.status == "abstained"),
     ("--status valid", lambda r: len({c.sentence for c in r.citations if c.status == "valid"})),
     ("--flag injection_suspected", general),
