@@ -115,6 +115,8 @@ def test_the_recipe(
         monkeypatch.setenv("LANGFUSE_BASE_URL", f"http://127.0.0.1:{server.port}")
         monkeypatch.setenv("LANGFUSE_PUBLIC_KEY", "pk")
         monkeypatch.setenv("LANGFUSE_SECRET_KEY", "sk")
+        # An exporter of traces would go on in the background of later tests.
+        monkeypatch.setenv("LANGFUSE_TRACING_ENABLED", "false")
         clients().LangfuseResourceManager.reset()  # else `get_client` returns another test's
         recipe("langfuse")
         ((sent,),) = scores(server)
