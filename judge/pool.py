@@ -288,7 +288,7 @@ class Workers:
                 initializer=_begin_worker,
                 initargs=self._given,
             )
-        except (ImportError, NotImplementedError, OSError) as error:  # no semaphores
+        except OSError as error:
             raise _lost(f"no worker process can be started ({error})") from None
         return self
 

@@ -47,7 +47,7 @@ class Measure(Record):
     formula: str = ""
     meaning: str
     also: tuple[str, ...] = ()
-    """Its other names."""
+    """Other names of the measure."""
     source: str = ""
     """Authors and year, or a tool, or `this project`."""
 
@@ -115,7 +115,7 @@ class FamilyRule(Record):
     command: str
     """The command that computes its measures."""
     also: frozenset[str] = frozenset()
-    """What the family needs of a sample besides the needs of its measures."""
+    """The fields of a sample that the family needs besides those of its measures."""
 
 
 class AdviceTable(Record):

@@ -245,6 +245,9 @@ class Summary(Document):
     """The same with all failures not full, then full."""
     faithfulness_with_fallback: CorpusScore | None = None
     """Fallback verdicts counted in; null where nothing fell back."""
+    faithfulness_with_fallback_bounds: CorpusBounds | None = None
+    """The same with all claims that no judge decided unfaithful, then all faithful; null where
+    nothing fell back, and in older runs."""
     hallucination_rate: CorpusScore | None = None
     """Share of the answers with any claim labelled `none` or `contradicted`, over the answers for
     which no failure leaves this open. Null in older runs."""

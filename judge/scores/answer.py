@@ -204,6 +204,12 @@ class Counts:
         return bounds(_weight(self.own), self.judged, self.failed)
 
     @property
+    def bounds_with_fallback(self) -> Limits | None:
+        """Bounds of the mean over all judges, with every claim without any verdict 0, then 1."""
+        lacking = self.failed - self.fallen_back.total()
+        return bounds(_weight(self.own) + _weight(self.fallen_back), self.judged_by_any, lacking)
+
+    @property
     def validity_bounds(self) -> Limits | None:
         """The share of valid citations with every unjudged one counted 0, then 1."""
         valid, unjudged = (
@@ -247,6 +253,7 @@ class Counts:
         return {
             "faithfulness": self.bounds,
             "faithfulness_strict": bounds(self.own[Support.FULL], self.judged, self.failed),
+            "faithfulness_with_fallback": self.bounds_with_fallback,
             "contradiction_rate": bounds(self.own[Support.CONTRADICTED], self.judged, self.failed),
             "hallucination_rate": self._any(_INVENTED),
             "hallucination_rate_strict": self._any(_UNSUPPORTED),

@@ -77,11 +77,13 @@ _REPEATS: Final = ("asked_again", "compared", "flipped", "changed")
 _BOUNDED: Final = (
     "faithfulness",
     "faithfulness_strict",
+    "faithfulness_with_fallback",
     *HALLUCINATING,
     "contradiction_rate",
     "citation_recall",
     "citation_validity",
 )
+_WITHOUT_FALLBACK: Final = tuple(each for each in _BOUNDED if not each.endswith("_fallback"))
 _COMPARED: Final = (*COMPARED, *OVERALL)
 
 _Cell = tuple[QuadrantWord, ...] | Literal["conflicting", "without_gold"]
@@ -210,7 +212,7 @@ class Totals:
             reply_tokens=spent["reply_tokens"],
             seconds=spent["ticks"] / _TICKS_PER_SECOND,
             **self._citation_support(),
-            **self._bounds(_BOUNDED),
+            **self._bounds(_BOUNDED if outcomes.fallen_back else _WITHOUT_FALLBACK),
             **self._scores(outcomes.rates()),
             **self._shares((*HALLUCINATING, *ABSTAINING)),
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
+import fastapi_swagger  # type: ignore[import-untyped]
 from fastapi import APIRouter, Body, Depends, FastAPI, Header, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.docs import get_swagger_ui_html
@@ -329,7 +330,7 @@ def application(service: Service, tokens: Tokens, hosts: list[str]) -> FastAPI:
         dependencies=[*secured, Depends(collection.labelled_run)],
     )
     app.include_router(operations)
-    app.mount("/docs", StaticFiles(packages=[("fastapi_swagger", "resources")]))
+    app.mount("/docs", StaticFiles(packages=[(fastapi_swagger.__name__, "resources")]))
     return app
 
 

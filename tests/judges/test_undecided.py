@@ -5,6 +5,7 @@ import pytest
 from judge import Config, SampleResult, Unscored, Verdict, evaluate, summarize
 from judge.backends.fake import FakeJudge
 from judge.judges.fallback import FallbackJudge
+from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.undecided import UndecidedJudge
 from judge.records import JudgeOutcome, JudgeRequest, Sentence, Support, UnscoredReason
 from judge.reports.cases import case_of
@@ -78,6 +79,21 @@ def results() -> list[SampleResult]:
     return evaluate(
         [{"qid": str(n), "answer": SENTENCES, "chunks": [CHUNK]} for n in range(6)], Config()
     )
+
+
+def test_what_the_fallback_leaves_undecided_stays_in_the_bounds() -> None:
+    """By hand: of three failures the fallback says none, full and nothing: 1/2, in 1/3 to 2/3."""
+    texts = SENTENCES.split(". ")
+    failure = Unscored(reason=UnscoredReason.TIMEOUT)
+    model = FakeJudge({f"{text.rstrip('.')}.": failure for text in texts})
+    judge = FallbackJudge(model, UndecidedJudge(SimilarityJudge(LexicalEmbedder())))
+    found = summarize(evaluate([{"qid": "1", "answer": SENTENCES, "chunks": [CHUNK]}], judge=judge))
+    assert (found.unscored, found.fallen_back) == ({"timeout": 3}, 2)
+    assert found.faithfulness_with_fallback is not None
+    assert found.faithfulness_with_fallback_bounds is not None
+    assert found.faithfulness_with_fallback.macro == 0.5
+    bounds = found.faithfulness_with_fallback_bounds
+    assert (bounds.low, bounds.high) == pytest.approx((1 / 3, 2 / 3))
 
 
 def test_undecided_claims_are_counted_and_bound_the_score_and_distrust_nothing() -> None:

@@ -243,7 +243,9 @@ class SimilarityJudge:
         score = round(expit(self._least - _DOUBT + self._shift), 6)
         # A near-copy with another value is contradicted, also where that value made it no `full`.
         likely = {
-            index: own.model_copy(update={"support": Support.FULL})
+            index: own
+            if own.support is Support.FULL
+            else own.model_copy(update={"support": Support.FULL})
             for index, own in asked.items()
             if own.support is Support.FULL or (own.score or 0) >= _LIKELY
         }
