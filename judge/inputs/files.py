@@ -140,8 +140,8 @@ def input_files(given: str | Path) -> list[InputFile]:
 
 
 def _remote_files(given: str) -> list[InputFile]:
-    from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415
-
+    with extra("data", given.partition(":")[0]):
+        from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415  an extra, and slow to load
     parts = urlsplit(given)
     if parts.password or "=" in parts.query:
         raise InputError(

@@ -101,7 +101,7 @@ def _table() -> tuple[Shape, ...]:
         )
 
     own = {name: paths_of(NAMES[name]) for name in ("answer", "chunks", "query", "gold_answer")}
-    last = Shape("our own names", own, texts, ids, marks=(own["chunks"],))
+    last = Shape("a plain sample", own, texts, ids, marks=(own["chunks"],))
     return (*map(shape, table["shape"]), last)
 
 

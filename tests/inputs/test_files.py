@@ -1,5 +1,6 @@
 """The files that a name means: folders, patterns and addresses, with a loopback S3 server."""
 
+import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -9,7 +10,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from judge.errors import InputError
+from judge.errors import ConfigError, InputError
 from judge.inputs.files import input_files
 from judge.inputs.samples import read_samples
 from tests.commands import line, write
@@ -115,3 +116,9 @@ def test_an_address_names_the_same_files_as_a_path(tmp_path: Path) -> None:
     for name in (f"{home}/*.parquet", f"{home}/absent", f"{home}/deep/.*", "nowhere://a"):
         with pytest.raises(InputError):
             input_files(name)
+
+
+def test_an_address_without_pyarrow_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow.fs", None)
+    with pytest.raises(ConfigError, match=r"s3 needs pyarrow\.fs.*\[data\]"):
+        input_files("s3://bucket/in.jsonl")
