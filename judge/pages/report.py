@@ -204,6 +204,8 @@ def _page(run: Run, summary: Summary, gathered: _Gathered) -> Iterator[str]:
     words = ReportWords()
     labels = [read_findings(run.folder, target) for target in _TARGETS]
     found = summary.breakdown
+    tables = dict(score_tables(summary))
+    trec = [("support", tables.pop("support"))] if "support" in tables else []
     return pieces(
         "report.html",
         run=run,
@@ -212,7 +214,8 @@ def _page(run: Run, summary: Summary, gathered: _Gathered) -> Iterator[str]:
         # No path of this machine, because pages are sent to others.
         title=words("title.page", run=clip(flat(run.folder.resolve().name), _NAME_CHARACTERS)),
         file=PurePath(run.record.input.path).name,
-        tables=score_tables(summary),
+        tables=tables.items(),
+        trec=trec,
         corrected=[(each, Findings(each, summary)) for each in labels if each],
         cells=CellTable(summary, found) if found and found.counted else None,
         bins=gathered.bins(summary),

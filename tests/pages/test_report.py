@@ -146,6 +146,14 @@ def test_answers_are_filtered_searched_and_paged(run: Path, browser: Browser) ->
         table = seen.inner_text("main").replace("\xa0", " ")
         for words in ("faithfulness", "timeout", "language model", "unverified_quote", "hours"):
             assert words in table
+        order = seen.locator("main h2").evaluate_all("all => all.map(each => each.textContent)")
+        assert order[:4] == [
+            "Scores",
+            "Answers, worst first",
+            "The worst sentences",
+            "Tables and charts",
+        ]
+        assert seen.inner_text("header dl").startswith("Input")
         assert barriers(seen) == []
 
         # Filters narrow one another; clearing brings all back.
