@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from pydantic import JsonValue
 
+from judge import __version__
 from judge.answer.sentences import EDITION
 from judge.backends.hook import described
 from judge.backends.store.cache import BackgroundStore, open_store
@@ -32,7 +33,7 @@ from judge.judges.windowed import WindowedJudge
 from judge.pool import at_once, sockets
 from judge.prompt import FAITHFULNESS, load_prompt
 from judge.protocols import Embedder, Judge, ReviewHook
-from judge.signature import Signature, release
+from judge.signature import Signature
 
 if TYPE_CHECKING:
     from judge.backends.openai import Capabilities, ChatModel, Connection, Send
@@ -385,5 +386,5 @@ def _edition(config: Config, *, windows: bool) -> tuple[str, ...]:
     return (
         *((f"w:{config.max_evidence_tokens}",) if windows else ()),
         f"split:{EDITION}",
-        f"judge:{release('judge')}",
+        f"judge:{__version__}",
     )

@@ -56,7 +56,7 @@ def extra(name: str, what: str, instead: str = "") -> "Iterator[None]":
 
 def install(name: str) -> str:
     """Return the end of a message that says how to install an extra."""
-    return f"run pip install '.[{name}]' in judge's checkout"
+    return f"run pip install 'rag-judge[{name}]'"
 
 
 class InputError(UsageError):

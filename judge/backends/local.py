@@ -1,8 +1,8 @@
 """Models on this machine, by sentence-transformers: NLI classifiers and sentence embeddings.
 
 A model is a folder or a name in the Hugging Face cache. Nothing is downloaded, and a model's own
-code is never run. The packages come with `pip install '.[local]'` and are imported only when a
-model is loaded. Loading and inference happen on the caller's worker thread.
+code is never run. `pip install 'rag-judge[local]'` brings the packages. They are imported only when
+a model is loaded. Loading and inference happen on the caller's worker thread.
 """
 
 import asyncio

@@ -11,10 +11,10 @@ import httpx
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result
 from tenacity.stop import stop_after_attempt, stop_before_delay
 
+from judge import __version__
 from judge.backends.retry import last, parse_retry_after, pause
 from judge.errors import ConfigError, JudgeError
 from judge.records import Sample, SampleResult
-from judge.signature import release
 
 _RETRIED: Final = frozenset({408, 425, 429, *range(500, 600)})
 _TOTAL_SECONDS: Final = 25.0
@@ -62,7 +62,7 @@ class Webhook:
         self._url = _checked(url)
         self._timeout = timeout
         self._stop = stop_after_attempt(attempts) | stop_before_delay(_TOTAL_SECONDS - timeout)
-        own = {"User-Agent": f"judge/{release('judge')}", "Content-Type": "application/json"}
+        own = {"User-Agent": f"judge/{__version__}", "Content-Type": "application/json"}
         self._headers = {**own, **(headers or {})}
         self._first_wait = first_wait
         self._tls = httpx.create_ssl_context()

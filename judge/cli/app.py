@@ -18,8 +18,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
+from judge import __version__
 from judge.errors import JudgeError, JudgeUnhealthy
-from judge.signature import release
 from judge.text.visible import flat, visible
 
 LOGGER: Final = logging.getLogger("judge")
@@ -214,7 +214,7 @@ def _print_error(message: str) -> None:
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
     if wanted:
-        typer.echo(f"judge {release('judge')}")
+        typer.echo(f"judge {__version__}")
         raise typer.Exit
 
 

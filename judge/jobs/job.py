@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Final
 
+from judge import __version__
 from judge.config import Config
 from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
@@ -33,7 +34,7 @@ STOP_SECONDS: Final = 3.0
 _MIN_ANSWERS_FOR_WORKERS: Final = 200
 """Starting worker processes for fewer answers takes longer than it saves."""
 _MAX_DEFAULT_WORKERS: Final = 4
-_LIBRARIES: Final = ("judge", "nltk", "numpy", "pydantic")
+_LIBRARIES: Final = ("nltk", "numpy", "pydantic")
 _MODEL_LIBRARIES: Final = ("sentence-transformers", "torch", "transformers")
 
 
@@ -299,13 +300,13 @@ def run_record(evaluator: Evaluator, config: Config, made_from: RunInput) -> Run
         *(("openai",) if config.asks_server else ()),
         *(_MODEL_LIBRARIES if config.loads_model else ()),
     )
-    python = {"python": platform.python_version()}
+    own = {"python": platform.python_version(), "judge": __version__}
     return RunRecord(
         signature=evaluator.signature,
         correctness=evaluator.correctness_signature,
         answer_relevance=evaluator.relevance_signature,
         config=config.model_dump(mode="json"),
-        versions=python | {name: release(name) for name in libraries},
+        versions=own | {name: release(name) for name in libraries},
         input=made_from,
         started=now(),
     )

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from judge import __version__
 from judge.answer.sentences import EDITION, split
 from judge.errors import InputError
 from judge.inputs.samples import samples_in
@@ -207,7 +208,7 @@ def _signature(*, stem: bool) -> Signature:
             f"sentences:{EDITION}",
             f"w:{ROUGE_W_EXPONENT:g}",
             f"cells:{MOST_CELLS}",
-            f"judge:{release('judge')}",
+            f"judge:{__version__}",
         ),
     )
 

@@ -6,6 +6,7 @@ from typing import Final, get_args
 
 import numpy as np
 
+from judge import __version__
 from judge.errors import InputError
 from judge.inputs.samples import samples_in
 from judge.retrieval import measures
@@ -14,7 +15,7 @@ from judge.retrieval.measures import Floats
 from judge.retrieval.ranking import Grades, RankedQuery, run_queries, sample_query
 from judge.retrieval.records import QueryRanks, QueryStatus, RankingReport, RankRules
 from judge.scores.intervals import StreamedMeans
-from judge.signature import Signature, release
+from judge.signature import Signature
 from judge.text.fold import estimate_tokens
 from judge.text.visible import plural
 
@@ -418,6 +419,6 @@ def _signature(rules: RankRules, order: str, *, apart: bool) -> Signature:
             f"no_relevant:{rules.no_relevant}",
             f"no_ranking:{rules.no_ranking}",
             *(() if rules.beta is None else (f"beta:{rules.beta:g}",)),
-            f"judge:{release('judge')}",
+            f"judge:{__version__}",
         ),
     )

@@ -3,13 +3,13 @@
 import os
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import typer
 
+from judge import __version__
 from judge.cli.app import COMMANDS, LOGGER, debug, debugging, log_to_stderr
 from tests.commands import judge, line, write
 
@@ -18,9 +18,9 @@ FAILING = ("--judge", "similarity", "--fail-under", "faithfulness=1")
 
 
 def test_version() -> None:
-    assert judge("--version") == (0, f"judge {version('judge')}\n", "")
+    assert judge("--version") == (0, f"judge {__version__}\n", "")
     ran = subprocess.run([*PYTHON, "--version"], capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout) == (0, f"judge {version('judge')}\n")
+    assert (ran.returncode, ran.stdout) == (0, f"judge {__version__}\n")
 
 
 def test_help_of_each_command_has_an_example() -> None:

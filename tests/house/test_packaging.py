@@ -1,4 +1,5 @@
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -6,20 +7,41 @@ import zipfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+from judge import __version__
+
 ROOT = Path(__file__).resolve().parents[2]
 _IMPORTED = re.compile(r"^ *(?:from|import) (\w+)(?=[\w.]*(?: import | as |  #|$))", re.MULTILINE)
 
 
-def test_a_wheel_holds_prompts_data_and_type_marker(tmp_path: Path) -> None:
-    # Builds a real wheel, which takes about a second; nothing less shows what users install.
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
+def _python(*words: object, cwd: Path, environment: dict[str, str] | None = None) -> str:
+    command = [sys.executable, *map(str, words)]
+    ran = subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_the_wheel_of_the_sdist_scores_the_quickstart_from_an_empty_folder(tmp_path: Path) -> None:
+    dist, installed, empty = tmp_path / "dist", tmp_path / "installed", tmp_path / "empty"
+    empty.mkdir()
+    _python("-m", "hatchling", "build", "-t", "sdist", "-d", dist, cwd=ROOT)
+    shutil.unpack_archive(next(dist.glob("*.tar.gz")), tmp_path)
+    (source,) = tmp_path.glob("rag_judge-*")
+    _python("-m", "hatchling", "build", "-t", "wheel", "-d", dist, cwd=source)
+    (wheel,) = dist.glob("*.whl")
+    assert wheel.name == f"rag_judge-{__version__}-py3-none-any.whl"
     names = set(zipfile.ZipFile(wheel).namelist())
     data = {f"{p.relative_to(ROOT)}" for p in (ROOT / "judge" / "data").rglob("*.*")}
     prompts = {f"judge/{path.relative_to(ROOT)}" for path in (ROOT / "prompts").rglob("*.*")}
     assert data | prompts | {"judge/py.typed"} <= names
     assert not any(name.startswith(("tests/", "fixtures/")) for name in names)
+    options = ("--no-deps", "--no-index", "--no-compile", "--quiet")
+    _python("-m", "pip", "install", *options, "--target", installed, wheel, cwd=empty)
+    words = (installed / "bin" / "judge", "score", ROOT / "fixtures" / "quickstart.jsonl")
+    environment = {"PYTHONPATH": str(installed), "HOME": str(empty)}
+    printed = _python(*words, "-o", "run", cwd=empty, environment=environment)
+    assert "68 claims of 16 answers" in printed
 
 
 def test_what_is_imported_is_declared() -> None:

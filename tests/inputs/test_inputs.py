@@ -222,7 +222,7 @@ def test_what_is_missing_names_its_extra(tmp_path: Path, monkeypatch: pytest.Mon
     for what, head in {**heads, "XLSX": b"PK\x03\x04"}.items():
         path = tmp_path / "input"
         path.write_bytes(head)
-        needed = rf"^{what} needs .*run pip install '\.\[data\]' in judge's checkout$"
+        needed = rf"^{what} needs .*run pip install 'rag-judge\[data\]'$"
         with pytest.raises(ConfigError, match=needed):
             list(read_samples(path))
 

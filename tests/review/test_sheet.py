@@ -152,7 +152,7 @@ def test_a_workbook_that_is_damaged_or_not_ours_is_refused(
         archive.writestr("letter.txt", b"hello")
     assert "cannot be read as XLSX" in refusal(path)
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(ConfigError, match=r"use CSV, or run pip install '\.\[xlsx\]'"):
+    with pytest.raises(ConfigError, match=r"use CSV, or run pip install 'rag-judge\[xlsx\]'"):
         list(read_sheet(path))
 
 

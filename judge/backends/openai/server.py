@@ -6,9 +6,9 @@ from typing import Final
 import httpx2
 from openai import AsyncOpenAI, DefaultAioHttpClient, Omit
 
+from judge import __version__
 from judge.backends.openai.failures import brief
 from judge.errors import ConfigError
-from judge.signature import release
 
 SOCKETS: Final = 4096
 """The limit on sockets, beyond that of the pace; the SDK's own limit is 1,000."""
@@ -52,7 +52,7 @@ class Server:
         if not (self._key.isascii() and self._key.isprintable()):
             raise ConfigError("OPENAI_API_KEY holds characters that no key has; copy it again")
         self._url = _url(base_url)
-        self._headers = {"User-Agent": f"judge/{release('judge')}", **headers}
+        self._headers = {"User-Agent": f"judge/{__version__}", **headers}
         self.host: Final = self._url.netloc.decode("ascii")
         """Host name, and the port if the address has one."""
         path = self._url.raw_path.decode("ascii").rstrip("/")

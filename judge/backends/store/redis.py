@@ -1,6 +1,6 @@
 """Texts kept by key on a Redis server that many machines share.
 
-`pip install '.[redis]'` brings the client. Nothing but text is written or read.
+`pip install 'rag-judge[redis]'` brings the client. Nothing but text is written or read.
 """
 
 import logging

@@ -5,11 +5,11 @@ from typing import Final, TypeAlias, get_args
 
 from rich.text import Text
 
+from judge import __version__
 from judge.advice.recommend import HELD, cutoff, figure
 from judge.advice.records import Advice, AdvisedMeasure, Profile, Role, Wishes
 from judge.cli.render.markdown import MarkdownPage
 from judge.cli.terminal import Page
-from judge.signature import release
 from judge.text.visible import plural
 
 _Item: TypeAlias = tuple[str, str]
@@ -63,7 +63,7 @@ def print_advice(advice: Advice, source: str, page: Page, written: str | None) -
 def markdown_page(advice: Advice, source: str) -> str:
     """Return the advice as a page in Markdown, to be kept beside the decision."""
     page = MarkdownPage()
-    page.say(f"Which measures fit {source}, by judge {release('judge')}", style="bold")
+    page.say(f"Which measures fit {source}, by judge {__version__}", style="bold")
     print_advice(advice, source, page, None)
     return page.markdown
 
