@@ -19,7 +19,6 @@ from judge.records import (
 )
 from judge.reports.worst import Entry, badness, entries
 from judge.scores.answer import support_of
-from judge.signature import Signature
 from judge.text.visible import clip, visible
 
 LONGEST: Final = 20_000
@@ -223,9 +222,6 @@ def _sentence(entry: Entry, chunks: _Chunks) -> dict[str, object]:
     if isinstance(outcome, Verdict):
         made |= {
             "score": outcome.score,
-            "least": None
-            if outcome.score is None
-            else Signature.parse(outcome.signature).threshold,
             "source": outcome.source,
             "instead": outcome.support.value if failure else "",
             "askings": [

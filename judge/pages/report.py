@@ -64,12 +64,12 @@ class ReportWords(Words):
         """Return a gate, and whether it passed."""
         return describe(result)
 
-    def pooled(self, row: Headline) -> str:
-        """Return a pooled score with the number of its units."""
+    def in_total(self, row: Headline) -> str:
+        """Return a score over all sentences or citations of the run, with their number."""
         if row.score is None or row.noun is None:
             return ABSENT
         items = self.counted(row.noun, row.score.items)
-        return self("table.over", value=self.percent(row.score.micro), items=items)
+        return self.totals("column", "of_total", value=self.percent(row.score.micro), items=items)
 
     def script(self, *, offline: bool) -> dict[str, str]:
         """Return the texts of the page's script by key, and the words for labels and statuses."""

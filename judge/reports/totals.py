@@ -88,7 +88,7 @@ class Headline(NamedTuple):
     bounds: CorpusBounds | None
     """The bounds that failures leave; null where there are no failures."""
     noun: str | None
-    """The unit over which it is pooled, a key under `counted`; null for a share of answers."""
+    """What it is a mean of in total, a key under `counted`; null for a share of answers."""
 
 
 def score_tables(summary: Summary) -> Iterator[tuple[str, list[Headline]]]:

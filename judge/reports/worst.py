@@ -24,7 +24,7 @@ from judge.records import (
 from judge.records.result import QuadrantWord
 from judge.scores.answer import support_of
 
-FindingName = Literal["invented", "contradicted", "partial", "citations"]
+FindingName = Literal["contradicted", "unsupported", "partial", "citations"]
 """Problems of claims and of citations."""
 
 BAD_CITATIONS: Final = (CitationStatus.DANGLING, CitationStatus.UNSUPPORTED)
@@ -47,7 +47,7 @@ _DOUBTFUL: Final = 3
 """The number of undecided sentences that are shown."""
 _FINDINGS: Final[dict[Support, FindingName]] = {
     Support.CONTRADICTED: "contradicted",
-    Support.NONE: "invented",
+    Support.NONE: "unsupported",
     Support.PARTIAL: "partial",
 }
 
@@ -222,13 +222,14 @@ class Failures:
         """Add one answer."""
         for failure in failures(result):
             self.first.setdefault(failure.reason, Example(result.qid, failure))
-        undecided = [each for each in entries(result) if _is_undecided(each.sentence.outcome)]
+        undecided = [each for each in entries(result) if is_undecided(each.sentence.outcome)]
         self.undecided_answers += bool(undecided)
         self.doubtful = sorted([*self.doubtful, *undecided], key=lambda each: each.score)
         del self.doubtful[_DOUBTFUL:]
 
 
-def _is_undecided(outcome: Outcome) -> bool:
+def is_undecided(outcome: Outcome) -> bool:
+    """Return whether similarity left the sentence undecided."""
     return isinstance(outcome, Unscored) and outcome.reason is UnscoredReason.UNDECIDED
 
 
@@ -278,7 +279,7 @@ class Filter(NamedTuple):
                     each.index
                     for each in result.sentences
                     if self.support == support_of(each)
-                    or (self.support == "undecided" and _is_undecided(each.outcome))
+                    or (self.support == "undecided" and is_undecided(each.outcome))
                 }
             )
         if self.flag is not None:

@@ -39,7 +39,7 @@ from judge.records import (
 from judge.records.result import ANSWER
 from judge.reports.gate import describe
 from judge.reports.totals import IN_PART, reading
-from judge.reports.worst import BAD_CITATIONS, Entry, Filter, Worst, entries
+from judge.reports.worst import BAD_CITATIONS, Entry, Filter, Worst, entries, is_undecided
 from judge.scores.answer import by_similarity
 from judge.scores.correctness import by_evidence, look_up, row_of
 from judge.signature import Signature
@@ -106,16 +106,6 @@ def _label(look: Look) -> str:
 def _quoted(text: str, page: Page) -> str:
     # Chinese encodings other than GB 18030 lack these quotation marks.
     return f"«{text}»" if page.speaks_utf else f'"{text}"'
-
-
-def threshold(signature: str) -> str | None:
-    """Return the lowest probability that counts as `full`, if the signature states one.
-
-    >>> threshold("similarity:lexical|t:0.8716"), threshold("llm:m@h|t:0")
-    ('0.872', None)
-    """
-    lowest = Signature.parse(signature).threshold
-    return None if lowest is None else f"{lowest:.3f}"
 
 
 def failure_line(failure: Unscored) -> str:
@@ -378,8 +368,6 @@ def _heading(index: int, outcome: Outcome, page: Page) -> Text:
     if isinstance(outcome, Verdict):
         if outcome.score is not None:
             line.append(f", {say('probability', score=number(outcome.score))}")
-            if (lowest := threshold(outcome.signature)) and outcome.support is Support.NONE:
-                line.append(f"; {say('full_from', least=lowest)}")
         if outcome.fallback_from is not None:
             failure = failure_line(outcome.fallback_from)
             line.append(f", {say('instead', source=outcome.source, failure=failure)}", "cyan")
@@ -520,7 +508,7 @@ def print_entry(entry: Entry, page: Page, below: Iterable[Text], indent: int = 0
     outcome = entry.sentence.outcome
     look = look_of(outcome)
     label = _label(look)
-    if isinstance(outcome, Unscored) and outcome.score is not None:  # undecided
+    if isinstance(outcome, Unscored) and is_undecided(outcome):
         label = f"{Messages.of('looks', 'unscored')(outcome.reason.value)} {number(outcome.score)}"
     line = Text(f"{mark(look, page)} {label}", style=look.style)
     if isinstance(outcome, Verdict):
@@ -547,7 +535,9 @@ def reasons(entry: Entry, page: Page) -> Iterator[Text]:
     """Yield lines for the failure, the judge's reason, and the quote of a sentence."""
     outcome = entry.sentence.outcome
     if failure := failure_of(outcome):
-        yield Text(clip(failure_line(failure), _MAX_DETAIL), style="cyan")
+        undecided = is_undecided(outcome)
+        line = flat(failure.detail) if undecided else failure_line(failure)
+        yield Text(clip(line, _MAX_DETAIL), style="dim" if undecided else "cyan")
     if not isinstance(outcome, Verdict):
         return
     if outcome.reason:

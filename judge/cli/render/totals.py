@@ -44,7 +44,6 @@ from judge.reports.worst import (
     Findings,
     Worst,
 )
-from judge.signature import Signature
 from judge.text.visible import clip, flat, plural
 
 _Part = TypeVar("_Part", bound=str)
@@ -184,28 +183,42 @@ class _Totals:
         page.say(say(title, claims=claims, answers=answers), style="bold")
         if not summary.judged:
             page.say(say("nothing_judged"), 2)
-        for name, found in self._findings.items():
-            if name == "citations":
-                is_shown = any(summary.citations.values())
-            else:
-                is_shown = bool(found.count if name == "partial" else summary.judged)
-            if not is_shown:
-                continue
-            text = self._found(name, found) if found.count else Text(say("none"), style="dim")
-            page.fields([(say(name), text)], self._width, style="bold")
-            if self._wanted.worst == 0 or (example := found.example) is None:
-                continue
-            lines = reasons(example, page)
-            if name == "citations":
-                dangling = citations(example, [CitationStatus.DANGLING])
-                lines = islice(chain(dangling, citations(example, BAD_CITATIONS)), 1)
-            print_entry(example, page, lines, indent=4)
-        if undecided:
-            answers = _counted("answer", self._failed.undecided_answers)
-            text = say("open", count=_counted("claim", undecided), answers=answers)
-            page.fields([(say("undecided"), text)], self._width, style="bold")
-            for each in self._failed.doubtful if self._wanted.worst != 0 else ():
-                print_entry(each, page, reasons(each, page), indent=4)
+        self._print_finding("contradicted")
+        self._print_finding("unsupported")
+        self._print_finding("partial")
+        self._print_undecided(undecided)
+        self._print_finding("citations")
+
+    def _print_finding(self, name: FindingName) -> None:
+        """Print how often one thing is wrong, with an example."""
+        page, found, summary = self._page, self._findings[name], self._summary
+        if name == "citations":
+            is_shown = any(summary.citations.values())
+        else:
+            is_shown = bool(found.count if name == "partial" else summary.judged)
+        if not is_shown:
+            return
+        none = Text(self._finding("none"), style="dim")
+        text = self._found(name, found) if found.count else none
+        page.fields([(self._finding(name), text)], self._width, style="bold")
+        if self._wanted.worst == 0 or (example := found.example) is None:
+            return
+        lines = reasons(example, page)
+        if name == "citations":
+            dangling = citations(example, [CitationStatus.DANGLING])
+            lines = islice(chain(dangling, citations(example, BAD_CITATIONS)), 1)
+        print_entry(example, page, lines, indent=4)
+
+    def _print_undecided(self, count: int) -> None:
+        """Print the number of undecided claims, what to do, and the most doubtful ones."""
+        if not count:
+            return
+        page, say = self._page, self._finding
+        answers = _counted("answer", self._failed.undecided_answers)
+        text = say("open", count=_counted("claim", count), answers=answers)
+        page.fields([(say("undecided"), text)], self._width, style="bold")
+        for each in self._failed.doubtful if self._wanted.worst != 0 else ():
+            print_entry(each, page, reasons(each, page), indent=4)
 
     def _found(self, name: FindingName, found: Finding) -> str:
         say, answers = self._finding, _counted("answer", found.answers)
@@ -247,12 +260,7 @@ class _Totals:
         say, page = Messages.of("totals", "worst"), self._page
         flagged = any(item.flags for item in worst)
         page.blank()
-        title = Text(say(_LISTS[self._offline, flagged]), "bold")
-        made = map(Signature.parse, self._summary.signatures)
-        thresholds = (each.threshold for each in made if each.source == "similarity")
-        if limits := sorted({number(least) for least in thresholds if least is not None}):
-            title.append(say("full_from", least=", ".join(limits)), "not bold dim")
-        page.say(title)
+        page.say(say(_LISTS[self._offline, flagged]), style="bold")
         for item in worst:
             print_entry(item, page, grounds(item, page))
 
@@ -307,22 +315,22 @@ class _Totals:
     def _print_table(self, title: str) -> None:
         """Print a row for each score, and one for its bounds if there are failures."""
         named, heads = Messages.of("totals", "score"), Messages.of("totals", "column")
-        columns = map(heads, ("mean", "interval", "pooled", "answers", "of"))
+        columns = map(heads, ("mean", "interval", "answers", "in_total"))
         table = figures("", *columns, title=Messages.of("totals", "title")(title))
-        table.columns[2].justify = "left"
+        table.columns[2].justify = table.columns[4].justify = "left"
         for label, score, bounds, noun in self._tables[title]:
             if score is None:
-                table.add_row(named(label), number(None), "", "", "0")
+                table.add_row(named(label), number(None), "", "0")
             else:
                 interval = between(score.interval.low, score.interval.high)
                 items = _counted(noun, score.items) if noun else ""
-                pooled = number(score.micro) if noun else ""
-                answers = str(score.answers)
-                table.add_row(named(label), number(score.macro), interval, pooled, answers, items)
+                total = heads("of_total", value=number(score.micro), items=items) if noun else ""
+                answers = f"{score.answers:,}"
+                table.add_row(named(label), number(score.macro), interval, answers, total)
             if bounds is not None:
                 limits = between(bounds.low, bounds.high)
                 open_by = "unknown" if title == "support" else self._open_by
-                table.add_row(named(open_by), "", limits, "", str(bounds.answers))
+                table.add_row(named(open_by), "", limits, f"{bounds.answers:,}")
         self._page.table(table)
 
     def _print_decided(self) -> None:
@@ -331,9 +339,9 @@ class _Totals:
         score, limits = summary.faithfulness, summary.faithfulness_bounds
         if not summary.unscored.get(UnscoredReason.UNDECIDED) or score is None or limits is None:
             return
-        decided = f"{100 * summary.judged / summary.claims:.0f}"
+        share = f"{100 * summary.judged / summary.claims:.0f}"
         low, high = number(limits.low), number(limits.high)
-        shown = {"mean": number(score.macro), "decided": decided, "low": low, "high": high}
+        shown = {"mean": number(score.macro), "share": share, "low": low, "high": high}
         self._page.say(self._finding("decided", **shown), hang=2)
 
     def _named(self, counts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -196,7 +196,6 @@
     const { label, score, source, flags = [], cites = [], evidence = [] } = sentence;
     const head = [sentence.kind ? say(`kind.${sentence.kind}`) : say(`label.${label}`)];
     if (score != null) head.push(say("script.probability", { value: percent(score) }));
-    if (sentence.least && label === "none") head.push(say("script.full_from", { value: percent(sentence.least) }));
     if (source && !sentence.instead) head.push(say(`script.source_${source}`));
     const shut = make("button", { type: "button" }, say("script.close"));
     shut.addEventListener("click", () => { const span = state.chosen; close(); span?.focus(); });
