@@ -12,16 +12,15 @@ from judge.cli.render.answers import gate_line
 from judge.cli.render.comparison import print_differences
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, RunError
-from judge.inputs.runs import RECORD, Run, finished_run, made_from, read_run
+from judge.inputs.runs import Run, finished_run, made_from
 from judge.inputs.tables import check_output, write_whole
 from judge.messages import Messages
-from judge.pages.compare import comparison
+from judge.pages.compare import MOST_ANSWERS, comparison, report_beside
 from judge.records import Summary
 from judge.reports.compare import compare_runs
 from judge.reports.gate import GATED, UNTRUSTED, gates_code, parse_loss
 
 _LISTED: Final = 5
-_ON_PAGE: Final = 300
 
 
 app = typer.Typer(add_completion=False)
@@ -42,8 +41,10 @@ def compare(
         metavar="KEY",
         help="Also by the values of this key of the samples, such as judge perturb's variant.",
     ),
-    trend: Path | None = typer.Option(
-        None, metavar="FOLDER", help="All finished runs in a folder, in the order of their start."
+    trend: bool = typer.Option(
+        False,
+        "--trend",
+        help="Take the runs in the order of their start; leave out unfinished ones.",
     ),
     scores: str | None = typer.Option(
         None,
@@ -85,10 +86,12 @@ def compare(
     Example: judge compare runs/before runs/after --by language --fail-if-worse faithfulness=0.02
 
     Example: judge compare runs/perturbed-before runs/perturbed-after --by variant
+
+    Example: judge compare runs/* --trend -o trend.html
     """
     losses = [parse_loss(text) for text in fail_if_worse or ()]
     names = several("--scores", scores, tuple(GATED))
-    found, left_out = _find_runs(runs or [], trend)
+    found, left_out = _find_runs(runs or [], trend=trend)
     sources = [path for run, _ in found for path in made_from(run.folder)]
     if page_file is not None:
         check_output(page_file, sources, force=True)
@@ -96,15 +99,18 @@ def compare(
         check_file("--markdown", markdown, sources=[*sources, *filter(None, [page_file])])
     report = compare_runs(
         found,
+        names=[str(run.folder) for run, _ in found],
         by=by,
         scores=names,
         losses=losses,
         across=across_signatures,
         detect=detect,
-        worst=(_ON_PAGE if page_file else _LISTED) if worst is None else worst,
+        worst=(MOST_ANSWERS if page_file else _LISTED) if worst is None else worst,
     ).model_copy(update={"left_out": left_out})
     if page_file is not None:
-        write_whole(page_file, comparison(report))
+        folders = [run.folder for run, _ in found]
+        reports = [report_beside(folder, page_file) for folder in folders]
+        write_whole(page_file, comparison(report, folders, reports))
     most = _LISTED if worst is None else worst
     if as_json:
         say_json(report.model_dump_json())
@@ -122,33 +128,23 @@ def compare(
 
 
 def _find_runs(
-    folders: Sequence[Path], trend: Path | None
+    folders: Sequence[Path], *, trend: bool
 ) -> tuple[list[tuple[Run, Summary]], dict[str, str]]:
-    """Return the runs in their order, and why other folders of a trend are left out."""
+    """Return the runs, a trend's in the order of their start, and why others are left out."""
     left_out: dict[str, str] = {}
-    if trend is None:
-        runs = [finished_run(folder) for folder in folders]
-        if len(runs) < 2:  # noqa: PLR2004
-            raise ConfigError("name two runs or more, or --trend FOLDER; see judge compare --help")
-        return runs, left_out
-    if folders:
-        raise ConfigError(f"{folders[0]} and --trend: name runs, or the folder they are in")
-    try:
-        names = sorted(each for each in trend.iterdir() if (each / RECORD).exists())
-    except OSError as error:
-        raise ConfigError(f"--trend {trend}: {error.strerror}; name a folder of runs") from None
     runs = []
-    for name in names:
+    for folder in folders:
         try:
-            run = read_run(name)
+            runs.append(finished_run(folder))
         except RunError as error:
-            left_out[str(name)] = str(error)
-            continue
-        if run.summary is None:
-            left_out[str(name)] = "is unfinished"
-        else:
-            runs.append((run, run.summary))
+            if not trend:
+                raise
+            if folder.is_dir():
+                left_out[str(folder)] = str(error).removeprefix(f"{folder}: ")
     if len(runs) < 2:  # noqa: PLR2004
-        count = f"holds {len(runs)} of the two finished runs that it takes"
-        raise ConfigError(f"--trend {trend}: {count}; name a folder of runs")
-    return sorted(runs, key=lambda found: found[0].record.started), left_out
+        raise ConfigError(
+            f"name two finished runs or more, as in judge compare runs/* --trend; found {len(runs)}"
+        )
+    if trend:
+        runs.sort(key=lambda found: found[0].record.started)
+    return runs, left_out

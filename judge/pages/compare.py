@@ -1,22 +1,26 @@
 """Runs side by side as one page: what differs, how surely, and each answer that changed."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
+from urllib.parse import quote
 
 from judge.inputs.runs import read_results, samples_of
 from judge.pages.html import pieces
-from judge.pages.words import Words
-from judge.records import SampleResult
+from judge.pages.words import ABSENT, Words
+from judge.records import Interval, SampleResult
 from judge.records.comparison import AnswerChange, Differences, RunComparison, ScoreDifference
 from judge.reports.compare import findings, score_name
 from judge.scores.answer import support_of
 from judge.text.visible import clip
 
+MOST_ANSWERS: Final = 300
+"""The number of changed answers on a page."""
 _TEXT_CHARACTERS: Final = 4_000
 _MAX_SENTENCES: Final = 100
 _MAX_SLICES: Final = 60
-_COURSE_WIDTH, _COURSE_HEIGHT = 120, 24
 
 
 class ShownSentence(NamedTuple):
@@ -43,6 +47,19 @@ class Pair(NamedTuple):
     """The number of further sentences, before and after."""
 
 
+class Point(NamedTuple):
+    """The score of a run in the chart of a trend."""
+
+    run: str
+    started: str
+    place: float
+    """The place of the run along the chart, from 0 to 1."""
+    value: float
+    interval: Interval
+    report: str
+    """The address of the run's report; empty if there is none."""
+
+
 class Row(NamedTuple):
     """A score, or a slice, in a table."""
 
@@ -52,14 +69,21 @@ class Row(NamedTuple):
     """Whether the difference is for the better."""
 
 
-def comparison(report: RunComparison) -> Iterator[str]:
+def comparison(
+    report: RunComparison, folders: Sequence[Path], reports: Sequence[str]
+) -> Iterator[str]:
     """Yield the page piece by piece: all runs, and the last of them beside the first.
+
+    Args:
+        report: the comparison.
+        folders: the folder of each run.
+        reports: the address of each run's report; empty for a run without one.
 
     Raises:
         RunError: a run is damaged.
     """
     last = report.differences[-1]
-    shown, gone = _pairs(report, last)
+    shown, gone = _pairs((folders[0], folders[-1]), last)
     headline, side = next(iter(report.sides.items()))
     words = Words("compare")
 
@@ -89,7 +113,8 @@ def comparison(report: RunComparison) -> Iterator[str]:
         ],
         same=names(n for n, s in last.scores.items() if s and not s.better + s.worse),
         missing=names(name for name, found in last.scores.items() if found is None),
-        course=_course,
+        points=partial(_points, report, reports),
+        reports=reports,
         pairs=shown,
         gone=gone,
         found=frozenset(findings(last.scores)),
@@ -106,22 +131,32 @@ def _verdict(last: Differences, headline: str) -> str:
     return "better" if found.better > found.worse else "worse"
 
 
-def _course(values: Sequence[float | None]) -> tuple[str, list[tuple[float, float]]]:
-    """Return a line through scores from 0 to 1, and its points."""
-    step = _COURSE_WIDTH / max(1, len(values) - 1)
-    points = [
-        (round(place * step, 1), round(_COURSE_HEIGHT * (1 - value), 1))
-        for place, value in enumerate(values)
-        if value is not None
+def report_beside(run: Path, page: Path) -> str:
+    """Return the address, from a page, of the report that lies in or beside a run's folder.
+
+    The report of `runs/today` is `runs/today/report.html` or `runs/today.html`. The address is
+    empty if there is neither.
+    """
+    for file in (run / "report.html", run.with_name(f"{run.name}.html")):
+        if file.is_file() and file.resolve() != page.resolve():
+            return quote(Path(os.path.relpath(file, page.parent)).as_posix())
+    return ""
+
+
+def _points(report: RunComparison, reports: Sequence[str], score: str) -> list[Point]:
+    """Return a score in all runs that have it, in their order."""
+    last = len(report.runs) - 1
+    return [
+        Point(run.name, (run.started or ABSENT)[:10], place / last, value, interval, address)
+        for place, (run, address) in enumerate(zip(report.runs, reports, strict=True))
+        if (value := run.mean[score]) is not None and (interval := run.interval[score]) is not None
     ]
-    return " ".join(f"{x},{y}" for x, y in points), points
 
 
-def _pairs(report: RunComparison, last: Differences) -> tuple[list[Pair], bool]:
+def _pairs(folders: tuple[Path, Path], last: Differences) -> tuple[list[Pair], bool]:
     """Return the listed answers from both runs, and whether samples are gone."""
     wanted = frozenset(change.qid for change in last.worst)
-    before, gone = _results(Path(report.runs[0].name), wanted)
-    after, also_gone = _results(Path(last.run), wanted)
+    (before, gone), (after, also_gone) = (_results(folder, wanted) for folder in folders)
     pairs = []
     for change in last.worst:
         (one, query), (two, query_after) = before[change.qid], after[change.qid]

@@ -132,6 +132,8 @@ class RunLine(Record):
     """Whether so much failed that its scores are not to be reported."""
     mean: dict[str, float | None]
     """Means over all its answers, by score."""
+    interval: dict[str, Interval | None] = Field(default_factory=dict)
+    """The 95 % intervals of these means."""
 
 
 class RunComparison(Document):

@@ -15,7 +15,7 @@ from judge.errors import ConfigError, InputError, RunError
 from judge.inputs.files import naming_input
 from judge.inputs.runs import Run, questions
 from judge.messages import Messages
-from judge.records import Interval, SampleResult, Summary, Support
+from judge.records import CorpusScore, Interval, SampleResult, Summary, Support
 from judge.records.comparison import (
     AnswerChange,
     Differences,
@@ -66,6 +66,7 @@ _Answers = dict[str, _Answer]
 def compare_runs(
     runs: Sequence[tuple[Run, Summary]],
     *,
+    names: Sequence[str],
     by: str | None,
     scores: Sequence[str],
     losses: Sequence[tuple[str, float]],
@@ -77,6 +78,7 @@ def compare_runs(
 
     Args:
         runs: two runs or more, with their totals.
+        names: the name of each run in the comparison.
         by: the key of the samples' metadata by which answers are grouped into slices.
         scores: the scores to compare, the headline first; by default all that were measured.
         losses: the gates: scores, and the largest loss of each that passes.
@@ -91,45 +93,45 @@ def compare_runs(
     summaries = [summary for _, summary in runs]
     apart = signatures_apart(summaries)
     if apart and not across:
-        others = (run for run, own in runs if signatures_apart((summaries[0], own)))
-        other = next(others, runs[-1][0])
+        pairs = zip(names, summaries, strict=True)
+        others = (name for name, own in pairs if signatures_apart((summaries[0], own)))
         raise RunError(
-            f"{runs[0][0].folder} and {other.folder} were not judged alike: {'; '.join(apart)}; "
+            f"{names[0]} and {next(others, names[-1])} were not judged alike: {'; '.join(apart)}; "
             "score with the same settings, or add --across-signatures"
         )
-    means = [measured(summary) for summary in summaries]
+    scored = [measured(summary) for summary in summaries]
     offline = all(summary.by_similarity for summary in summaries)
-    names = [*(scores or _measured(means, offline=offline)), *(name for name, _ in losses)]
-    sides = {name: GATED[name] for name in names}
+    compared = [*(scores or _measured(scored, offline=offline)), *(name for name, _ in losses)]
+    sides = {name: GATED[name] for name in compared}
     first = _read(runs[0][0], sides, by)
     # Runs of one input have the same questions.
     same_input = len({run.record.input.sha256 for run, _ in runs}) == 1
     asked = {} if same_input else questions(runs[0][0].folder)
     found = []
-    for run, _ in runs[1:]:
+    for name, (run, _) in zip(names[1:], runs[1:], strict=True):
         own = first if run.folder == runs[0][0].folder else _read(run, sides, by)
         asked_here = questions(run.folder) if asked else {}
         reworded = [q for q in asked if q in asked_here and asked[q] != asked_here[q]]
-        name = str(run.folder)
         found.append(_differences(name, own, first, sides, reworded, by, detect, worst))
     last = found[-1] = _with_sentences(found[-1], runs[-1][0].results, first)
     if by is not None and not any(each.slices.keys() - {WITHOUT} for each in found):
-        raise ConfigError(f"--by {by!r}: no answer of {runs[0][0].folder} has such metadata")
+        raise ConfigError(f"--by {by!r}: no answer of {names[0]} has such metadata")
     gates = []
-    for name, most in losses:
-        score = last.scores[name]
-        gates.append(hold_loss(name, most, score.interval if score else None, sides[name]))
+    for key, most in losses:
+        score = last.scores[key]
+        gates.append(hold_loss(key, most, score.interval if score else None, sides[key]))
     return RunComparison(
         runs=tuple(
             RunLine(
-                name=str(run.folder),
+                name=name,
                 started=run.record.started,
                 answers=summary.answers,
                 signatures=summary.signatures,
                 untrusted=bool(doubted(summary)),
-                mean={name: mean[name] for name in sides},
+                mean={key: each.macro if (each := own[key]) else None for key in sides},
+                interval={key: each.interval if (each := own[key]) else None for key in sides},
             )
-            for (run, summary), mean in zip(runs, means, strict=True)
+            for name, (run, summary), own in zip(names, runs, scored, strict=True)
         ),
         sides=sides,
         across=apart,
@@ -141,13 +143,13 @@ def compare_runs(
     )
 
 
-def _measured(means: Sequence[Mapping[str, float | None]], *, offline: bool) -> list[str]:
+def _measured(scored: Sequence[Mapping[str, CorpusScore | None]], *, offline: bool) -> list[str]:
     """Return the scores that any run has, without those that repeat another by similarity.
 
     TREC RAG's scores are compared only if they are named: with each additional score, p of all
     others says less.
     """
-    names = [name for name in means[0] if any(mean[name] is not None for mean in means)]
+    names = [name for name in scored[0] if any(each[name] is not None for each in scored)]
     repeated = [name for name in names if offline and name.endswith("_strict")]
     return [name for name in names if name not in SUPPORTING and name not in repeated]
 

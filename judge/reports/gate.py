@@ -284,10 +284,9 @@ def _limit(gate: Gate, interval: Interval) -> tuple[float, str]:
     return (interval.high, "upper limit") if most else (interval.low, "lower limit")
 
 
-def measured(summary: Summary) -> dict[str, float | None]:
-    """Return the mean over answers of every score in `GATED`; None if nothing was measured."""
-    scores = ((name, _scored(name, summary)[0]) for name in GATED)
-    return {name: score.macro if score else None for name, score in scores}
+def measured(summary: Summary) -> dict[str, CorpusScore | None]:
+    """Return every score in `GATED`; None where nothing was measured."""
+    return {name: _scored(name, summary)[0] for name in GATED}
 
 
 def _scored(name: str, summary: Summary) -> tuple[CorpusScore | None, CorpusBounds | None]:

@@ -20,11 +20,22 @@ from pydantic import Field
 from starlette.responses import FileResponse, HTMLResponse, StreamingResponse
 
 from judge import review
-from judge.inputs.runs import OWN, PAGE, PART, REJECTED, RESULTS, REVIEW, whole_lines
+from judge.inputs.runs import (
+    OWN,
+    PAGE,
+    PART,
+    REJECTED,
+    RESULTS,
+    REVIEW,
+    finished_run,
+    whole_lines,
+)
 from judge.pages.agreement import page as agreement_page
 from judge.pages.batches import page as batches_page
+from judge.pages.compare import MOST_ANSWERS, comparison
 from judge.pages.report import report as report_pieces
 from judge.records import Summary
+from judge.reports.compare import compare_runs
 from judge.review.draws import samples_of
 from judge.review.records import Agreement
 from judge.service.access import Authorized
@@ -268,6 +279,38 @@ def get_report(batch: FinishedBatch) -> Response:
     pieces = report_pieces(batch.folder)
     first = next(pieces)  # an error here can still become a status
     return StreamingResponse(chain([first], pieces), headers=PAGE_HEADERS, media_type="text/html")
+
+
+async def _first(
+    batches: AllBatches,
+    first: Annotated[
+        str, Query(description="The id of the earlier batch.", pattern=f"^{ID_PATTERN}$")
+    ],
+) -> Batch:
+    return await _finished(await _batch(batches, first))
+
+
+@router.get("/v1/batches/{id}/comparison", response_class=HTMLResponse, dependencies=[IN_LANGUAGE])
+def get_comparison(batch: FinishedBatch, first: Annotated[Batch, Depends(_first)]) -> Response:
+    """Return how a batch differs from the batch `first`, as a page.
+
+    The page is that of `judge compare --across-signatures`: it warns if the batches were judged in
+    different ways.
+    """
+    both = (first, batch)
+    report = compare_runs(
+        [finished_run(each.folder) for each in both],
+        names=[each.record.name or each.id for each in both],
+        by=None,
+        scores=(),
+        losses=(),
+        across=True,
+        detect=0.02,
+        worst=MOST_ANSWERS,
+    )
+    addresses = [f"../{each.id}/report" for each in both]
+    pieces = comparison(report, [each.folder for each in both], addresses)
+    return HTMLResponse("".join(pieces), headers=PAGE_HEADERS)
 
 
 @router.post("/v1/batches/{id}/labels", dependencies=[IN_LANGUAGE])

@@ -24,6 +24,15 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.fixture(scope="module", autouse=True)
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two batches, judged before there is a browser."""
+    place = tmp_path_factory.mktemp("pair")
+    judged(place, "a")
+    judged(place, "b")
+    return place
+
+
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     with Serving(tmp_path_factory.mktemp("data"), tokens=f"web:{KEY}") as serving:
@@ -124,3 +133,13 @@ def test_what_goes_wrong_stays_to_be_read_and_focus_stays_where_it_is(
         expect(row).not_to_contain_text(seen)
         expect(page.locator("#trouble")).to_contain_text("over 0.5 MB")
         page.close()
+
+
+def test_two_chosen_batches_lead_to_their_comparison(pair: Path, browser: Browser) -> None:
+    with Serving(pair) as serving, opened(browser, serving.url, width=DESK) as page:
+        page.get_by_label("Compare of a").check()
+        expect(page.locator("#chosen")).to_have_text("Choose two batches to compare them.")
+        page.get_by_label("Compare of b").check()
+        assert barriers(page) == []
+        page.get_by_role("link", name="Compare b with a").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("b compared with a")

@@ -38,7 +38,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for lang in ("en", "zh"):
         page = place / f"{lang}.html"
         assert judge("compare", *runs[:2], *words, "--lang", lang, "-o", page).code == 1
-    assert judge("compare", *runs, "-o", place / "three.html").code == 0
+    assert judge("report", runs[0], "-o", runs[0] / "report.html").code == 0
+    assert judge("report", runs[1], "-o", place / "b.html").code == 0
+    assert judge("compare", *runs, "--trend", "-o", place / "three.html").code == 0
     return {name: place / f"{name}.html" for name in ("en", "zh", "three")}
 
 
@@ -61,7 +63,17 @@ def test_the_page_shows_both_answers_and_is_usable(
             assert barriers(page) == [], (lang, theme)
 
 
-def test_three_runs_have_a_course(browser: Browser, pages: dict[str, Path]) -> None:
+def test_three_runs_have_a_trend_whose_points_link_to_reports(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
     with opened(browser, pages["three"].as_uri(), width=PHONE) as page:
-        assert page.locator("svg.course polyline").count() > 0
+        chart = page.get_by_role("group", name="looks supported")
+        assert (chart.locator("circle").count(), chart.locator("line.course").count()) == (3, 2)
+        # a and c are supported in all answers, b in 2 of the 9 that are decided; 120 pixels are 1.
+        heights = [float(each.get_attribute("cy") or 0) for each in chart.locator("circle").all()]
+        assert heights == [10, round(130 - 120 * 2 / 9, 1), 10]
+        links = [each.get_attribute("href") for each in chart.get_by_role("link").all()]
+        assert links == ["a/report.html", "b.html"]
         assert (overflow(page), barriers(page)) == (0, [])
+        chart.get_by_role("link").first.click()
+        assert page.locator("h1").inner_text() == "Report: a"

@@ -82,9 +82,14 @@ def test_a_batch_is_labelled_imported_and_shown(
     report = http.get("/v1/batches/a/report?lang=zh")
     assert (report.status_code, "zh-Hans" in report.text) == (200, True)
     assert http.get("/v1/batches/b/report").status_code == 404
+    compared = http.get("/v1/batches/a/comparison?first=a&lang=zh")
+    assert (compared.status_code, "zh-Hans" in compared.text) == (200, True)
+    assert str(serving.data) not in compared.text
+    for first, status in (("b", 404), ("", 422), ("..", 422)):
+        assert http.get(f"/v1/batches/a/comparison?first={first}").status_code == status
     http.put("/v1/batches/bad", content=b'{"qid": "no answer"}')
     serving.until("bad", "failed")
-    for path in ("report", "label", "label/rows"):
+    for path in ("report", "comparison?first=a", "label", "label/rows"):
         refused = http.get(f"/v1/batches/bad/{path}")
         assert (refused.status_code, refused.json()["detail"][:13]) == (409, "it is failed;"), path
     log = capfd.readouterr().err

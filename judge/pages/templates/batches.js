@@ -3,6 +3,7 @@
   const lang = document.documentElement.lang === "en" ? "en" : "zh";
   const waiting = new Set(["queued", "checking", "running"]);
   const rows = new Map();
+  const chosen = new Set();
   let batches = [];
   let most = 50;
 
@@ -45,13 +46,39 @@
     return found;
   }
 
+  function choice(batch) {
+    const box = made("input", "");
+    box.type = "checkbox";
+    box.checked = chosen.has(batch.id);
+    box.setAttribute("aria-label", legible(fill("of", { what: words.compare, name: batch.name || batch.id })));
+    box.addEventListener("change", () => {
+      if (box.checked) chosen.add(batch.id);
+      else chosen.delete(batch.id);
+      offer();
+    });
+    const found = made("label", "", box, ` ${words.compare}`);
+    found.className = "check";
+    return found;
+  }
+
+  // The link to the comparison of the two chosen batches, the later with the earlier.
+  function offer() {
+    const [later, earlier, ...others] = batches.filter(({ id }) => chosen.has(id));
+    $("chosen").replaceChildren();
+    if (!later) return;
+    if (!earlier || others.length) return say("chosen", words.choose);
+    const found = made("a", fill("compared", { later: later.name || later.id, earlier: earlier.name || earlier.id }));
+    found.href = `/v1/batches/${encodeURIComponent(later.id)}/comparison?first=${encodeURIComponent(earlier.id)}&lang=${lang}`;
+    $("chosen").append(found);
+  }
+
   function pages(batch) {
     const found = made("div", "");
     found.className = "row";
     if (batch.state === "finished") {
       found.append(link(batch, "report", "report", true), link(batch, "label", "label", true));
       if (batch.labelled) found.append(link(batch, "agreement", "agreement", false));
-      found.append(link(batch, "results", "results", false));
+      found.append(link(batch, "results", "results", false), choice(batch));
     } else if (waiting.has(batch.state)) {
       const stop = made("button", words.cancel);
       stop.type = "button";
