@@ -230,5 +230,7 @@ def test_what_cannot_be_compared(tmp_path: Path, runs: tuple[Path, Path]) -> Non
     (folder / "page.html").write_text("")
     found = report("--trend", *folder.iterdir())
     assert [Path(run["name"]).name for run in found["runs"]] == ["c", "a"]
-    assert {Path(name).name: why for name, why in found["left_out"].items()}["b"].startswith("is unfinished")
+    assert {Path(name).name: why for name, why in found["left_out"].items()}["b"].startswith(
+        "is unfinished"
+    )
     assert judge("compare", folder / "c", folder / "a", folder / "c").code == 0
