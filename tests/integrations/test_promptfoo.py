@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from judge import ConfigError, InputError
 from judge.integrations.promptfoo import get_assert
