@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from judge.errors import UsageError as UsageError
     from judge.errors import WorkerLost as WorkerLost
     from judge.evaluator import Evaluator as Evaluator
-    from judge.evaluator import evaluate as evaluate
     from judge.inputs.samples import read_samples as read_samples
+    from judge.jobs.results import Results as Results
+    from judge.jobs.results import evaluate as evaluate
     from judge.overlap import measure_overlap as measure_overlap
     from judge.pages.notebook import Run as Run
     from judge.pages.notebook import read_run as read_run
@@ -65,8 +66,9 @@ _MODULES = {
     "judge.config": "Config",
     "judge.errors": "ConfigError InputError JudgeError JudgeUnavailable JudgeUnhealthy"
     " PromptMismatch RunError UsageError WorkerLost",
-    "judge.evaluator": "Evaluator evaluate",
+    "judge.evaluator": "Evaluator",
     "judge.inputs.samples": "read_samples",
+    "judge.jobs.results": "Results evaluate",
     "judge.overlap": "measure_overlap",
     "judge.protocols": "Embedder Judge ReviewHook",
     "judge.records": "AnswerRelevance Chunk Citation CitationStatus Correctness CorrectnessStatus"

@@ -1,11 +1,9 @@
 """Scores many samples: the results come in input order, and a bounded number is in flight."""
 
 import asyncio
-import sys
-import warnings
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from concurrent.futures import Future, wait
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from functools import cache
 from math import inf
 from threading import Thread
@@ -17,7 +15,7 @@ from judge.compose import Judges, alone, compose, offline
 from judge.config import Config
 from judge.correctness import compare
 from judge.errors import ConfigError, WorkerLost
-from judge.inputs.samples import each, rows_of
+from judge.inputs.samples import each
 from judge.pipeline import evaluate_sample, sign
 from judge.pool import PlacedJudge, Workers, at_once, in_order
 from judge.protocols import Judge, ReviewHook
@@ -60,11 +58,12 @@ class Evaluator:
         judge: Judge | Judges | None = None,
         review_hook: ReviewHook | None = None,
     ) -> None:
-        self._config = config or Config()
-        self.workers = self._config.workers or 1
+        self.config = config or Config()
+        """The settings."""
+        self.workers = self.config.workers or 1
         """The number of processes that judge; 1 is this process alone. Only the offline judge is
         run in others."""
-        self._at_once = at_once(self._config)
+        self._at_once = at_once(self.config)
         self._hook = review_hook
         self._places = WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]()
         self._given: Judges | None = None
@@ -74,18 +73,18 @@ class Evaluator:
         if isinstance(judge, Judges):
             self._given = judge
         elif judge is not None:
-            if self._config.relevance:
+            if self.config.relevance:
                 raise ConfigError(
                     "relevance has a prompt of its own for a language model, which a judge of your "
                     "own cannot answer: leave out one of them"
                 )
-            self._given = Judges(judge, judge if self._config.correctness else None)
-        elif not (self._config.asks_server or self._config.loads_model):
-            self._given = alone(self._config, offline(self._config))
+            self._given = Judges(judge, judge if self.config.correctness else None)
+        elif not (self.config.asks_server or self.config.loads_model):
+            self._given = alone(self.config, offline(self.config))
         self._offline = judge is None and self._given is not None
-        self._connects = self._given is None and self._config.asks_server
+        self._connects = self._given is None and self.config.asks_server
         ours = judge is None or isinstance(judge, Judges)
-        self._seconds = self._config.deadline if ours and self._config.asks_server else inf
+        self._seconds = self.config.deadline if ours and self.config.asks_server else inf
         if self._given is not None:
             # Nothing has to be connected or loaded, so that errors can show at once.
             self._sign(self._given)
@@ -131,7 +130,7 @@ class Evaluator:
         return self._signatures
 
     def _sign(self, judges: Judges) -> None:
-        rules = self._config.rules
+        rules = self.config.rules
         second, third = (
             None if each is None else sign(each.signature, rules) for each in judges[1:3]
         )
@@ -170,15 +169,15 @@ class Evaluator:
         async with AsyncExitStack() as stack:
             workers, judges = None, self._given
             if self._offline and self.workers > 1 and opened is None:
-                settings = self._config.model_dump_json()
+                settings = self.config.model_dump_json()
                 made = Workers(self.workers, _offline_score, settings)
                 try:
                     workers = await stack.enter_async_context(made)
                 except WorkerLost:
-                    if self._config.workers is not None:
+                    if self.config.workers is not None:
                         raise
             if judges is None:
-                judges = await stack.enter_async_context(compose(self._config))
+                judges = await stack.enter_async_context(compose(self.config))
                 self._sign(judges)
             yield _Ready(loop, judges, workers)
 
@@ -204,14 +203,14 @@ class Evaluator:
             ready = await stack.enter_async_context(self._prepared())
             score = self._scorer(ready)
             if self._hook is not None:
-                calls = Calls(self._hook, self._config.seed, self._config.review_rate)
+                calls = Calls(self._hook, self.config.seed, self.config.review_rate)
                 score = (await stack.enter_async_context(calls)).after(score)
             results = in_order(
-                each(samples, self._config.map),
+                each(samples, self.config.map),
                 score,
                 ahead=_AHEAD * self._at_once,
                 # A result that is not handed on is lost with the process, unless it is cached.
-                piles_up=self._config.cache,
+                piles_up=self.config.cache,
             )
             async with aclosing(results):
                 async for result in results:
@@ -239,7 +238,7 @@ class Evaluator:
         def placed(judge: Judge) -> Judge:
             return PlacedJudge(judge, places, self._seconds, due)
 
-        return _score(ready.judges, self._config.rules, placed)
+        return _score(ready.judges, self.config.rules, placed)
 
 
 def _score(judges: Judges, rules: Rules, placed: Callable[[Judge], Judge] = lambda j: j) -> _Score:
@@ -264,43 +263,6 @@ def _offline_score(settings: str) -> Callable[[Sample], SampleResult]:
     config, runner = Config.model_validate_json(settings), asyncio.Runner()
     score = _score(alone(config, offline(config)), config.rules)
     return lambda sample: runner.run(score(sample))
-
-
-def evaluate(
-    samples: object,
-    config: Config | None = None,
-    *,
-    judge: Judge | None = None,
-    evaluator: Evaluator | None = None,
-    progress: bool | None = None,
-) -> list[SampleResult]:
-    """Score samples and return their results. Errors as `Evaluator.evaluate`.
-
-    This also works in a notebook, where an event loop is running.
-
-    Args:
-        samples: as `Evaluator.evaluate`.
-        config: as `Evaluator`.
-        judge: as `Evaluator`.
-        evaluator: used in the place of one made of `config` and `judge`.
-        progress: whether to show a tqdm bar; by default only in a notebook.
-    """
-    # Python 3.11 writes out what a loop returns, and drops the text: so it returns nothing.
-    results: list[SampleResult] = []
-    size = (
-        None
-        if isinstance(samples, AsyncIterable)
-        else rows_of(samples, config.map if config else None).size
-    )
-
-    async def collect() -> None:
-        async for result in (evaluator or Evaluator(config, judge=judge)).evaluate(samples):
-            results.append(result)
-            step()
-
-    with _progress_bar(size, shown=_in_notebook() if progress is None else progress) as step:
-        complete(collect())
-    return results
 
 
 def complete(work: Coroutine[None, None, object]) -> None:
@@ -345,22 +307,3 @@ def _run_beside(work: Coroutine[None, None, object]) -> None:
     finally:
         if thread.ident is not None:
             thread.join()
-
-
-@contextmanager
-def _progress_bar(total: int | None, *, shown: bool) -> Iterator[Callable[[], object]]:
-    """Show a bar, and yield the function that advances it. Without tqdm there is no bar."""
-    with suppress(ImportError), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # widgets that are not installed
-        if shown:
-            from tqdm.auto import tqdm  # noqa: PLC0415  slow to load
-
-            with tqdm(total=total, desc="judge", unit=" answers") as bar:
-                yield bar.update
-                return
-    yield lambda: None
-
-
-def _in_notebook() -> bool:
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")

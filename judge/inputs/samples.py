@@ -120,8 +120,9 @@ def read_samples(
     files = [path] if isinstance(path, InputFile) else input_files(path)
     many = len(files) > 1
     reader = Reader(frozenset(needs) | {"qid"} if many else needs, mapping, report)
-    seen = _Seen("on line")
+    seen, is_empty = _Seen("on line"), True
     for row in chain.from_iterable(_unwrapped(file, max_line, reader, report) for file in files):
+        is_empty = False
         try:
             if isinstance(row.fields, InputError):
                 raise row.fields
@@ -137,6 +138,9 @@ def read_samples(
             on_bad(Rejected(row.line, row.text, error))
         else:
             yield sample
+    # One of several files may be empty.
+    if is_empty and not isinstance(path, InputFile):
+        raise InputError(f"holds no sample; {FORMS}", path=str(path))
 
 
 def _unwrapped(
@@ -176,7 +180,7 @@ def check_samples(
     """Read a whole input once; return its counts and its hash. Arguments as in `read_samples`.
 
     Raises:
-        InputError: as in `read_samples`, or there is no sample in it.
+        InputError: as in `read_samples`, or all lines are bad.
     """
     rejected = 0
     first: InputError | None = None
@@ -193,9 +197,7 @@ def check_samples(
         path, on_bad=on_bad and count, max_line=max_line, mapping=mapping, report=_LOG.info
     )
     samples = sum(1 for _ in read)
-    if not samples:
-        if first is None:
-            raise InputError(f"holds no sample; {FORMS}", path=str(path))
+    if not samples and first is not None:
         what = "the only line is bad" if rejected == 1 else f"all {rejected} lines are bad"
         field = f", field {first.field!r}" if first.field else ""
         message = f"{what}; the first: line {first.line}{field}: {first.problem}"

@@ -52,7 +52,8 @@ def assert_faithful(
     """
     __tracebackhide__ = True
     from judge.config import load_config  # noqa: PLC0415
-    from judge.evaluator import Evaluator, evaluate  # noqa: PLC0415  heavy
+    from judge.evaluator import Evaluator  # noqa: PLC0415  heavy
+    from judge.jobs.results import evaluate  # noqa: PLC0415
     from judge.records import Chunk, Sample  # noqa: PLC0415
     from judge.reports.cases import case_of  # noqa: PLC0415
 

@@ -1,21 +1,21 @@
 """A run folder in Python, and what a notebook shows of an answer or of a run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from judge.errors import ConfigError, RunError
+from judge.errors import RunError
 from judge.inputs import runs
-from judge.messages import language_of, use_language
+from judge.messages import Lang, language_of, use_language
 from judge.pages.answers import scores_of
 from judge.pages.html import render
 from judge.pages.report import ReportWords
 from judge.records import Sample, SampleResult, Summary
-from judge.reports.rows import COLUMNS, Level, to_rows
+from judge.reports.rows import Level, to_frame
 from judge.reports.totals import score_tables
-from judge.reports.worst import entries
+from judge.reports.worst import Entry, Worst, entries
 from judge.scores.answer import by_similarity, support_of
 from judge.text.visible import clip
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _MAX_SENTENCES: Final = 200
 _QID_CHARACTERS: Final = 80
+_WORST: Final = 10
+"""The number of worst sentences that results show."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -67,14 +69,13 @@ class Run(runs.Run):
 
     def _repr_html_(self) -> str:
         """Return the scores as in the report, in the language of the first answer."""
-        texts = (each.text for result in islice(self, 1) for each in result.sentences)
         name = self.folder.resolve().name
-        with use_language(language_of("".join(texts))):
+        with use_language(_language(self)):
             if self.summary is not None:
                 return totals(self.summary, name)
             words = ReportWords()
             line = words("notebook.unfinished", done=len(self), all=self.record.input.samples)
-            return _run(words("title.page", run=name), None, line)
+            return _page(words("title.page", run=name), [line])
 
     def sample(self, qid: str) -> Sample | None:
         """Return the sample of an answer, or None where the input is gone or has changed.
@@ -85,19 +86,12 @@ class Run(runs.Run):
         return runs.samples_of(self.folder, [self[qid]]).get(qid)
 
     def to_pandas(self, level: Level = "sentences") -> "pd.DataFrame":
-        """Return the rows of `to_rows` as a DataFrame.
+        """Return a row for each sentence or answer, as a DataFrame; see `to_rows`.
 
         Raises:
             ConfigError: pandas is not installed, or there is no such level.
         """
-        try:
-            import pandas as pd  # noqa: PLC0415  no dependency of ours
-        except ImportError:
-            raise ConfigError("to_pandas: pandas is not installed: pip install pandas") from None
-        rows, columns = to_rows(self, level), COLUMNS[level]
-        # A column without any value has no type in pandas unless it is given one.
-        numbers = {name: "float64" for name, kind in columns.items() if kind is float}
-        return pd.DataFrame(rows, columns=list(columns)).astype(numbers)
+        return to_frame(self, level)
 
 
 read_run = Run.open
@@ -105,25 +99,33 @@ read_run = Run.open
 
 def answer(result: SampleResult) -> str:
     """Return HTML of an answer in its own language: its scores, and each sentence's grounds."""
-    shown = result.sentences[:_MAX_SENTENCES]
-    with use_language(language_of("".join(each.text for each in shown))):
+    with use_language(_language([result])):
         words = ReportWords()
         names = [flag.name.value for flag in result.flags if flag.sentence is None]
         flags = [f"{name}{words('script.colon')}{words.looks('flag', name)}" for name in names]
         lines = [" · ".join(_scores(result, words)), *flags]
-        return render(
-            "notebook.html",
-            words=words,
-            title=result.qid,
-            lines=lines if shown else [*lines, words("script.empty")],
-            summary=None,
-            sentences=[
-                (each, support_of(each.sentence) or "excluded")
-                for each in entries(result)[:_MAX_SENTENCES]
-            ],
-            more=len(result.sentences) - len(shown),
-            signature=result.signature,
-        )
+        listed = entries(result)
+        if not listed:
+            lines.append(words("script.empty"))
+        return _page(result.qid, lines, sentences=listed, signature=result.signature)
+
+
+def results(found: Sequence[SampleResult], summary: Summary) -> str:
+    """Return HTML of results in the language of the first: scores, then the worst sentences."""
+    worst = Worst(_WORST)
+    for result in found:
+        worst.add(result)
+    with use_language(_language(found)):
+        words = ReportWords()
+        listed = worst.sentences()
+        note = words("title.worst") if listed else words("worst.none")
+        return _page(words("title.scores"), summary=summary, sentences=listed, note=note)
+
+
+def _language(found: Iterable[SampleResult]) -> Lang:
+    """Return the language of the first answer."""
+    first = (sentence for result in islice(found, 1) for sentence in result.sentences)
+    return language_of("".join(each.text for each in islice(first, _MAX_SENTENCES)))
 
 
 def _scores(result: SampleResult, words: ReportWords) -> Iterator[str]:
@@ -142,10 +144,18 @@ def totals(summary: Summary, name: str | None = None) -> str:
     """Return HTML of a run's scores, under the name of the run if it has one."""
     words = ReportWords()
     title = words("title.scores") if name is None else words("title.page", run=name)
-    return _run(title, summary)
+    return _page(title, summary=summary)
 
 
-def _run(title: str, summary: Summary | None, *lines: str) -> str:
+def _page(
+    title: str,
+    lines: Sequence[str] = (),
+    *,
+    summary: Summary | None = None,
+    sentences: Sequence[Entry] = (),
+    note: str = "",
+    signature: str = "",
+) -> str:
     return render(
         "notebook.html",
         words=ReportWords(),
@@ -153,7 +163,10 @@ def _run(title: str, summary: Summary | None, *lines: str) -> str:
         lines=lines,
         summary=summary,
         tables=score_tables(summary) if summary else (),
-        sentences=(),
-        more=0,
-        signature="; ".join(summary.signatures) if summary else "",
+        note=note,
+        sentences=[
+            (each, support_of(each.sentence) or "excluded") for each in sentences[:_MAX_SENTENCES]
+        ],
+        more=max(0, len(sentences) - _MAX_SENTENCES),
+        signature="; ".join(summary.signatures) if summary else signature,
     )

@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from judge.errors import ConfigError
 from judge.records import (
@@ -14,6 +14,9 @@ from judge.records import (
     failure_of,
 )
 from judge.scores.answer import SUPPORTING
+
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
 
 Cell = str | int | float | bool | None
 Level = Literal["sentences", "answers"]
@@ -78,6 +81,22 @@ def to_rows(results: Iterable[SampleResult], level: Level = "sentences") -> list
     if level not in COLUMNS:
         raise ConfigError(f"level {level!r}: give one of {', '.join(COLUMNS)}")
     return [row for result in results for row in rows_of(result, level)]
+
+
+def to_frame(results: Iterable[SampleResult], level: Level = "sentences") -> "pd.DataFrame":
+    """Return the rows of `to_rows` as a DataFrame.
+
+    Raises:
+        ConfigError: pandas is not installed, or there is no such level.
+    """
+    try:
+        import pandas as pd  # noqa: PLC0415  no dependency of ours
+    except ImportError:
+        raise ConfigError("to_pandas: pandas is not installed: pip install pandas") from None
+    rows, columns = to_rows(results, level), COLUMNS[level]
+    # A column without any value has no type in pandas unless it is given one.
+    numbers = {name: "float64" for name, kind in columns.items() if kind is float}
+    return pd.DataFrame(rows, columns=list(columns)).astype(numbers)
 
 
 def rows_of(result: SampleResult, level: Level) -> Iterator[dict[str, Cell]]:

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from judge.evaluator import evaluate
+from judge.jobs.results import evaluate
 from judge.records import (
     SUPPORT_WEIGHT,
     Flag,

@@ -14,8 +14,8 @@ from pydantic import JsonValue
 
 from judge.config import Config
 from judge.errors import ConfigError
-from judge.evaluator import evaluate
 from judge.inputs.runs import read_summary
+from judge.jobs.results import evaluate
 from judge.records import SampleResult
 from tests.asked import Asked
 from tests.commands import judge, line, results, start, until, write

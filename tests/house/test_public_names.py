@@ -8,7 +8,7 @@ from judge import errors
 from tests.commands import line, write
 
 PUBLIC = """
-    Config Evaluator evaluate Run read_run read_samples summarize to_rows measure_overlap
+    Config Evaluator evaluate Results Run read_run read_samples summarize to_rows measure_overlap
     measure_retrieval measure_run RankRules recommend_measures exam review ConfigError InputError
     JudgeError JudgeUnavailable JudgeUnhealthy PromptMismatch RunError UsageError WorkerLost
     Embedder Judge

@@ -5,7 +5,18 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from judge import JudgeRequest, Judgment, Run, SampleResult, Summary, evaluate, summarize
+from judge import (
+    JudgeRequest,
+    Judgment,
+    Results,
+    Run,
+    SampleResult,
+    Summary,
+    evaluate,
+    summarize,
+)
+from judge.messages import Messages
+from judge.reports.totals import score_tables
 from tests.browser import PHONE, barriers, opened, overflow
 from tests.compared import outcome
 
@@ -36,7 +47,7 @@ def results() -> list[SampleResult]:
     return [*evaluate(ROWS), *evaluate(every, judge=Marking())]
 
 
-def page(folder: Path, *shown: SampleResult | Summary | Run) -> str:
+def page(folder: Path, *shown: SampleResult | Summary | Run | Results) -> str:
     """A page of a notebook's, on which other things stand, too; its address."""
     cells = "".join(f"<div>{each._repr_html_()}</div>" for each in shown)
     path = folder / "notebook.html"
@@ -73,6 +84,25 @@ def test_a_notebook_shows_answers_and_totals(
             # Nothing of it reaches what stands beside.
             plain = "getComputedStyle(document.getElementById('outer')).backgroundColor"
             assert seen.evaluate(plain) == "rgba(0, 0, 0, 0)"
+
+
+def test_results_show_the_terminals_table_and_the_worst_first(
+    browser: Browser, tmp_path: Path
+) -> None:
+    answer = "It is paid. " * 6 + f"It is {EVIL}."
+    made = evaluate({"qid": EVIL, "answer": answer, "contexts": [CHUNK]}, judge=Marking())
+    with opened(browser, page(tmp_path, made), width=PHONE) as seen:
+        assert barriers(seen) == []
+        assert overflow(seen) == 0
+        text = seen.locator(".judge").inner_text()
+        for title, rows in score_tables(made.summary):
+            assert Messages.of("totals", "title")(title) in text
+            labels = [Messages.of("totals", "score")(row.label).strip() for row in rows]
+            assert [label for label in labels if label not in text] == []
+        worst = seen.locator("details > summary")
+        names = [each.get_attribute("class") for each in worst.locator(".said").all()]
+        assert names[:3] == ["said contradicted", "said none", "said partial"]
+        assert all(EVIL in each for each in worst.all_inner_texts())
 
 
 def test_a_long_answer_is_cut_and_says_so() -> None:
