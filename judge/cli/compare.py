@@ -60,6 +60,11 @@ def compare(
         help="Exit 1 if the last run is worse than the first by more than X: if the lower limit of "
         "the loss's 95 % interval is above X; may be repeated.",
     ),
+    fail_if_mean_worse: list[str] | None = typer.Option(
+        None,
+        metavar="NAME=X",
+        help="Exit 1 if the mean loss from the first run to the last is above X; may be repeated.",
+    ),
     detect: float = typer.Option(
         0.02,
         metavar="X",
@@ -89,7 +94,8 @@ def compare(
 
     Example: judge compare runs/* --trend -o trend.html
     """
-    losses = [parse_loss(text) for text in fail_if_worse or ()]
+    losses = [parse_loss(text, of_mean=False) for text in fail_if_worse or ()]
+    losses += [parse_loss(text, of_mean=True) for text in fail_if_mean_worse or ()]
     names = several("--scores", scores, tuple(GATED))
     found, left_out = _find_runs(runs or [], trend=trend)
     sources = [path for run, _ in found for path in made_from(run.folder)]

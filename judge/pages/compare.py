@@ -12,7 +12,8 @@ from judge.pages.html import pieces
 from judge.pages.words import ABSENT, Words
 from judge.records import Interval, SampleResult
 from judge.records.comparison import AnswerChange, Differences, RunComparison, ScoreDifference
-from judge.reports.compare import findings, score_name
+from judge.reports.compare import findings, loss_lines, score_name
+from judge.reports.gate import describe
 from judge.scores.answer import support_of
 from judge.text.visible import clip
 
@@ -115,6 +116,8 @@ def comparison(
         missing=names(name for name, found in last.scores.items() if found is None),
         points=partial(_points, report, reports),
         reports=reports,
+        describe=describe,
+        losses=list(loss_lines(report)),
         pairs=shown,
         gone=gone,
         found=frozenset(findings(last.scores)),

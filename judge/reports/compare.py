@@ -27,7 +27,15 @@ from judge.records.comparison import (
     Side,
 )
 from judge.records.summary import FIELDS, OFFLINE
-from judge.reports.gate import GATED, doubted, hold_loss, measured
+from judge.reports.gate import (
+    GATED,
+    Loss,
+    LossGate,
+    doubted,
+    hold_loss,
+    measured,
+    passing_loss,
+)
 from judge.scores.answer import SUPPORTING, public_scores, support_of
 from judge.scores.differences import holm, paired, pairs_to_see, share_limits
 from judge.signature import Signature, parts_apart
@@ -69,7 +77,7 @@ def compare_runs(
     names: Sequence[str],
     by: str | None,
     scores: Sequence[str],
-    losses: Sequence[tuple[str, float]],
+    losses: Sequence[LossGate],
     across: bool,
     detect: float,
     worst: int,
@@ -81,7 +89,7 @@ def compare_runs(
         names: the name of each run in the comparison.
         by: the key of the samples' metadata by which answers are grouped into slices.
         scores: the scores to compare, the headline first; by default all that were measured.
-        losses: the gates: scores, and the largest loss of each that passes.
+        losses: the gates on the loss of the last run.
         across: whether runs may be judged in different ways.
         detect: the difference that `to_see` is about, above 0.
         worst: the number of changed answers to list.
@@ -101,7 +109,7 @@ def compare_runs(
         )
     scored = [measured(summary) for summary in summaries]
     offline = all(summary.by_similarity for summary in summaries)
-    compared = [*(scores or _measured(scored, offline=offline)), *(name for name, _ in losses)]
+    compared = [*(scores or _measured(scored, offline=offline)), *(gate.name for gate in losses)]
     sides = {name: GATED[name] for name in compared}
     first = _read(runs[0][0], sides, by)
     # Runs of one input have the same questions.
@@ -116,10 +124,7 @@ def compare_runs(
     last = found[-1] = _with_sentences(found[-1], runs[-1][0].results, first)
     if by is not None and not any(each.slices.keys() - {WITHOUT} for each in found):
         raise ConfigError(f"--by {by!r}: no answer of {names[0]} has such metadata")
-    gates = []
-    for key, most in losses:
-        score = last.scores[key]
-        gates.append(hold_loss(key, most, score.interval if score else None, sides[key]))
+    gates = [hold_loss(gate, _loss(last, gate.name, sides)) for gate in losses]
     return RunComparison(
         runs=tuple(
             RunLine(
@@ -188,6 +193,27 @@ def score_name(name: str, *, offline: bool) -> str:
         return own(name)
     key = OFFLINE.get(field, field) if offline else field
     return totals(key).strip() if key in totals else name
+
+
+def loss_lines(report: RunComparison) -> Iterator[str]:
+    """Yield each loss that has a gate, with both limits, and the loss that would still pass."""
+    say, last = Messages.of("compare", "say"), report.differences[-1]
+    for name in dict.fromkeys(gate.name for gate in report.gates):
+        loss, found = _loss(last, name, report.sides), last.scores[name]
+        if loss is None or found is None:
+            continue
+        values = {key: f"{value:+.3f}" for key, value in loss._asdict().items()}
+        shown = score_name(name, offline=report.offline)
+        yield say("loss", score=shown, count=found.pairs, **values)
+        for gate in report.gates:
+            passes = passing_loss(gate, loss)
+            if gate.name == name and passes is not None:
+                yield say("passes", name=name, bound=f"{gate.bound:g}", passes=f"{passes:.3f}")
+
+
+def _loss(last: Differences, name: str, sides: Mapping[str, Side]) -> Loss | None:
+    found = last.scores[name]
+    return Loss.of(found, sides[name]) if found else None
 
 
 def findings(scores: Mapping[str, ScoreDifference | None]) -> Iterator[str]:

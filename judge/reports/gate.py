@@ -16,7 +16,7 @@ from judge.records import (
     RelevanceTotals,
     Summary,
 )
-from judge.records.comparison import Side
+from judge.records.comparison import ScoreDifference, Side
 from judge.records.summary import FIELDS, OF_CORRECTNESS
 from judge.scores.answer import SUPPORTING
 from judge.signature import Signature
@@ -61,6 +61,8 @@ _RELEVANCE: Final = frozenset({"relevance_overall", "relevance"})
 _FALLBACK: Final = "_with_fallback"
 _SOME_ANSWERS: Final = re.compile(r"mean over (\d+) of (\d+) answers")
 _NOTHING: Final = "nothing to measure"
+_MEAN_LOSS: Final = "mean loss"
+_LOWER_LOSS: Final = "lower limit of the loss"
 _ROUNDING: Final = 1e-9
 """The sum of .6, .7 and .8 depends on their order; differences up to this do not count."""
 
@@ -104,9 +106,20 @@ def parse_gate(
     return Gate(name, bound, strict)
 
 
-def parse_loss(text: str) -> tuple[str, float]:
-    """Read `NAME=X` of `--fail-if-worse`; errors as in `parse_gate`."""
-    return _named_bound(text, f"--fail-if-worse {text!r}", GATED, "0.02")
+class LossGate(NamedTuple):
+    """The largest loss of a score from one run to a later one that passes."""
+
+    name: str
+    """The score."""
+    most: float
+    of_mean: bool = False
+    """Compare the mean loss, not the lower limit of its 95 % interval."""
+
+
+def parse_loss(text: str, *, of_mean: bool) -> LossGate:
+    """Read `NAME=X` of `--fail-if-worse` or `--fail-if-mean-worse`; errors as in `parse_gate`."""
+    option = "--fail-if-mean-worse" if of_mean else "--fail-if-worse"
+    return LossGate(*_named_bound(text, f"{option} {text!r}", GATED, "0.02"), of_mean)
 
 
 def _named_bound(text: str, option: str, names: Collection[str], example: str) -> tuple[str, float]:
@@ -254,22 +267,39 @@ def hold(gate: Gate, summary: Summary) -> GateResult:
     return _result(gate.name, gate.side, gate.bound, value, what)
 
 
-def hold_loss(name: str, most: float, interval: Interval | None, side: Side) -> GateResult:
-    """Compare the loss of a score from one run to a later one with a gate.
+class Loss(NamedTuple):
+    """The mean loss of a score from one run to a later one, and its 95 % interval."""
 
-    The gate fails if the lower limit of the loss's 95 % interval is above `most`; for a loss of
-    exactly `most`, that happens in one of forty comparisons.
+    mean: float
+    low: float
+    high: float
 
-    Args:
-        name: the score.
-        most: the largest loss that passes, from 0 to 1.
-        interval: the interval of the later score less the first; None if nothing was measured.
-        side: the side of the score: `least` if more is better.
+    @classmethod
+    def of(cls, found: ScoreDifference, side: Side) -> Self:
+        """Return the loss in a difference; `side` is `least` if more of the score is better."""
+        mean, low, high = found.difference, found.interval.low, found.interval.high
+        return cls(-mean, -high, -low) if side == "least" else cls(mean, low, high)
+
+
+def hold_loss(gate: LossGate, loss: Loss | None) -> GateResult:
+    """Compare a loss with a gate; None if nothing was measured.
+
+    The gate fails if the mean loss, or the lower limit of its 95 % interval, is above the bound.
+    The lower limit is above a true loss of just that size in one of forty comparisons.
     """
-    if interval is None:
-        return _result(name, "most", most, None, _NOTHING)
-    lower = -interval.high if side == "least" else interval.low
-    return _result(name, "most", most, lower, "lower limit of the loss")
+    if loss is None:
+        return _result(gate.name, "most", gate.most, None, _NOTHING)
+    value, what = (loss.mean, _MEAN_LOSS) if gate.of_mean else (loss.low, _LOWER_LOSS)
+    return _result(gate.name, "most", gate.most, value, what)
+
+
+def passing_loss(result: GateResult, loss: Loss) -> float | None:
+    """Return the largest mean loss that passes a gate on the lower limit; None for other gates.
+
+    It is the bound and the distance of the mean from its lower limit, which a set of as many
+    questions would have again.
+    """
+    return result.bound + loss.mean - loss.low if result.what == _LOWER_LOSS else None
 
 
 def _result(name: str, side: Side, bound: float, value: float | None, what: str) -> GateResult:

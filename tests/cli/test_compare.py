@@ -87,6 +87,25 @@ def test_gates_hold_the_lower_limit_of_the_loss(
     assert judge("compare", *runs, *words).code == code
 
 
+def test_a_gate_on_the_mean_loss_fails_what_its_lower_limit_would_pass(
+    runs: tuple[Path, Path],
+) -> None:
+    # The mean loss is .3125, its limits .3125 - .31102 and .3125 + .31102.
+    for bound, code in ((0.312, 1), (0.3125, 0)):
+        assert judge("compare", *runs, "--fail-if-mean-worse", f"faithfulness={bound}").code == code
+    words = ("--fail-if-worse", "faithfulness=0.3", "--fail-if-mean-worse", "faithfulness=0.3")
+    ran = judge("compare", *runs, *words)
+    said = " ".join(ran.out.split())
+    assert ran.code == 1
+    assert "gate faithfulness <= 0.3: 0.312 (mean loss), failed" in said
+    loss = "Mean loss of faithfulness: +0.312 (95 % interval +0.001 to +0.624) over 8 questions"
+    assert said.count(loss) == 1
+    # .3 + .31102
+    assert "a mean loss of up to 0.611 would pass the gate faithfulness <= 0.3" in said
+    assert judge("compare", *runs, "--fail-if-mean-worse", "correctness=0.1").code == 3
+    assert judge("compare", *runs[::-1], "--fail-if-mean-worse", "faithfulness=0").code == 0
+
+
 def test_no_gate_stops_what_became_no_worse(runs: tuple[Path, Path]) -> None:
     for pair in (runs[::-1], (runs[0], runs[0])):
         assert judge("compare", *pair, "--fail-if-worse", "faithfulness=0").code == 0

@@ -111,7 +111,7 @@ def test_a_misspelled_score_is_answered_with_the_nearest() -> None:
     with pytest.raises(ConfigError, match="unknown score 'faithfullness'; did you mean 'faithful"):
         parse_gate("faithfullness=0.9")
     with pytest.raises(ConfigError, match="unknown score 'coverge'; did you mean 'coverage'"):
-        parse_loss("coverge=0.1")
+        parse_loss("coverge=0.1", of_mean=False)
 
 
 def test_what_is_held_against_a_gate() -> None:

@@ -16,7 +16,7 @@ from judge.records.comparison import (
     SentenceChange,
     Side,
 )
-from judge.reports.compare import WITHOUT, findings, score_name, sparkline
+from judge.reports.compare import WITHOUT, findings, loss_lines, score_name, sparkline
 from judge.reports.gate import less_is_better
 from judge.retrieval.records import MeasureDifference, Mismatch, RunsReport
 from judge.text.visible import clip, flat, plural, short
@@ -181,6 +181,8 @@ class _Comparison:
             page.say(say("left_out", run=_run_name(name), why=why), hang=2)
         for gate in report.gates:
             page.say(gate_line(gate), hang=2)
+        for line in loss_lines(report):
+            page.say(line, hang=2)
         page.made_by(dict.fromkeys(made for run in report.runs for made in run.signatures))
 
     def _name(self, score: str) -> str:
