@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from judge.records import Chunk as Chunk
     from judge.records import Citation as Citation
     from judge.records import CitationStatus as CitationStatus
+    from judge.records import ContextScores as ContextScores
+    from judge.records import ContextStatus as ContextStatus
     from judge.records import Correctness as Correctness
     from judge.records import CorrectnessStatus as CorrectnessStatus
     from judge.records import Evidence as Evidence
@@ -71,10 +73,10 @@ _MODULES = {
     "judge.jobs.results": "Results evaluate",
     "judge.overlap": "measure_overlap",
     "judge.protocols": "Embedder Judge ReviewHook",
-    "judge.records": "AnswerRelevance Chunk Citation CitationStatus Correctness CorrectnessStatus"
-    " Evidence Excluded Flag FlagName JudgeRequest Judgment Outcome RelevanceStatus Rules Sample"
-    " SampleResult Sentence SentenceKind SentenceResult Status Summary Support Unscored"
-    " UnscoredReason Verdict",
+    "judge.records": "AnswerRelevance Chunk Citation CitationStatus ContextScores ContextStatus"
+    " Correctness CorrectnessStatus Evidence Excluded Flag FlagName JudgeRequest Judgment Outcome"
+    " RelevanceStatus Rules Sample SampleResult Sentence SentenceKind SentenceResult Status Summary"
+    " Support Unscored UnscoredReason Verdict",
     "judge.reports.rows": "to_rows",
     "judge.retrieval": "measure_retrieval measure_run",
     "judge.retrieval.records": "RankRules",

@@ -58,6 +58,8 @@ class Judges(NamedTuple):
     """Judges an answer by its reference, and the reference by the answer."""
     relevance: Judge | None = None
     """Judges whether an answer answers its question."""
+    context: Judge | None = None
+    """Judges the claims of a reference by the chunks."""
     trouble: Callable[[], str] = str
     """Returns what is wrong with the server now; empty where it answers."""
     repeat_judge: Callable[[int, int], Judge] | None = None
@@ -128,12 +130,16 @@ async def compose(
             yield first
             return
         second = alone(config, await _second(config, connection, stack))
-        correctness = first.correctness
-        if correctness is not None and second.correctness is not None:
-            correctness = FallbackJudge(correctness, second.correctness)
-        faithfulness = FallbackJudge(first.faithfulness, second.faithfulness)
         # Relevance has no fallback.
-        yield first._replace(faithfulness=faithfulness, correctness=correctness)
+        yield first._replace(
+            faithfulness=FallbackJudge(first.faithfulness, second.faithfulness),
+            correctness=_backed(first.correctness, second.correctness),
+            context=_backed(first.context, second.context),
+        )
+
+
+def _backed(first: Judge | None, second: Judge | None) -> Judge | None:
+    return FallbackJudge(first, second) if first and second else first
 
 
 def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge:
@@ -146,7 +152,11 @@ def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge
 def alone(config: Config, judge: Judge) -> Judges:
     """Return the judges of a run without a language model."""
     faithfulness = UndecidedJudge(judge) if isinstance(judge, SimilarityJudge) else judge
-    return Judges(faithfulness, ContainmentJudge(judge) if config.correctness else None)
+    return Judges(
+        faithfulness,
+        correctness=ContainmentJudge(judge) if config.correctness else None,
+        context=faithfulness if config.context else None,
+    )
 
 
 async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
@@ -236,6 +246,7 @@ async def _model_judges(
         RepeatedJudge(first, *others, unknown=unknown) if others else first,
         made.judge(CORRECTNESS_PROMPT) if config.correctness else None,
         made.judge(RELEVANCE_PROMPT, form=PARTS) if config.relevance else None,
+        first if config.context else None,
         (lambda: connection.trouble) if connection else str,
         partial(made._replace(store=None).judge, prompt),
     )

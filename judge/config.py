@@ -250,6 +250,12 @@ class Config(Record):
     """Also compare each answer with its gold_answer, with one more call in each direction."""
     relevance: bool = False
     """Also ask the language model whether each answer answers its query, with one more call."""
+    context: bool = False
+    """Also judge by the chunks what each gold_answer claims, with one more call: context recall and
+    context precision."""
+    triad: bool = False
+    """Measure faithfulness, answer relevance and context: the same as relevance and context
+    together."""
     faithful_from: float = Field(default=0.8, ge=0, le=1)
     """The lowest faithfulness of a faithful answer, in the table of cells."""
     correct_from: float = Field(default=0.8, ge=0, le=1)
@@ -325,6 +331,13 @@ class Config(Record):
         """Whether a model is loaded on this machine."""
         local = self.infers or self.local_embedding is not None
         return local and (self.fallback or not self.asks_model)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_triad(cls, data: Any) -> Any:  # noqa: ANN401  unchecked input
+        if isinstance(data, dict) and data.get("triad") is True:
+            return data | {"relevance": True, "context": True}
+        return data
 
     @field_validator("*", mode="before")
     @classmethod
@@ -441,10 +454,13 @@ class Config(Record):
                 "cache_ttl",
             )
         if self.relevance and not self.asks_model:
+            name, other = "relevance", "--no-relevance"
+            if self.triad:
+                name, other = "triad", "--context in the place of --triad"
             raise _Fault(
-                "relevance: only a language model can measure answer relevance: name one with "
-                "--model or JUDGE_MODEL, or say --no-relevance",
-                "relevance",
+                f"{name}: only a language model can measure answer relevance: name one with "
+                f"--model or JUDGE_MODEL, or say {other}",
+                name,
             )
         return self
 

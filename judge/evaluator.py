@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 from judge.backends.hook import Calls
 from judge.compose import Judges, alone, compose, offline
 from judge.config import Config
+from judge.context import judge_reference
 from judge.correctness import compare
 from judge.errors import ConfigError, WorkerLost
 from judge.inputs.samples import each
@@ -20,6 +21,7 @@ from judge.pipeline import evaluate_sample, sign
 from judge.pool import PlacedJudge, Workers, at_once, in_order
 from judge.protocols import Judge, ReviewHook
 from judge.records import Rules, Sample, SampleResult
+from judge.records.result import ADDED
 from judge.relevance import relate
 
 _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
@@ -46,8 +48,8 @@ class Evaluator:
     Args:
         config: the settings; the defaults where left out.
         judge: a judge of your own in the place of the one that the settings describe. With
-            `correctness` it also compares with the references. `relevance` needs `Judges` with a
-            judge for each.
+            `correctness` it also compares with the references, and with `context` it judges these
+            by the chunks. `relevance` needs `Judges` with a judge for each.
         review_hook: is given the share `config.review_rate` of the results, on another thread.
     """
 
@@ -67,7 +69,7 @@ class Evaluator:
         self._hook = review_hook
         self._places = WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]()
         self._given: Judges | None = None
-        self._signatures: tuple[str, str | None, str | None] | None = None
+        self._signatures: dict[str, str] | None = None
         self._entered = False
         self._open: tuple[_Ready, AsyncExitStack] | None = None
         if isinstance(judge, Judges):
@@ -78,7 +80,11 @@ class Evaluator:
                     "relevance has a prompt of its own for a language model, which a judge of your "
                     "own cannot answer: leave out one of them"
                 )
-            self._given = Judges(judge, judge if self.config.correctness else None)
+            self._given = Judges(
+                judge,
+                correctness=judge if self.config.correctness else None,
+                context=judge if self.config.context else None,
+            )
         elif not (self.config.asks_server or self.config.loads_model):
             self._given = alone(self.config, offline(self.config))
         self._offline = judge is None and self._given is not None
@@ -96,17 +102,12 @@ class Evaluator:
         Raises:
             ConfigError: the model that judges has not been probed or loaded yet.
         """
-        return self._known[0]
+        return self._known["faithfulness"]
 
     @property
-    def correctness_signature(self) -> str | None:
-        """How correctness is scored; None where it is not configured. Errors as `signature`."""
-        return self._known[1]
-
-    @property
-    def relevance_signature(self) -> str | None:
-        """How answer relevance is scored; None where it is not configured."""
-        return self._known[2]
+    def added_signatures(self) -> dict[str, str]:
+        """How the scores that settings add are made, by setting. Errors as `signature`."""
+        return {name: made for name, made in self._known.items() if name in ADDED}
 
     @property
     def trouble(self) -> str:
@@ -121,7 +122,7 @@ class Evaluator:
         return self._open[0].judges
 
     @property
-    def _known(self) -> tuple[str, str | None, str | None]:
+    def _known(self) -> dict[str, str]:
         if self._signatures is None:
             raise ConfigError(
                 "the signature is known once the model was probed or loaded; "
@@ -131,10 +132,10 @@ class Evaluator:
 
     def _sign(self, judges: Judges) -> None:
         rules = self.config.rules
-        second, third = (
-            None if each is None else sign(each.signature, rules) for each in judges[1:3]
-        )
-        self._signatures = sign(judges.faithfulness.signature, rules), second, third
+        made = {name: getattr(judges, name) for name in ("faithfulness", *ADDED)}
+        self._signatures = {
+            name: sign(each.signature, rules) for name, each in made.items() if each
+        }
 
     async def __aenter__(self) -> Self:
         """Open the connections, the cache and the worker processes.
@@ -245,12 +246,15 @@ def _score(judges: Judges, rules: Rules, placed: Callable[[Judge], Judge] = lamb
     first = placed(judges.faithfulness)
     second = judges.correctness and placed(judges.correctness)
     third = judges.relevance and placed(judges.relevance)
+    fourth = judges.context and placed(judges.context)
 
     async def score(sample: Sample) -> SampleResult:
         result = await evaluate_sample(sample, first, rules)
         if third is not None:
             result = await relate(sample, result, third, rules)
-        if second is None and not sample.has_gold:
+        if fourth is not None:
+            result = await judge_reference(sample, result, fourth, rules)
+        if second is None and fourth is None and not sample.has_gold:
             return result
         return await compare(sample, result, second, rules)
 

@@ -38,7 +38,8 @@ PANELS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Cache": ("cache", "cache_dir", "cache_url", "cache_ttl", "durable"),
     "Judging": (
-        *("repeat", "fallback", "require_quotes", "correctness", "relevance", "prior"),
+        *("triad", "relevance", "context", "correctness", "repeat", "fallback", "require_quotes"),
+        "prior",
         *("prose_citations", "citation_pattern", "gold_match", "faithful_from", "correct_from"),
     ),
     GATES: ("max_unscored",),

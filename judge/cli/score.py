@@ -195,7 +195,7 @@ def score(
         return
     file = None if source == PIPED or is_fifo(Path(source)) else Path(source)
     folder = Path(files.output or f"runs/{run_name(file.name) if file else 'stdin'}")
-    held.check(correctness=settings.correctness, relevance=settings.relevance)
+    held.check(settings)
     if held.bounds and not (gates.expect or {"judge", "model"} & settings.model_fields_set):
         typer.echo(
             f"judge: the gates check the scores of {_JUDGE_NAMES[settings.offline]}, because no "

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
@@ -77,19 +77,15 @@ class Page:
             self.say(Text.assemble((f"  {name}{padding}  ", style), text), hang=width + 4)
 
     def made_by(
-        self,
-        signatures: Iterable[str],
-        correctness: Iterable[str] = (),
-        relevance: Iterable[str] = (),
+        self, signatures: Iterable[str], added: Mapping[str, Iterable[str]] | None = None
     ) -> None:
-        """Print the signatures of the judges of faithfulness, correctness and relevance."""
+        """Print the signatures of the judges: of faithfulness, and of the scores of settings."""
         say = Messages.of("looks", "made")
         for signature in signatures:
             self.copied(say("by", signature=flat(signature)), "dim")
-        for signature in correctness:
-            self.copied(say("correctness_by", signature=flat(signature)), "dim")
-        for signature in relevance:
-            self.copied(say("relevance_by", signature=flat(signature)), "dim")
+        for setting, made in (added or {}).items():
+            for signature in made:
+                self.copied(say(f"{setting}_by", signature=flat(signature)), "dim")
 
 
 def open_console(*, stderr: bool = False) -> Console:

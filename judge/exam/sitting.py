@@ -18,14 +18,14 @@ from judge.exam.scores import count, grade
 from judge.judges.repeated import ReorderedJudge
 from judge.protocols import Judge
 from judge.records import SampleResult, UnscoredReason
+from judge.records.result import ADDED
 from judge.signature import Signature
 
 _EXAMINED: Final = {
     "cache": False,
     "fallback": False,
     "repeat": 1,
-    "correctness": False,
-    "relevance": False,
+    **dict.fromkeys(ADDED, False),
 }
 """The settings of an exam: no cache, no fallback and no majority, so that each answer counts by
 itself."""

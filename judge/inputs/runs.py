@@ -23,6 +23,7 @@ from judge.inputs.files import hash_of
 from judge.inputs.samples import draw_samples, read_samples
 from judge.inputs.tables import replacing, sync_folder, writing
 from judge.records import Record, Sample, SampleResult, Summary
+from judge.records.result import ADDED
 from judge.records.run import RunInput, RunRecord
 from judge.signature import Signature
 from judge.text.visible import clip, counted, plural
@@ -593,7 +594,7 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
     if sizes[0] != sizes[1] and any(whole for _, whole in sizes):
         samples = earlier.input.samples
         return f"limit ({samples} {plural(samples, 'answer')})"
-    for name in ("signature", "correctness", "answer_relevance"):
+    for name in ("signature", *ADDED.values()):
         made, wanted = getattr(earlier, name), getattr(record, name)
         # The model that a server picks is not the user's choice, and the results name it.
         first, second = (Signature.parse(each or "").requested() for each in (made, wanted))

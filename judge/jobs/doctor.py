@@ -26,6 +26,7 @@ from judge.records import (
     Verdict,
     failure_of,
 )
+from judge.records.result import ADDED
 from judge.text.fold import estimate_tokens
 
 State = Literal["passed", "failed", "skipped"]
@@ -212,7 +213,7 @@ async def _trial(config: Config) -> Finding:
 
     Similarity may leave such a sentence undecided.
     """
-    plain = {"cache": False, "workers": 1, "correctness": False, "relevance": False}
+    plain = {"cache": False, "workers": 1} | dict.fromkeys(ADDED, False)
     plain |= {"attempts": min(config.attempts, _ATTEMPTS)}
     unlimited = {"max_tokens": None, "max_cost": None}
     outcomes: list[Outcome] = []

@@ -22,6 +22,7 @@ from judge.inputs.runs import REJECTED, RunFolder, has_bytes, misplaced
 from judge.inputs.samples import Rejected, check_samples, draw_samples, read_samples
 from judge.pool import cores
 from judge.records import Sample, SampleResult, Summary, UnscoredReason
+from judge.records.result import ADDED
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
 from judge.scores.answer import is_barren, is_fresh
@@ -303,8 +304,7 @@ def run_record(evaluator: Evaluator, config: Config, made_from: RunInput) -> Run
     own = {"python": platform.python_version(), "judge": __version__}
     return RunRecord(
         signature=evaluator.signature,
-        correctness=evaluator.correctness_signature,
-        answer_relevance=evaluator.relevance_signature,
+        **{ADDED[setting]: made for setting, made in evaluator.added_signatures.items()},
         config=config.model_dump(mode="json"),
         versions=own | {name: release(name) for name in libraries},
         input=made_from,
@@ -314,8 +314,7 @@ def run_record(evaluator: Evaluator, config: Config, made_from: RunInput) -> Run
 
 def priced(summary: Summary, config: Config) -> Summary:
     """Return the summary with its cost, and whether a budget cut the run short."""
-    parts = (summary.correctness, summary.answer_relevance)
-    reasons = set(summary.unscored).union(*(each.unscored for each in parts if each))
+    reasons = set(summary.unscored).union(*(each.unscored for each in summary.added.values()))
     reasons.update(summary.repeats.failed if summary.repeats else ())
     cost = config.cost(summary.prompt_tokens, summary.reply_tokens)
     over = config.limited and UnscoredReason.BUDGET in reasons

@@ -162,12 +162,15 @@ def _stands_in(evidence: Evidence, chunk: Chunk) -> bool:
 def scores_of(result: SampleResult) -> dict[str, float | None]:
     """Return the scores that the page shows beside the name of an answer."""
     scores, found, related = result.scores, result.correctness, result.answer_relevance
+    context = result.context
     return {
         "faithfulness": scores.faithfulness,
         "coverage": scores.coverage,
         "validity": scores.citation_validity,
         "correctness": found.f1 if found else None,
         "relevance": related.score if related else None,
+        "context_recall": context.recall if context else None,
+        "context_precision": context.precision if context else None,
     }
 
 

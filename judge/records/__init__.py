@@ -11,6 +11,8 @@ from judge.records.exchange import Reply as Reply
 from judge.records.result import AnswerRelevance as AnswerRelevance
 from judge.records.result import ComparedClaims as ComparedClaims
 from judge.records.result import ComparedSentence as ComparedSentence
+from judge.records.result import ContextScores as ContextScores
+from judge.records.result import ContextStatus as ContextStatus
 from judge.records.result import Correctness as Correctness
 from judge.records.result import CorrectnessStatus as CorrectnessStatus
 from judge.records.result import PartsVerdict as PartsVerdict
@@ -50,6 +52,7 @@ from judge.records.sentence import Unscored as Unscored
 from judge.records.sentence import UnscoredReason as UnscoredReason
 from judge.records.sentence import Verdict as Verdict
 from judge.records.sentence import failure_of as failure_of
+from judge.records.summary import ContextTotals as ContextTotals
 from judge.records.summary import CorpusBounds as CorpusBounds
 from judge.records.summary import CorpusScore as CorpusScore
 from judge.records.summary import CorrectnessTotals as CorrectnessTotals

@@ -1,4 +1,4 @@
-"""The result of one answer: its scores, correctness, answer relevance, and quadrant."""
+"""The result of one answer: its scores, those that settings add, and its quadrant."""
 
 import operator
 from enum import StrEnum
@@ -154,6 +154,50 @@ class AnswerRelevance(Record):
         failed = tuple(outcome for outcome in parts if isinstance(outcome, Unscored))
         return failed if self.failure is None else (self.failure, *failed)
 
+
+class ContextStatus(StrEnum):
+    """The status of context scores; the first in this order that holds."""
+
+    NO_REFERENCE = "no_reference"
+    """The sample has no `gold_answer`, or a blank one."""
+    NO_CLAIMS = "no_claims"
+    """The reference asserts nothing; it may say that there is no answer."""
+    UNSCORED = "unscored"
+    """Claims, and not one verdict."""
+    SCORED = "scored"
+    """At least one verdict."""
+
+
+class ContextScores(Record):
+    """How well the chunks support the reference of one answer. Null: nothing was measured."""
+
+    status: ContextStatus
+    """The status of both scores."""
+    recall: float | None
+    """Mean weight of the reference's judged claims, the chunks being the evidence; 0 to 1."""
+    recall_bounds: tuple[float, float] | None
+    """The same with every unscored claim counted 0, then 1."""
+    precision: float | None
+    """Average precision of the ranked chunks. A chunk is relevant if the verdict on a claim of the
+    reference names it as supporting."""
+    precision_bounds: tuple[float, float] | None
+    """The least and the most that it can be, whichever chunks support the unscored claims."""
+    of_reference: ClaimCounts
+    """The claims of the reference."""
+    reference: tuple[SentenceResult, ...]
+    """Every sentence of the reference, with offsets into it; evidence is of the chunks."""
+    flags: tuple[Flag, ...] = ()
+    """Flags of the reference's claims, with indexes into the reference."""
+    signature: str
+    """How the numbers were made."""
+
+
+ADDED: Final = {
+    "correctness": "correctness",
+    "relevance": "answer_relevance",
+    "context": "context",
+}
+"""The settings that add scores to faithfulness, and the fields of results and totals for these."""
 
 Half = Literal["neither", "retrieval", "generation", "unknown"]
 QuadrantWord = Literal[
@@ -313,6 +357,8 @@ class SampleResult(Document):
     """The agreement with the reference; null where it was not asked for."""
     answer_relevance: AnswerRelevance | None = None
     """How far it answers the question; null where that was not asked for."""
+    context: ContextScores | None = None
+    """How well the chunks support the reference; null where that was not asked for."""
     cell: Quadrant | None = None
     """The quadrant in the table of retrieval and generation; null without gold evidence."""
     flags: tuple[Flag, ...] = ()
@@ -323,6 +369,12 @@ class SampleResult(Document):
     """How the numbers were made."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     """The sample's, untouched."""
+
+    @property
+    def added(self) -> dict[str, Correctness | AnswerRelevance | ContextScores]:
+        """The scores that were asked for beside faithfulness, by their settings in `ADDED`."""
+        found = {setting: getattr(self, field) for setting, field in ADDED.items()}
+        return {setting: scores for setting, scores in found.items() if scores is not None}
 
     def explain(self, sample: Sample | None = None, *, lang: Lang = "en") -> str:
         """Return the text that `judge show` prints of an answer.

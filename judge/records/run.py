@@ -55,11 +55,13 @@ class RunRecord(Document):
     """How a run was made, so that it can be identified, resumed and repeated."""
 
     signature: str
-    """How every number of the run is made, those of the next two aside."""
+    """How every number of the run is made, those of the next three aside."""
     correctness: str | None = None
     """How those of correctness are made; null where it was not asked for."""
     answer_relevance: str | None = None
     """How those of answer relevance are made; null where it was not asked for."""
+    context: str | None = None
+    """How those of context are made; null where they were not asked for."""
     config: dict[str, JsonValue]
     """All settings, without secrets."""
     versions: dict[str, str]

@@ -6,7 +6,14 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from judge.records.result import CorrectnessStatus, QuadrantTable, RelevanceStatus, Status
+from judge.records.result import (
+    ADDED,
+    ContextStatus,
+    CorrectnessStatus,
+    QuadrantTable,
+    RelevanceStatus,
+    Status,
+)
 from judge.records.sample import Document, Record
 from judge.records.sentence import CitationStatus, FlagName, SentenceKind, Support, UnscoredReason
 from judge.signature import Signature
@@ -27,6 +34,14 @@ OF_CORRECTNESS: Final = {
     "correctness_with_fallback": "f1_with_fallback",
 }
 """Scores of the comparison with references, and what they are called among its totals."""
+RELEVANCE: Final = ("relevance_overall", "relevance")
+CONTEXT: Final = ("context_recall", "context_precision")
+ADDED_BY: Final = {
+    **dict.fromkeys(OF_CORRECTNESS, "correctness"),
+    **dict.fromkeys(RELEVANCE, "relevance"),
+    **dict.fromkeys(CONTEXT, "context"),
+}
+"""For each score beside faithfulness, the setting that adds it."""
 FIELDS: Final = {**OF_CORRECTNESS, "abstention_rate": "abstentions"}
 """Scores whose field has another name than the score, for compatibility with older runs."""
 PUBLIC: Final = {field: name for name, field in FIELDS.items()}
@@ -36,6 +51,8 @@ OFFLINE: Final = {
     "hallucination_rate": "looks_hallucinated",
     "f1_overall": "looks_correct_overall",
     "f1": "looks_correct",
+    "context_recall": "looks_recalled",
+    "context_precision": "looks_precise",
 }
 """Names of scores that similarity made."""
 
@@ -181,6 +198,39 @@ class RelevanceTotals(Record):
     """True where that is over the limit and at least three answers are concerned."""
 
 
+class ContextTotals(Record):
+    """Context scores over a run. A null score was measured on nothing; it is never 0."""
+
+    signatures: dict[str, int]
+    """Answers by signature. More than one: the numbers are not comparable with each other."""
+    statuses: dict[ContextStatus, int]
+    """Answers by status, zeros included."""
+    context_recall: CorpusScore | None
+    """Mean weight of the references' claims, the chunks being the evidence; pooled over claims."""
+    context_recall_bounds: CorpusBounds | None
+    """The same with all failures counted 0, then 1."""
+    context_precision: CorpusScore | None
+    """Average precision of the ranked chunks; there is nothing to pool."""
+    context_precision_bounds: CorpusBounds | None
+    """The least and the most that it can be, whichever chunks support the unscored claims."""
+    supports: dict[Support, int]
+    """Verdicts of the run's own judge on the references' claims, by label."""
+    flags: dict[FlagName, int]
+    """Flags of the references' claims by name."""
+    claims: int
+    """Claims of the references."""
+    sources: dict[str, int]
+    """Verdicts by source, fallen back or not."""
+    unscored: dict[UnscoredReason, int]
+    """Claims without a verdict of the run's own judge, by reason."""
+    unscored_share: float | None
+    """The share of unscored claims among all of them."""
+    fallen_back: int
+    """The number of claims with a fallback verdict."""
+    untrusted: bool
+    """True where `unscored_share` is over the limit and at least three claims are concerned."""
+
+
 class RepeatTotals(Record):
     """The sentences that were asked again, those without a verdict left out."""
 
@@ -282,6 +332,8 @@ class Summary(Document):
     """How the answers agree with their references; null where that was not asked for."""
     answer_relevance: RelevanceTotals | None = None
     """How far the answers answer their questions; null where that was not asked for."""
+    context: ContextTotals | None = None
+    """How well the chunks support the references; null where that was not asked for."""
     repeats: RepeatTotals | None = None
     """What came of asking again (`repeat`); null where that was not asked for."""
     breakdown: QuadrantTable | None = None
@@ -310,6 +362,12 @@ class Summary(Document):
     """Whether a budget left claims unscored (`untrusted` ignores these) or unrepeated."""
     gates: tuple[GateResult, ...] = ()
     """The gates of the command that made the run, in its order."""
+
+    @property
+    def added(self) -> dict[str, CorrectnessTotals | RelevanceTotals | ContextTotals]:
+        """The totals that were asked for beside faithfulness, by their settings in `ADDED`."""
+        found = {setting: getattr(self, field) for setting, field in ADDED.items()}
+        return {setting: totals for setting, totals in found.items() if totals is not None}
 
     @property
     def by_similarity(self) -> bool:

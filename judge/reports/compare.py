@@ -26,6 +26,7 @@ from judge.records.comparison import (
     SentenceChange,
     Side,
 )
+from judge.records.result import ADDED
 from judge.records.summary import FIELDS, OFFLINE
 from judge.reports.gate import (
     GATED,
@@ -162,19 +163,16 @@ def _measured(scored: Sequence[Mapping[str, CorpusScore | None]], *, offline: bo
 def signatures_apart(summaries: Sequence[Summary]) -> tuple[str, ...]:
     """Return the parts in which runs were judged differently, such as `prior: 0.9, 0.8`.
 
-    A run without correctness or relevance does not differ in these parts. Whether an answer came
+    Only runs with correctness, for example, can differ in how it was made. Whether an answer came
     split depends on its sample, so runs that both have such answers do not differ in that.
     """
     made = [[Signature.parse(each) for each in summary.signatures] for summary in summaries]
     splits = {frozenset(each.part("split") for each in own) for own in made}
     left = ("split",) if len(splits) == 1 else ()
-    correctness = [s.correctness.signatures for s in summaries if s.correctness]
-    relevance = [s.answer_relevance.signatures for s in summaries if s.answer_relevance]
-    kinds = {
-        "": [str(each.without(*left)) for own in made for each in own],
-        "correctness ": [each for own in correctness for each in own],
-        "relevance ": [each for own in relevance for each in own],
-    }
+    kinds = {"": [str(each.without(*left)) for own in made for each in own]}
+    for setting in ADDED:
+        totals = [s.added[setting] for s in summaries if setting in s.added]
+        kinds[f"{setting} "] = [each for own in totals for each in own.signatures]
     return tuple(f"{kind}{part}" for kind, found in kinds.items() for part in parts_apart(found))
 
 

@@ -5,9 +5,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
+from judge.config import Config
 from judge.errors import ConfigError
 from judge.messages import Messages
 from judge.records import (
+    ContextTotals,
     CorpusBounds,
     CorpusScore,
     CorrectnessTotals,
@@ -17,7 +19,7 @@ from judge.records import (
     Summary,
 )
 from judge.records.comparison import ScoreDifference, Side
-from judge.records.summary import FIELDS, OF_CORRECTNESS
+from judge.records.summary import ADDED_BY, CONTEXT, FIELDS, RELEVANCE
 from judge.scores.answer import SUPPORTING
 from judge.signature import Signature
 from judge.text.visible import nearest
@@ -50,14 +52,12 @@ GATED: Final[Mapping[str, Side]] = {
     "correctness_precision": "least",
     "correctness_recall": "least",
     "correctness_with_fallback": "least",
-    "relevance_overall": "least",
-    "relevance": "least",
+    **dict.fromkeys((*RELEVANCE, *CONTEXT), "least"),
 }
 """The scores of a summary: `least` if more is better, `most` if less is."""
 
 _LESS_IS_BETTER: Final = frozenset({"waste"})
 """Rank measures, without `@k`, of which less is better."""
-_RELEVANCE: Final = frozenset({"relevance_overall", "relevance"})
 _FALLBACK: Final = "_with_fallback"
 _SOME_ANSWERS: Final = re.compile(r"mean over (\d+) of (\d+) answers")
 _NOTHING: Final = "nothing to measure"
@@ -191,13 +191,12 @@ class Gates(NamedTuple):
             )
         return cls(tuple(gates), judge)
 
-    def check(self, *, correctness: bool, relevance: bool = False) -> None:
-        """Raise ConfigError for a gate on a score that the run will not measure."""
+    def check(self, config: Config) -> None:
+        """Raise ConfigError for a gate on a score that a run with these settings does not have."""
         for gate in self.bounds:
-            if gate.name in _RELEVANCE and not relevance:
-                raise ConfigError(f"{gate}: answer relevance is not measured; add --relevance")
-            if gate.name in OF_CORRECTNESS and not correctness:
-                raise ConfigError(f"{gate}: correctness is not measured; add --correctness")
+            setting = ADDED_BY.get(gate.name)
+            if setting is not None and not getattr(config, setting):
+                raise ConfigError(f"{gate}: {gate.name} is not measured; add --{setting}")
 
     def expect(self, signature: str) -> None:
         """Raise ConfigError if this is not the signature of the expected judge."""
@@ -323,16 +322,16 @@ def _scored(name: str, summary: Summary) -> tuple[CorpusScore | None, CorpusBoun
     """Return a score by its name in `GATED`, and its bounds, if it has any."""
     if name in SUPPORTING:
         return summary.citation_support.get(name), summary.citation_support_bounds.get(name)
-    totals = summary.correctness if name in OF_CORRECTNESS else summary
-    whole = summary.answer_relevance if name in _RELEVANCE else totals
-    field = FIELDS.get(name, name)
-    return getattr(whole, field, None), getattr(whole, f"{field}_bounds", None)
+    setting, field = ADDED_BY.get(name), FIELDS.get(name, name)
+    totals = summary if setting is None else summary.added.get(setting)
+    return getattr(totals, field, None), getattr(totals, f"{field}_bounds", None)
 
 
-def doubted(summary: Summary) -> list[Summary | CorrectnessTotals | RelevanceTotals]:
+def doubted(
+    summary: Summary,
+) -> list[Summary | CorrectnessTotals | RelevanceTotals | ContextTotals]:
     """Return the totals with so many failures that they should not be reported."""
-    every = (summary, summary.correctness, summary.answer_relevance)
-    return [each for each in every if each is not None and each.untrusted]
+    return [each for each in (summary, *summary.added.values()) if each.untrusted]
 
 
 def exit_code(summary: Summary) -> int:

@@ -13,6 +13,7 @@ from judge.records import (
     Verdict,
     failure_of,
 )
+from judge.records.summary import CONTEXT
 from judge.scores.answer import SUPPORTING
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _EVIDENCE: Final = ("reason", "unscored", "detail", "reference_support", "citati
 COLUMNS: Final[Mapping[Level, Mapping[str, type[str | float]]]] = {
     "sentences": {
         **dict.fromkeys(("qid", "status"), str),
-        **dict.fromkeys(("faithfulness", *_CORRECTNESS, "answer_relevance"), float),
+        **dict.fromkeys(("faithfulness", *_CORRECTNESS, "answer_relevance", *CONTEXT), float),
         "sentence": int,
         "text": str,
         **dict.fromkeys(("start", "end"), int),
@@ -50,6 +51,9 @@ COLUMNS: Final[Mapping[Level, Mapping[str, type[str | float]]]] = {
         **dict.fromkeys(("correctness", "correctness_low", "correctness_high"), float),
         **dict.fromkeys((*_CORRECTNESS[1:], "answer_relevance"), float),
         **dict.fromkeys(("answer_relevance_low", "answer_relevance_high"), float),
+        **dict.fromkeys(
+            (f"{name}{end}" for name in CONTEXT for end in ("", "_low", "_high")), float
+        ),
         **dict.fromkeys(("sentences", "claims", "judged", "unscored"), int),
         **dict.fromkeys(("no_claim", "unsupported"), int),
         **dict.fromkeys(("cell", "flags"), str),
@@ -106,7 +110,7 @@ def rows_of(result: SampleResult, level: Level) -> Iterator[dict[str, Cell]]:
 
 def _shared(result: SampleResult) -> dict[str, Cell]:
     """Return the cells that an answer and its sentences share."""
-    found, related = result.correctness, result.answer_relevance
+    found, related, context = result.correctness, result.answer_relevance, result.context
     return {
         "qid": result.qid,
         "status": result.status.value,
@@ -115,17 +119,22 @@ def _shared(result: SampleResult) -> dict[str, Cell]:
         "correctness_precision": found.precision if found else None,
         "correctness_recall": found.recall if found else None,
         "answer_relevance": related.score if related else None,
+        "context_recall": context.recall if context else None,
+        "context_precision": context.precision if context else None,
         "signature": result.signature,
     }
 
 
 def _answer(result: SampleResult) -> dict[str, Cell]:
-    scores, found, related = result.scores, result.correctness, result.answer_relevance
+    found, related, context = result.correctness, result.answer_relevance, result.context
+    scores = result.scores
     bounds = {
         "faithfulness": scores.faithfulness_bounds,
         "citation_validity": scores.citation_validity_bounds,
         "correctness": found.f1_bounds if found else None,
         "answer_relevance": related.bounds if related else None,
+        "context_recall": context.recall_bounds if context else None,
+        "context_precision": context.precision_bounds if context else None,
     }
     calls = [call for call in result.calls if not call.cached]
     own: dict[str, Cell] = {

@@ -1,10 +1,13 @@
 """The totals of a run for printing: its scores, and the table of quadrants."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeVar
 
 from judge.messages import LANGUAGE, Messages
 from judge.records import (
+    ContextStatus,
+    ContextTotals,
     CorpusBounds,
     CorpusScore,
     CorrectnessStatus,
@@ -20,16 +23,18 @@ from judge.records.summary import (
     ABSTAINING,
     CITING,
     COMPARED,
+    CONTEXT,
     HALLUCINATING,
     OFFLINE,
     OVERALL,
+    RELEVANCE,
 )
 from judge.scores.answer import SUPPORTING
 from judge.scores.correctness import BY, row_of
 from judge.signature import Signature
 from judge.text.visible import clip, counted, flat
 
-_Status = TypeVar("_Status", CorrectnessStatus, RelevanceStatus)
+_Status = TypeVar("_Status", ContextStatus, CorrectnessStatus, RelevanceStatus)
 
 _FAITHFULNESS: Final = (
     "faithfulness",
@@ -44,13 +49,16 @@ _LLM_ONLY: Final = ("faithfulness_strict", "hallucination_rate_strict")
 """Scores that are left out for similarity, which has no label `partial`."""
 _FALLBACK: Final = "_with_fallback"
 _CORRECTNESS: Final = (*OVERALL, *COMPARED, f"f1{_FALLBACK}")
-_RELEVANCE: Final = ("relevance_overall", "relevance")
 _NOUNS: Final = {
     "citation_validity": "citation",
-    **dict.fromkeys(_RELEVANCE, "part"),
-    **dict.fromkeys((*HALLUCINATING, *ABSTAINING)),  # of answers: nothing to pool
+    **dict.fromkeys(RELEVANCE, "part"),
+    "context_recall": "claim",
+    # Nothing to pool: of answers, and of rankings.
+    **dict.fromkeys((*HALLUCINATING, *ABSTAINING, "context_precision")),
 }
 
+TRIAD: Final = "triad"
+"""The title of the table of faithfulness, answer relevance and context."""
 IN_PART: Final = ("generation", "unknown")
 """Halves of a RAG in whose quadrants it matters that part of the evidence was missed."""
 OPEN: Final = "open"
@@ -88,15 +96,16 @@ class Headline(NamedTuple):
     bounds: CorpusBounds | None
     """The bounds that failures leave; null where there are no failures."""
     noun: str | None
-    """What it is a mean of in total, a key under `counted`; null for a share of answers."""
+    """What it is a mean of in total, a key under `counted`; null where there is nothing."""
 
 
 def score_tables(summary: Summary) -> Iterator[tuple[str, list[Headline]]]:
     """Yield the tables of scores: the key of each title, and the rows.
 
-    Overall scores of correctness and relevance are left out if they equal the others.
+    Overall scores of correctness and relevance are left out if they equal the others. Where answer
+    relevance and context were measured, one table has them and faithfulness.
     """
-    compared, related = summary.correctness, summary.answer_relevance
+    compared, related, context = summary.correctness, summary.answer_relevance, summary.context
     offline = summary.by_similarity
     left_out = {
         *(() if any(summary.citations.values()) else CITING),
@@ -106,8 +115,20 @@ def score_tables(summary: Summary) -> Iterator[tuple[str, list[Headline]]]:
     if not (summary.abstention_rate or summary.abstention_rate_unanswerable):
         left_out.update(ABSTAINING)
     names = [name for name in _FAITHFULNESS if name not in left_out]
-    title = "similarity" if offline else "faithfulness"
-    yield title, list(_headlines(summary, names, offline=offline))
+    faithfulness = list(_headlines(summary, names, offline=offline))
+    added: dict[str, list[Headline]] = {}
+    if related is not None and any_but(related.statuses, RelevanceStatus.NO_QUERY):
+        apart = is_apart(related.relevance_overall, related.relevance)
+        names = list(RELEVANCE if apart else RELEVANCE[1:])
+        added["relevance"] = list(_headlines(related, names, offline=False))
+    if context is not None and any_but(context.statuses, ContextStatus.NO_REFERENCE):
+        title = "looks_recalled" if offline else "context"
+        added[title] = list(_headlines(context, CONTEXT, offline=offline))
+    if len(added) > 1:
+        yield TRIAD, [*faithfulness, *chain(*added.values())]
+        added = {}
+    else:
+        yield "similarity" if offline else "faithfulness", faithfulness
     if scores := summary.citation_support:
         limits = summary.citation_support_bounds
         bounds = {name: _open(scores.get(name), limits.get(name)) for name in SUPPORTING}
@@ -117,10 +138,7 @@ def score_tables(summary: Summary) -> Iterator[tuple[str, list[Headline]]]:
         names = [name for name in _CORRECTNESS if apart or name not in OVERALL]
         title = "looks_correct" if offline else "correctness"
         yield title, list(_headlines(compared, names, offline=offline))
-    if related is not None and any_but(related.statuses, RelevanceStatus.NO_QUERY):
-        apart = is_apart(related.relevance_overall, related.relevance)
-        names = list(_RELEVANCE if apart else _RELEVANCE[1:])
-        yield "relevance", list(_headlines(related, names, offline=False))
+    yield from added.items()
 
 
 def any_but(statuses: Mapping[_Status, int], status: _Status) -> bool:
@@ -134,7 +152,10 @@ def is_apart(overall: CorpusScore | None, own: CorpusScore | None) -> bool:
 
 
 def _headlines(
-    totals: Summary | CorrectnessTotals | RelevanceTotals, names: Iterable[str], *, offline: bool
+    totals: Summary | CorrectnessTotals | RelevanceTotals | ContextTotals,
+    names: Iterable[str],
+    *,
+    offline: bool,
 ) -> Iterator[Headline]:
     for name in names:
         score: CorpusScore | None = getattr(totals, name)

@@ -234,11 +234,12 @@ def is_undecided(outcome: Outcome) -> bool:
 
 
 def outcomes(result: SampleResult) -> Iterator[Outcome]:
-    """Yield the outcomes of an answer's sentences, and those of its comparison with a reference."""
+    """Yield the outcomes of an answer's sentences, and those of its reference's."""
     yield from (sentence.outcome for sentence in result.sentences)
     if found := result.correctness:
         yield from (compared.outcome for compared in found.answer)
         yield from (compared.outcome for compared in found.reference)
+    yield from (claim.outcome for claim in (result.context.reference if result.context else ()))
 
 
 def failures(result: SampleResult) -> Iterator[Unscored]:

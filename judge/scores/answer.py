@@ -32,6 +32,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
+from judge.records.sentence import ClaimCounts
 from judge.records.summary import (
     ABSTAINING,
     CITING,
@@ -39,6 +40,7 @@ from judge.records.summary import (
     HALLUCINATING,
     OVERALL,
     PUBLIC,
+    RELEVANCE,
 )
 
 Limits = tuple[float, float]
@@ -482,7 +484,6 @@ CLAIMING: Final = (
     *CITING,
 )
 FALLBACK: Final = "f1_with_fallback"
-RELEVANCE: Final = ("relevance_overall", "relevance")
 UNANSWERING: Final = frozenset({RelevanceStatus.ABSTAINED, RelevanceStatus.EMPTY})
 """Answers with these statuses answer no part of the question, and no judge is asked about them."""
 
@@ -539,6 +540,12 @@ def contribution(
             limits |= dict.fromkeys(RELEVANCE, related.bounds)
         elif known is not False:
             values["relevance_overall"], limits["relevance_overall"] = 0.0, (0.0, 0.0)
+    if (context := result.context) is not None:
+        values |= {"context_recall": context.recall, "context_precision": context.precision}
+        limits |= {
+            "context_recall": context.recall_bounds,
+            "context_precision": context.precision_bounds,
+        }
     return Contribution(values, limits)
 
 
@@ -575,8 +582,9 @@ def answerable(result: SampleResult) -> bool | None:
     """Return whether the question has an answer, by gold evidence or else by the reference."""
     if result.cell is not None:
         return result.cell.answerable
-    if result.correctness is not None and not conflicting(result):
-        kinds = {sentence.kind for sentence in result.correctness.reference}
+    compared = result.correctness or result.context
+    if compared is not None and not conflicting(result):
+        kinds = {sentence.kind for sentence in compared.reference}
         if not kinds.isdisjoint({SentenceKind.CLAIM, SentenceKind.ABSTENTION}):
             return SentenceKind.CLAIM in kinds
     return None
@@ -592,7 +600,9 @@ def is_barren(result: SampleResult) -> bool:
     compared, related = result.correctness, result.answer_relevance
     if related is not None and related.status is RelevanceStatus.UNSCORED:
         return True
-    parts = (result.scores, *((compared.of_answer, compared.of_reference) if compared else ()))
+    parts: list[ClaimCounts] = [result.scores]
+    parts += [compared.of_answer, compared.of_reference] if compared else []
+    parts += [result.context.of_reference] if result.context else []
     return any(part.unscored and not part.judged + part.no_claim for part in parts)
 
 

@@ -11,6 +11,8 @@ from typing import Any, Final, Literal, Self, get_args
 from judge.records import (
     AnswerRelevance,
     CitationStatus,
+    ContextStatus,
+    ContextTotals,
     CorpusBounds,
     CorpusScore,
     Correctness,
@@ -31,11 +33,17 @@ from judge.records import (
     Verdict,
 )
 from judge.records.result import Half, QuadrantWord
-from judge.records.summary import ABSTAINING, COMPARED, HALLUCINATING, OVERALL
+from judge.records.summary import (
+    ABSTAINING,
+    COMPARED,
+    CONTEXT,
+    HALLUCINATING,
+    OVERALL,
+    RELEVANCE,
+)
 from judge.scores.answer import (
     CLAIMING,
     FALLBACK,
-    RELEVANCE,
     SUPPORTING,
     UNANSWERING,
     Counts,
@@ -116,9 +124,9 @@ class Totals:
         self._max_unscored = max_unscored
         self._limited = limited
         scores = (*CLAIMING, *HALLUCINATING, *ABSTAINING, *SUPPORTING, *_COMPARED, FALLBACK)
-        bounded = (*_BOUNDED, *SUPPORTING, *_COMPARED, *RELEVANCE)
+        bounded = (*_BOUNDED, *SUPPORTING, *_COMPARED, *RELEVANCE, *CONTEXT)
         sides = (f"{name}.{side}" for name in bounded for side in ("low", "high"))
-        self._means = StreamedMeans((*scores, *RELEVANCE, *sides))
+        self._means = StreamedMeans((*scores, *RELEVANCE, *CONTEXT, *sides))
         self._counted: defaultdict[str, Counter[Any]] = defaultdict(Counter)
         """Counts by subject, such as `statuses`, then by value."""
         self._pools: defaultdict[str, Counts] = defaultdict(Counts)
@@ -159,6 +167,11 @@ class Totals:
             self._add_correctness(result.correctness, values)
         if result.answer_relevance is not None:
             self._add_relevance(result.answer_relevance, values)
+        if (context := result.context) is not None:
+            found["context.signatures"][context.signature] += 1
+            found["context.statuses"][context.status] += 1
+            found["context.flags"].update(flag.name for flag in context.flags)
+            pools["context"].merge(Counts.of(context.reference))
         self._add_cell(result, position)
 
     def merge(self, other: Self) -> None:
@@ -200,6 +213,7 @@ class Totals:
             untrusted=self._untrusted(outcomes),
             correctness=self._correctness(),
             answer_relevance=self._relevance(),
+            context=self._context(),
             repeats=self._repeats(),
             breakdown=self._quadrants(),
             citations={status: outcomes.citations[status] for status in CitationStatus},
@@ -301,6 +315,29 @@ class Totals:
             ),
             **self._bounds(RELEVANCE),
             **self._scores({name: (pool.mean, pool.judged) for name, pool in pools.items()}),
+        )
+
+    def _context(self) -> ContextTotals | None:
+        """Return the totals of context scores; None where none were measured."""
+        found, claims = self._counted, self._pools["context"]
+        statuses = found["context.statuses"]
+        if not statuses:
+            return None
+        pooled = {"context_recall": (claims.mean, claims.judged)}
+        return ContextTotals(
+            signatures=dict(found["context.signatures"]),
+            statuses={status: statuses[status] for status in ContextStatus},
+            supports={support: claims.own[support] for support in Support},
+            flags={name: found["context.flags"][name] for name in FlagName},
+            claims=claims.claims,
+            sources=dict(claims.sources),
+            unscored=dict(claims.unscored),
+            unscored_share=claims.unscored_share,
+            fallen_back=claims.fallen_back.total(),
+            untrusted=self._untrusted(claims),
+            **self._bounds(CONTEXT),
+            **self._scores(pooled),
+            **self._shares(["context_precision"]),
         )
 
     def _repeats(self) -> RepeatTotals | None:
@@ -422,7 +459,7 @@ class Totals:
         return {name: self._score(name, *pool) for name, pool in pooled.items()}
 
     def _shares(self, names: Iterable[str]) -> dict[str, CorpusScore | None]:
-        """Return shares of answers by name; their pooled value is the mean itself."""
+        """Return scores that have nothing to pool; their pooled value is the mean itself."""
         means = self._means
         return self._scores({name: (means.mean(name), means.count(name)) for name in names})
 

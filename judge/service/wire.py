@@ -15,6 +15,7 @@ from judge.errors import (
     RunError,
 )
 from judge.records import Record, Summary
+from judge.records.result import ADDED
 from judge.records.run import RunRecord
 from judge.reports.gate import Gates
 from judge.review.records import Agreement
@@ -95,6 +96,10 @@ class Options(Message):
     """Compare with `gold_answer`; by default as the service does."""
     relevance: bool | None = None
     """Judge whether the query is answered; by default as the service does."""
+    context: bool | None = None
+    """Judge by the chunks what `gold_answer` claims; by default as the service does."""
+    triad: bool | None = None
+    """The same as `relevance` and `context` together."""
     max_unscored: float | None = None
     """Share of unscored claims over which the totals are untrusted; by default the service's."""
     fail_under: tuple[str, ...] = ()
@@ -108,7 +113,7 @@ class Options(Message):
 
     def config(self, config: Config) -> Config:
         """Return the settings of the service with these options."""
-        own = {name: getattr(self, name) for name in ("correctness", "relevance", "max_unscored")}
+        own = {name: getattr(self, name) for name in (*ADDED, "triad", "max_unscored")}
         chosen = {name: value for name, value in own.items() if value is not None}
         given = {name: getattr(config, name) for name in config.model_fields_set}
         return Config.model_validate(given | chosen)
@@ -120,7 +125,7 @@ class Options(Message):
             self.expect,
             strict=self.strict_gate,
         )
-        gates.check(correctness=config.correctness, relevance=config.relevance)
+        gates.check(config)
         return gates
 
 

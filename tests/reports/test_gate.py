@@ -2,6 +2,7 @@ from itertools import permutations
 
 import pytest
 
+from judge.config import Config
 from judge.errors import ConfigError
 from judge.records import (
     CorpusBounds,
@@ -187,12 +188,18 @@ def test_nothing_measured_passes_no_gate() -> None:
 
 
 def test_a_gate_on_what_is_not_going_to_be_measured_is_refused() -> None:
-    for name in ("correctness", "correctness_precision", "correctness_recall"):
+    for name, setting in (
+        ("correctness", "correctness"),
+        ("correctness_precision", "correctness"),
+        ("relevance_overall", "relevance"),
+        ("context_recall", "context"),
+        ("context_precision", "context"),
+    ):
         gates = Gates.read({"least": ["faithfulness=0.9", f"{name}=0.7"]}, strict=True)
-        with pytest.raises(ConfigError, match="--correctness"):
-            gates.check(correctness=False)
-        gates.check(correctness=True)
-        Gates(gates.bounds[:1]).check(correctness=False)
+        with pytest.raises(ConfigError, match=f"{name} is not measured; add --{setting}"):
+            gates.check(Config(model="m"))
+        gates.check(Config.model_validate({"model": "m", setting: True}))
+        Gates(gates.bounds[:1]).check(Config())
     # Strictness without a gate would pass everything.
     assert Gates.read({}) == Gates()
     with pytest.raises(ConfigError, match="--strict-gate"):

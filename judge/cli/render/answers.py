@@ -22,6 +22,7 @@ from judge.records import (
     AnswerRelevance,
     Citation,
     CitationStatus,
+    ContextScores,
     Correctness,
     Evidence,
     Excluded,
@@ -36,7 +37,7 @@ from judge.records import (
     Verdict,
     failure_of,
 )
-from judge.records.result import ANSWER
+from judge.records.result import ANSWER, GOLD
 from judge.reports.gate import describe
 from judge.reports.totals import IN_PART, reading
 from judge.reports.worst import BAD_CITATIONS, Entry, Filter, Worst, entries, is_undecided
@@ -187,6 +188,9 @@ def print_answer(
     if result.answer_relevance is not None:
         _print_relevance(result.answer_relevance, sample, page)
         page.blank()
+    if result.context is not None:
+        _print_context(result.context, _texts(sample), page)
+        page.blank()
     looks = [look for look in SUPPORT_LOOKS.values() if look.name != "no_claim"]
     page.say(
         Text("  ").join(
@@ -194,8 +198,8 @@ def print_answer(
             for look in (*looks, UNSCORED_LOOK, EXCLUDED_LOOK)
         )
     )
-    others = (result.correctness, result.answer_relevance)
-    page.made_by([result.signature], *([each.signature] if each else [] for each in others))
+    added = {name: [each.signature] for name, each in result.added.items()}
+    page.made_by([result.signature], added)
     for name, text in _cell_lines(result, sample):
         line = Text(f"{name}{' ' * (_CELL_COLUMN - cell_len(name))}", style="bold")
         page.say(line.append(text, style="not bold"), hang=_CELL_COLUMN)
@@ -252,9 +256,7 @@ def _tinted(result: SampleResult, sample: Sample | None, page: Page) -> Text:
 
 def _print_claims(result: SampleResult, sample: Sample | None, page: Page) -> None:
     """Print each claim with its evidence and citations, then the citations in other sentences."""
-    chunks = defaultdict[str, list[str]](list)
-    for chunk in sample.chunks if sample else ():
-        chunks[chunk.chunk_id].append(chunk.text)
+    chunks = _texts(sample)
     notes = defaultdict[int, list[Text]](list)
     elsewhere = list[Text]()
     for citation in result.citations:
@@ -273,6 +275,14 @@ def _print_claims(result: SampleResult, sample: Sample | None, page: Page) -> No
         page.say(line, hang=_INDENT)
 
 
+def _texts(sample: Sample | None) -> Mapping[str, Sequence[str]]:
+    """Return the texts of the chunks by id."""
+    chunks = defaultdict[str, list[str]](list)
+    for chunk in sample.chunks if sample else ():
+        chunks[chunk.chunk_id].append(chunk.text)
+    return chunks
+
+
 def _print_reference(
     result: SampleResult, found: Correctness, sample: Sample | None, page: Page
 ) -> None:
@@ -284,19 +294,11 @@ def _print_reference(
             page.say(sentence.text, _INDENT, style="dim")
         return
 
-    def print_claim(
-        index: int, outcome: Outcome, text: str, other: str, flags: Iterable[Flag]
-    ) -> None:
-        page.say(_heading(index, outcome, page), hang=_INDENT)
-        page.say(text, _INDENT, style=look_of(outcome).style)
-        evidence = outcome.evidence if isinstance(outcome, Verdict) else ()
-        texts = {each.chunk_id: [other] for each in evidence}
-        _print_evidence(outcome, texts, _flags_of(index, flags), page)
-
     page.say(say("said"), hang=_INDENT, style="bold")
     answer = sample.answer if sample else ""
     for each in found.reference:
-        print_claim(each.index, each.outcome, each.text, answer, found.reference_flags)
+        texts = {ANSWER: [answer]}
+        _print_claim(each.index, each.outcome, each.text, texts, found.reference_flags, page)
     flagged = {flag.sentence for flag in found.answer_flags}
     beyond = [c for c in found.answer if c.index in flagged or not _is_held(c.outcome)]
     if beyond:
@@ -304,7 +306,40 @@ def _print_reference(
     gold = (sample.gold_answer if sample else None) or ""
     for claim in beyond:
         text = result.sentences[claim.index].text
-        print_claim(claim.index, claim.outcome, text, gold, found.answer_flags)
+        texts = {GOLD: [gold]}
+        _print_claim(claim.index, claim.outcome, text, texts, found.answer_flags, page)
+
+
+def _print_claim(
+    index: int,
+    outcome: Outcome,
+    text: str,
+    texts: Mapping[str, Sequence[str]],
+    flags: Iterable[Flag],
+    page: Page,
+) -> None:
+    """Print the text of a claim, its label and its evidence in `texts`."""
+    page.say(_heading(index, outcome, page), hang=_INDENT)
+    page.say(text, _INDENT, style=look_of(outcome).style)
+    _print_evidence(outcome, texts, _flags_of(index, flags), page)
+
+
+def _print_context(found: ContextScores, texts: Mapping[str, Sequence[str]], page: Page) -> None:
+    """Print how well the chunks support the reference, claim by claim."""
+    recall, precision = "context_recall", "context_precision"
+    if by_similarity(each.outcome for each in found.reference):
+        recall, precision = "looks_recalled", "looks_precise"
+    parts = [
+        Messages.of("looks", "compared")(found.status.value),
+        *_numbers({recall: found.recall}),
+        *_bounds(found.of_reference.unscored, found.recall_bounds),
+        *_numbers({precision: found.precision}),
+    ]
+    line = Messages.of("answer", "reference")("context", parts=" · ".join(parts))
+    page.say(line, hang=_INDENT, style="bold")
+    for each in found.reference:
+        if not isinstance(each.outcome, Excluded):
+            _print_claim(each.index, each.outcome, each.text, texts, found.flags, page)
 
 
 def _is_held(outcome: Outcome) -> bool:

@@ -23,6 +23,8 @@ from judge.jobs.forecast import SECONDS_PER_CALL, Forecast
 from judge.messages import Messages
 from judge.records import (
     CitationStatus,
+    ContextStatus,
+    ContextTotals,
     CorrectnessTotals,
     FlagName,
     QuadrantCount,
@@ -33,7 +35,7 @@ from judge.records import (
     UnscoredReason,
 )
 from judge.records.result import Half
-from judge.reports.totals import NOT_ASKED, CellTable, is_apart, score_tables
+from judge.reports.totals import NOT_ASKED, TRIAD, CellTable, is_apart, score_tables
 from judge.reports.worst import (
     BAD_CITATIONS,
     Entry,
@@ -47,7 +49,7 @@ from judge.reports.worst import (
 from judge.text.visible import clip, flat, plural
 
 _Part = TypeVar("_Part", bound=str)
-_Scored = Summary | CorrectnessTotals | RelevanceTotals
+_Scored = Summary | CorrectnessTotals | RelevanceTotals | ContextTotals
 
 _LISTS: Final = {
     (True, True): "looks_flagged",
@@ -130,7 +132,8 @@ class _Totals:
         failures = self._failed.first.items()
         self._own = {reason: each for reason, each in failures if reason in summary.unscored}
         self._others = {reason: each for reason, each in failures if reason not in self._own}
-        only_undecided = summary.unscored.keys() == {UnscoredReason.UNDECIDED}
+        reasons = set(summary.unscored).union(*(each.unscored for each in summary.added.values()))
+        only_undecided = reasons == {UnscoredReason.UNDECIDED}
         self._open_by = "undecided" if only_undecided else "failures"
         self._width = max(cell_len(self._finding(name)) for name in get_args(FindingName))
 
@@ -142,7 +145,7 @@ class _Totals:
         page.fields(self._named(self._failures(summary, self._own)), self._width)
         self._print_flags()
         page.blank()
-        self._print_table("similarity" if self._offline else "faithfulness")
+        self._print_table(next(iter(self._tables)))
         if self._offline:
             self._print_decided()
             page.say(self._finding("blind"), hang=2, style="dim")
@@ -155,6 +158,8 @@ class _Totals:
             self._print_correctness(compared)
         if related is not None:
             self._print_relevance(related)
+        if summary.context is not None:
+            self._print_context(summary.context)
         if details:
             self._print_cells()
         if worst := self._worst[: self._wanted.listed]:
@@ -167,9 +172,7 @@ class _Totals:
         for line in self._untrusted():
             page.say(line, hang=2, style="bold red")
         page.made_by(
-            summary.signatures,
-            compared.signatures if compared else (),
-            related.signatures if related else (),
+            summary.signatures, {name: each.signatures for name, each in summary.added.items()}
         )
         self._print_next()
 
@@ -289,21 +292,34 @@ class _Totals:
         ]
         self._print_other(totals, "relevance", "no_query", notes, counts)
 
+    def _print_context(self, totals: ContextTotals) -> None:
+        """Print how well the chunks support the references."""
+        notes = [self._say("recalled_blind")] if self._offline else []
+        if without := totals.statuses[ContextStatus.NO_REFERENCE]:
+            notes.append(self._say("without_reference", answers=_counted("answer", without)))
+        counts = [
+            ("answers", self._parts(totals.statuses, "compared")),
+            ("of_references", self._parts(totals.supports, "label", totals.claims)),
+        ]
+        title = "looks_recalled" if self._offline else "context"
+        self._print_other(totals, title, "no_context", notes, counts)
+
     def _print_other(
         self,
-        totals: CorrectnessTotals | RelevanceTotals,
+        totals: CorrectnessTotals | RelevanceTotals | ContextTotals,
         title: str,
         missing: str,
         notes: Iterable[str],
         counts: Iterable[tuple[str, str]],
     ) -> None:
-        """Print the scores of correctness or relevance, or the note that they are missing."""
+        """Print the scores that a setting adds, or the note that they are missing."""
         page = self._page
         page.blank()
-        if title not in self._tables:
+        if title in self._tables:
+            self._print_table(title)
+        elif TRIAD not in self._tables:
             page.say(self._say(missing), hang=2, style="yellow")
             return
-        self._print_table(title)
         for note in notes:
             page.say(note, hang=2, style="dim")
         rows = list(self._failures(totals, self._others))
@@ -408,17 +424,18 @@ class _Totals:
     def _untrusted(self) -> Iterator[str]:
         """Yield the scores that cannot be trusted, and how to mend that."""
         summary, compared, say = self._summary, self._summary.correctness, self._say
-        related = summary.answer_relevance
+        related, context = summary.answer_relevance, summary.context
         if summary.over_budget:
             line = self._unasked()
             yield say("go_on", line=line) if self._wanted.cached else line
-        own, other = ("looks_supported", "looks_correct")
+        own, other, third = ("looks_supported", "looks_correct", "looks_recalled")
         if not self._offline:
-            own, other = ("faithfulness", "correctness")
+            own, other, third = ("faithfulness", "correctness", "context")
         doubts = [
-            (summary, "claims", f"what_{own}" if compared or related else "this"),
+            (summary, "claims", f"what_{own}" if summary.added else "this"),
             (compared, "claims_compared", f"what_{other}"),
             (related, "answers_asked", "what_relevance"),
+            (context, "claims_of_references", f"what_{third}"),
         ]
         lines = []
         for totals, claims, what in doubts:
