@@ -88,7 +88,7 @@ def _requests(
     gold = sample.gold_answer or ""
     swapped = sample.model_copy(update={"answer": gold, "sentences": None})
     forth, _ = prepare(sample, rules)
-    back = make_request(swapped, reference, find(swapped, reference, rules))
+    back = make_request(swapped, reference, find(swapped, reference, rules).citations)
 
     def evidence(name: str, text: str, markers: Sequence[tuple[int, int]]) -> dict[str, object]:
         return {"chunks": (Chunk(chunk_id=name, text=blank(text, markers)),), "cites": {}}

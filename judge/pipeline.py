@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from judge.answer.audit import audit
-from judge.answer.citations import find, positions
+from judge.answer.citations import Found, find, positions
 from judge.answer.kinds import classify
 from judge.answer.sentences import sentences_of
 from judge.checks.chunks import flag_chunks, flag_gaps
@@ -48,24 +48,24 @@ async def evaluate_sample(sample: Sample, judge: Judge, rules: Rules) -> SampleR
     """
     # A pattern of the user's own may be slow.
     weight = HEAVY if rules.citation_pattern else weigh(sample)
-    request, citations = await apart(weight, prepare, sample, rules)
+    request, found = await apart(weight, prepare, sample, rules)
     judgment = await ask(judge, request)
     signature = judge.signature
-    return await apart(weight, conclude, sample, request, citations, judgment, signature, rules)
+    return await apart(weight, conclude, sample, request, found, judgment, signature, rules)
 
 
-def prepare(sample: Sample, rules: Rules) -> tuple[JudgeRequest, tuple[Citation, ...]]:
-    """Return the request for a judge, and the citations of the answer."""
+def prepare(sample: Sample, rules: Rules) -> tuple[JudgeRequest, Found]:
+    """Return the request for a judge, and the citations of the answer with their flags."""
     cited = {n for n, each in enumerate(sample.sentences or ()) if each.citations}
     sentences = classify(sentences_of(sample), cited)
-    citations = find(sample, sentences, rules)
-    return make_request(sample, sentences, citations), citations
+    found = find(sample, sentences, rules)
+    return make_request(sample, sentences, found.citations), found
 
 
 def conclude(
     sample: Sample,
     request: JudgeRequest,
-    citations: Sequence[Citation],
+    found: Found,
     judgment: Judgment,
     signature: str,
     rules: Rules,
@@ -76,6 +76,7 @@ def conclude(
         *flag_chunks(sample, claims=bool(request.ask)),
         *flag_gaps(sample),
         *flag_orders(sample),
+        *found.flags,
         *flag_quotes(outcomes),
         *judgment.flags,
     )
@@ -83,7 +84,7 @@ def conclude(
         sample,
         request.sentences,
         outcomes,
-        audit(citations, outcomes, request),
+        audit(found.citations, outcomes, request),
         flags=flags,
         calls=judgment.calls,
         signature=sign(signature, rules, outcomes.values(), given=sample.sentences is not None),

@@ -146,7 +146,7 @@ def _parts(sample: Sample, ranked: Collection[str]) -> frozenset[str]:
         sample.gold_evidence is not None or sample.relevance is not None,
         sample.chunks,
         ranked,
-        find(sample, classify(sentences_of(sample)), _RULES),
+        find(sample, classify(sentences_of(sample)), _RULES).citations,
     )
     return frozenset(compress(HELD, contains))
 

@@ -5,12 +5,15 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import islice
 from typing import Final, NamedTuple
 
 from judge.answer.markers import (
     MOST_CHARACTERS_IN_BRACKETS,
+    MOST_MARKERS,
     Form,
     Marker,
+    count_brackets,
     find_markers,
     find_phrases,
     may_cite,
@@ -18,7 +21,16 @@ from judge.answer.markers import (
     split_parts,
 )
 from judge.errors import ConfigError
-from judge.records import Chunk, Citation, Rules, Sample, Sentence, SentenceKind
+from judge.records import (
+    Chunk,
+    Citation,
+    Flag,
+    FlagName,
+    Rules,
+    Sample,
+    Sentence,
+    SentenceKind,
+)
 from judge.text.visible import clip
 
 Targets = tuple[tuple[str, str | None], ...]
@@ -28,34 +40,44 @@ _CLOSED = re.compile(r"\s*+(?:[.,;:!?。，；：！？、]|$)")
 _TASK = re.compile(r"(?:^|\n)[ \t>]*+(?:[-*+]|\d++[.)])[ \t]++$")
 
 
-def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> tuple[Citation, ...]:
+class Found(NamedTuple):
+    """The citations of an answer, and flags for what was not read as one."""
+
+    citations: tuple[Citation, ...]
+    """One citation per chunk, with status null: `[1, 2]` gives two with the same marker."""
+    flags: tuple[Flag, ...] = ()
+    """`unmatched_marker` for each different bracket that looks like a citation and names no chunk,
+    and `citations_cut` if there are too many."""
+
+
+def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> Found:
     """Find every citation in the answer, in order, also in sentences that are no claims.
 
     A number is a 1-based position in `sample.chunks`, unless it is the id of a chunk. A token is
     an id if it equals one in `sample.chunks` or `sample.retrieved`, or has the shape of one; it
     dangles unless it is in `sample.chunks`. A marker belongs to the sentence in which it starts,
     else to the sentence before it. Where patterns overlap, the user's own comes first, then
-    brackets, then phrases. Sentences that came with lists of citations have no others.
-
-    Returns:
-        one citation per chunk, with status null; `[1, 2]` gives two with the same marker
+    brackets, then phrases. Sentences that came with lists of citations have no others. Only the
+    first `MOST_MARKERS` brackets and citations are read.
 
     Raises:
         ConfigError: `rules.citation_pattern` is no regular expression, or takes too long
     """
     if (listed := _listed(sample, sentences)) is not None:
-        return listed
-    if not (rules.citation_pattern or rules.prose_citations or may_cite(sample.answer)):
-        return ()
-    known = Identifiers([chunk.chunk_id for chunk in sample.chunks], sample.retrieved or ())
+        return Found(listed)
     text = sample.answer
-    spans = list(_custom(sample, rules.citation_pattern, known))
+    if not sentences or not (
+        rules.citation_pattern or rules.prose_citations or may_cite(sample.answer)
+    ):
+        return Found(())
+    known = Identifiers([chunk.chunk_id for chunk in sample.chunks], sample.retrieved or ())
     code = [(s.start, s.end) for s in sentences if s.kind is SentenceKind.CODE]
-    spans = _apart(spans, _without(code, _bracketed(text, known)))
+    cited, unmatched = _bracketed(text, known)
+    spans = _apart(list(_custom(sample, rules.citation_pattern, known)), _without(code, cited))
     if rules.prose_citations:
         spans = _apart(spans, _without(code, _worded(text, known)))
     starts = [sentence.start for sentence in sentences]
-    return tuple(
+    citations = (
         Citation(
             sentence=sentences[max(0, bisect_right(starts, span.start) - 1)].index,
             marker=text[span.start : span.end],
@@ -63,9 +85,18 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> tuple[C
             end=span.end,
             chunk_id=chunk_id,
         )
-        for span in (spans if sentences else ())
+        for span in spans
         for chunk_id in dict(span.targets).values()
     )
+    found = tuple(islice(citations, MOST_MARKERS))
+    others = _clear_of(spans, _without(code, unmatched))
+    flags = [
+        Flag(name=FlagName.UNMATCHED_MARKER, detail=marker)
+        for marker in dict.fromkeys(text[span.start : span.end] for span in others)
+    ]
+    if len(found) == MOST_MARKERS or count_brackets(text) > MOST_MARKERS:
+        flags.append(Flag(name=FlagName.CITATIONS_CUT))
+    return Found(found, tuple(flags))
 
 
 def _listed(sample: Sample, sentences: Sequence[Sentence]) -> tuple[Citation, ...] | None:
@@ -115,6 +146,10 @@ _LABEL = re.compile(
     r"|id|see)(?:\s*+[:：#]\s*+|\s++|(?=\d))"
     r"|(?:来源|文档|文段|资料|段落|片段|文献|出处|参考|引用|参见|见)\s*+(?:[:：]\s*+)?"
 )
+# `section 4.2` in `[cli.md, section 4.2]`.
+_LOCATOR = re.compile(
+    r"(?i:section|sec\.|page|pp?\.|chapter|§)s?\s?[\d.–-]{1,20}|第[\d.]{1,9}[节章页条]"
+)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"\d+")
 _LIKE_ID = re.compile(r"(?=\D*\d)[^\W\d_]{2}[\w#/.:-]*+")
@@ -123,6 +158,30 @@ _HASHED = re.compile(r"([^\W_][^\s#/@]*[^\W_])#\w[^\s@]*+")
 _COUNTER = re.compile(r"(?i)pr|gh|issues?|bugs?|no|nr|tickets?|items?|rooms?|apt|unit|第|编号|号")
 _NAMING_SIGN = re.compile(r"[#/\\:_@|=]")
 _BRACKET = re.compile(r"[\[\]()【】［］（）]")
+
+# What looks like a citation: a noun with a name or number, a file, an id.
+_NOUN = r"""(?i:citation|cite|source|reference|ref|document|doc|passage|chunk|context|excerpt)s?"""
+_NOUN_ZH = "(?:来源|文档|文段|资料|段落|片段|文献|出处|引用)"
+_FILE = r"[\w./-]{1,80}\.(?:md|txt|pdf|html?|docx?|pptx?|xlsx?|csv|rst)\b"
+_LOOKS_NAMED = re.compile(
+    rf"{_NOUN}(?:\s?[:#]\s?\S|[ _-]?\d|[A-Z])|{_NOUN_ZH}\s?(?:[:：]\s?\S|\d)|{_FILE}(?:[#:, ]|$)"
+)
+_LOOKS_ID = re.compile(
+    r"""
+      [a-z]{2,} [:#] [\w-]{2,}
+    | (?=\D*\d) [^\W\d_]{2,} [\w.-]* (?: [#_:/] | -\w+- ) [\w#/.:-]+
+    | (?=[a-f-]*\d) (?=[\d-]*[a-f]) [\da-f]{6,} (?: - [\da-f]{4,} ){0,4}
+    """,
+    re.VERBOSE,
+)
+_LOOKS_REFERRED = re.compile(
+    rf"""
+      (?: (?i:see|in|from|cf\.)\s | [参见] )? \s?
+      (?: {_NOUN} (?:\s?[:#]\s?|\s) (?: \d+(?!\w) | {_FILE} ) | {_NOUN_ZH} \s? [:：]? \s? \d )
+    | (?i:see) \s {_FILE}
+    """,
+    re.VERBOSE,
+)
 
 
 class Identifiers:
@@ -152,6 +211,7 @@ class Identifiers:
         if whole or form is Form.TARGET:
             return whole
         parts = split_parts(content)
+        parts = [part for part in parts if not _LOCATOR.fullmatch(part)] or parts
         read = [self._part(part, form, numeric=numeric) for part in parts]
         targets: dict[tuple[str, str | None], None] = {}
         for part, found in zip(parts, read, strict=True):
@@ -262,7 +322,8 @@ def _custom(sample: Sample, pattern: str | None, known: Identifiers) -> Iterator
 
     allowed = _PATTERN_SECONDS + _PATTERN_SECONDS_A_CHARACTER * len(sample.answer)
     try:
-        matches = list(regex.finditer(pattern, sample.answer, timeout=allowed))
+        found = regex.finditer(pattern, sample.answer, timeout=allowed)
+        matches = list(islice(found, MOST_MARKERS))
     except regex.error as error:
         raise ConfigError(
             f"citation_pattern {clip(pattern, _SHOWN)!r} is no regular expression: {error}; "
@@ -281,11 +342,15 @@ def _custom(sample: Sample, pattern: str | None, known: Identifiers) -> Iterator
             yield _Span(match.start(), match.end(), targets or ((token, None),))
 
 
-def _bracketed(text: str, known: Identifiers) -> list[_Span]:
-    """Return the brackets that cite, and square brackets with unknown ids in the same places."""
+def _bracketed(text: str, known: Identifiers) -> tuple[list[_Span], list[_Span]]:
+    """Return the brackets that cite, and those that look like citations and name no chunk.
+
+    Square brackets with unknown ids cite, too, if they are in the same places as the others.
+    """
     done = 0
     spans: list[_Span] = []
     others: list[_Span] = []
+    unmatched: list[_Span] = []
     for marker in find_markers(text, MOST_CHARACTERS_IN_BRACKETS + known.longest):
         if marker.start < done:
             continue
@@ -294,9 +359,27 @@ def _bracketed(text: str, known: Identifiers) -> list[_Span]:
             spans.append(_Span(marker.start, marker.end, targets))
         elif marker.form is Form.SQUARE and _LIKE_ID.fullmatch(marker.content):
             others.append(_Span(marker.start, marker.end, ((marker.content, None),)))
+        if not targets and _looks_cited(text, marker):
+            unmatched.append(_Span(marker.start, marker.end, ()))
         if targets or marker.opaque:
             done = marker.end
-    return _apart(spans, _placed(text, spans, others))
+    return _apart(spans, _placed(text, spans, others)), unmatched
+
+
+def _looks_cited(text: str, marker: Marker) -> bool:
+    """Return whether a marker that names no chunk looks like a citation.
+
+    In: `[doc:plans]`, `[Source: plans.md]`, `[kb_7].`, `(see cli.md, section 4.2)`, `（文档2）`.
+    Out: `[注]`, `[sic]`, `[2023]`, `[citation needed]`, `[GPT-4]`, links and what is in code.
+    """
+    start, end, content, form, numeric, _ = marker
+    if form is Form.SQUARE:
+        if not numeric or not content or not _NESTING.isdisjoint(content):
+            return False
+        closes = _CLOSED.match(text, end) and not re.match("[a-zA-Z0-9_]", text[max(0, start - 1)])
+        ids = all(map(_LOOKS_ID.fullmatch, split_parts(content)))
+        return bool(_LOOKS_NAMED.match(content) or (closes and ids))
+    return form is Form.ROUND and _LOOKS_REFERRED.match(content) is not None
 
 
 def _placed(text: str, cited: Sequence[_Span], others: Iterable[_Span]) -> Iterator[_Span]:
@@ -328,7 +411,7 @@ def _resolve(text: str, marker: Marker, known: Identifiers) -> Targets | None:
 
 
 def _worded(text: str, known: Identifiers) -> Iterator[_Span]:
-    for start, end, numbers in find_phrases(text):
+    for start, end, numbers in islice(find_phrases(text), MOST_MARKERS):
         each = (known.numbers((number,)) or () for number in numbers)
         named = known.name(text[start:end])
         yield _Span(start, end, named or tuple(target for one in each for target in one))
@@ -344,10 +427,14 @@ def _without(code: Sequence[tuple[int, int]], spans: Iterable[_Span]) -> Iterato
 
 def _apart(first: Sequence[_Span], second: Iterable[_Span]) -> list[_Span]:
     """Merge two lists of spans in order, without spans of `second` that overlap one of `first`."""
+    return sorted([*first, *_clear_of(first, second)], key=lambda span: span.start)
+
+
+def _clear_of(first: Sequence[_Span], second: Iterable[_Span]) -> list[_Span]:
+    """Return the spans of `second` that overlap no span of `first`."""
     starts = [span.start for span in first]
-    kept = [
+    return [
         span
         for span in second
         if (at := bisect_right(starts, span.end - 1)) == 0 or first[at - 1].end <= span.start
     ]
-    return sorted([*first, *kept], key=lambda span: span.start)

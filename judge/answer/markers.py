@@ -8,9 +8,12 @@ import re
 import unicodedata
 from collections.abc import Container, Iterator, Mapping
 from enum import Enum, auto
+from itertools import islice
 from typing import Final, NamedTuple
 
 MOST_CHARACTERS_IN_BRACKETS: Final = 200
+MOST_MARKERS: Final = 50_000
+"""The most brackets of one answer that are read, and the most citations."""
 _MOST_NUMBERS_IN_RANGE: Final = 100
 
 _BRACKETS = r"\[\]［］【】〔〕"
@@ -140,6 +143,11 @@ def may_cite(text: str) -> bool:
     return any(map(text.__contains__, "[(［（【《"))
 
 
+def count_brackets(text: str) -> int:
+    """Return the number of opening brackets of a text."""
+    return sum(map(text.count, "[(［（【《"))
+
+
 def find_markers(text: str, limit: int = MOST_CHARACTERS_IN_BRACKETS) -> Iterator[Marker]:
     """Yield every pair of brackets that may cite, by start: an outer pair before an inner.
 
@@ -174,7 +182,7 @@ def _pairs(text: str) -> list[_Pair]:
     """Match brackets with one stack per family, so that a stray one affects no other family."""
     stacks: dict[str, list[int]] = {family: [] for family in _FAMILY.values()}
     found: list[_Pair] = []
-    for token in _unshielded(text, _BRACKET):
+    for token in islice(_unshielded(text, _BRACKET), 2 * MOST_MARKERS):
         bracket = token[0]
         family = _FAMILY[bracket]
         if bracket in _OPENERS:

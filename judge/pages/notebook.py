@@ -101,7 +101,7 @@ def answer(result: SampleResult) -> str:
     """Return HTML of an answer in its own language: its scores, and each sentence's grounds."""
     with use_language(_language([result])):
         words = ReportWords()
-        names = [flag.name.value for flag in result.flags if flag.sentence is None]
+        names = dict.fromkeys(flag.name.value for flag in result.flags if flag.sentence is None)
         flags = [f"{name}{words('script.colon')}{words.looks('flag', name)}" for name in names]
         lines = [" · ".join(_scores(result, words)), *flags]
         listed = entries(result)

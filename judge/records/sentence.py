@@ -97,6 +97,12 @@ class FlagName(StrEnum):
     """Chunks of one id have different texts: a citation means them all."""
     UNJUDGED_TEXT = "unjudged_text"
     """Words of the answer are outside the given sentences and were not judged."""
+    UNMATCHED_MARKER = "unmatched_marker"
+    """A bracket of the answer looks like a citation, and matches no chunk id. Equal ones have one
+    flag."""
+    CITATIONS_CUT = "citations_cut"
+    """The answer has too many brackets or citations; those behind the first 50,000 were not
+    read."""
     INJECTION_SUSPECTED = "injection_suspected"
     """Question, answer or chunks read like orders to a judge, or hold a model's control tokens."""
 
@@ -109,7 +115,8 @@ class Flag(Record):
     sentence: int | None = None
     """Index of the sentence; null where it concerns the whole sample."""
     detail: str = ""
-    """The ids of chunks, joined by `; `, or the number of characters that were not judged."""
+    """The ids of chunks, joined by `; `; the number of characters that were not judged; or a
+    marker of the answer."""
 
 
 class Support(StrEnum):

@@ -2,14 +2,17 @@ import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.answer.citations import find, positions
+from judge.answer.markers import MOST_MARKERS
 from judge.answer.sentences import split
 from judge.records import (
     Chunk,
     Citation,
+    FlagName,
     Rules,
     Sample,
     Sentence,
@@ -44,7 +47,7 @@ def cite(
     answer: str, ids: Sequence[str] = IDS, rules: Rules = PLAIN, retrieved: Sequence[str] = ()
 ) -> str:
     """Each marker with the letter of the chunk that it names: A for the first, ? for none."""
-    found = find(sample_of(answer, ids, retrieved), sentences_of(answer), rules)
+    found = find(sample_of(answer, ids, retrieved), sentences_of(answer), rules).citations
     assert all(answer[c.start : c.end] == c.marker and c.status is None for c in found)
     letters = dict(zip(ids, "ABCDE", strict=False))
     return " ".join(c.marker + (letters[c.chunk_id] if c.chunk_id else "?") for c in found)
@@ -217,14 +220,71 @@ def test_a_marker_belongs_where_it_starts_or_to_the_sentence_before() -> None:
         Sentence(index=0, start=one, end=8, text="One [1]."),
         Sentence(index=1, start=three, end=three + 10, text="Three [3]."),
     )
-    found = find(sample_of(answer), sentences, PLAIN)
+    found = find(sample_of(answer), sentences, PLAIN).citations
     assert [f"{c.marker} {c.sentence}" for c in found] == ["[1] 0", "[2] 0", "[3] 1", "[9] 1"]
 
 
 def test_code_cites_nothing_and_other_kinds_are_listed() -> None:
     answer = "Claim [1]\n    x = [2]\nSources: [3]"
-    found = find(sample_of(answer), sentences_of(answer, code=[1]), PLAIN)
+    found = find(sample_of(answer), sentences_of(answer, code=[1]), PLAIN).citations
     assert [(c.sentence, c.chunk_id) for c in found] == [(0, IDS[0]), (2, IDS[2])]
+
+
+# What looks like a citation over chunks called 1 and 2, and what is text.
+UNMATCHED = [
+    "Nine [doc:plans].", "[doc:plans] Nine.", "Nine [Source: plans.md].", "Nine [plans.md].",
+    "Nine [cli.md, section 4.2].", "Nine [docX].", "Nine [docX, docY].", "Nine [docA#3].",
+    "Nine [kb:plans].", "Nine [kb_7].", "Nine [a1b2c3d4-e5f6].", "Nine (see cli.md, section 4.2).",
+    "Nine (see passage 2).", "Nine (Passage 1, step 6).", "九元[来源：差旅制度]。",
+    "九元[文档_3]。",    "九元（文档2）。", "九元（见文档2）。", "九元【doc:plans】。",
+]  # fmt: skip
+TEXT = [
+    "Nine [注] and [sic].", "Nine in [2023].", "Nine [GPT-4].", "Nine [COVID-19].", "Nine [utf-8].",
+    "Nine [citation needed].", "Nine [plans](plans.md).", "Nine `[doc:plans]`.", "[x] Nine [A-Z].",
+    "Nine xs[start:end].", "Nine [12:30].", "Nine [your name].", "Nine [insert doc here].",
+    "Nine (judge.toml).", "Nine (see section 4.2).", "The source (a river).",
+    "The document (3 pages).", "九元（见下文）。", "资料（共3份）。", "九元[注]。",
+    "[emphasis added]", "Nine (see [1]).",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", [*UNMATCHED, *TEXT])
+def test_what_looks_like_a_citation_and_names_no_chunk_is_flagged(answer: str) -> None:
+    found = find(sample_of(answer, ["1", "2"]), sentences_of(answer), PLAIN)
+    assert [flag.name for flag in found.flags] == [FlagName.UNMATCHED_MARKER] * (
+        answer in UNMATCHED
+    )
+    assert all(flag.detail in answer and flag.sentence is None for flag in found.flags)
+    prose = find(sample_of(answer, ["1", "2"]), sentences_of(answer), Rules(prose_citations=True))
+    assert (len(prose.citations), prose.flags) in {(0, found.flags), (1, found.flags), (1, ())}
+
+
+def test_equal_unmatched_markers_have_one_flag_and_code_has_none() -> None:
+    answer = "One [doc:a]. Two [doc:b]. Three [doc:a]."
+    found = find(sample_of(answer, ["1"]), sentences_of(answer), PLAIN)
+    assert [flag.detail for flag in found.flags] == ["[doc:a]", "[doc:b]"]
+    assert find(sample_of(answer, ["1"]), sentences_of(answer, code=[0]), PLAIN).flags == ()
+
+
+def test_the_place_in_a_document_is_no_part_of_its_name() -> None:
+    for answer in (
+        "Nine (see cli.md, section 4.2).",
+        "Nine [cli.md, p. 3].",
+        "九元[cli.md，第3页]。",
+    ):
+        (found,) = find(sample_of(answer, ["cli.md"]), sentences_of(answer), PLAIN).citations
+        assert found.chunk_id == "cli.md"
+
+
+@pytest.mark.parametrize("marker", ["[1]", "[1-3]", "(x)", "文档1、", "["])
+def test_only_so_many_markers_are_read_and_a_flag_says_so(marker: str) -> None:
+    rules = Rules(prose_citations=True, citation_pattern="<[^>]+>")
+    answer = marker * (MOST_MARKERS + 1)
+    found = find(sample_of(answer), sentences_of(answer), rules)
+    assert len(found.citations) <= MOST_MARKERS
+    assert [flag.name for flag in found.flags] == [FlagName.CITATIONS_CUT]
+    few = marker * 10
+    assert find(sample_of(few), sentences_of(few), rules).flags == ()
 
 
 def test_positions() -> None:
@@ -247,7 +307,7 @@ PIECES = st.lists(
 @given(PIECES | st.text(), st.booleans())
 def test_offsets_are_exact_and_ascending(answer: str, prose: bool) -> None:  # noqa: FBT001
     sentences = sentences_of(answer)
-    found = find(sample_of(answer), sentences, Rules(prose_citations=prose))
+    found = find(sample_of(answer), sentences, Rules(prose_citations=prose)).citations
     for citation in found:
         assert answer[citation.start : citation.end] == citation.marker != ""
         assert citation.chunk_id is None or citation.chunk_id in IDS
@@ -294,6 +354,6 @@ def test_an_invented_citation_is_told_from_text() -> None:
     found = []
     for known, answer, _ in table:
         text = answer.replace("\\n", "\n")
-        cited = find(sample_of(text, [known]), split(text), PLAIN)
+        cited = find(sample_of(text, [known]), split(text), PLAIN).citations
         found.append([known, answer, " ".join(c.marker for c in cited if c.chunk_id is None)])
     assert found == table

@@ -37,7 +37,7 @@ def test_the_items_that_ship_are_whole() -> None:
     assert len(kinds) == 20
     ordered = list[str]()
     for each in shipped.items:
-        asked, citations = prepare(each.sample, Config().rules)
+        asked, cited = prepare(each.sample, Config().rules)
         labelled = tuple(label.sentence for label in each.labels)
         # A hidden order in the answer is its last sentence and has no label.
         ends = asked.ask[len(labelled) :]
@@ -46,7 +46,7 @@ def test_the_items_that_ship_are_whole() -> None:
         assert not ends or each.category == "injection"
         ids = {chunk.chunk_id for chunk in each.sample.chunks}
         for found in each.labels:
-            markers = [c for c in citations if c.sentence == found.sentence]
+            markers = [c for c in cited.citations if c.sentence == found.sentence]
             assert asked.sentences[found.sentence].text == found.text
             assert len(found.citations or ()) == len(markers)
             assert set(found.supporting or ()) <= ids

@@ -175,7 +175,8 @@ def print_answer(
     if sample is not None and sample.query:
         page.say(say("question", query=sample.query))
     page.say(_score_line(result), style="bold")
-    if flags := [flag.name.value for flag in result.flags if flag.sentence is None]:
+    flags = dict.fromkeys(flag.name.value for flag in result.flags if flag.sentence is None)
+    if flags:
         page.say(say("flags", flags=", ".join(flags)), style="yellow")
     page.blank()
     page.say(_tinted(result, sample, page) or Text(say("empty"), style="dim"))

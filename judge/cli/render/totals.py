@@ -65,7 +65,12 @@ _HALF_STYLES: Final[dict[Half, str]] = {
     "unknown": "dim",
 }
 _NOTE_STYLES: Final = {"total": "bold", "aside": "dim", "plain": "", "caution": "yellow"}
-_SAMPLES: Final = (FlagName.NO_CHUNKS, FlagName.AMBIGUOUS_CHUNK_ID, FlagName.UNJUDGED_TEXT)
+_SAMPLES: Final = (
+    FlagName.NO_CHUNKS,
+    FlagName.AMBIGUOUS_CHUNK_ID,
+    FlagName.UNJUDGED_TEXT,
+    FlagName.CITATIONS_CUT,
+)
 _MAX_DETAIL: Final = 500
 _DEFAULT_WORST: Final = 5
 
@@ -77,11 +82,15 @@ class Highlights:
         self.findings = Findings()
         self.worst = Worst(worst)
         self.failures = Failures()
+        self.unmatched = ""
+        """The first marker that matches no chunk id."""
 
     def add(self, result: SampleResult) -> None:
         """Add one answer."""
         for each in (self.findings, self.worst, self.failures):
             each.add(result)
+        markers = (f.detail for f in result.flags if f.name is FlagName.UNMATCHED_MARKER)
+        self.unmatched = self.unmatched or next(markers, "")
 
 
 class Wanted(NamedTuple):
@@ -128,7 +137,7 @@ class _Totals:
         self._count = Messages.of("totals", "count")
         self._finding = Messages.of("totals", "finding")
         self._tables = dict(score_tables(summary))
-        self._failed = highlights.failures
+        self._failed, self._unmatched = highlights.failures, highlights.unmatched
         failures = self._failed.first.items()
         self._own = {reason: each for reason, each in failures if reason in summary.unscored}
         self._others = {reason: each for reason, each in failures if reason not in self._own}
@@ -241,7 +250,12 @@ class _Totals:
         for name in _SAMPLES:
             if answers := flags.get(name):
                 page.say(self._finding(name.value, answers=_counted("answer", answers)), 2, hang=2)
-        others = _listed({name.value: n for name, n in flags.items() if name not in _SAMPLES})
+        if markers := flags.get(FlagName.UNMATCHED_MARKER):
+            such_as = self._finding("such_as", marker=clip(flat(self._unmatched), _MAX_DETAIL))
+            example = "" if self._wanted.worst == 0 else such_as
+            page.say(self._finding("unmatched_marker", count=markers, example=example), 2, hang=2)
+        own = (*_SAMPLES, FlagName.UNMATCHED_MARKER)
+        others = _listed({name.value: n for name, n in flags.items() if name not in own})
         if others and not self._wanted.details:
             page.say(self._finding("flagged", flags=others), 2, hang=2)
 

@@ -272,6 +272,17 @@ def test_the_example_of_a_finding_is_the_least_probable_of_the_runs_own_judge() 
     assert not [name for name in names if name in bare]
 
 
+def test_markers_that_match_no_chunk_are_counted_with_an_example() -> None:
+    flags = [Flag(name=FlagName.UNMATCHED_MARKER, detail=f"[doc:{name}]") for name in ("a", "b")]
+    result, _ = made(("One.", verdict("full")))
+    show = totals(result, result.model_copy(update={"flags": tuple(flags)}))
+    line = "2 markers such as [doc:a] match no chunk id; see --citation-pattern, --map"
+    assert line in " ".join(paged(show).split())
+    bare = totals(result.model_copy(update={"flags": tuple(flags)}), wanted=Wanted(worst=0))
+    assert "2 markers match no chunk id" in " ".join(paged(bare).split())
+    assert "2 处标记（如 [doc:a]）不对应任何片段编号" in paged(show, 160, lang="zh")
+
+
 EVERY: dict[str, Piece] = {
     "✓+": ("Rooms cost 600.", verdict("full", "", quote("共十元。", "十元"))),
     "◐~": ("Suites cost 900 in May.", verdict("partial", "no month given")),
