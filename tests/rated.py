@@ -12,10 +12,12 @@ import pytest
 
 from judge import Evaluator
 from judge.backends.fake import FakeJudge
-from judge.records import Support, Verdict
+from judge.records import JudgeOutcome, Support, Unscored, UnscoredReason, Verdict
 
 TEXT: Final = "一线城市住宿每晚不超过600元。"
 _TRUE, _FALSE, _UNASKED = "一线城市每晚600元。", "Each day pays 900 yuan.", "别的东西是红色的。"
+_OPEN: Final = "Bears are often brown."
+_NAME_A_MODEL: Final = "words alone cannot tell; name a language model (JUDGE_MODEL)"
 
 
 class Rated(NamedTuple):
@@ -23,6 +25,11 @@ class Rated(NamedTuple):
     score: float | None
     says: str
     passing: bool | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a claim has no verdict."""
+        return "no verdict" in self.says or "undecided" in self.says
 
 
 RATED: Final = {
@@ -34,16 +41,24 @@ RATED: Final = {
     "partly": Rated(f"{_TRUE}{_UNASKED}", 1.0, f"1 of 2 claims has no verdict: {_UNASKED}"),
     "abstained": Rated("文档中没有提到。", None, "nothing to measure: abstained"),
     "empty": Rated("", None, "nothing to measure: no claims"),
+    "open": Rated(
+        f"{_TRUE}{_OPEN}",
+        1.0,
+        f"1 of 2 claims is undecided and not counted: {_NAME_A_MODEL}",
+        passing=True,
+    ),
+    "undecided": Rated(_OPEN, None, f"no score: 1 of 1 claim is undecided: {_NAME_A_MODEL}"),
 }
 
 
 def rater() -> Evaluator:
     """Who rates them so."""
     labels = {_TRUE: Support.FULL, _FALSE: Support.NONE}
-    verdicts = {
+    outcomes: dict[str, JudgeOutcome] = {
         text: Verdict(support=each, source="llm", signature="fake") for text, each in labels.items()
     }
-    return Evaluator(judge=FakeJudge(verdicts))
+    outcomes[_OPEN] = Unscored(reason=UnscoredReason.UNDECIDED, detail="half of it is there")
+    return Evaluator(judge=FakeJudge(outcomes))
 
 
 def recipe(module: str) -> dict[str, Any]:

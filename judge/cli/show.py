@@ -13,7 +13,7 @@ from judge.errors import ConfigError, RunError
 from judge.inputs.runs import read_results, samples_of
 from judge.records import SampleResult
 from judge.records.result import QuadrantWord
-from judge.reports.worst import FLAGS, LISTED, STATUSES, Filter, worst_answer
+from judge.reports.worst import FLAGS, STATUSES, SUPPORTS, Filter, worst_answer
 from judge.scores.correctness import read_words
 from judge.text.visible import clip
 
@@ -32,7 +32,7 @@ def show(
     ),
     *,
     support: str | None = typer.Option(
-        None, metavar="LABEL", help=f"List sentences with this label: {', '.join(LISTED)}."
+        None, metavar="LABEL", help=f"List sentences with this label: {', '.join(SUPPORTS)}."
     ),
     flag: str | None = typer.Option(
         None,
@@ -75,7 +75,7 @@ def show(
         words = frozenset() if cell is None else read_words(cell)
     except ValueError as error:
         raise ConfigError(f"--cell {cell!r} {error}") from None
-    values = {"--support": LISTED, "--flag": FLAGS, "--status": STATUSES}
+    values = {"--support": SUPPORTS, "--flag": FLAGS, "--status": STATUSES}
     named = {"--support": support, "--flag": flag, "--status": status}
     given = {option: value for option, value in named.items() if value is not None}
     for option, value in given.items():

@@ -1,7 +1,8 @@
 """A metric for deepeval's `assert_test`, `evaluate` and `deepeval test run`; it needs no key.
 
-A case with too few verdicts to decide has an `error` and no score. A case that abstains or makes no
-claim is skipped, which counts as passed. deepeval sends telemetry unless you switch it off.
+Undecided claims do not count. A case in which the judge failed on a claim, or in which all claims
+are undecided, has an `error` and no score. A case that abstains or makes no claim is skipped, which
+counts as passed. deepeval sends telemetry unless you switch it off.
 """
 
 from typing import Any
@@ -53,6 +54,6 @@ class JudgeFaithfulness(BaseMetric):  # type: ignore[misc] # mypy sees no option
             case, self.evaluation_model = case_of(result, least), result.signature
         self.reason, self.skipped = case.text, case.kind == "skipped"
         self.success = None if self.skipped else case.kind == "passed"
-        self.error = case.text if case.kind == "error" else None
+        self.error = case.text if case.kind in {"error", "undecided"} else None
         self.score = None if self.error else result.scores.faithfulness
         return self.score

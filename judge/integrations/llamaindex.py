@@ -1,7 +1,7 @@
 """An evaluator of LlamaIndex responses, alone or in a `BatchEvalRunner`.
 
-If too few claims have a verdict to decide, or the answer abstains or makes no claim, the result is
-invalid, with a reason, and `passing` is None.
+Undecided claims do not count. If the judge failed on a claim, all claims are undecided, or the
+answer abstains or makes no claim, the result is invalid, with a reason, and `passing` is None.
 """
 
 from collections.abc import Sequence

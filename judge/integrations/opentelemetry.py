@@ -2,8 +2,8 @@
 
 The span `evaluate` is a child of the current one, and contains a log event
 `gen_ai.evaluation.result` for each score. An unscored answer has no `score.value`, and its first
-reason as `error.type`. The label `score.label` is pass or fail by `at_least`, or else abstained or
-no_claims. Texts are sent with `texts=True` only.
+reason as `error.type`. The label `score.label` is pass or fail by `at_least`, or else undecided,
+abstained or no_claims. Texts are sent with `texts=True` only.
 """
 
 from judge import SampleResult, Status, Unscored
@@ -40,8 +40,9 @@ def record(
         outcomes = [each.outcome for each in result.sentences]
         made = [getattr(each, "fallback_from", None) or each for each in outcomes]
         main["error.type"] = next(each.reason.value for each in made if isinstance(each, Unscored))
-    elif case.kind != "error" and not (case.kind == "skipped" and scores["unscored"]):
-        labels = {"passed": "pass", "failure": "fail", "skipped": result.status.value}
+    elif case.kind != "error":
+        labels = {"passed": "pass", "failure": "fail", "undecided": "undecided"}
+        labels["skipped"] = result.status.value
         main[f"{_EVALUATION}.score.label"] = labels[case.kind]
     if texts:
         main[f"{_EVALUATION}.explanation"] = case.text

@@ -3,7 +3,7 @@
 The passages are the variable `context`, or `context` in the provider's metadata; the question is
 `question` or `query`. `config` may contain settings of `judge score`, and `map`. An output that is
 unscored, abstained or without a claim fails with a reason that begins with "no score"; it has no
-`namedScores`, and the score 0, which promptfoo requires.
+`namedScores`, and the score 0, which promptfoo requires. Undecided claims do not count.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,9 @@ def _graded(row: dict[str, Any], at_least: float = 1.0, **settings: Any) -> dict
     sample = Sample.of(row, map={**paths, **(settings.pop("map", None) or {}), "answer": "output"})
     (result,) = evaluate([sample], evaluator=_evaluator(dumps(settings, sort_keys=True)))
     case, score = case_of(result, at_least), result.scores.faithfulness
-    head = "no score: " if score is None else f"faithfulness {score:.3f}, {result.signature}\n"
+    head = "" if case.kind == "undecided" else "no score: "
+    if score is not None:
+        head = f"faithfulness {score:.3f}, {result.signature}\n"
     parts = [
         {"pass": weight == 1, "score": weight, "reason": f"{made.support}: {each.text}"}
         for each in result.sentences

@@ -35,6 +35,8 @@ def assert_faithful(
 ) -> None:
     """Assert that chunks support an answer; the message lists the unsupported sentences.
 
+    Undecided claims do not count: without a language model, words alone cannot tell.
+
     Args:
         answer: the RAG's answer.
         chunks: its passages, as texts, or as objects of `chunk_id` and `text` if the answer cites.
@@ -44,9 +46,10 @@ def assert_faithful(
             the environment and judge.toml.
 
     Raises:
-        AssertionError: the answer is less faithful, even if each claim without a verdict counts 1.
-        pytest.fail.Exception: claims without a verdict decide, or there is no claim. This is no
-            AssertionError, so that a test that expects one does not pass by it.
+        AssertionError: the answer is less faithful, even if each failed claim counts 1.
+        pytest.fail.Exception: failed claims decide, or there is no score, because all claims are
+            undecided or there are none. This is no AssertionError, so that a test that expects one
+            does not pass by it.
         ValueError, TypeError: `at_least` or `chunks` is wrong.
         ConfigError, JudgeUnavailable: as in `judge.evaluate`.
     """

@@ -2,14 +2,15 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from tempfile import TemporaryFile
 from typing import IO, Final, Literal, NamedTuple
 
 from judge.inputs.runs import Run
 from judge.messages import Messages
-from judge.records import SampleResult, SentenceResult, Support, UnscoredReason, Verdict, failure_of
+from judge.records import SampleResult, SentenceResult, Support, Verdict, failure_of
+from judge.scores.answer import is_undecided, support_of
 from judge.text.visible import clip, flat
 
 _MAX_TEXT: Final = 1_000
@@ -21,7 +22,7 @@ _WRONG: Final = frozenset({Support.NONE, Support.CONTRADICTED, Support.PARTIAL})
 _QUOTED: Final = frozenset({Support.CONTRADICTED, Support.PARTIAL})
 _ROUNDING: Final = 1e-9
 
-Kind = Literal["passed", "failure", "error", "skipped"]
+Kind = Literal["passed", "failure", "error", "undecided", "skipped"]
 
 
 class Case(NamedTuple):
@@ -29,9 +30,9 @@ class Case(NamedTuple):
 
     kind: Kind
     message: str = ""
-    """The reason why it did not pass, in one line."""
+    """The reason why it did not pass, or how many claims are undecided, in one line."""
     lines: tuple[str, ...] = ()
-    """The sentences that did not pass, each with indented lines for what it lacks."""
+    """The sentences without full support, each with indented lines for what it lacks."""
 
     @property
     def text(self) -> str:
@@ -42,33 +43,50 @@ class Case(NamedTuple):
 def case_of(result: SampleResult, least: float = 1.0) -> Case:
     """Return an answer as a test case that passes if its faithfulness is `least` or more.
 
-    It is a failure if faithfulness is less however the unscored claims are counted, an error if a
-    claim failed, and skipped if it has no claims or if undecided claims leave it open.
+    Faithfulness is over the decided claims. Undecided ones are no failure; the message counts them.
+
+    - `error`: the judge failed on a claim, and faithfulness could still reach `least`.
+    - `undecided`: all claims are undecided, so there is no score.
+    - `skipped`: the answer abstains or has no claims.
     """
-    scores, say = result.scores, Messages.of("cases", "case")
-    wrong = [s for s in result.sentences if _is_wrong(s)]
-    open_ = [s for s in result.sentences if failure_of(s.outcome)]
-    bounds = scores.faithfulness_bounds
-    kind: Kind = "passed"
+    scores, bounds = result.scores, result.scores.faithfulness_bounds
     if bounds is None:
         status = Messages.of("looks", "status")(result.status.value)
-        return Case("skipped", say("skipped", status=status))
-    if bounds[1] < least - _ROUNDING:
-        kind, named = "failure", wrong
-    elif scores.unscored and not _is_undecided(open_):
-        kind, named = "error", open_
-    elif scores.unscored and bounds[0] < least - _ROUNDING:
-        kind, named = "skipped", open_
-    else:
-        return Case("passed")
-    key = {"failure": "failed", "skipped": "undecided"}.get(kind, "error")
-    message = say(key, count=len(named), claims=scores.claims)
-    if named:
+        return Case("skipped", Messages.of("cases", "case")("skipped", status=status))
+    wrong = [each for each in result.sentences if _is_wrong(each)]
+    undecided = [each for each in result.sentences if is_undecided(each.outcome)]
+    failed = [each for each in result.sentences if failure_of(each.outcome)]
+    failed = [each for each in failed if each not in undecided]
+    best = bounds[1] if failed else scores.faithfulness
+    if best is None:
+        return _case("undecided", "no_score", undecided, undecided, result)
+    if best < least - _ROUNDING:
+        return _case("failure", "failed", wrong, [*wrong, *failed, *undecided], result)
+    if failed:
+        return _case("error", "error", failed, [*failed, *wrong, *undecided], result)
+    if undecided:
+        return _case("passed", "undecided", undecided, undecided, result)
+    return Case("passed")
+
+
+def _case(
+    kind: Kind,
+    key: str,
+    named: Sequence[SentenceResult],
+    listed: Sequence[SentenceResult],
+    result: SampleResult,
+) -> Case:
+    """Return a case whose message counts `named`, and whose lines are the sentences `listed`."""
+    say = Messages.of("cases", "case")
+    message = say(key, count=len(named), claims=result.scores.claims)
+    if named and kind in {"failure", "error"}:
         message = say("first", told=message, text=clip(flat(named[0].text), _MAX_TITLE))
-    listed = [*wrong, *open_] if kind == "failure" else [*open_, *wrong]
     lines = [line for each in listed[:_MAX_SENTENCES] for line in sentence_lines(each)]
     if len(listed) > _MAX_SENTENCES:
         lines.append(say("more", count=len(listed) - _MAX_SENTENCES))
+    undecided = sum(is_undecided(each.outcome) for each in listed)
+    if undecided and kind in {"failure", "error"}:
+        lines.append(say("undecided", count=undecided, claims=result.scores.claims))
     return Case(kind, message, tuple(lines))
 
 
@@ -76,19 +94,20 @@ def sentence_lines(sentence: SentenceResult) -> Iterator[str]:
     """Yield a sentence with its label, then the judge's reason and the contradicting quote."""
     say, outcome = Messages.of("cases", "case"), sentence.outcome
     failure = failure_of(outcome)
-    verdict = outcome if isinstance(outcome, Verdict) and failure is None else None
-    label = Messages.of("looks", "label")(verdict.support.value if verdict else "unscored")
+    label = Messages.of("looks", "label")(support_of(sentence) or "excluded")
     text = clip(flat(sentence.text), _MAX_TEXT)
     yield say("sentence", label=label, number=sentence.index + 1, text=text)
     reasons: list[str] = []
-    if failure is not None:
+    if failure is not None and is_undecided(outcome):
+        reasons = [failure.detail]
+    elif failure is not None:
         reason = Messages.of("looks", "unscored")(failure.reason.value)
         reasons = [say("quote", chunk=reason, quote=failure.detail)]
-    elif verdict:
-        reasons = [verdict.reason]
-        if verdict.support in _QUOTED:
+    elif isinstance(outcome, Verdict):
+        reasons = [outcome.reason]
+        if outcome.support in _QUOTED:
             reasons += [
-                say("quote", chunk=each.chunk_id, quote=each.quote) for each in verdict.evidence[:1]
+                say("quote", chunk=each.chunk_id, quote=each.quote) for each in outcome.evidence[:1]
             ]
     yield from (f"    {clip(flat(reason), _MAX_TEXT)}" for reason in reasons if reason)
 
@@ -112,7 +131,7 @@ def write_junit(file: IO[bytes], run: Run, lines: Iterable[str]) -> None:
             "tests": str(kinds.total()),
             "failures": str(kinds["failure"]),
             "errors": str(kinds["error"]),
-            "skipped": str(kinds["skipped"]),
+            "skipped": str(kinds["skipped"] + kinds["undecided"]),
             "time": f"{run.record.seconds or 0:.3f}",
         }
         made = _attributes(name="signature", value=signature)
@@ -134,20 +153,15 @@ def _testcase(result: SampleResult, case: Case, run: str) -> str:
     if calls := [call.seconds for call in result.calls if not call.cached]:
         attributes["time"] = f"{sum(calls):.3f}"
     body = ""
-    if case.kind == "skipped":
+    if case.kind in {"skipped", "undecided"}:
         body = f"<skipped{_attributes(message=case.message)}/>"
-        body += f"<system-out>{_text(case.lines)}</system-out>" if case.lines else ""
-    elif case.kind != "passed":
+    if case.kind in {"failure", "error"}:
         kind = "unsupported" if case.kind == "failure" else "unscored"
         message = _attributes(message=case.message, type=kind)
         body = f"<{case.kind}{message}>{_text(case.lines)}</{case.kind}>"
+    elif case.lines:
+        body += f"<system-out>{_text((case.message, *case.lines))}</system-out>"
     return f"<testcase{_attributes(**attributes)}>{body}</testcase>"
-
-
-def _is_undecided(open_: list[SentenceResult]) -> bool:
-    """Return whether no sentence failed: all of them were left undecided."""
-    failures = [failure_of(each.outcome) for each in open_]
-    return all(each and each.reason is UnscoredReason.UNDECIDED for each in failures)
 
 
 def _is_wrong(sentence: SentenceResult) -> bool:

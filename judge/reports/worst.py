@@ -22,17 +22,15 @@ from judge.records import (
     failure_of,
 )
 from judge.records.result import QuadrantWord
-from judge.scores.answer import support_of
+from judge.scores.answer import is_undecided, support_of
 
 FindingName = Literal["contradicted", "unsupported", "partial", "citations"]
 """Problems of claims and of citations."""
 
 BAD_CITATIONS: Final = (CitationStatus.DANGLING, CitationStatus.UNSUPPORTED)
 """The statuses of wrong citations, worst first."""
-SUPPORTS: Final = (*(each.value for each in Support), "unscored")
-"""The labels of sentences for `Filter`; `unscored` is one without a verdict of the run's judge."""
-LISTED: Final = (*SUPPORTS, "undecided")
-"""The labels by which sentences are listed: `unscored` with all reasons, `undecided` alone."""
+SUPPORTS: Final = (*(each.value for each in Support), "undecided", "unscored")
+"""The labels of claims, as `support_of` returns them."""
 STATUSES: Final = (*(each.value for each in Status), *(each.value for each in CitationStatus))
 """The statuses of answers and of citations; no name is both."""
 FLAGS: Final = tuple(each.value for each in FlagName)
@@ -43,8 +41,6 @@ _FALLBACK_RANK: Final = 4
 """Added to the rank of a verdict that a fallback gave."""
 _UNJUDGED_RANK: Final = 10
 _FLAGGED_SHARE: Final = 3
-_DOUBTFUL: Final = 3
-"""The number of undecided sentences that are shown."""
 _FINDINGS: Final[dict[Support, FindingName]] = {
     Support.CONTRADICTED: "contradicted",
     Support.NONE: "unsupported",
@@ -208,9 +204,10 @@ class Example:
 
 
 class Failures:
-    """Keeps the first failure of each reason, and the most doubtful undecided sentences."""
+    """Keeps the first failure of each reason, and the `most` most doubtful undecided sentences."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = 3) -> None:
+        self._most = most
         self.first: dict[UnscoredReason, Example] = {}
         """The failures by reason, in the order of their first examples."""
         self.doubtful: list[Entry] = []
@@ -225,12 +222,7 @@ class Failures:
         undecided = [each for each in entries(result) if is_undecided(each.sentence.outcome)]
         self.undecided_answers += bool(undecided)
         self.doubtful = sorted([*self.doubtful, *undecided], key=lambda each: each.score)
-        del self.doubtful[_DOUBTFUL:]
-
-
-def is_undecided(outcome: Outcome) -> bool:
-    """Return whether similarity left the sentence undecided."""
-    return isinstance(outcome, Unscored) and outcome.reason is UnscoredReason.UNDECIDED
+        del self.doubtful[self._most :]
 
 
 def outcomes(result: SampleResult) -> Iterator[Outcome]:
@@ -254,7 +246,7 @@ class Filter(NamedTuple):
     """The filters of a list; all of them must hold."""
 
     support: str | None = None
-    """One of `LISTED`."""
+    """One of `SUPPORTS`; `unscored` finds undecided sentences too."""
     flag: str | None = None
     """One of `FLAGS`."""
     status: str | None = None
@@ -280,7 +272,7 @@ class Filter(NamedTuple):
                     each.index
                     for each in result.sentences
                     if self.support == support_of(each)
-                    or (self.support == "undecided" and is_undecided(each.outcome))
+                    or (self.support == "unscored" and is_undecided(each.outcome))
                 }
             )
         if self.flag is not None:

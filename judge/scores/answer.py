@@ -79,9 +79,16 @@ def by_similarity(outcomes: Iterable[Outcome]) -> bool:
     return {v.source for v in verdicts if v.fallback_from is None} == {"similarity"}
 
 
+def is_undecided(outcome: Outcome) -> bool:
+    """Return whether similarity left the sentence undecided, which is no failure."""
+    return isinstance(outcome, Unscored) and outcome.reason is UnscoredReason.UNDECIDED
+
+
 def support_of(sentence: SentenceResult) -> str | None:
-    """Return the label that the run's own judge gave, or `unscored`; None for what is no claim."""
+    """Return the own judge's label, `undecided` or `unscored`; None for what is no claim."""
     outcome = sentence.outcome
+    if is_undecided(outcome):
+        return UnscoredReason.UNDECIDED.value
     if isinstance(outcome, Verdict) and outcome.fallback_from is None:
         return outcome.support.value
     return "unscored" if isinstance(outcome, Verdict | Unscored) else None

@@ -124,13 +124,13 @@ def general(result: SampleResult) -> bool:
 # Filters, and the number of answers or sentences that they find in an answer.
 LISTS: list[tuple[str, Callable[[SampleResult], int]]] = [
     ("--support none", lambda r: len(supported(r, "none"))),
-    ("--support undecided", lambda r: len(supported(r, "unscored"))),
+    ("--support undecided", lambda r: len(supported(r, "undecided"))),
     ("--status abstained", lambda r: r.status == "abstained"),
     ("--status valid", lambda r: len({c.sentence for c in r.citations if c.status == "valid"})),
     ("--flag injection_suspected", general),
     (
         "--support unscored --flag injection_suspected",
-        lambda r: general(r) and len(supported(r, "unscored")),
+        lambda r: general(r) and len(supported(r, "undecided")),
     ),
     (
         "--support full --status dangling",
@@ -140,7 +140,7 @@ LISTS: list[tuple[str, Callable[[SampleResult], int]]] = [
     ),
     (
         "en-leave-partial --support unscored",
-        lambda r: r.qid == "en-leave-partial" and len(supported(r, "unscored")),
+        lambda r: r.qid == "en-leave-partial" and len(supported(r, "undecided")),
     ),
 ]
 

@@ -31,7 +31,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", JUDGED)
 async def test_a_measurement(name: str) -> None:
     rated, metric = JUDGED[name], ours().JudgeFaithfulness(evaluator=rater())
-    open_ = name in {"unscored", "partly"}
+    open_ = name in {"unscored", "partly", "undecided"}
     for wait in (False, True):
         given = case(rated.answer, [TEXT])
         found = await metric.a_measure(given) if wait else metric.measure(given)

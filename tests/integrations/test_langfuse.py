@@ -51,6 +51,7 @@ def test_numbers_and_labels_are_sent() -> None:
         assert ours().send(results(environment="prod"), client(server)) == len(RATED)
         (sent,) = scores(server)
     words = {"unscored": "unscored", "abstained": "abstained", "empty": "no_claims"}
+    words["undecided"] = "unscored"
     assert {each["traceId"]: each["value"] for each in sent} == {
         name: words.get(name, each.score) for name, each in RATED.items()
     }
@@ -82,7 +83,7 @@ def test_texts_and_other_scores_are_sent_where_they_are_asked_for() -> None:
         some = results() * 20
         assert ours().send(some, client(server), names=names, texts=True) == 2 * len(some)
         sent = scores(server)
-    assert [len(each) for each in sent] == [100, 100, 40]
+    assert [len(each) for each in sent] == [100, 100, 100, 20]
     said = [each["comment"].split("\n")[0] for each in sent[0][: 2 * len(RATED) : 2]]
     assert said == [each.says for each in RATED.values()]
     assert len({each["id"] for each in sent[0]}) == 2 * len(RATED)
@@ -98,7 +99,7 @@ def test_what_langfuse_does_not_take_is_an_error() -> None:
             with pytest.raises(ConfigError):
                 ours().send(results(), own, names=names)
         assert ours().send(results(), own) == len(RATED)
-        with pytest.raises(JudgeError, match="Langfuse rejected 2 of 6 scores: no such config"):
+        with pytest.raises(JudgeError, match="Langfuse rejected 2 of 8 scores: no such config"):
             ours().send(results(), own)
         with pytest.raises(langfuse().api.UnauthorizedError):
             ours().send(results(), own)

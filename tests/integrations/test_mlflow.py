@@ -60,12 +60,13 @@ def test_passages_of_a_trace() -> None:
 def test_nothing_unscored_has_a_value() -> None:
     scorer = ours().faithfulness_scorer(rater(), lang="en")
     codes = {"unscored": "UNSCORED", "abstained": "ABSTAINED", "empty": "NO_CLAIMS"}
+    codes["undecided"] = "UNSCORED"
     for name, rated in RATED.items():
         told = scorer(outputs={"answer": rated.answer, "contexts": [TEXT]})
         assert told.value == rated.score
         assert (told.rationale or "").startswith(rated.says)
         assert (told.error and told.error.error_code) == codes.get(name)
-        assert told.metadata["unscored"] == str(int("no verdict" in rated.says))
+        assert told.metadata["unscored"] == str(int(rated.is_open))
 
 
 def test_a_model_is_the_source() -> None:

@@ -91,8 +91,9 @@ async def test_nothing_unscored_has_a_score() -> None:
         assert told.get("gen_ai.evaluation.score.value") == rated.score
         passing = {True: "pass", False: "fail", None: None}[rated.passing]
         label = {"abstained": "abstained", "no claims": "no_claims"}.get(rated.says.split(": ")[-1])
+        label = "undecided" if rated.says.startswith("no score") else label
         assert told.get("gen_ai.evaluation.score.label") == (label or passing)
-        assert (told["judge.unscored"] == 1) == ("no verdict" in rated.says)
+        assert (told["judge.unscored"] == 1) == rated.is_open
 
 
 async def test_the_recipe() -> None:

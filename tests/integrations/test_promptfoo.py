@@ -74,6 +74,16 @@ def test_nothing_unscored_passes() -> None:
         assert server.calls
 
 
+def test_undecided_claims_do_not_count() -> None:
+    chunks = ["The canteen opens at seven and closes at three, all year round."]
+    told = get_assert("The canteen opens at seven. It has a pool.", {"vars": {"context": chunks}})
+    assert (told["pass"], told["score"]) == (True, 1.0)
+    assert "1 of 2 claims is undecided and not counted" in told["reason"]
+    told = get_assert("It has a pool.", {"vars": {"context": chunks}})
+    assert (told["pass"], told["namedScores"].get("faithfulness")) == (False, None)
+    assert told["reason"].startswith("no score: 1 of 1 claim is undecided: words alone cannot tell")
+
+
 def test_what_is_missing_is_named() -> None:
     with pytest.raises(InputError, match=r"vars\.context"):
         get_assert("One.", {"vars": {"passages": [NOTICE]}})

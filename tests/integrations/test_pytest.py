@@ -31,6 +31,11 @@ def test_bad(judge_evaluator):
 
 def test_nothing():
     assert_faithful("I cannot answer that.", ["Either side gives four weeks' notice."])
+
+def test_undecided():
+    chunks = ["The canteen opens at seven and closes at three, all year round."]
+    assert_faithful("The canteen opens at seven. It has a pool.", chunks)
+    assert_faithful("It has a pool.", chunks)
 """
 
 
@@ -57,12 +62,13 @@ def test_a_run_of_pytest_names_what_is_unsupported(tmp_path: Path) -> None:
     )
     assert ran.returncode == 1, ran.stdout
     for said in (
-        "2 failed, 2 passed",
+        "3 failed, 2 passed",
         "faithfulness 0.500, 1 of 2 claims is not supported: Bears dance at night.",
         "none, sentence 2: Bears dance at night.",
         "not in the passage: “Bears dance at night”",
         "at least 1 is asked for, judged by similarity:",
         "nothing to measure: abstained",
+        "no score: 1 of 1 claim is undecided: words alone cannot tell; name a language model",
     ):
         assert said in ran.stdout, ran.stdout
     assert "judge/integrations/pytest.py" not in ran.stdout  # the traceback ends in the test

@@ -46,7 +46,7 @@ def test_evaluate_has_a_number_only_where_every_claim_has_a_verdict(
     with caplog.at_level(logging.ERROR, logger="ragas"):
         found = ragas().evaluate(dataset, metrics, show_progress=False)
     column = [shown(row["judge_faithfulness"]) for row in found.scores]
-    assert column == [1.0, 0.5, None, None, None, None]
+    assert column == [1.0, 0.5, None, None, None, None, 1.0, None]
     for name in ("unscored", "partly"):
         assert RATED[name].says in caplog.text
     with pytest.raises(JudgeError, match="has no verdict"):

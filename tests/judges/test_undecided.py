@@ -110,6 +110,18 @@ def test_undecided_claims_are_counted_and_bound_the_score_and_distrust_nothing()
     assert not summary.untrusted
 
 
-@pytest.mark.parametrize(("least", "kind"), [(0.7, "failure"), (0.6, "skipped"), (0.3, "passed")])
-def test_a_case_that_undecided_claims_leave_open_is_skipped(least: float, kind: str) -> None:
-    assert case_of(results()[0], least).kind == kind
+@pytest.mark.parametrize(("least", "kind"), [(0.51, "failure"), (0.5, "passed")])
+def test_a_case_is_decided_by_its_decided_claims(least: float, kind: str) -> None:
+    """One of two decided claims is supported; the undecided one is counted in the text."""
+    case = case_of(results()[0], least)
+    assert case.kind == kind
+    assert "1 of 3 claims is undecided" in case.text
+
+
+def test_without_a_decided_claim_there_is_no_score() -> None:
+    texts = ["It has a pool.", "It has a pool. It has a garden."]
+    given = [{"qid": t, "answer": t, "chunks": [CHUNK]} for t in texts]
+    cases = [case_of(result, 0.1) for result in evaluate(given)]
+    assert [case.kind for case in cases] == ["undecided", "undecided"]
+    assert cases[0].message.startswith("no score: 1 of 1 claim is undecided")
+    assert cases[1].message.startswith("no score: 2 of 2 claims are undecided")

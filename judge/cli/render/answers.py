@@ -40,8 +40,8 @@ from judge.records import (
 from judge.records.result import ANSWER, GOLD
 from judge.reports.gate import describe
 from judge.reports.totals import IN_PART, reading
-from judge.reports.worst import BAD_CITATIONS, Entry, Filter, Worst, entries, is_undecided
-from judge.scores.answer import by_similarity
+from judge.reports.worst import BAD_CITATIONS, Entry, Filter, Worst, entries, outcomes
+from judge.scores.answer import by_similarity, is_undecided
 from judge.scores.correctness import by_evidence, look_up, row_of
 from judge.signature import Signature
 from judge.text.fold import CJK
@@ -71,15 +71,19 @@ class Look(NamedTuple):
     """The mark on a terminal that does not know the other one."""
 
 
-SUPPORT_LOOKS: Final = {
-    Support.FULL: Look("full", "green", "+"),
-    Support.PARTIAL: Look("partial", "yellow", "~"),
-    Support.NONE: Look("none", "red", "x"),
-    Support.CONTRADICTED: Look("contradicted", "bold magenta", "!"),
-    Support.NO_CLAIM: Look("no_claim", "dim", "."),
+LOOKS: Final = {
+    "full": Look("full", "green", "+"),
+    "partial": Look("partial", "yellow", "~"),
+    "none": Look("none", "red", "x"),
+    "contradicted": Look("contradicted", "bold magenta", "!"),
+    "no_claim": Look("no_claim", "dim", "."),
+    "undecided": Look("undecided", "cyan", "?"),
+    "unscored": Look("unscored", "cyan", "-"),
+    "excluded": Look("excluded", "dim", "."),
 }
-UNSCORED_LOOK: Final = Look("unscored", "cyan", "?")
-EXCLUDED_LOOK: Final = Look("excluded", "dim", ".")
+"""The looks of labels; `excluded` is that of sentences that are no claims."""
+_WITHOUT_VERDICT: Final = {"undecided", "unscored"}
+"""The labels whose marks are explained below an answer only where they occur."""
 _CITATION_STYLES: Final = {
     CitationStatus.VALID: "green",
     CitationStatus.UNSUPPORTED: "red",
@@ -90,9 +94,10 @@ _CITATION_STYLES: Final = {
 
 def look_of(outcome: Outcome) -> Look:
     """Return the look of an outcome."""
-    if isinstance(outcome, Excluded):
-        return EXCLUDED_LOOK
-    return SUPPORT_LOOKS[outcome.support] if isinstance(outcome, Verdict) else UNSCORED_LOOK
+    if isinstance(outcome, Verdict):
+        return LOOKS[outcome.support.value]
+    name = "undecided" if is_undecided(outcome) else outcome.type
+    return LOOKS[name]
 
 
 def mark(look: Look, page: Page) -> str:
@@ -192,11 +197,12 @@ def print_answer(
     if result.context is not None:
         _print_context(result.context, _texts(sample), page)
         page.blank()
-    looks = [look for look in SUPPORT_LOOKS.values() if look.name != "no_claim"]
+    absent = _WITHOUT_VERDICT - {look_of(each).name for each in outcomes(result)}
     page.say(
         Text("  ").join(
             Text(f"{mark(look, page)} {_label(look)}", style=look.style)
-            for look in (*looks, UNSCORED_LOOK, EXCLUDED_LOOK)
+            for look in LOOKS.values()
+            if look.name not in {"no_claim", *absent}
         )
     )
     added = {name: [each.signature] for name, each in result.added.items()}
@@ -263,7 +269,7 @@ def _print_claims(result: SampleResult, sample: Sample | None, page: Page) -> No
     for citation in result.citations:
         line = _citation(citation)
         if isinstance(result.sentences[citation.sentence].outcome, Excluded):
-            place = f"{mark(EXCLUDED_LOOK, page)}{citation.sentence + 1:<3} "
+            place = f"{mark(LOOKS['excluded'], page)}{citation.sentence + 1:<3} "
             elsewhere.append(Text(place, style="dim").append_text(line))
         else:
             notes[citation.sentence].append(line)
@@ -362,7 +368,7 @@ def _print_relevance(found: AnswerRelevance, sample: Sample | None, page: Page) 
     ]
     page.say(say("line", parts=" · ".join(parts)), hang=_INDENT, style="bold")
     if found.failure is not None:
-        page.say(failure_line(found.failure), _INDENT, style=UNSCORED_LOOK.style)
+        page.say(failure_line(found.failure), _INDENT, style=LOOKS["unscored"].style)
     answer = sample.answer if sample else ""
     for part in found.parts:
         look = look_of(part.outcome)
@@ -379,6 +385,8 @@ def _print_evidence(
     outcome: Outcome, texts: Mapping[str, Sequence[str]], notes: Iterable[Text], page: Page
 ) -> None:
     """Print the judge's reason, the quotes with their context in `texts`, and notes."""
+    if isinstance(outcome, Unscored) and is_undecided(outcome):
+        page.say(flat(outcome.detail), _INDENT)
     if isinstance(outcome, Verdict):
         if outcome.askings:
             labels, reasons = Messages.of("looks", "label"), Messages.of("looks", "unscored")
@@ -401,13 +409,12 @@ def _heading(index: int, outcome: Outcome, page: Page) -> Text:
     """Return the mark, number and label of a sentence, and who gave the label."""
     look, say = look_of(outcome), Messages.of("answer", "claim")
     line = Text(f"{mark(look, page)}{index + 1:<3} {_label(look)}", style=look.style)
-    if isinstance(outcome, Verdict):
-        if outcome.score is not None:
-            line.append(f", {say('probability', score=number(outcome.score))}")
-        if outcome.fallback_from is not None:
-            failure = failure_line(outcome.fallback_from)
-            line.append(f", {say('instead', source=outcome.source, failure=failure)}", "cyan")
-    if isinstance(outcome, Unscored):
+    if not isinstance(outcome, Excluded) and outcome.score is not None:
+        line.append(f", {say('probability', score=number(outcome.score))}")
+    if isinstance(outcome, Verdict) and outcome.fallback_from is not None:
+        failure = failure_line(outcome.fallback_from)
+        line.append(f", {say('instead', source=outcome.source, failure=failure)}", "cyan")
+    if isinstance(outcome, Unscored) and not is_undecided(outcome):
         line.append(f": {failure_line(outcome)}")
     return line
 
@@ -543,14 +550,11 @@ def print_entry(entry: Entry, page: Page, below: Iterable[Text], indent: int = 0
     """Print one sentence of a list, and the lines below it."""
     outcome = entry.sentence.outcome
     look = look_of(outcome)
-    label = _label(look)
-    if isinstance(outcome, Unscored) and is_undecided(outcome):
-        label = f"{Messages.of('looks', 'unscored')(outcome.reason.value)} {number(outcome.score)}"
-    line = Text(f"{mark(look, page)} {label}", style=look.style)
-    if isinstance(outcome, Verdict):
-        line.append("" if outcome.score is None else f" {number(outcome.score)}")
-        if outcome.fallback_from:
-            line.append(Messages.of("totals", "worst")("instead", source=outcome.source))
+    line = Text(f"{mark(look, page)} {_label(look)}", style=look.style)
+    if not isinstance(outcome, Excluded) and outcome.score is not None:
+        line.append(f" {number(outcome.score)}")
+    if isinstance(outcome, Verdict) and outcome.fallback_from:
+        line.append(Messages.of("totals", "worst")("instead", source=outcome.source))
     line.append(f"  {flat(entry.qid)}  ", style="bold")
     line.append(clip(flat(entry.sentence.text), _MAX_TEXT), style="default")
     page.say(line, indent, hang=2)

@@ -5,10 +5,10 @@ from typing import Final
 
 from rich.text import Text
 
-from judge.cli.render.answers import SUPPORT_LOOKS, UNSCORED_LOOK, gate_line, mark
+from judge.cli.render.answers import LOOKS, gate_line, mark
 from judge.cli.terminal import Page, figures, number
 from judge.messages import Messages
-from judge.records import Interval, Support
+from judge.records import Interval
 from judge.records.comparison import (
     Differences,
     RunComparison,
@@ -339,8 +339,7 @@ class _Comparison:
 
     def _print_sentence(self, change: SentenceChange) -> None:
         names = Messages.of("looks", "label")
-        is_support = change.label in {each.value for each in Support}
-        look = SUPPORT_LOOKS[Support(change.label)] if is_support else UNSCORED_LOOK
+        look = LOOKS[change.label]
         labels = (names(each) for each in (change.first, change.label) if each)
         line = Text(f"{mark(look, self._page)} {' → '.join(labels)}  ")
         line.stylize(look.style)

@@ -288,7 +288,7 @@ EVERY: dict[str, Piece] = {
     "◐~": ("Suites cost 900 in May.", verdict("partial", "no month given")),
     "≠!": ("早餐另付。", verdict("contradicted")),
     "✗x": ("Pets stay free.", verdict("none")),
-    "?": ("Parking is free.", LIMITED),
+    "◌-": ("Parking is free.", LIMITED),
     "·.": ("So be it.", verdict("no_claim")),
 }
 
@@ -301,14 +301,14 @@ def test_a_terminal_that_is_not_utf_gets_plain_marks(encoding: str, place: int) 
         assert any(line.startswith(f"{marks[place]}{number}  ") for line in lines), marks
     # The legend explains each mark once.
     assert [each.split()[0] for each in lines[-2].split("  ")] == [
-        marks[place] for marks in ("✓+", "◐~", "✗x", "≠!", "?", "·.")
+        marks[place] for marks in ("✓+", "◐~", "✗x", "≠!", "◌-", "·.")
     ]
     assert ("«十元»" in "".join(lines)) == (encoding == "utf-8")
 
 
 def test_every_name_of_the_records_has_a_word_in_both_languages() -> None:
     groups = {
-        "label": [*Support, "unscored", "excluded"],
+        "label": [*Support, "undecided", "unscored", "excluded"],
         "status": [*Status],
         "citation": [*CitationStatus],
         "kind": [kind for kind in SentenceKind if kind is not SentenceKind.CLAIM],
