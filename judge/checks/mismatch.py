@@ -150,7 +150,7 @@ class Source:
     def repeats(self, index: int) -> bool:
         """Return whether a chunk contains a sentence verbatim."""
         bare = self.bare(index).strip("*_-•· \t\n.。!！")
-        return bool(bare) and any(_stands(bare, text) for text in self._texts)
+        return bool(bare) and _stands(bare, self._whole)
 
     @cached_property
     def copies(self) -> Copies:
@@ -162,6 +162,11 @@ class Source:
         """The cells of each table row of the chunks."""
         lines = (line for text in self._texts if "|" in text for line in text.splitlines())
         return [_cells(line) for line in lines if "|" in line.strip().strip("|")]
+
+    @cached_property
+    def _whole(self) -> str:
+        """The texts of the chunks, with signs between them that no claim has."""
+        return "\n\0\n".join(self._texts)
 
     @cached_property
     def _evidence(self) -> list[str]:
@@ -189,7 +194,8 @@ class Source:
         if isinstance(first, Amount) and first.unit.kind == "" and first.number in _COUNTS:
             return True
         written = self.bare(index)[value.start : value.end]
-        return any(_stands(written, text) for text in self._evidence) or self._index.has(value)
+        evidence = (self._whole, self._request.query)
+        return any(_stands(written, text) for text in evidence) or self._index.has(value)
 
     def equivalents(self, index: int, absent: Sequence[int]) -> list[tuple[int, int]]:
         """Return the spans of values and names of a sentence that the chunks give in other forms.

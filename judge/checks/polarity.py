@@ -3,10 +3,13 @@
 import re
 import tomllib
 from calendar import day_abbr, day_name, month_abbr, month_name
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
+from heapq import nsmallest
 from importlib.resources import files
+from itertools import chain
 from typing import Final, NamedTuple
 
 from judge.checks.values import HAN_NUMERALS, SPELLED
@@ -132,23 +135,26 @@ class Copies:
     """The sentences of some texts, found by the words they have in common with a claim."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._sentences = [
-            each
-            for text in texts
-            for each in (_cut_cached(text) if len(text) <= _LONGEST_CACHED else _cut(text))
-        ]
+        cut = [_cut_cached(text) if len(text) <= _LONGEST_CACHED else _cut(text) for text in texts]
+        self._sentences = list(chain.from_iterable(cut))
+        self._with: defaultdict[str, list[int]] = defaultdict(list)
+        """The sentences that have a stem."""
+        for at, (_, own) in enumerate(self._sentences):
+            for each in own:
+                self._with[each].append(at)
 
     def near(self, claim: str) -> list[Copy]:
         """Return the near-copies of a claim, the nearest first."""
         if len(claim) > 2 * LONGEST:
             return []
         mine = frozenset(stems(claim))
-        shares = [
-            (2 * len(mine & own) / (len(mine) + len(own) or 1), text)
-            for text, own in self._sentences
-        ]
-        likely = sorted((each for each in shares if each[0] >= _SHARED), key=lambda each: -each[0])
-        own, others = read(claim), [read(text) for _, text in likely[:_COMPARED]]
+        common = Counter(chain.from_iterable(self._with.get(each, ()) for each in mine))
+        shares = (
+            (2 * many / (len(mine) + len(self._sentences[at][1])), at)
+            for at, many in common.items()
+        )
+        likely = nsmallest(_COMPARED, ((-share, at) for share, at in shares if share >= _SHARED))
+        own, others = read(claim), [read(self._sentences[at][0]) for _, at in likely]
         found = [compare(own, other) for other in others if own.most_in_common(other) >= NEAR]
         return sorted((copy for copy in found if copy.share >= NEAR), key=lambda copy: -copy.share)
 

@@ -101,11 +101,12 @@ def _offers(sentences: Sequence[Sentence], forth: Judgment, back: Judgment) -> I
     places = [(e.start, e.end) for each in verdicts for e in each.evidence]
     alone = len(forth.outcomes) == 1
     for each in sentences:
-        here = not places or any(
+        if each.index not in forth.outcomes or not offered(each.text, alone=alone):
+            continue
+        if not places or any(
             start is None or end is None or (each.start < end and start < each.end)
             for start, end in places
-        )
-        if here and each.index in forth.outcomes and offered(each.text, alone=alone):
+        ):
             yield Flag(name=FlagName.ALTERNATIVES, sentence=each.index)
 
 

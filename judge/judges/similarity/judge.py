@@ -52,8 +52,8 @@ _BLOCK_CELLS: Final = 4_000_000
 """Characters of sentences times segments measured together, if the sentences are several."""
 _SENTENCE_CELLS: Final = 30_000_000
 """Characters of one sentence times segments, at most; it needs some 500 MB."""
-MOST_CELLS: Final = 2_000_000_000
-"""Characters of all sentences of an answer times segments, at most: about a minute."""
+MOST_CELLS: Final = 200_000_000
+"""Characters of all sentences of an answer times segments and chunks, at most: ten seconds."""
 _UNREAD: Final = Unscored(
     reason=UnscoredReason.BUDGET,
     detail="too large to compare by similarity; give fewer chunks, or shorten answer or reference",
@@ -86,11 +86,12 @@ async def aligned(
 
     Yields:
         The indexes of the next sentences and their alignment, or the embedder's failure and then
-        nothing more. Sentences that are too large to compare are left out.
+        nothing more. A sentence that is too large to compare is left out; so are all of them, if
+        they are too large together.
     """
     heavy = weigh(request)
     passages = await apart(heavy, Passages, [chunk.text for chunk in request.chunks])
-    blocks = list(_blocks(request, indexes, max(passages.size, len(request.chunks))))
+    blocks = list(_blocks(request, indexes, passages.size + len(request.chunks)))
     bare = [source.bare(index) for block in blocks for index in block]
     if not bare:
         return
@@ -124,17 +125,14 @@ async def aligned(
         low += len(block)
 
 
-def _blocks(
-    request: JudgeRequest, indexes: Sequence[int], segments: int
-) -> Iterator[Sequence[int]]:
-    """Yield the sentences that are measured together; those that are too large are left out."""
+def _blocks(request: JudgeRequest, indexes: Sequence[int], width: int) -> Iterator[Sequence[int]]:
+    """Yield the sentences that are measured together, against `width` segments and chunks."""
+    sizes = {index: len(request.claim(index)) * width for index in indexes}
     block: list[int] = []
-    cells, left = 0, MOST_CELLS
-    for index in indexes:
-        size = len(request.claim(index)) * segments
-        if size > min(left, _SENTENCE_CELLS):
+    cells = 0
+    for index, size in sizes.items() if sum(sizes.values()) <= MOST_CELLS else ():
+        if size > _SENTENCE_CELLS:
             continue
-        left -= size
         if block and (len(block) == _BLOCK or cells + size > _BLOCK_CELLS):
             yield block
             block, cells = [], 0
@@ -167,7 +165,7 @@ class SimilarityJudge:
     `full` needs a score of at least the threshold, and something of the sentence in the chunks.
     `prior` is the share of sentences believed to be supported before any is looked at. A moved
     prior moves every score and the threshold alike: no label depends on it. `edition` is what else
-    the verdicts depend on, as the last parts of the signature. The last sentences of an answer too
+    the verdicts depend on, as the last parts of the signature. The sentences of an answer too
     large to compare are `Unscored(budget)`.
 
     Raises:
