@@ -9,6 +9,7 @@ from judge.judges.prompted import parse
 from judge.pipeline import evaluate_sample
 from judge.records import (
     Chunk,
+    FlagName,
     JudgeRequest,
     Judgment,
     Rules,
@@ -99,6 +100,7 @@ async def test_real_replies_to_our_prompt_are_read_whole_and_raise_no_flag(
         verdicts = [each for each in claims if isinstance(each, Verdict)]
         assert len(verdicts) == len(claims)
         assert all(quote.verified for each in verdicts for quote in each.evidence)
-        assert result.flags == ()
+        # Some answers name passages in words, which only `--prose-citations` reads.
+        assert {flag.name for flag in result.flags} <= {FlagName.UNMATCHED_MARKER}
         quotes += sum(len(each.evidence) for each in verdicts)
     assert quotes >= count

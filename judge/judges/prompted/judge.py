@@ -192,7 +192,7 @@ class PromptedJudge:
         elif answer.refused:
             progress.last_reply = ""
         if isinstance(answer, ChatReply) and answer.finish == "stop":
-            again = self._read(answer.text, asked, progress)
+            again = self._read(answer.text, asked, f"{chat.system}\n{chat.user}", progress)
             return [question._replace(faults=again)] if again else []
         if isinstance(answer, ChatReply) and answer.finish == "length":
             if limit < min(self._most, longer):
@@ -227,10 +227,12 @@ class PromptedJudge:
             "name another --model, or mend what it says"
         )
 
-    def _read(self, text: str, asked: JudgeRequest, progress: _Progress) -> dict[int, str]:
+    def _read(
+        self, text: str, asked: JudgeRequest, shown: str, progress: _Progress
+    ) -> dict[int, str]:
         """Record the verdicts of a reply, and return the faults of the sentences to repeat."""
         # The signature is read now, because this reply may have named another serving model.
-        parsed = self._form.parse(text, asked, self.signature)
+        parsed = self._form.parse(text, asked, self.signature, shown)
         progress.outcomes.update(parsed.verdicts)
         if parsed.verdicts:
             self._useless = None

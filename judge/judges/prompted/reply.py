@@ -101,15 +101,15 @@ class FaultError(Exception):
     """A reply or a verdict in it cannot be used; the message says why, in a few words."""
 
 
-def parse(text: str, request: JudgeRequest, signature: str) -> Parsed:
+def parse(text: str, request: JudgeRequest, signature: str, shown: str = "") -> Parsed:
     """Return the verdicts in a finished reply: `{"verdicts": […]}`, a list, or single objects.
 
     Only `s3` (or `S3`) names a sentence, because a bare 3 might count the asked sentences. An
-    unknown id is ignored.
+    unknown id is ignored. JSON that the messages `shown` to the model contain is no reply.
     """
     given: dict[str, list[Mapping[str, object]]] = {}
     try:
-        for entry in _entries(find_values(text)):
+        for entry in _entries(find_values(text, shown)):
             name = entry.get("id")
             if isinstance(name, str):
                 given.setdefault(name.strip().lower(), []).append(entry)
@@ -130,16 +130,17 @@ def parse(text: str, request: JudgeRequest, signature: str) -> Parsed:
     return Parsed(verdicts, missing, faulty)
 
 
-def parse_parts(text: str, request: JudgeRequest, signature: str) -> Parsed:
+def parse_parts(text: str, request: JudgeRequest, signature: str, shown: str = "") -> Parsed:
     """Return the verdict in a finished reply about one question: `{"parts": […]}`.
 
     The reply is rejected unless every part quotes the question, no part is within another one, and
-    each sentence that ends in a question mark has a part.
+    each sentence that ends in a question mark has a part. JSON that the messages `shown` to the
+    model contain is no reply.
     """
     (index,) = request.ask
     question = request.sentences[index].text
     try:
-        parts, spans = _parts(find_values(text), question)
+        parts, spans = _parts(find_values(text, shown), question)
     except FaultError as fault:
         return Parsed({}, {}, {index: str(fault)})
     if not parts:
@@ -296,12 +297,13 @@ def _shown(value: object) -> str:
     return clip(repr(value) if isinstance(value, str) else json.dumps(value), _SHOWN)
 
 
-def find_values(text: str) -> list[object]:
+def find_values(text: str, shown: str = "") -> list[object]:
     r"""Return the JSON objects and lists of objects in a text with prose, code fences and thoughts.
 
     Values before the end of a thought are drafts, and are ignored. One broken value makes the whole
     text broken, because a value inside it may be part of a quoted string. A repeated key and NaN
     are broken too; line breaks within strings are accepted. The time is linear in the length.
+    Values that `shown` contains word for word are left out.
 
     Raises:
         FaultError: the text has no such value, or a broken one.
@@ -310,6 +312,7 @@ def find_values(text: str) -> list[object]:
     [{'a': '}[1]'}]
     """
     values: list[object] = []
+    repeated = False
     position = 0
     if text.lstrip().startswith(_THOUGHT_BEGINS):
         position = text.find(_THOUGHT_ENDS)
@@ -322,14 +325,17 @@ def find_values(text: str) -> list[object]:
             continue
         try:
             value, position = _DECODER.raw_decode(text, match.start())
-            values.append(value)
+            if text[match.start() : position] in shown:
+                repeated = True
+            else:
+                values.append(value)
         except (ValueError, RecursionError):
             # Only a draft may be broken. The last end of a thought, for each try costs its length.
             position = text.rfind(_THOUGHT_ENDS, match.end())
             if position < 0:
                 raise FaultError("its JSON is broken") from None
     if not values:
-        raise FaultError("it holds no JSON")
+        raise FaultError("it only repeats the request" if repeated else "it holds no JSON")
     return values
 
 
@@ -352,8 +358,9 @@ class Form(NamedTuple):
 
     schema: dict[str, JsonValue] = REPLY_SCHEMA
     """The JSON schema."""
-    parse: Callable[[str, JudgeRequest, str], Parsed] = parse
-    """From its text, the request and the signature of the judge to what it says."""
+    parse: Callable[[str, JudgeRequest, str, str], Parsed] = parse
+    """Returns what a reply says: from its text, the request, the signature of the judge and the
+    messages that were shown to the model."""
     name: Callable[[int], str] = sentence_id
     """Returns the id of a sentence from its index."""
     entries: int = 1

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.judges.prompted import Parsed, parse
-from judge.judges.prompted.reply import find_values, parse_parts
+from judge.judges.prompted.reply import FaultError, find_values, parse_parts
 from judge.records import Evidence, JudgeRequest, PartsVerdict, SentenceKind, Support, Verdict
 from tests.requests import request
 
@@ -42,6 +42,13 @@ VALUES: list[tuple[str, list[object]]] = [
 @pytest.mark.parametrize(("text", "values"), VALUES)
 def test_values_are_found_within_prose(text: str, values: list[object]) -> None:
     assert find_values(text) == values
+
+
+def test_values_that_the_model_was_shown_are_no_reply() -> None:
+    shown = 'Judge this: {"a": 1} and [{"b": 2}].'
+    assert find_values('I see {"a": 1}, so {"c": 3}', shown) == [{"c": 3}]
+    with pytest.raises(FaultError, match="only repeats the request"):
+        find_values(shown, shown)
 
 
 json_objects = st.dictionaries(
