@@ -20,6 +20,7 @@ from judge.config import Config
 from judge.errors import ConfigError, JudgeUnavailable, UsageError, WorkerLost, extra
 from judge.evaluator import Evaluator
 from judge.inputs.files import PIPED, is_fifo, run_name, standard_input
+from judge.inputs.runs import read_record
 from judge.jobs.forecast import forecast
 from judge.jobs.job import Job
 from judge.records.comparison import Side
@@ -240,11 +241,14 @@ def run_and_print(job: "Job | ClusterJob", folder: Path, wanted: Wanted, reports
     try:
         with progress, stopping(job.stop):
             summary = job.run(progress)
+        record = read_record(folder)
         with hiding_commands(), output() as page:
-            print_totals(summary, highlights, folder, page, wanted)
+            print_totals(summary, record, highlights, folder, page, wanted)
         # A report lists the worst sentences, which a terminal shows with --details.
         whole = Wanted(worst=wanted.kept, cached=wanted.cached)
-        reports.finish(summary, lambda page: print_totals(summary, highlights, folder, page, whole))
+        reports.finish(
+            summary, lambda page: print_totals(summary, record, highlights, folder, page, whole)
+        )
     except BaseException as error:
         if progress.has_begun or not isinstance(error, UsageError):
             reports.discard()

@@ -32,7 +32,7 @@ from judge.inputs.files import (
 )
 from judge.inputs.rows import FORMS
 from judge.inputs.runs import REJECTED, SHARDS, RunFolder, shards
-from judge.jobs.job import Watcher, now, priced, run_record
+from judge.jobs.job import Watcher, now, priced, run_record, with_cost
 from judge.records import Summary
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
@@ -119,6 +119,7 @@ class ClusterJob:
             tally = _Tally(self._folder, Totals(max_unscored=self._config.max_unscored), watcher)
             rest = self._resume([each for file in checked for each in file.blocks], tally, record)
             resumed = tally.answers
+            earlier = with_cost(tally.totals.spent(), self._config) if resumed else None
             with ticking(watcher, lambda: "" if tally.answers > resumed else free()):
                 for block in _scored(plan, files, rest, replicas):
                     tally.add(block)
@@ -127,7 +128,7 @@ class ClusterJob:
                 raise WorkerLost(f"{what}; the same command goes on from there")
             summary = self._gates.hold(priced(tally.totals.summary(), self._config))
             seconds = round(time.monotonic() - began, 3)
-            ended = {"finished": now(), "seconds": seconds, "resumed": resumed}
+            ended = {"finished": now(), "seconds": seconds, "resumed": resumed, "earlier": earlier}
             folder.finish(summary, record.model_copy(update=ended))
             return summary
 

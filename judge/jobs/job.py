@@ -21,7 +21,7 @@ from judge.inputs.files import is_address, is_fifo, whole_address, with_input_na
 from judge.inputs.runs import REJECTED, RunFolder, has_bytes, misplaced
 from judge.inputs.samples import Rejected, check_samples, draw_samples, read_samples
 from judge.pool import cores
-from judge.records import Sample, SampleResult, Summary, UnscoredReason
+from judge.records import Sample, SampleResult, Spent, Summary, UnscoredReason
 from judge.records.result import ADDED
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
@@ -205,9 +205,13 @@ class Job:
                 folder.write_lines(REJECTED, bad)
             self._watcher.on_start(record, folder.kept)
             totals = Totals(max_unscored=self._config.max_unscored, limited=self._config.limited)
+            number, earlier = 0, None
             async with self._stoppable(), aclosing(self._results(folder, record, path)) as results:
                 async for result in results:
                     totals.add(result)
+                    number += 1
+                    if number <= folder.kept:
+                        earlier = totals.spent()
                     self._watcher.on_result(result)
         if not _is_unchanged(path, made_from):
             # Some results may be of the new text.
@@ -215,6 +219,8 @@ class Job:
             raise _changed(path)
         summary = priced(totals.summary(), self._config)
         summary = summary.model_copy(update={"drawn_from": made_from.drawn_from})
+        if earlier is not None:
+            record = record.model_copy(update={"earlier": with_cost(earlier, self._config)})
         return self._gates.hold(summary), record
 
     @asynccontextmanager
@@ -312,11 +318,17 @@ def run_record(evaluator: Evaluator, config: Config, made_from: RunInput) -> Run
     )
 
 
+def with_cost(spent: Spent, config: Config) -> Spent:
+    """Return what calls took with its cost, if the prices are set."""
+    cost = config.cost(spent.prompt_tokens, spent.reply_tokens)
+    return spent.model_copy(update={"cost": cost})
+
+
 def priced(summary: Summary, config: Config) -> Summary:
     """Return the summary with its cost, and whether a budget cut the run short."""
     reasons = set(summary.unscored).union(*(each.unscored for each in summary.added.values()))
     reasons.update(summary.repeats.failed if summary.repeats else ())
-    cost = config.cost(summary.prompt_tokens, summary.reply_tokens)
+    cost = with_cost(summary.spent, config).cost
     over = config.limited and UnscoredReason.BUDGET in reasons
     return summary.model_copy(update={"cost": cost, "over_budget": over})
 

@@ -15,12 +15,13 @@ from judge.pages.words import ABSENT, Words
 from judge.records import GateResult, QuadrantTable, SampleResult, Status, Summary
 from judge.reports.compare import slice_name
 from judge.reports.gate import describe
-from judge.reports.totals import CellTable, Headline, reading, score_tables
+from judge.reports.totals import CellTable, Headline, reading, score_tables, spent_lines
 from judge.reports.worst import SUPPORTS, Failures, Worst
 from judge.review.folder import read_findings
 from judge.review.records import Target
 from judge.scores.answer import support_of
 from judge.scores.totals import Totals
+from judge.signature import Signature
 from judge.text.visible import clip, flat
 
 _MAX_WORST: Final = 100
@@ -214,6 +215,8 @@ def _page(run: Run, summary: Summary, gathered: _Gathered) -> Iterator[str]:
         # No path of this machine, because pages are sent to others.
         title=words("title.page", run=clip(flat(run.folder.resolve().name), _NAME_CHARACTERS)),
         file=PurePath(run.record.input.path).name,
+        makers=dict.fromkeys(Signature.parse(made).maker for made in summary.signatures),
+        spent=list(spent_lines(summary, run.record)),
         tables=tables.items(),
         trec=trec,
         corrected=[(each, Findings(each, summary)) for each in labels if each],

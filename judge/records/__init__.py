@@ -60,4 +60,5 @@ from judge.records.summary import GateResult as GateResult
 from judge.records.summary import Interval as Interval
 from judge.records.summary import RelevanceTotals as RelevanceTotals
 from judge.records.summary import RepeatTotals as RepeatTotals
+from judge.records.summary import Spent as Spent
 from judge.records.summary import Summary as Summary

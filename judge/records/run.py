@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from judge.records.sample import Document, Record
+from judge.records.summary import Spent
 
 
 class Rules(Record):
@@ -76,3 +77,6 @@ class RunRecord(Document):
     """Wall time of the session that finished the run."""
     resumed: int = 0
     """The number of answers that this session found already scored."""
+    earlier: Spent | None = None
+    """What the calls for those answers took, which earlier sessions paid; null where this session
+    scored all. Calls that were on their way when a session ended are not known."""

@@ -248,6 +248,34 @@ class RepeatTotals(Record):
     """Repeats that brought no verdict, by reason."""
 
 
+class Spent(Record):
+    """What calls to models took."""
+
+    calls: int
+    """Questions put to a model, answered or not."""
+    retries: int
+    """Attempts at them that failed and were made again."""
+    cache_hits: int
+    """Calls answered from the cache instead."""
+    prompt_tokens: int
+    """Tokens in, over the calls sent."""
+    reply_tokens: int
+    """Tokens out, over the calls sent."""
+    cost: float | None = None
+    """The cost of the tokens by the configured prices; null without prices."""
+
+    def since(self, earlier: "Spent") -> "Spent":
+        """Return what was taken beyond what earlier sessions took."""
+        return Spent(
+            calls=self.calls - earlier.calls,
+            retries=self.retries - earlier.retries,
+            cache_hits=self.cache_hits - earlier.cache_hits,
+            prompt_tokens=self.prompt_tokens - earlier.prompt_tokens,
+            reply_tokens=self.reply_tokens - earlier.reply_tokens,
+            cost=None if self.cost is None else self.cost - (earlier.cost or 0),
+        )
+
+
 class Summary(Document):
     """Corpus totals. A null score was measured on nothing; it is never 0."""
 
@@ -375,6 +403,11 @@ class Summary(Document):
         if self.sources:
             return set(self.sources) == {"similarity"} and not self.fallen_back
         return all(Signature.parse(made).source == "similarity" for made in self.signatures)
+
+    @property
+    def spent(self) -> Spent:
+        """What all calls took, those of earlier sessions included."""
+        return Spent.model_validate({name: getattr(self, name) for name in Spent.model_fields})
 
     def _repr_html_(self) -> str:
         """Return the scores as HTML for a notebook."""

@@ -16,9 +16,11 @@ from judge.records import (
     QuadrantTable,
     RelevanceStatus,
     RelevanceTotals,
+    Spent,
     Summary,
 )
 from judge.records.result import QuadrantWord
+from judge.records.run import RunRecord
 from judge.records.summary import (
     ABSTAINING,
     CITING,
@@ -171,6 +173,33 @@ def _open(score: CorpusScore | None, bounds: CorpusBounds | None) -> CorpusBound
     answers = score.answers if score else 0
     closed = bounds is None or (bounds.low >= bounds.high and bounds.answers == answers)
     return None if closed else bounds
+
+
+def spent_lines(summary: Summary, record: RunRecord) -> Iterator[str]:
+    """Yield what the run's calls took; of a resumed run, in this session and in all."""
+    whole, earlier, say = summary.spent, record.earlier, Messages.of("totals", "spent")
+    if not (whole.calls or whole.cache_hits):
+        return
+    if earlier is None:
+        yield _spent(whole, record.seconds)
+        return
+    yield say("session", spent=_spent(whole.since(earlier), record.seconds))
+    yield say("whole", spent=_spent(whole))
+
+
+def _spent(spent: Spent, seconds: float | None = None) -> str:
+    say = Messages.of("totals", "spent")
+    parts = [say("calls", count=spent.calls)]
+    if seconds is not None:
+        parts = [say("in", calls=parts[0], seconds=f"{seconds:,.1f}")]
+    if spent.retries:
+        parts.append(Messages.of("totals", "counted")("retry", count=spent.retries))
+    parts.append(say("cached", count=spent.cache_hits))
+    parts.append(say("tokens", prompt=spent.prompt_tokens, reply=spent.reply_tokens))
+    if spent.cost is not None:
+        cost = f"{spent.cost:,.2f}" if spent.cost >= 1 else f"{spent.cost:.4g}"
+        parts.append(say("cost", cost=cost))
+    return say("joint").join(parts)
 
 
 class Note(NamedTuple):

@@ -26,6 +26,7 @@ from judge.records import (
     RepeatTotals,
     SampleResult,
     SentenceKind,
+    Spent,
     Status,
     Summary,
     Support,
@@ -81,6 +82,7 @@ exactly."""
 
 _REPEATED: Final = "|repeat:"
 """Part of the signature of a judge that asks again."""
+_SPENT: Final = ("calls", "retries", "cache_hits", "prompt_tokens", "reply_tokens")
 _REPEATS: Final = ("asked_again", "compared", "flipped", "changed")
 _BOUNDED: Final = (
     "faithfulness",
@@ -193,6 +195,11 @@ class Totals:
         for cell, first in other._first.items():
             self._first[cell] = sorted((*self._first[cell], *first))[:_MAX_QIDS]
 
+    def spent(self) -> Spent:
+        """Return what the calls of the answers added so far took, without its cost."""
+        spent = self._counted["spent"]
+        return Spent.model_validate({name: spent[name] for name in _SPENT})
+
     def summary(self) -> Summary:
         """Return the totals of the answers added so far."""
         found, outcomes = self._counted, self._pools["claims"]
@@ -219,11 +226,7 @@ class Totals:
             citations={status: outcomes.citations[status] for status in CitationStatus},
             flags={name: found["flags"][name] for name in FlagName},
             models=dict(found["models"]),
-            calls=spent["calls"],
-            retries=spent["retries"],
-            cache_hits=spent["cache_hits"],
-            prompt_tokens=spent["prompt_tokens"],
-            reply_tokens=spent["reply_tokens"],
+            **{name: spent[name] for name in _SPENT},
             seconds=spent["ticks"] / _TICKS_PER_SECOND,
             **self._citation_support(),
             **self._bounds(_BOUNDED if outcomes.fallen_back else _WITHOUT_FALLBACK),

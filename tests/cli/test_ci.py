@@ -1,3 +1,4 @@
+import re
 import shlex
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -73,9 +74,19 @@ CASES = {
 def test_an_answer_is_a_case_and_none_passes_without_a_verdict(quiet: Path) -> None:
     source = write(quiet / "in.jsonl", [line(qid, text) for qid, (text, _) in CASES.items()])
     with JudgeServer(answered) as server:
-        words = (*server.words, "--no-cache", "--junit", "junit.xml")
+        words = (*server.words, "--no-cache", "--junit", "junit.xml", "--markdown", "sum.md")
         ran = judge("score", source, "-o", "runs/en", *words)
     assert ran.code == 0, ran.err
+    line_of = r"^\d+ calls in .+ s; .+ tokens in, .+ out$"
+    (spent,) = re.findall(line_of, ran.out, re.MULTILINE)
+    assert spent in (quiet / "sum.md").read_text("utf-8")
+    assert judge("report", "runs/en", "-o", "report.html").code == 0
+    head = (quiet / "report.html").read_text("utf-8").partition("</header>")[0]
+    assert all(part in head for part in (spent, "llm:tiny@", "Started", "Finished"))
+    root = ET.parse(quiet / "junit.xml").getroot()  # noqa: S314  written by us
+    times = {case.get("name"): case.get("time") for case in root.iter("testcase")}
+    assert {qid for qid, time in times.items() if time is None} == {"shy", "mute"}
+    assert all(float(time) > 0 for time in times.values() if time)
     suite, found = cases(quiet / "junit.xml")
     assert suite["name"] == "en"
     told = {qid: None if case is None else case.tag for qid, case in found.items()}

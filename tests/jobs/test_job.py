@@ -1,5 +1,6 @@
 import gzip
 import json
+import re
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -11,6 +12,8 @@ from judge.backends.fake import FakeJudge
 from judge.inputs.runs import read_record, read_results, read_summary
 from judge.jobs.job import Job, Watcher
 from judge.records.run import RunRecord
+from judge.reports.totals import spent_lines
+from tests.server import JudgeServer
 
 FULL = Verdict(support=Support.FULL, source="llm", signature="fake")
 
@@ -115,6 +118,36 @@ def test_an_interrupted_run_is_finished_by_the_same_command(source: Path, folder
     run(source, whole)
     assert (folder / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
     assert read_summary(folder) == read_summary(whole)
+
+
+def test_a_resumed_run_says_what_this_session_paid_and_what_all_did(
+    source: Path, folder: Path, server: JudgeServer
+) -> None:
+    config = server.config(input_price=2, output_price=4)
+    with pytest.raises(KeyboardInterrupt):
+        Job(source, folder, config).run(Log(stop_after=6))
+    part = folder / "results.jsonl.part"
+    lines = part.read_bytes().splitlines(keepends=True)
+    # From the damaged third line on, everything is asked and paid again.
+    part.write_bytes(b"".join([*lines[:2], b"{}\n", *lines[3:]]))
+    summary = Job(source, folder, config).run()
+    record = read_record(folder)
+    earlier = record.earlier
+    assert earlier is not None
+    assert (record.resumed, earlier.calls, summary.calls) == (2, 2, 9)
+    # Nine equal answers: two ninths of everything were paid before.
+    assert earlier.prompt_tokens * 9 == summary.prompt_tokens * 2
+    session = summary.spent.since(earlier)
+    assert (session.calls, session.reply_tokens) == (7, 7 * summary.reply_tokens // 9)
+    assert session.cost is not None
+    assert session.cost == pytest.approx(
+        (2 * session.prompt_tokens + 4 * session.reply_tokens) / 1e6
+    )
+    first, second = spent_lines(summary, record)
+    assert re.match(r"in this session: 7 calls in [\d.]+ s; 0 from the cache; ", first)
+    assert second.startswith("in all: 9 calls; 0 from the cache; ")
+    (line,) = spent_lines(summary, record.model_copy(update={"earlier": None}))
+    assert re.match(r"9 calls in [\d.]+ s; 0 from the cache; ", line)
 
 
 def test_bad_lines_can_be_set_aside(source: Path, folder: Path) -> None:

@@ -35,7 +35,8 @@ from judge.records import (
     UnscoredReason,
 )
 from judge.records.result import Half
-from judge.reports.totals import NOT_ASKED, TRIAD, CellTable, is_apart, score_tables
+from judge.records.run import RunRecord
+from judge.reports.totals import NOT_ASKED, TRIAD, CellTable, is_apart, score_tables, spent_lines
 from judge.reports.worst import (
     BAD_CITATIONS,
     Entry,
@@ -115,22 +116,29 @@ class Wanted(NamedTuple):
 
 
 def print_totals(
-    summary: Summary, highlights: Highlights, folder: Path, page: Page, wanted: Wanted
+    summary: Summary,
+    record: RunRecord,
+    highlights: Highlights,
+    folder: Path,
+    page: Page,
+    wanted: Wanted,
 ) -> None:
     """Print findings, scores, gates, and commands that show more; counts if wanted."""
-    _Totals(summary, highlights, folder, page, wanted).print()
+    _Totals(summary, record, highlights, folder, page, wanted).print()
 
 
 class _Totals:
     def __init__(
         self,
         summary: Summary,
+        record: RunRecord,
         highlights: Highlights,
         folder: Path,
         page: Page,
         wanted: Wanted,
     ) -> None:
-        self._summary, self._folder, self._page, self._wanted = summary, folder, page, wanted
+        self._summary, self._record, self._folder = summary, record, folder
+        self._page, self._wanted = page, wanted
         self._findings, self._worst = highlights.findings.found, highlights.worst.sentences()
         self._offline = summary.by_similarity
         self._say = Messages.of("totals", "note")
@@ -180,6 +188,8 @@ class _Totals:
             page.say(gate_line(gate), hang=2)
         for line in self._untrusted():
             page.say(line, hang=2, style="bold red")
+        for line in spent_lines(summary, self._record):
+            page.say(line, hang=2)
         page.made_by(
             summary.signatures, {name: each.signatures for name, each in summary.added.items()}
         )
@@ -396,16 +406,8 @@ class _Totals:
                 failed = self._parts(repeats.failed, "unscored")
                 flips = self._count("flips_failed", told=flips, failed=failed)
             yield "repeats", flips
-        if summary.calls or summary.cache_hits:
-            spent = {"prompt": f"{summary.prompt_tokens:,}", "reply": f"{summary.reply_tokens:,}"}
-            key = "sent_again" if summary.retries else "sent"
-            retries = _counted("retry", summary.retries)
-            counts = {"calls": summary.calls, "cached": summary.cache_hits, "retries": retries}
-            yield "calls", self._count(key, **counts, **spent)
-            if summary.cost is not None:
-                yield "cost", f"{summary.cost:.4g}"
-            if len(summary.models) > 1:  # an alias that moved, or a gateway that picks
-                yield "models", self._parts(summary.models, "", len(summary.models))
+        if len(summary.models) > 1:  # an alias that moved, or a gateway that picks
+            yield "models", self._parts(summary.models, "", len(summary.models))
 
     def _parts(self, parts: Mapping[_Part, int], group: str = "", total: int | None = None) -> str:
         """Return a total, by default the sum, and the parts that are not 0."""

@@ -38,6 +38,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
+from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
 from judge.scores.answer import aggregate
 from judge.scores.correctness import correctness
@@ -107,6 +108,15 @@ def answered(one: Made, *, given: bool = True) -> Show:
     return lambda page: print_answer(result, sample if given else None, page, is_gone=not given)
 
 
+RECORD = RunRecord(
+    signature="s",
+    config={},
+    versions={},
+    input=RunInput(path="in.jsonl", sha256="", samples=1),
+    started="2026-01-01T00:00:00+00:00",
+)
+
+
 def totals(
     *results: SampleResult,
     gates: Sequence[str] = (),
@@ -118,7 +128,7 @@ def totals(
     for result in results:
         highlights.add(result)
     summary = Gates.read({"least": gates}, strict=bool(gates)).hold(summarize(results))
-    return lambda page: print_totals(summary, highlights, folder, page, wanted)
+    return lambda page: print_totals(summary, RECORD, highlights, folder, page, wanted)
 
 
 def quote(text: str, part: str, name: str = "a#1") -> Evidence:
