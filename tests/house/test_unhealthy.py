@@ -115,9 +115,9 @@ async def test_in_python_it_is_an_error_of_its_own(place: Path) -> None:  # noqa
         assert len([each async for each in Evaluator(server.config()).evaluate(few)]) == len(few)
 
 
-def test_a_server_that_is_busy_for_ever_is_waited_for_until_the_deadline(samples: Path) -> None:
+def test_a_server_that_is_busy_for_ever_is_waited_for_until_patience_ends(samples: Path) -> None:
     with JudgeServer(lambda _: replies.too_many("0.01")) as server:
-        ran = score(samples, server, "--deadline", "0.3")
+        ran = score(samples, server, "--patience", "0.3")
         assert server.probes > 1
     assert (ran.code, ran.out) == (3, "")
     told = ran.err.splitlines()[-1]
