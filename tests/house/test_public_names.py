@@ -16,7 +16,7 @@ PUBLIC = """
     Sample Chunk Rules Sentence SentenceKind Citation CitationStatus JudgeRequest Judgment
     Outcome Verdict Support Evidence Unscored UnscoredReason Excluded Flag FlagName
     SampleResult SentenceResult Status Correctness CorrectnessStatus Summary
-    AnswerRelevance RelevanceStatus
+    AnswerRelevance RelevanceStatus ContextScores ContextStatus
 """
 NAMES = PUBLIC.split()
 
