@@ -15,6 +15,7 @@ _LONGEST: Final = 256
 _BRACKETED: Final = re.compile(
     rf"([<＜](?![0-9])[^{_OPEN}{_CLOSE}]{{1,{_LONGEST}}}+)[>＞]"
     rf"|([\[［](?![0-9])[^{_OPEN}{_CLOSE}]{{1,{_LONGEST}}}+)[\]］]"
+    rf"|(?<=[\[\]［］])([^{_OPEN}{_CLOSE}]{{2,{_LONGEST}}}+)(?=[\[\]［］])"
 )
 # A block for a blank, as DeepSeek writes it.
 _ALIKE: Final = str.maketrans("▁", "_")
@@ -31,6 +32,7 @@ _ANGLED: Final = re.compile(
     | (?: im | fim ) _ (?: start | end | sep | user | system | assistant | prefix | middle | suffix
       | pad )
     | (?: \w+: )? tool_ (?: call | response | output | result | use | sep ) (?: s | _\w+ )?
+    | (?: seed: | longcat_ ) \w+ | ctrl\d+ | _ (?: user | bot | system | end )
     | function_calls? | arg_key | arg_value
     | (?: mask | unk | extra_id ) _\d+ | unused_?\d+ | (?: reserved | special | tokens_unused ) _\d+
     | (?: bos | eos | eop | pad | unk | cls | sep | mask | image | audio ) (?: _soft )? _token
@@ -47,9 +49,12 @@ _SQUARED: Final = re.compile(
     """,
     re.VERBOSE,
 )
+_TURNED: Final = re.compile(r"~!?b|e~|![pd]~")
+"""What stands between two square brackets, of which the first may be `]` and the last `[`."""
 _ORDINARY: Final = re.compile(
     r"""
-      < (?: /?s | /?think(?:ing)? | mask | image | filename | reponame | repo_name | gh_stars
+      < (?: /?s | /?think(?:ing)? | /?functions | /?(?:available_)?tools | /?role
+        | mask | image | filename | reponame | repo_name | gh_stars
         | file_sep | (?: issue | jupyter | commit ) _\w+ | empty_output | \|[^|]+\| )
     | \[ (?: UNK | MASK | ARGS | IMG | AUDIO | TRANSCRIBE | PREFIX | MIDDLE | SUFFIX | REF
         | /[A-Z]{3,} )
@@ -58,7 +63,7 @@ _ORDINARY: Final = re.compile(
 )
 """Tokens of some model that also occur in ordinary text, such as strike-through or a usage line."""
 _JOINER: Final = "\u2060"
-_WIDE: Final = {"<": "＜", "[": "［"}
+_WIDE: Final = {"<": "＜", "[": "［", "]": "］"}
 
 
 class _Token(NamedTuple):
@@ -103,9 +108,13 @@ def speaks_for_others(text: str) -> bool:
 
 
 def _find(text: str) -> Iterator[_Token]:
-    if text.isascii() and "<" not in text and "[" not in text:
+    if text.isascii() and not any(bracket in text for bracket in "<[]"):
         return
     for match in _BRACKETED.finditer(text):
+        if match[3]:
+            if _TURNED.fullmatch(_bare(match[3])):
+                yield _Token(match.start() - 1, match.end(), "")
+            continue
         plain = "<" if match[1] else "["
         name, close = _bare((match[1] or match[2])[1:]), match.end() - 1
         if (_ANGLED if match[1] else _SQUARED).fullmatch(name):

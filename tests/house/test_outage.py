@@ -12,7 +12,7 @@ from judge.inputs.runs import read_summary
 from judge.records import UnscoredReason
 from tests.asked import Asked
 from tests.commands import judge, line, results, write
-from tests.replies import Answer, Status, right, too_many
+from tests.replies import TOO_MANY, Answer, Status, right, too_many
 from tests.server import JudgeServer, refused_url
 
 ANSWERS = 60
@@ -80,8 +80,14 @@ class Falling:
 
 
 @pytest.mark.no_cover
-def test_a_server_that_falls_ends_the_run_which_goes_on_later(samples: Path) -> None:
-    run, script = samples.with_name("run"), Falling(25)
+@pytest.mark.parametrize(
+    ("failure", "message"),
+    [(LOADING, "HTTP 503: the model is being loaded"), (TOO_MANY, "HTTP 429: Rate limit reached")],
+)
+def test_a_server_that_answers_nothing_more_ends_the_run_which_goes_on_later(
+    samples: Path, failure: Status, message: str
+) -> None:
+    run, script = samples.with_name("run"), Falling(25, failure)
     words = ("score", samples, "-o", run, "--patience", 0.5)
     with JudgeServer(script) as server:
         began = time.monotonic()
@@ -90,7 +96,7 @@ def test_a_server_that_falls_ends_the_run_which_goes_on_later(samples: Path) -> 
         assert (ran.code, ran.out) == (3, "")
         told = ran.err.splitlines()[-1]
         assert told.startswith(f"judge: model 'tiny' at {server.base_url} cannot be asked: no ")
-        assert "no answer for 0.5 s (--patience), last: HTTP 503: the model is being loaded" in told
+        assert f"no answer for 0.5 s (--patience), last: {message}" in told
         kept = len(results(run))
         assert 20 <= kept <= 25
         assert f"; {kept} of 60 answers are kept; the same command goes on from there" in told

@@ -28,12 +28,14 @@ FAMILIES: Mapping[str, str] = {
     "Harmony": "<|start|> <|channel|> <|message|> <|return|>",
     "T5, BERT": "<pad> <unk> <extra_id_0> [CLS] [SEP] [PAD] [unused1] <cls> <sep>",
     "FIM": "<fim_prefix> <fim_suffix> <｜fim▁hole｜>",
-    "others": "[|assistant|] [|endofturn|] <minimax:tool_call> <reserved_106> <mask_1>"
-    " [UNUSED_TOKEN_146] <|/think|>",
+    "MiniMax": "]~b] ]~!b[ [e~[ ]!p~[ <minimax:tool_call>",
+    "Seed, LongCat, TeleChat": "<seed:bos> </seed:think> <longcat_s> <_user> <ctrl99>",
+    "others": "[|assistant|] [|endofturn|] <reserved_106> <mask_1> [UNUSED_TOKEN_146] <|/think|>",
 }
 TOKENS = " ".join(FAMILIES.values()).split()
 WORDS = (
     *("<s>", "</s>", "<think>", "</think>", "<mask>", "<image>", "<filename>", "<|0.00|>"),
+    *("<functions>", "</functions>", "<tools>", "<role>"),
     *("[UNK]", "[MASK]", "[ARGS]", "[IMG]", "[PREFIX]", "[REF]"),
 )
 """Of some model each; but a struck-out word, a usage line, or a picture have them, too."""
