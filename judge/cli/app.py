@@ -52,6 +52,10 @@ COMMANDS: Final = {
 """The help of each command. Its module in `judge.cli` is imported when the command is run."""
 
 _BUG: Final = "this is a bug in judge, not yours; please report the above"
+_MORE_MEMORY: Final = (
+    "the memory that the system allows is used up; allow more (ulimit -v), judge fewer answers at a "
+    "time (--concurrency, --workers), or split the longest one, and run the same command again"
+)
 _MORE_FILES: Final = (
     "allow more (ulimit -n 1024) or give a smaller --concurrency; the same command resumes the run"
 )
@@ -180,6 +184,8 @@ def _report(error: Exception) -> int:
             message = str(error)
         case RecursionError():
             message = "something in the input is nested too deeply; flatten it"
+        case MemoryError() | RuntimeError(args=("can't start new thread",)):
+            message = _MORE_MEMORY
         case OSError(errno=errno.EMFILE | errno.ENFILE):
             message = f"{error.strerror}; {_MORE_FILES}"
         case OSError():

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ import typer
 
 from judge import __version__
 from judge.cli.app import COMMANDS, LOGGER, debug, debugging, log_to_stderr
-from tests.commands import judge, line, write
+from tests.commands import Ran, judge, line, write
 
 PYTHON = [sys.executable, "-m", "judge"]
 FAILING = ("--judge", "similarity", "--fail-under", "faithfulness=1")
@@ -63,19 +64,37 @@ def test_a_users_mistake_is_one_line_that_names_it_and_the_next_step(
     assert step in ran.err
 
 
-def test_a_bug_of_ours_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = typer.Typer(add_completion=False)
+@pytest.fixture
+def run_broken(monkeypatch: pytest.MonkeyPatch) -> Callable[[Exception], Ran]:
+    """Runs a command that raises an error."""
 
-    @app.command()
-    def broken() -> None:
-        raise RuntimeError("the bug")
+    def run(error: Exception) -> Ran:
+        app = typer.Typer(add_completion=False)
 
-    monkeypatch.setitem(COMMANDS, "broken", "Break.")
-    monkeypatch.setitem(sys.modules, "judge.cli.broken", SimpleNamespace(app=app))
-    ran = judge("broken")
+        @app.command()
+        def broken() -> None:
+            raise error
+
+        monkeypatch.setitem(COMMANDS, "broken", "Break.")
+        monkeypatch.setitem(sys.modules, "judge.cli.broken", SimpleNamespace(app=app))
+        return judge("broken")
+
+    return run
+
+
+def test_a_bug_of_ours_says_so(run_broken: Callable[[Exception], Ran]) -> None:
+    ran = run_broken(RuntimeError("the bug"))
     assert ran.code == 70
     assert "RuntimeError: the bug" in ran.err
     assert "this is a bug in judge" in ran.err
+
+
+def test_too_little_memory_is_one_line(run_broken: Callable[[Exception], Ran]) -> None:
+    # So does Python report a thread whose stack no longer fits.
+    for error in (MemoryError(), RuntimeError("can't start new thread")):
+        ran = run_broken(error)
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert "the memory that the system allows is used up; allow more (ulimit -v)" in ran.err
 
 
 def test_help_of_all_commands_loads_nothing_heavy() -> None:
