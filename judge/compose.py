@@ -45,6 +45,8 @@ OPENAI: Final = "https://api.openai.com/v1"
 CORRECTNESS_PROMPT: Final = ("correctness", "v1")
 RELEVANCE_PROMPT: Final = ("relevance", "v1")
 _THINKING_TOKENS: Final = 16_384
+UNATTENDED_PATIENCE_SECONDS: Final = 10.0
+"""How long a server that accepts no connection is waited for at the start, without a terminal."""
 _PLACEHOLDER_KEY: Final = "none"
 """Sent to a server that needs no key."""
 
@@ -181,8 +183,14 @@ def _headers(config: Config) -> dict[str, str]:
 def _policy(config: Config) -> "Policy":
     from judge.backends.openai import Policy  # noqa: PLC0415
 
+    # A person who sees the message may start the server; a script may have named a wrong port.
+    waits = "patience" in config.model_fields_set or sys.stderr.isatty()
     return Policy(
-        config.timeout, config.attempts, deadline=config.deadline, patience=config.patience
+        config.timeout,
+        config.attempts,
+        deadline=config.deadline,
+        patience=config.patience,
+        first_patience=config.patience if waits else UNATTENDED_PATIENCE_SECONDS,
     )
 
 

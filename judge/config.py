@@ -200,7 +200,8 @@ class Config(Record):
     until the deadline."""
     patience: float = Field(default=120.0, ge=0, allow_inf_nan=False)
     """How long a server may be unreachable before the run stops, in seconds. The stopped run can be
-    resumed. With 0, the run never stops for this."""
+    resumed. With 0, the run never stops for this. Without a terminal, a server that accepts no
+    connection at the start is waited for 10 seconds, unless this option is given."""
     cache: bool = True
     """Keep the verdicts of language models, and reuse them for equal requests."""
     cache_dir: Path | None = None

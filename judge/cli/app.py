@@ -53,8 +53,8 @@ COMMANDS: Final = {
 
 _BUG: Final = "this is a bug in judge, not yours; please report the above"
 _MORE_MEMORY: Final = (
-    "the memory that the system allows is used up; allow more (ulimit -v), judge fewer answers at a "
-    "time (--concurrency, --workers), or split the longest one, and run the same command again"
+    "the memory that the system allows is used up; allow more (ulimit -v), judge fewer answers at "
+    "once (--concurrency, --workers), or split the longest one, and run the same command again"
 )
 _MORE_FILES: Final = (
     "allow more (ulimit -n 1024) or give a smaller --concurrency; the same command resumes the run"

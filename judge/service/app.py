@@ -61,6 +61,7 @@ def _shared(config: Config, concurrency: int, parts: int) -> Config:
         name: max(1, rate // parts) for name, rate in rates.items() if rate is not None
     }
     share["concurrency"] = max(1, concurrency)
+    share["patience"] = config.patience  # as if given: a batch waits for a server that restarts
     given = {name: getattr(config, name) for name in config.model_fields_set}
     return Config.model_validate(given | share)
 

@@ -1,5 +1,7 @@
 """A server that is gone ends the run, soon and unfinished; one that comes back loses nothing."""
 
+import asyncio
+import logging
 import threading
 import time
 from pathlib import Path
@@ -8,6 +10,8 @@ import pytest
 
 from judge.backends.openai.failures import Failure, Refusal
 from judge.backends.openai.outage import Outage
+from judge.config import Config
+from judge.evaluator import Evaluator
 from judge.inputs.runs import read_summary
 from judge.records import UnscoredReason
 from tests.asked import Asked
@@ -48,13 +52,53 @@ def test_what_begins_an_outage_and_what_ends_it() -> None:
     ]
     for events, over in rows:
         now = 0.0
-        outage = Outage(10, 600, lambda: now)  # noqa: B023  it is asked before the next round
+        outage = Outage(10, 600, clock=lambda: now)  # noqa: B023  it is asked before the next round
         for now, failure in events:  # noqa: B007  read by the clock
             outage.hear(failure)
         assert bool(outage.why) is over, events
-    never = Outage(0, 600, lambda: 1e9)
+    never = Outage(0, 600, clock=lambda: 1e9)
     never.hear(GONE)
     assert (never.why, never.state) == ("", "")
+
+
+def test_a_server_that_was_never_there_is_waited_for_less_long() -> None:
+    now = 0.0
+    outage = Outage(120, 600, 10, clock=lambda: now)
+    outage.hear(GONE)
+    now = 9.0
+    assert outage.state == "no answer for 9 of 10 s (no connection: refused)"
+    now = 10.0
+    assert outage.why.startswith("no answer for 10 s (--patience)")
+    outage.hear(said(503))  # it listens now, and loads its model
+    now = 100.0
+    assert outage.why == ""
+
+
+@pytest.mark.parametrize(("given", "seconds"), [({}, 10), ({"patience": 120}, 120)])
+async def test_without_a_terminal_a_server_is_waited_for_ten_seconds_at_the_start(
+    given: dict[str, int], seconds: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = Config.model_validate(
+        {"model": "m", "base_url": refused_url(), "cache": False, **given}
+    )
+
+    async def start() -> None:
+        async with Evaluator(config):
+            raise AssertionError("it started")
+
+    logged = asyncio.Event()
+
+    def note(_: logging.LogRecord) -> bool:
+        logged.set()
+        return True
+
+    caplog.set_level("INFO", "judge")
+    caplog.handler.addFilter(note)
+    starting = asyncio.create_task(start())
+    await logged.wait()
+    starting.cancel()
+    caplog.handler.removeFilter(note)
+    assert caplog.messages[0].endswith(f"; trying again for {seconds} s (--patience)")
 
 
 @pytest.fixture

@@ -63,6 +63,8 @@ class Policy:
     patience: float = 0.0
     """The longest outage in seconds; a longer one ends the run. Connections refused during an
     outage do not count as attempts. 0 means no limit."""
+    first_patience: float = math.inf
+    """The same for a server that has accepted no connection yet, if that is shorter."""
     errors_count: bool = True
     """Whether errors of the server (5xx) during an outage count as attempts."""
 
@@ -166,7 +168,9 @@ class Connection:
         self.server: Final = Server(base_url, api_key, headers)
         self.policy: Final = policy or Policy()
         self._pace: Final = pace or Pace(SOCKETS)
-        self._outage: Final = Outage(self.policy.patience, self.policy.deadline)
+        self._outage: Final = Outage(
+            self.policy.patience, self.policy.deadline, self.policy.first_patience
+        )
         self._logged = False
         self.host: Final = self.server.host
         self.base_url: Final = self.server.base_url
@@ -219,7 +223,7 @@ class Connection:
             partial(self._attempt, self.base_url + path, content, read, final or _never),
             deadline,
             lambda: self._outage.end,
-            _ignore if final is None else self._log_once,
+            _ignore if final is None and self._outage.has_connected else self._log_once,
         )
         self._raise_if_hopeless(outcome, str(body.get("model", "")), option)
         if not isinstance(outcome, Failure) and (tokens := spent(outcome)):
@@ -229,7 +233,7 @@ class Connection:
     def _log_once(self, failure: Failure) -> None:
         if not self._logged:
             self._logged = True
-            patience = self.policy.patience if failure.gone else 0
+            patience = self._outage.patience if failure.gone else 0
             long = f" for {patience:g} s (--patience)" if patience else ""
             text = "no answer yet from %s (%s); trying again%s"
             _LOG.info(text, self.base_url, failure.detail, long)

@@ -21,6 +21,7 @@ class Outage:
     Args:
         patience: the most seconds of an outage; 0 for no limit.
         deadline: the most seconds that a server may ask to wait.
+        first_patience: the same as `patience`, while the server has accepted no connection yet.
         clock: returns the time in seconds; by default the event loop's.
     """
 
@@ -28,15 +29,24 @@ class Outage:
         self,
         patience: float,
         deadline: float = math.inf,
+        first_patience: float = math.inf,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self.patience = patience
+        self._patience = patience
+        self._first_patience = min(patience, first_patience)
         self._deadline = deadline
         self._clock = clock or (lambda: asyncio.get_running_loop().time())
         self._since = self._last = math.inf
         self._detail = ""
         self._refused = False
         self._too_long = False
+        self.has_connected = False
+        """Whether the server has ever accepted a connection."""
+
+    @property
+    def patience(self) -> float:
+        """The most seconds of the present outage; 0 for no limit."""
+        return self._patience if self.has_connected else self._first_patience
 
     @property
     def end(self) -> float:
@@ -53,6 +63,7 @@ class Outage:
 
         An attempt that took too long neither begins nor ends an outage.
         """
+        self.has_connected = self.has_connected or failure is None or not failure.unsent
         refused = failure is not None and failure.reason is UnscoredReason.RATE_LIMITED
         if failure is not None and (refused or failure.gone):
             wait = (failure.refusal and failure.refusal.wait) or 0.0
