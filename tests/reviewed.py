@@ -48,6 +48,7 @@ def outcome(name: str, text: str) -> JudgeOutcome:
         StratumName.PARTIAL: _verdict(Support.PARTIAL, None, text),
         StratumName.UNSUPPORTED_DOUBTFUL: _verdict(Support.NONE, 0.79),
         StratumName.UNSUPPORTED: _verdict(Support.CONTRADICTED, None),
+        StratumName.UNDECIDED: Unscored(reason=UnscoredReason.UNDECIDED, score=0.6),
         StratumName.UNSCORED: _FAILED,
         "no_claim": _verdict(Support.NO_CLAIM, None),
     }

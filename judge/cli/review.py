@@ -17,7 +17,7 @@ from judge.messages import Messages
 from judge.pages.agreement import page as written
 from judge.records import Summary
 from judge.review.draws import Drawn, samples_of
-from judge.review.records import Agreement, Draw
+from judge.review.records import Agreement, Draw, StratumName
 from judge.review.sheet import choices, header
 from judge.text.visible import clip, counted, flat
 
@@ -198,7 +198,8 @@ def _drawn(draw: Draw) -> Iterator[str]:
         of=sum(stratum.units for stratum in draw.strata),
         seed=draw.seed,
     )
-    for each in draw.strata:
+    # Undecided claims need people most, and are listed first.
+    for each in sorted(draw.strata, key=lambda each: StratumName.UNDECIDED not in each.names):
         names = _named(each.names)
         yield words("stratum", drawn=each.drawn, units=each.units, names=names)
 

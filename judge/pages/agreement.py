@@ -6,8 +6,14 @@ from typing import Final, Literal
 from judge.messages import Messages
 from judge.pages.html import render
 from judge.pages.words import Words
-from judge.records import Sample, Summary
-from judge.review.records import Agreement, CorrectedScore, Disagreement, LabelledStratum
+from judge.records import Sample, Summary, UnscoredReason
+from judge.review.records import (
+    Agreement,
+    CorrectedScore,
+    Disagreement,
+    LabelledStratum,
+    StratumName,
+)
 from judge.text.visible import flat
 
 Samples = Callable[[Collection[str]], Mapping[str, Sample]]
@@ -103,9 +109,13 @@ class Findings:
             cautions.append(words("caution.untrusted", share=share))
         if len(summary.signatures) > 1:
             cautions.append(words("caution.mixed", count=len(summary.signatures)))
-        if unscored := sum(summary.unscored.values()):
-            key = "caution.unscored_covered" if self._agreement.corrected else "caution.unscored"
-            cautions.append(words(key, unscored=unscored, claims=summary.claims))
+        undecided = summary.unscored.get(UnscoredReason.UNDECIDED, 0)
+        failed = sum(summary.unscored.values()) - undecided
+        for key, count in (("undecided", undecided), ("unscored", failed)):
+            if count:
+                said = words.of("caution", key, count=count, claims=summary.claims)
+                covered = bool(self._agreement.corrected)
+                cautions.append(words("caution.covered", said=said) if covered else said)
         if self.leading is not None and self.leading.blank and self.leading.blank.decides:
             cautions.append(words("caution.blank"))
         return cautions
@@ -163,6 +173,8 @@ class Findings:
         way = self.stratum_bias(stratum)
         if stratum.error is None or way is None:
             return self.words.unmeasured("labelled")
+        if stratum.names == (StratumName.UNDECIDED,):
+            return self.words("stratum.people_support", share=self.words.percent(stratum.error))
         if way == "same":
             return self.words("stratum.right")
         return self.words.of("score", way, points=self.words.points(stratum.error))

@@ -54,8 +54,10 @@ class StratumName(StrEnum):
     """`none` or `contradicted` with a flag or near the threshold; `no_claim`."""
     UNSUPPORTED = "unsupported"
     """`none` or `contradicted` without a flag and far from the threshold."""
+    UNDECIDED = "undecided"
+    """Similarity left it undecided; drawn at the highest rate."""
     UNSCORED = "unscored"
-    """No verdict of the run's own judge, fallen back or not."""
+    """The run's own judge failed, fallen back or not."""
 
 
 class Weighing(Record):

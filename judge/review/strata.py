@@ -30,6 +30,7 @@ from judge.records import (
     Verdict,
 )
 from judge.review.records import Stratum, StratumName, Weighing
+from judge.scores.answer import is_undecided
 from judge.signature import Signature
 
 SPREAD: Final[Mapping[StratumName, float]] = {
@@ -38,10 +39,11 @@ SPREAD: Final[Mapping[StratumName, float]] = {
     StratumName.PARTIAL: 0.35,
     StratumName.UNSUPPORTED_DOUBTFUL: 0.45,
     StratumName.UNSUPPORTED: 0.3,
+    StratumName.UNDECIDED: 0.5,
     StratumName.UNSCORED: 0.45,
 }
 """The expected standard deviation of the judge's error: .2 is four errors in a hundred, .45 three
-in ten. It decides how many claims are drawn, and biases nothing."""
+in ten, .5 one in two. It decides how many claims are drawn, and biases nothing."""
 NEVER_PARTIAL: Final = frozenset({"similarity", "nli"})
 """Sources of verdicts that never say `partial`; they are compared as full against the rest."""
 FLOOR: Final = 5
@@ -143,6 +145,8 @@ def answer_weight(found: Sequence[Claim]) -> float:
 
 def stratum_of(outcome: Verdict | Unscored, flags: Collection[FlagName]) -> StratumName:
     """Return the stratum of a claim."""
+    if is_undecided(outcome):
+        return StratumName.UNDECIDED
     verdict = own_verdict(outcome)
     if verdict is None:
         return StratumName.UNSCORED

@@ -86,6 +86,13 @@ JUDGES: Final[Mapping[str, _Rates]] = {
         StratumName.UNSUPPORTED: (0.15, (0.80, 0.10, 0.10)),
         StratumName.UNSCORED: (0.05, (0.30, 0.10, 0.60)),
     },
+    # Similarity, which leaves undecided what it cannot tell.
+    "undecided": {
+        StratumName.SUPPORTED: (0.72, (0.03, 0.02, 0.95)),
+        StratumName.SUPPORTED_DOUBTFUL: (0.10, (0.08, 0.04, 0.88)),
+        StratumName.UNDECIDED: (0.14, (0.40, 0.10, 0.50)),
+        StratumName.UNSUPPORTED: (0.04, (0.85, 0.05, 0.10)),
+    },
     # Errs up and down in the same stratum.
     "blunt": {
         StratumName.SUPPORTED: (0.20, (0.03, 0.03, 0.94)),
@@ -93,13 +100,14 @@ JUDGES: Final[Mapping[str, _Rates]] = {
         StratumName.UNSUPPORTED: (0.10, (0.85, 0.05, 0.10)),
     },
 }
-_VERDICTS: Final[Mapping[StratumName, tuple[Support | None, bool]]] = {
+_VERDICTS: Final[Mapping[StratumName, tuple[Support | UnscoredReason, bool]]] = {
     StratumName.SUPPORTED: (_FULL, False),
     StratumName.SUPPORTED_DOUBTFUL: (_FULL, True),
     StratumName.PARTIAL: (_HALF, False),
     StratumName.UNSUPPORTED_DOUBTFUL: (_NONE, True),
     StratumName.UNSUPPORTED: (_NONE, False),
-    StratumName.UNSCORED: (None, False),
+    StratumName.UNDECIDED: (UnscoredReason.UNDECIDED, False),
+    StratumName.UNSCORED: (UnscoredReason.TIMEOUT, False),
 }
 
 Truth = Mapping[tuple[str, int], Support]
@@ -140,17 +148,19 @@ def simulated(rates: _Rates, answers: int, sentences: int, seed: int) -> Populat
     return Population(results, truth)
 
 
-def _result(qid: str, judged: Sequence[tuple[Support | None, bool]]) -> SampleResult:
+def _result(qid: str, judged: Sequence[tuple[Support | UnscoredReason, bool]]) -> SampleResult:
     sentences, flags = [], []
-    for index, (support, doubtful) in enumerate(judged):
-        outcome: Outcome = Unscored(reason=UnscoredReason.TIMEOUT)
-        if support is not None:
-            outcome = Verdict(support=support, source="llm", signature=_SIGNATURE)
+    for index, (said, doubtful) in enumerate(judged):
+        outcome: Outcome
+        if isinstance(said, Support):
+            outcome = Verdict(support=said, source="llm", signature=_SIGNATURE)
+        else:
+            outcome = Unscored(reason=said)
         if doubtful:
             flags.append(Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=index))
         at = {"index": index, "start": index, "end": index + 1, "text": "x"}
         sentences.append(SentenceResult(**at, kind=SentenceKind.CLAIM, outcome=outcome))
-    weights = [SUPPORT_WEIGHT[support] for support, _ in judged if support is not None]
+    weights = [SUPPORT_WEIGHT[said] for said, _ in judged if isinstance(said, Support)]
     score = statistics.fmean(weights) if weights else None
     claims, kept = len(judged), len(weights)
     counts = {"claims": claims, "judged": kept, "unscored": claims - kept, "no_claim": 0}

@@ -13,6 +13,7 @@ import pytest
 
 from judge.records import Summary, Support
 from judge.review.agreement import by_row, corrected_scores
+from judge.review.records import StratumName
 from judge.scores.totals import summarize
 from tests.bench.review import (
     JUDGES,
@@ -74,6 +75,21 @@ def test_the_corrected_score_is_unbiased_and_the_raw_one_is_not(trial: Trial) ->
     assert raw.macro - trial.truth > 10 * error
     # More answers would only make the raw score surer of itself.
     assert not raw.interval.low <= trial.truth <= raw.interval.high
+
+
+def test_undecided_claims_are_drawn_at_the_highest_rate_and_correct_without_bias() -> None:
+    """People support .55 of the claims that similarity left undecided, which it counts 0."""
+    population = simulated(JUDGES["undecided"], answers=150, sentences=900, seed=0)
+    found = tried(population, 100)
+    scores = [each.corrected for each in found.found]
+    error = statistics.stdev(scores) / math.sqrt(len(scores))
+    assert abs(statistics.fmean(scores) - found.truth) < 3.3 * error
+    assert 0.88 <= share_held(found.found, found.truth) <= 1.0
+    assert width(found.found) < 0.9 * width(found.uniform)
+    strata = draw_of(population, SIZE, 0).strata
+    rates = {each.names: each.drawn / each.units for each in strata}
+    large = {names: rate for names, rate in rates.items() if names != (StratumName.UNSUPPORTED,)}
+    assert max(large, key=large.__getitem__) == (StratumName.UNDECIDED,)
 
 
 def test_strata_are_worth_more_labels_than_a_uniform_draw_has(trial: Trial) -> None:

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser
 
 from judge.messages import LANGS, LANGUAGE, Lang, use_language
 from judge.pages.agreement import Findings, page
-from judge.records import Chunk, Sample, Summary
-from judge.review.records import Agreement, BlankLimits
+from judge.records import Chunk, Sample, Summary, UnscoredReason
+from judge.review.records import Agreement, BlankLimits, LabelledStratum
 from tests.browser import DESK, PHONE, barriers, opened, overflow
 from tests.pages.agreements import (
     BARE,
@@ -142,6 +142,15 @@ def test_what_must_be_known_of_the_run() -> None:
     doubtful = of_run(untrusted=True, unscored_share=0.31, signatures={"a": 1, "b": 2})
     figures = [re.findall(r"\d+(?:\.\d)?", said) for said in said_of(RICH, doubtful).cautions()]
     assert figures == [["31.0"], ["2"], ["3", "120"]]
+
+
+def test_of_undecided_claims_it_says_how_many_people_support() -> None:
+    findings = said_of(RICH, of_run(unscored={UnscoredReason.UNDECIDED: 5}))
+    assert [re.findall(r"\d+", said) for said in findings.cautions()] == [["5", "120"]]
+    strata = {"units": 5, "share": 0.1, "drawn": 4, "labelled": 4, "error": 0.625}
+    stratum = LabelledStratum.model_validate({"names": ("undecided",), **strata})
+    assert "62.5" in findings.stratum_error(stratum)
+    assert findings.words("stratum.undecided") == findings.stratum(stratum)
 
 
 def test_the_page_is_whole_and_needs_nothing_else() -> None:

@@ -49,6 +49,7 @@ SIZES = st.builds(
 SUPPORTED, PARTIAL = StratumName.SUPPORTED, StratumName.PARTIAL
 SIDE, DOUBTED = StratumName.UNSUPPORTED, StratumName.UNSUPPORTED_DOUBTFUL
 UNSURE, UNSCORED = StratumName.SUPPORTED_DOUBTFUL, StratumName.UNSCORED
+UNDECIDED = StratumName.UNDECIDED
 FAILED = Unscored(reason=UnscoredReason.MALFORMED)
 SIMILARITY = "similarity:lexical|prior:0.9|t:0.8"
 
@@ -108,7 +109,7 @@ def test_all_is_handed_out_between_floor_and_what_there_is(sizes: list[Group], t
 
 
 def test_strata_add_up_to_the_run(tmp_path: Path) -> None:
-    names = [name for name in StratumName if name != UNSCORED]
+    names = [name for name in StratumName if name not in {UNDECIDED, UNSCORED}]
     answers = [[names[(n * k + n) % len(names)] for k in range(1 + n % 7)] for n in range(60)]
     run = score(tmp_path, answers)
     summary = read_summary(run)

@@ -11,7 +11,7 @@ from judge.pages.agreement import Bias, Findings, Samples
 from judge.pages.words import Words
 from judge.records import Sample, Summary
 from judge.review.folder import files_of
-from judge.review.records import Agreement, Disagreement, Share
+from judge.review.records import Agreement, Disagreement, LabelledStratum, Share, StratumName
 from judge.text.visible import flat
 
 _DISAGREEMENTS: Final = 3
@@ -125,7 +125,7 @@ def _print_strata(agreement: Agreement, findings: Findings, page: Page) -> None:
             findings.stratum(stratum),
             f"{stratum.units:,}",
             f"{stratum.labelled}/{stratum.drawn}",
-            _off(findings.stratum_bias(stratum), stratum.error or 0.0, words),
+            _off_in_stratum(stratum, findings),
         )
     page.table(table)
 
@@ -161,6 +161,12 @@ def _grounds(item: Disagreement, sample: Sample | None, findings: Findings) -> I
         yield Text(f"    {flat(findings.place(chunk.chunk_id))}  {text}", style="dim")
     if (more := len(chunks) - _CHUNKS) > 0:
         yield Text(f"    {findings.words('terminal.chunks', count=more)}", style="dim")
+
+
+def _off_in_stratum(stratum: LabelledStratum, findings: Findings) -> str:
+    if stratum.names == (StratumName.UNDECIDED,):
+        return findings.stratum_error(stratum)
+    return _off(findings.stratum_bias(stratum), stratum.error or 0.0, findings.words)
 
 
 def _off(way: Bias | None, difference: float, words: Words) -> str:
