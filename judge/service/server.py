@@ -30,7 +30,6 @@ _HEAD_SECONDS: Final = 20.0
 _UNREAD_SECONDS: Final = 60.0
 _KEEPALIVE_SECONDS: Final = 20
 _SHUTDOWN_SECONDS: Final = 30
-_OBJECTS_BETWEEN_COLLECTIONS: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +195,7 @@ async def _run(
     try:
         with listen(address.host, address.port) as listening:
             async with app.router.lifespan_context(app):
-                # Modules are never freed, and each answer makes thousands of objects.
-                gc.freeze()
-                gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+                gc.freeze()  # modules are never freed
                 host = f"[{address.host}]" if ":" in address.host else address.host
                 on_start(f"http://{host}:{listening.getsockname()[1]}")
                 await server.serve([listening])
