@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from operator import is_
 from typing import Final
 
@@ -31,9 +31,8 @@ _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _ATOM: Final = re.compile(rf"(?:[^\W_{CJK}]|(?<=\d)[.,](?=\d))+|.", re.DOTALL)
 _CONTEXT: Final = 2
 """The characters on either side that decide whether an offset is the edge of an atom."""
-_EDGE: Final = "\0"
-_UNKNOWN: Final = "\ufffd"
-"""Replaces an edge mark that the text itself contains."""
+_TRIES: Final = 1000
+"""The most places at which a quote is tried; trying all could take quadratic time."""
 _STOPS: Final = ".。!?;,、\"'"
 """Marks that a judge may add or omit at the end of a whole chunk."""
 _WIDE: Final = "。！"
@@ -143,35 +142,34 @@ class _Text:
 
     def __init__(self, chunk: str) -> None:
         self._folded = _closed(fold(chunk))
-        self._plain = self._folded.text.replace(_EDGE, _UNKNOWN)
-
-    @cached_property
-    def _edged(self) -> str:
-        return _edged(self._plain)
 
     def find(self, given: str, *, short: bool = False) -> tuple[int, int] | None:
         """Return the span of a quote in characters of the original chunk; None if absent."""
-        quote, plain = _tight(fold(given).text).replace(_EDGE, _UNKNOWN), self._plain
-        span = self._folded.span
+        quote, text = _tight(fold(given).text), self._folded.text
         # A search for dots alone is much faster than the pattern.
         joined = "..." in quote or "⋯" in quote
         parts = [part for part in (_ELLIPSIS.split(quote) if joined else (quote,)) if part]
         if not any(map(_WORD.search if short else _long_enough, parts)):
             bare = quote.rstrip(_STOPS) if parts else ""
-            return span(0, len(plain)) if bare and bare == plain.rstrip(_STOPS) else None
-        if len(parts) == 1 and (at := plain.find(parts[0])) >= 0:
-            end = at + len(parts[0])
-            # Usually the first occurrence is right; trying all could take quadratic time.
-            if _is_edge(plain, at) and _is_edge(plain, end):
-                return span(at, end)
-        first, last, edged = -1, -1, self._edged
-        for part in map(_edged, parts):
-            found = edged.find(part, max(last, 0))
-            if found < 0:
+            whole = bare and bare == text.rstrip(_STOPS)
+            return self._folded.span(0, len(text)) if whole else None
+        first, end = -1, 0
+        for part in parts:
+            at = _find_whole(part, text, end)
+            if at < 0:
                 return None
-            first = found if first < 0 else first
-            last = found + len(part) - 1
-        return span(first - edged.count(_EDGE, 0, first), last - edged.count(_EDGE, 0, last))
+            first, end = at if first < 0 else first, at + len(part)
+        return self._folded.span(first, end)
+
+
+def _find_whole(part: str, text: str, low: int) -> int:
+    """Return the offset from `low` on at which a part neither begins nor ends inside an atom."""
+    for _ in range(_TRIES):
+        at = text.find(part, low)
+        if at < 0 or (_is_edge(text, at) and _is_edge(text, at + len(part))):
+            return at
+        low = at + 1
+    return -1
 
 
 def _closed(folded: Folded) -> Folded:
@@ -197,14 +195,6 @@ def _is_edge(text: str, place: int) -> bool:
     low = max(place - _CONTEXT, 0)
     within = text[low : place + _CONTEXT]
     return place == len(text) or any(low + atom.start() == place for atom in _ATOM.finditer(within))
-
-
-def _edged(text: str) -> str:
-    """Return the text with a mark at each offset where a quote may begin or end.
-
-    A marked quote is then found by plain search, and only where its ends are edges in the chunk.
-    """
-    return _EDGE.join(["", *_ATOM.findall(text), ""])
 
 
 def _long_enough(part: str) -> bool:
