@@ -137,7 +137,7 @@ def _may_be(kind: SentenceKind, lower: str, words: Sequence[str]) -> bool:
 
 def _names_sources(text: str, bare: str) -> bool:
     """Return whether a line outside a reference list only names sources."""
-    if any(_pattern(f"references.{name}").match(bare) for name in ("line", "named")):
+    if _pattern("references.line").match(bare):
         return True
     cites = _pattern("references.heading").match(bare) and MARKER.search(text)
     if text.rstrip("*_ ").endswith((":", "：")):

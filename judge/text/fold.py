@@ -3,9 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 CJK: Final = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf"
@@ -34,8 +33,7 @@ _STRAIGHT = str.maketrans(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
+class Folded(NamedTuple):
     """A folded text; `starts[i]` and `ends[i]` are the original offsets of its character `i`."""
 
     text: str

@@ -36,8 +36,6 @@ _INCOMPLETE: Final[dict[str, Finish]] = {
     "content_filter": "content_filter",
 }
 """Why a reply ended, by the `reason` of an incomplete response."""
-_LONGEST_WHOLE: Final = 300
-"""The most digits of a number that is read exactly."""
 _BROKEN_OFF: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
 """The finish reasons of OpenRouter, GLM and DeepSeek for a reply that broke off."""
 
@@ -77,7 +75,7 @@ def read_completion(text: str) -> Completion:
     """
     try:
         # pydantic's own parser refuses half a surrogate pair, which models do write.
-        body = _object(json.loads(text, parse_int=_whole))
+        body = _object(json.loads(text))
     except RecursionError:
         raise ValueError("nested too deeply") from None
     return _read_response(body) if "output" in body and "choices" not in body else _read_chat(body)
@@ -160,8 +158,3 @@ def _objects(value: JsonValue, kind: str = "") -> list[_Object]:
 def _count(value: JsonValue) -> int | None:
     # In Python, true is an integer.
     return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
-
-
-def _whole(digits: str) -> int | float:
-    # Python refuses the longest, and no reply has a number of that length that matters.
-    return int(digits) if len(digits) <= _LONGEST_WHOLE else float(digits)

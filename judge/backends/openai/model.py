@@ -31,8 +31,6 @@ _SPARSE: Final = 8
 _PROBED_ANEW: Final = "the same command will find out anew what it takes"
 _LONG: Final = 4000
 """Characters of a prompt that might not fit."""
-_WARNINGS: Final = 20
-"""A server that makes up a name for each reply is not to fill the log."""
 _REFUSES: Final = frozenset({400, 422})
 _SAYS_NO: Final = frozenset(range(400, 500)) - {408, 409, 429}
 _MAX_TOKENS: Final = 256
@@ -190,18 +188,22 @@ class ChatModel:
     ) -> None:
         self._server = server
         self._model = model
-        self._capabilities = capabilities
+        self._use(capabilities)
         self._memory = memory
         self._send = send
         self._checked_length = False
-        self._warned: set[tuple[str, str]] = set()
+        self._named = {capabilities.served}
         self._longest_limit = 0
         """The highest limit on a reply that the server accepted."""
 
     @property
     def signature(self) -> str:
         """`llm:MODEL@HOST|…`, then the options; it names the model that served last."""
-        return self.signed(0)
+        return self._signature
+
+    def _use(self, capabilities: Capabilities) -> None:
+        self._capabilities = capabilities
+        self._signature = self.signed(0)
 
     def signed(self, seed: int) -> str:
         """Return the signature of requests with this seed."""
@@ -278,15 +280,15 @@ class ChatModel:
         before = self._capabilities.served
         if served in {"", before}:
             return
-        self._capabilities = self._capabilities.model_copy(update={"served": served})
+        self._use(self._capabilities.model_copy(update={"served": served}))
         url, settled = self._server.base_url, self._capabilities
         await remember(self._memory, url, self._model, settled, settled)
-        # A gateway may alternate between two models: each change is logged once.
-        if before and (before, served) not in self._warned and len(self._warned) < _WARNINGS:
-            self._warned.add((before, served))
+        # A gateway may alternate between two models: each is logged once.
+        if before and served not in self._named:
             _LOG.warning(
                 "the server now answers with model %r, and no longer with %r", served, before
             )
+        self._named.add(served)
 
     def _check_length(self, tokens: int | None, characters: int) -> None:
         """Warn once if a prompt may have been cut, as Ollama does beyond its context length."""

@@ -61,7 +61,7 @@ class Pace:
         """
         clock = asyncio.get_running_loop().time
         try:
-            async with asyncio.timeout_at(end):
+            async with asyncio.timeout_at(end if self._places.locked() else None):
                 await self._places.acquire()
         except TimeoutError:
             return False

@@ -32,6 +32,7 @@ _THOUGHT_ENDS: Final = "</think>"
 _BEGINS: Final = re.compile(rf'\{{(?=\s*+["}}])|\[(?=\s*+\{{)|{re.escape(_THOUGHT_ENDS)}')
 _LONGEST_REASON: Final = 300
 _SHOWN: Final = 40
+_SUPPORTS: Final = frozenset(Support)
 
 _M = TypeVar("_M", bound=BaseModel)
 
@@ -46,7 +47,7 @@ def _lower(value: object) -> object:
 
 
 def _support_or_none(value: object) -> object:
-    return word if (word := _lower(value)) in set(Support) else None
+    return word if (word := _lower(value)) in _SUPPORTS else None
 
 
 _Text = Annotated[str, BeforeValidator(_clean)]
