@@ -25,7 +25,6 @@ def spent(server: JudgeServer) -> int:
     return server.prompt_tokens + server.reply_tokens
 
 
-@pytest.mark.no_cover
 def test_tokens_run_out(samples: Path, server: JudgeServer) -> None:
     assert judge("score", samples, "-o", "whole", *server.words, "--no-cache").code == 0
     each = spent(server) / ANSWERS

@@ -3,15 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pytest
 from pydantic import JsonValue
 
 from judge import Verdict
 from judge.inputs.runs import read_summary
 from tests.commands import judge, line, results, write
 from tests.server import JudgeServer
-
-pytestmark = pytest.mark.no_cover
 
 ANSWER = "The canteen opens at seven [a#1]. 周末不营业[1]。 It is large."
 HALL = "The canteen opens at seven, and closes at three, on every day of the week that is not off."
@@ -41,14 +38,13 @@ def test_a_second_run_asks_nobody(place: Path, server: JudgeServer) -> None:
     source = write(place / "in.jsonl", lines)
     assert judge("score", source, "-o", place / "one", *server.words).code == 0
     assert (server.calls, server.probes) == (20, 1)
-    second = judge("score", source, "-o", place / "two", "--details", *server.words)
+    second = judge("score", source, "-o", place / "two", *server.words)
     assert (second.code, server.calls, server.probes) == (0, 20, 1)
     one, two = ([r.model_dump_json() for r in results(place / name)] for name in ("one", "two"))
     assert sum(text.count('"cached":false') for text in one) == 20
     assert two == [text.replace('"cached":false', '"cached":true') for text in one]
     summary = read_summary(place / "two")
     assert (summary.calls, summary.cache_hits, summary.prompt_tokens) == (0, 20, 0)
-    assert "0 sent, 20 from cache; 0 tokens in, 0 out" in second.out
     assert len(server.requests) == 21
 
 

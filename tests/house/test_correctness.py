@@ -15,8 +15,6 @@ from tests.faults import CRASHED
 from tests.replies import Answer, Says, Script, right, verdicts
 from tests.server import JudgeServer
 
-pytestmark = pytest.mark.no_cover
-
 FIXTURE: Final = Path(__file__).resolve().parents[2] / "fixtures" / "correctness.jsonl"
 KNOWN: Final[list[dict[str, Any]]] = [
     json.loads(row) for row in FIXTURE.read_text("utf-8").splitlines()

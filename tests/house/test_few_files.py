@@ -12,8 +12,6 @@ from tests.commands import line, write
 from tests.replies import Slow, right
 from tests.server import JudgeServer
 
-pytestmark = pytest.mark.no_cover
-
 ANSWERS = 80
 
 

@@ -12,8 +12,6 @@ from tests.commands import judge, line, results, write
 from tests.replies import Answer, Says, packed, right, verdict, verdicts
 from tests.server import JudgeServer
 
-pytestmark = pytest.mark.no_cover
-
 CHUNK = "The canteen opens at seven and closes at three, from Monday to Friday, all year round."
 
 

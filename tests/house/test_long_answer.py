@@ -3,13 +3,9 @@
 import signal
 from pathlib import Path
 
-import pytest
-
 from judge import Chunk, Evaluator, Sample, Verdict
 from tests.commands import line, start, until, write
 from tests.server import JudgeServer
-
-pytestmark = pytest.mark.no_cover
 
 LONG = f"{'no. 5 e.g. a ' * 20_000}The site had 105 visits."
 CHUNKS = [Chunk(chunk_id="1", text="The site had 105 visits in 2021.")]

@@ -15,8 +15,6 @@ from tests.faults import error
 from tests.replies import Answer, Says, calls, packed, right, verdict, verdicts
 from tests.server import JudgeServer
 
-pytestmark = pytest.mark.no_cover
-
 WORDS = "the rooms of this house are open to all who live here and to those who visit them " * 6
 TEXT = "本楼房间对住户和访客开放。" * 12
 CHUNKS = [f"Chunk {n}. {WORDS}".strip() if n % 2 else f"第{n}段。{TEXT}" for n in range(200)]

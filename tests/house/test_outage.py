@@ -123,7 +123,6 @@ class Falling:
         return self._failure
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("failure", "message"),
     [(LOADING, "HTTP 503: the model is being loaded"), (TOO_MANY, "HTTP 429: Rate limit reached")],
@@ -166,7 +165,6 @@ def test_a_quota_that_is_spent_for_hours_ends_the_run_which_goes_on_later(sample
     assert read_summary(run).judged == ANSWERS
 
 
-@pytest.mark.no_cover
 def test_one_that_comes_back_in_time_loses_nothing(samples: Path) -> None:
     script = Falling(25)
     with JudgeServer(script) as server:

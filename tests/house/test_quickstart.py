@@ -4,14 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from judge import Sample, evaluate, read_samples
 from judge.backends.fake import FakeJudge
 from judge.pipeline import evaluate_sample
 from judge.records import CitationStatus, Rules, SampleResult, Status, Support, Verdict
-
-pytestmark = pytest.mark.no_cover
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SAMPLES = {sample.qid: sample for sample in read_samples(FIXTURES / "quickstart.jsonl")}

@@ -15,8 +15,6 @@ from judge import RankRules, measure_run
 from judge.retrieval.records import QueryRanks
 from tests.commands import judge
 
-pytestmark = pytest.mark.no_cover
-
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "retrieval"
 Grades = Mapping[str, Mapping[str, float]]
 Qrels = dict[str, dict[str, int]]

@@ -14,8 +14,6 @@ from tests.commands import judge
 from tests.reviewed import fill
 from tests.server import JudgeServer
 
-pytestmark = pytest.mark.no_cover
-
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 # The guide to judges needs the same server. Other tests run the other guides.

@@ -6,8 +6,6 @@ import pytest
 
 from judge import SampleResult, Verdict, evaluate, read_samples
 
-pytestmark = pytest.mark.no_cover
-
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "faithfulness"
 
 

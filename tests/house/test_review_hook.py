@@ -58,7 +58,6 @@ def kept(place: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
-@pytest.mark.no_cover
 def test_a_function_is_handed_those_drawn_and_the_run_is_the_same(
     samples: Path, place: Path
 ) -> None:
@@ -75,7 +74,6 @@ def test_a_function_is_handed_those_drawn_and_the_run_is_the_same(
     assert "our_hooks" not in (place / "run" / "run.json").read_text(encoding="utf-8")
 
 
-@pytest.mark.no_cover
 def test_a_hook_that_fails_costs_two_lines(samples: Path, place: Path) -> None:
     for name, first in (
         ("fail", "ValueError at our_hooks.py:10 ("),
@@ -114,7 +112,6 @@ def test_what_is_no_hook_is_one_line_before_anything_is_scored(samples: Path, pl
     assert len(kept(place)) == N
 
 
-@pytest.mark.no_cover
 def test_a_webhook_gets_each_once(
     samples: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,8 +26,6 @@ from tests.replies import (
 )
 from tests.server import JudgeServer, refused_url
 
-pytestmark = pytest.mark.no_cover
-
 KEY = "sk-proj-Zebra0123456789Quagga"
 PASSWORD = "hunter2hunter2"  # noqa: S105  no secret of anybody's
 FIELDS = ("message", "type", "param", "code")

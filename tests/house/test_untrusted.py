@@ -15,8 +15,6 @@ from tests.faults import CRASHED
 from tests.replies import Answer, Says, Script, failing, right, verdicts
 from tests.server import JudgeServer
 
-pytestmark = pytest.mark.no_cover
-
 LABELS = ("full", "full", "full", "full", "partial", "none", "contradicted")
 ANSWERS = 40
 SENTENCES = 6
