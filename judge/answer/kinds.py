@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from judge.answer.blocks import FENCE, SEPARATOR_ROW, list_marker
 from judge.answer.markers import MARKER, unmarked
 from judge.records import MOST_SENTENCES, Sentence, SentenceKind
-from judge.text.fold import CJK_CHAR, count_cjk
+from judge.text.fold import CJK, CJK_CHAR, count_cjk
 
 _LONGEST_WORDING = 400
 """A longer sentence is compared with no wording, and is a claim."""
@@ -312,6 +312,8 @@ def _asserts(words: str, found: re.Match[str], lang: str) -> bool:
 # The table of wordings.
 
 _FRAGMENT: Final = re.compile(r"<(\w+)>")
+_CHINESE: Final = re.compile(f"_zh>|[{CJK}]")
+"""Found in an alternative that only a text with Chinese characters matches."""
 _FIRST_FRAGMENT: Final = re.compile(r"\^(?:<\w+>(?![?*+{]))?")
 
 
@@ -347,7 +349,7 @@ def _wordings(name: str, text: str) -> Iterator[re.Match[str]]:
     Alternatives that begin with the same fragment are one pattern. It is compiled and tried only
     where that fragment matches.
     """
-    for beginning, whole in _groups(name):
+    for beginning, whole in _groups(name, bool(CJK_CHAR.search(text))):
         if _compiled(beginning).match(text) and (found := _compiled(whole).match(text)):
             yield found
 
@@ -357,9 +359,11 @@ def _matches(name: str, text: str) -> bool:
 
 
 @cache
-def _groups(name: str) -> tuple[tuple[str, str], ...]:
+def _groups(name: str, chinese: bool) -> tuple[tuple[str, str], ...]:  # noqa: FBT001
     rests: dict[str, list[str]] = {}
     for each in _table().alternatives.get(name, ()):
+        if not chinese and _CHINESE.search(each):
+            continue
         found = _FIRST_FRAGMENT.match(each)
         head = found[0] if found else "^"
         rests.setdefault(head, []).append(each.removeprefix(head))

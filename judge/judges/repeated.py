@@ -1,10 +1,8 @@
 """The judge that repeats doubtful requests with another seed and chunk order."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from random import Random
 from typing import Final
 
 from judge.checks.quotes import flag_quotes, verify
@@ -27,8 +25,6 @@ from judge.signature import Signature
 _DOUBTFUL: Final = frozenset({Support.PARTIAL, Support.CONTRADICTED})
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
 _RULES: Final = Rules()
-_DRAWS: Final = 64
-"""Shuffles for each order: two chunks are swapped with probability 1 - 2^-64."""
 
 
 @lru_cache
@@ -149,7 +145,7 @@ class ReorderedJudge:
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Return the outcomes of the inner judge."""
-        shown = chunk_order([chunk.text for chunk in request.chunks], self._repeat)
+        shown = chunk_order(len(request.chunks), self._repeat)
         place_of = {position: place for place, position in enumerate(shown)}
         cites = {
             index: tuple(sorted(place_of[position] for position in cited))
@@ -160,25 +156,12 @@ class ReorderedJudge:
         return await self._inner.judge(request.model_copy(update=update))
 
 
-def chunk_order(texts: Sequence[str], repeat: int) -> tuple[int, ...]:
+def chunk_order(chunks: int, repeat: int) -> tuple[int, ...]:
     """Return the order of the chunks in a repeat, as positions; repeat 0 keeps the given order.
 
-    The order is a shuffle that depends on the texts. It is not the given order if another one
-    exists, and no order comes twice while there are others.
+    Each repeat begins with another chunk, and ends with the chunk before it.
 
-    >>> [chunk_order(("a", "b"), repeat) for repeat in range(3)]
-    [(0, 1), (1, 0), (1, 0)]
+    >>> [chunk_order(3, repeat) for repeat in range(4)]
+    [(0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 1, 2)]
     """
-    first = {text: at for at, text in reversed(list(enumerate(texts)))}
-    alike = [first[text] for text in texts]
-    order = list(range(len(texts)))
-    found = {tuple(alike): tuple(order)}
-    seed = hashlib.sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()
-    random = Random(seed)  # noqa: S311  it must be reproducible
-    for _ in range(_DRAWS * repeat):
-        if len(found) > repeat:
-            break
-        random.shuffle(order)
-        found.setdefault(tuple(alike[at] for at in order), tuple(order))
-    _, *others = found.values()
-    return others[(repeat - 1) % len(others)] if repeat and others else tuple(range(len(texts)))
+    return tuple((at + repeat) % chunks for at in range(chunks))

@@ -1,14 +1,11 @@
 from collections.abc import Sequence
-from itertools import permutations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from judge import Chunk, Flag, FlagName, JudgeRequest, Judgment, Sentence, Support, Verdict
 from judge.compose import compose
-from judge.judges.repeated import RepeatedJudge, chunk_order
+from judge.judges.repeated import RepeatedJudge
 from tests.asked import Asked
 from tests.replies import Answer, Says, packed, right, verdict
 from tests.server import JudgeServer
@@ -42,18 +39,6 @@ def pointing(asked: Asked) -> Answer:
         evidence: JsonValue = [{"chunk": number, "quote": text}]
         listed.append(verdict(asked, name) | {"evidence": evidence, "supporting": [number]})
     return Says(packed(listed))
-
-
-@given(st.lists(st.sampled_from("abcdef"), max_size=6), st.integers(1, 4))
-@settings(deadline=None)
-def test_no_order_is_shown_twice_while_there_are_others(texts: list[str], repeats: int) -> None:
-    shown = [[texts[at] for at in chunk_order(texts, k)] for k in range(repeats + 1)]
-    assert all(sorted(each) == sorted(texts) for each in shown)
-    assert shown[0] == texts
-    different = {tuple(each) for each in permutations(texts)}
-    assert len({tuple(each) for each in shown}) == min(len(different), repeats + 1)
-    if len(different) > 1:
-        assert texts not in shown[1:]
 
 
 async def test_a_repeat_has_its_own_seed_and_order_and_means_the_same_chunks() -> None:
