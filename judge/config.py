@@ -260,7 +260,8 @@ class Config(Record):
     faithful_from: float = Field(default=0.8, ge=0, le=1)
     """The lowest faithfulness of a faithful answer, in the table of cells."""
     correct_from: float = Field(default=0.8, ge=0, le=1)
-    """The lowest recall of the reference of a correct answer, in the table of cells."""
+    """The lowest recall of the reference of a correct answer, in the table of cells. Without gold
+    evidence, also the lowest context recall of evidence that was retrieved."""
     gold_match: Literal["exact", "prefix"] = "exact"
     """What gold names: chunks with exact, documents with prefix. The id of a chunk is then that of
     its document and a separator: a character that is no letter or digit, or a change between

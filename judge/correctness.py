@@ -31,7 +31,7 @@ from judge.text.words import blank
 async def compare(
     sample: Sample, result: SampleResult, judge: Judge | None, rules: Rules
 ) -> SampleResult:
-    """Return the result with its correctness, and its quadrant where the sample has gold evidence.
+    """Return the result with its correctness, and its quadrant where gold or context allows one.
 
     Without a judge there is no correctness. Gold evidence that contradicts the reference sets a
     flag and no quadrant.

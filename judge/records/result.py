@@ -226,12 +226,13 @@ class Quadrant(Record):
     """The quadrant of one answer. Null means unknown or not applicable."""
 
     answerable: bool
-    """Whether gold names a chunk that holds the answer."""
+    """Whether gold names a chunk that holds the answer, or else the reference claims something."""
     retrieved: bool | None
     """Whether the generator saw at least one chunk that gold names; gold may list alternatives.
-    Null where gold names none."""
+    Without gold evidence: whether the chunks support enough of the reference. Null where the
+    question has no answer."""
     partly: bool = False
-    """Whether it saw some that gold names, and others not."""
+    """Whether it saw some that gold names, and others not; or only a part of the reference."""
     abstained: bool
     """Whether the answer claims nothing and says that it cannot answer."""
     silent: bool = False
@@ -291,7 +292,7 @@ class QuadrantTable(Record):
     counted: int
     """Answers in the table; it may be empty."""
     without_gold: int
-    """Answers left out because they have no gold evidence."""
+    """Answers left out because they have no gold evidence, nor a context recall in its place."""
     conflicting: int
     """Answers left out because gold contradicts itself: no chunk holds what its reference says."""
     conflicting_qids: tuple[str, ...]
@@ -360,7 +361,8 @@ class SampleResult(Document):
     context: ContextScores | None = None
     """How well the chunks support the reference; null where that was not asked for."""
     cell: Quadrant | None = None
-    """The quadrant in the table of retrieval and generation; null without gold evidence."""
+    """The quadrant in the table of retrieval and generation; null without gold evidence
+    and context recall."""
     flags: tuple[Flag, ...] = ()
     """Flags for a reviewer."""
     calls: tuple[Call, ...] = ()

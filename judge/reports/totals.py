@@ -32,7 +32,7 @@ from judge.records.summary import (
     RELEVANCE,
 )
 from judge.scores.answer import SUPPORTING
-from judge.scores.correctness import BY, row_of
+from judge.scores.correctness import BY, BY_CONTEXT, row_of
 from judge.signature import Signature
 from judge.text.visible import clip, counted, flat
 
@@ -223,7 +223,10 @@ class CellTable:
         columns = ("retrieved", "faithful", "correct", "abstained", "beside")
         self.columns = [name for name in columns if optional.get(name, True)]
         """The columns of the table."""
-        self._unfound = "answerable" in there and "retrieved" not in there
+        made = {Signature.parse(each).part("gold") for each in found.signatures}
+        self._has_context = BY_CONTEXT in made
+        missed = "answerable" in there and "retrieved" not in there
+        self._unfound = missed and not self._has_context
 
     def words(self, key: str, **values: object) -> str:
         """Return the text of a key."""
@@ -236,7 +239,7 @@ class CellTable:
         answers = f"{found.counted:,}"
         if LANGUAGE.get() == "en":
             answers = counted(found.counted, "answer")
-        return self.words("title", counted=answers)
+        return self.words("title_context" if self._has_context else "title", counted=answers)
 
     def signs(self, cell: QuadrantCount) -> list[str]:
         """Return the text of each column: keys of `words`, `NOT_ASKED`, or an empty text."""
@@ -284,6 +287,9 @@ class CellTable:
         limits = [
             {name: made.part(name) or self.words(OPEN) for name in _LIMITS} for made in signatures
         ]
+        for parts in limits:
+            if parts["gold"] == BY_CONTEXT:
+                parts["gold"] = self.words("by_context", correct=parts["correct"])
         for line in dict.fromkeys(self.words(key, **parts) for parts in limits):
             yield Note(line, "aside")
         if self._offline:
@@ -298,7 +304,8 @@ class CellTable:
         """Yield notes on answers in no quadrant, and on gold that names two things."""
         found = self._found
         if found.without_gold:
-            yield Note(self.words("without_gold", answers=f"{found.without_gold:,}"), "aside")
+            key = "without_context" if self._has_context else "without_gold"
+            yield Note(self.words(key, answers=f"{found.without_gold:,}"), "aside")
         if found.conflicting:
             qids = _first_qids(found.conflicting_qids, found.conflicting)
             said = self.words("conflicting", answers=f"{found.conflicting:,}", qids=qids)

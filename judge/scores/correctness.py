@@ -159,6 +159,8 @@ def _claims(counts: Counts) -> ComparedClaims:
 _COMMA: Final = re.compile(r"[,，、]")
 BY: Final = "relevant"
 """The part of a signature that names the gold by which chunks are relevant, where two differ."""
+BY_CONTEXT: Final = "context_recall"
+"""The part `gold` of a signature where context recall takes the place of gold evidence."""
 _EDITION: Final = "cells:3"
 """The version of the rules for quadrants, which is in their signatures."""
 
@@ -167,6 +169,10 @@ def quadrant(
     sample: Sample, result: SampleResult, reference: Sequence[Sentence], rules: Rules
 ) -> Quadrant | None:
     """Return the quadrant of an answer; None without gold evidence or if gold contradicts itself.
+
+    Where the sample has no gold evidence, context recall takes its place, if it was measured:
+    evidence was retrieved if the chunks support the share `correct_from` of the reference or more.
+    There is no quadrant if a failure could change that.
 
     A question is unanswerable if gold names no chunk or the reference abstains. Gold contradicts
     itself if it names no chunk but the reference claims something. A contradicted claim makes an
@@ -179,20 +185,27 @@ def quadrant(
 
     Args:
         sample: what was judged.
-        result: its scores and, where those were asked for, its correctness and answer relevance.
+        result: its scores, and those that were asked for beside them.
         reference: the sentences of `gold_answer`, with their kinds; empty where there is none.
         rules: the thresholds, and how gold names chunks.
     """
-    if not sample.has_gold:
-        return None
     kinds = {sentence.kind for sentence in reference}
     claims = SentenceKind.CLAIM in kinds
-    found, missed = look_up(by_evidence(sample), rules.gold_match)
-    answerable = bool(found or missed)
-    if claims and not answerable:
+    abstains = not claims and SentenceKind.ABSTENTION in kinds
+    gold: str = rules.gold_match
+    if sample.has_gold:
+        retrieved, missed = map(bool, look_up(by_evidence(sample), rules.gold_match))
+        answerable = (retrieved or missed) and not abstains
+        if claims and not answerable:
+            return None
+    elif result.context is None or not (claims or abstains):
         return None
-    if not claims and SentenceKind.ABSTENTION in kinds:
-        answerable = False
+    else:
+        gold, answerable = BY_CONTEXT, claims
+        least, most = result.context.recall_bounds or (0.0, 1.0)
+        retrieved, missed = least >= rules.correct_from, least < 1
+        if claims and not retrieved and most >= rules.correct_from:
+            return None
     abstained = result.status is Status.ABSTAINED
     correct = is_correct(result, rules) if answerable and not abstained else None
     # Code is not judged, but an answer of code is not silent.
@@ -203,14 +216,14 @@ def quadrant(
     by = (f"{BY}:gold_evidence",) if differs(sample) else ()
     return Quadrant(
         answerable=answerable,
-        retrieved=bool(found) if answerable else None,
-        partly=answerable and bool(found and missed),
+        retrieved=retrieved if answerable else None,
+        partly=answerable and retrieved and missed,
         abstained=abstained,
         silent=silent,
         faithful=None if abstained or silent else _faithful(result, rules),
         correct=None if silent else correct,
         beside=not (abstained or silent) and is_beside(result.answer_relevance),
-        signature=str(Signature(_EDITION, (*limits, f"gold:{rules.gold_match}", *by, *beside))),
+        signature=str(Signature(_EDITION, (*limits, f"gold:{gold}", *by, *beside))),
     )
 
 

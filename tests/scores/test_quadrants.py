@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from judge.records import Chunk, Judgment, Quadrant, Rules, Sample
 from judge.records.result import QuadrantWord
 from judge.scores.answer import aggregate
+from judge.scores.context import context_scores
 from judge.scores.correctness import (
     Documents,
     correctness,
@@ -95,6 +96,40 @@ def test_the_quadrant_of_an_answer() -> None:
     nothing = placed(NOTHING, "f")
     assert nothing is not None
     assert (nothing.retrieved, nothing.correct, nothing.partly) == (None, None, False)
+
+
+def by_context(reference: str, chunks: str, answer: str = "f") -> Quadrant | None:
+    """The cell of an answer without gold evidence: its reference, held against the chunks."""
+    sample = SEEN.model_copy(update={"gold_evidence": None})
+    gold = sentences(reference)
+    held = aggregate(sample, gold, outcomes(chunks), [], signature="s")
+    result = aggregate(sample, sentences(answer), outcomes(answer), [], signature="s")
+    found = context_scores(sample, held)
+    return quadrant(sample, result.model_copy(update={"context": found}), gold, Rules())
+
+
+def test_context_recall_takes_the_place_of_gold_evidence() -> None:
+    for chunks, where, partly in (
+        # Labels of the reference's claims by the chunks; evidence was found from a recall of .8 on.
+        ("ff", "answerable retrieved answered faithful uncompared", False),
+        ("fffn", "answerable missed answered faithful uncompared", False),
+        ("ffffn", "answerable retrieved answered faithful uncompared", True),
+        ("n", "answerable missed answered faithful uncompared", False),
+        # A failure leaves it open, unless it changes nothing.
+        ("f?", "-", False),
+        ("?", "-", False),
+        ("fffff?", "answerable retrieved answered faithful uncompared", True),
+        ("nn?", "answerable missed answered faithful uncompared", False),
+        # The judge found that the reference asserts nothing.
+        ("-", "-", False),
+    ):
+        found = by_context(chunks, chunks)
+        assert words(found) == where, chunks
+        if found is not None:
+            assert found.partly is partly, chunks
+            assert "gold:context_recall" in found.signature
+    assert words(by_context("a", "a")) == "unanswerable answered faithful"
+    assert words(by_context("", "")) == words(by_context("h", "h")) == "-"
 
 
 GOLD: list[tuple[dict[str, object], str | None, bool | None]] = [
