@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from judge.messages import Messages, language_of
@@ -52,7 +51,6 @@ def audit(
     for each in citations:
         cited[each.sentence].update([] if each.chunk_id is None else [each.chunk_id])
     findings = {index: _finding(outcomes.get(index), chunks) for index, chunks in cited.items()}
-    language = cache(lambda index: language_of(asked.claim(index)))
 
     def audited(citation: Citation) -> Citation:
         finding = findings[citation.sentence]
@@ -66,7 +64,9 @@ def audit(
         elif finding.failure is not None:
             status = CitationStatus.UNJUDGED
             values = {"failure": finding.failure.reason.value.replace("_", " ")}
-        reason = Messages.of("citations")(key, language(citation.sentence), **values)
+        reason = Messages.of("citations")(
+            key, language_of(asked.claim(citation.sentence)), **values
+        )
         update = {"status": status, "suggested": finding.suggested, "reason": reason}
         return citation.model_copy(update=update)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cached_property
 from operator import is_
 from typing import Final
 
@@ -99,29 +99,29 @@ class _ChunkTexts:
     """The chunks by id, each folded at most once."""
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
-        self._texts: dict[str, list[str]] = {}
-        self._read = cache(_Text)
+        self._texts: dict[str, list[_Text]] = {}
         for chunk in chunks:
-            self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
+            self._texts.setdefault(chunk.chunk_id, []).append(_Text(chunk.text))
 
     def look_up(self, evidence: Evidence) -> Evidence:
         """Return the evidence with the chunk's own characters, or unverified."""
         for text in self._texts.get(evidence.chunk_id, ()):
-            if span := self._span(evidence, text):
+            if span := _span(evidence, text):
                 start, end = span
                 if evidence.verified and span == (evidence.start, evidence.end):
                     return evidence
-                name, quote = evidence.chunk_id, text[start:end]
+                name, quote = evidence.chunk_id, text.whole[start:end]
                 return Evidence(chunk_id=name, quote=quote, start=start, end=end, verified=True)
         return Evidence(chunk_id=evidence.chunk_id, quote=evidence.quote)
 
-    def _span(self, evidence: Evidence, text: str) -> tuple[int, int] | None:
-        start = -1 if evidence.start is None else evidence.start
-        end = -1 if evidence.end is None else evidence.end
-        # A similarity judge cuts its windows out of the chunk: they are checked, not searched.
-        if 0 <= start < end <= len(text) and text[start:end] == evidence.quote:
-            return start, end
-        return self._read(text).find(evidence.quote)
+
+def _span(evidence: Evidence, text: "_Text") -> tuple[int, int] | None:
+    start = -1 if evidence.start is None else evidence.start
+    end = -1 if evidence.end is None else evidence.end
+    # A similarity judge cuts its windows out of the chunk: they are checked, not searched.
+    if 0 <= start < end <= len(text.whole) and text.whole[start:end] == evidence.quote:
+        return start, end
+    return text.find(evidence.quote)
 
 
 def _verify_one(verdict: Verdict, shelf: _ChunkTexts, rules: Rules) -> JudgeOutcome:
@@ -140,8 +140,12 @@ def _verify_one(verdict: Verdict, shelf: _ChunkTexts, rules: Rules) -> JudgeOutc
 class _Text:
     """A chunk in which quotes are looked for."""
 
-    def __init__(self, chunk: str) -> None:
-        self._folded = _closed(fold(chunk))
+    def __init__(self, whole: str) -> None:
+        self.whole = whole
+
+    @cached_property
+    def _folded(self) -> Folded:
+        return _closed(fold(self.whole))
 
     def find(self, given: str, *, short: bool = False) -> tuple[int, int] | None:
         """Return the span of a quote in characters of the original chunk; None if absent."""

@@ -104,7 +104,7 @@ def speaks_for_others(text: str) -> bool:
         if not token.ordinary:
             return True
         plain.append(token)
-    return _unpaired(plain, text) or _astray(plain, text)
+    return bool(plain) and (_unpaired(plain, text) or _astray(plain, text))
 
 
 def _find(text: str) -> Iterator[_Token]:
