@@ -9,6 +9,7 @@ from judge.answer.citations import Found, find, positions
 from judge.answer.kinds import classify
 from judge.answer.sentences import sentences_of
 from judge.checks.chunks import flag_chunks, flag_gaps
+from judge.checks.conflicts import flag_conflicts
 from judge.checks.injection import flag_orders
 from judge.checks.quotes import flag_quotes, verify
 from judge.pool import HEAVY, apart, weigh
@@ -74,6 +75,7 @@ def conclude(
     outcomes = verify(judgment.outcomes, sample.chunks, rules)
     flags = (
         *flag_chunks(sample, claims=bool(request.ask)),
+        *flag_conflicts(sample.chunks),
         *flag_gaps(sample),
         *flag_orders(sample),
         *found.flags,

@@ -91,10 +91,10 @@ def _cell_mismatches(own: list[str], rows: Iterable[list[str]]) -> Iterator[Mism
     if len(own) == 1:
         return
     same = [row for row in rows if row[0] == own[0] and len(row) == len(own)]
-    index = ValueIndex(value for row in same for cell in row for value in _read(cell))
+    index = ValueIndex(value for row in same for cell in row for value in read_values(cell))
     for column, cell in enumerate(own):
         lacking = any(each.certain and not index.has(each) for each in values(cell))
-        other = next((row[column] for row in same if _read(row[column])), None)
+        other = next((row[column] for row in same if read_values(row[column])), None)
         if lacking and other:
             yield Mismatch(cell, other)
 
@@ -107,17 +107,17 @@ def _other(value: Value, copy: Copy) -> str | None:
         if own.key != there.key and value.start <= own.start < value.end
     }
     text = copy.sentence.text
-    held = _read(text) if places else ()
+    held = read_values(text) if places else ()
     if not held or ValueIndex(held).has(value):
         return None
     for other in held:
-        alike = other.certain and not _kinds(value).isdisjoint(_kinds(other))
+        alike = other.certain and not kinds(value).isdisjoint(kinds(other))
         if alike and not places.isdisjoint(range(other.start, other.end)):
             return text[other.start : other.end].rstrip(".")
     return None
 
 
-def _kinds(value: Value) -> frozenset[str]:
+def kinds(value: Value) -> frozenset[str]:
     """Return what the readings of a value measure; `date` for a date."""
     return frozenset("date" if isinstance(r, Day) else r.unit.kind for r in value.readings)
 
@@ -183,7 +183,7 @@ class Source:
 
     @cached_property
     def _index(self) -> "ValueIndex":
-        return ValueIndex(each for text in self._evidence for each in _read(text))
+        return ValueIndex(each for text in self._evidence for each in read_values(text))
 
     def has(self, index: int, value: Value) -> bool:
         """Return whether the evidence has a value of a sentence.
@@ -255,7 +255,7 @@ def _read_cached(text: str) -> list[Value]:
     return values(text)
 
 
-def _read(text: str) -> list[Value]:
+def read_values(text: str) -> list[Value]:
     """Return the values of a text; those of recent short texts are cached."""
     return _read_cached(text) if len(text) <= _LONGEST_CACHED else values(text)
 

@@ -95,6 +95,8 @@ class FlagName(StrEnum):
     """The answer claims something and no chunk with text came with it: nothing can support it."""
     AMBIGUOUS_CHUNK_ID = "ambiguous_chunk_id"
     """Chunks of one id have different texts: a citation means them all."""
+    CONFLICTING_CHUNKS = "conflicting_chunks"
+    """Two chunks say the same with another amount: "5 days" and "10 days"."""
     UNJUDGED_TEXT = "unjudged_text"
     """Words of the answer are outside the given sentences and were not judged."""
     UNMATCHED_MARKER = "unmatched_marker"
@@ -115,8 +117,8 @@ class Flag(Record):
     sentence: int | None = None
     """Index of the sentence; null where it concerns the whole sample."""
     detail: str = ""
-    """The ids of chunks, joined by `; `; the number of characters that were not judged; or a
-    marker of the answer."""
+    """The ids of chunks, joined by `; `, with the amounts of those that conflict; the number of
+    characters that were not judged; or a marker of the answer."""
 
 
 class Support(StrEnum):

@@ -32,6 +32,7 @@ _SPLIT_GAIN: Final = 0.25
 """Two chunks split a question if together they have this much more of its words than each alone."""
 
 _Item = TypeVar("_Item")
+_Listed = TypeVar("_Listed", MissedGold, IrrelevantTop)
 _Kept = list[tuple[tuple[float, ...], _Item]]
 """Items with their keys, the smallest key first, and of equal keys the first."""
 
@@ -76,24 +77,28 @@ class Lists:
         for name, rank in places.items():
             if rank > self._k:
                 self.missed_total += 1
-                missed = MissedGold(**about, chunk_id=name, relevance=gold[name], rank=_whole(rank))
+                text = query.texts.get(name, "")[:_SHOWN_CHARACTERS]
+                missed = MissedGold(
+                    **about, chunk_id=name, relevance=gold[name], rank=_whole(rank), text=text
+                )
                 self._keep(self._missed, missed, -gold[name], -rank)
         above = int(min(first - 1, len(query.ids), self._k))
         if above:
             self.topped_total += 1
             ids = tuple(islice(query.ids, above))
-            top = IrrelevantTop(**about, first_relevant=_whole(first), chunk_ids=ids)
+            text = query.texts.get(ids[0], "")[:_SHOWN_CHARACTERS]
+            top = IrrelevantTop(**about, first_relevant=_whole(first), chunk_ids=ids, text=text)
             self._keep(self._topped, top, -above)
 
     @property
     def missed(self) -> tuple[MissedGold, ...]:
         """The relevant chunks beyond the first k, by falling grade, then by falling rank."""
-        return tuple(item for _, item in self._missed)
+        return tuple(self._with_text(item, item.chunk_id) for _, item in self._missed)
 
     @property
     def topped(self) -> tuple[IrrelevantTop, ...]:
         """The irrelevant chunks on top of rankings, the most of them first."""
-        return tuple(item for _, item in self._topped)
+        return tuple(self._with_text(item, item.chunk_ids[0]) for _, item in self._topped)
 
     @property
     def worst(self) -> tuple[WorstQuery, ...]:
@@ -126,10 +131,18 @@ class Lists:
             beside=beside,
         )
 
+    def _with_text(self, item: _Listed, name: str) -> _Listed:
+        """Return an item with the text of a chunk that only other queries have."""
+        return item.model_copy(
+            update={"text": item.text or self._of_others(name)[:_SHOWN_CHARACTERS]}
+        )
+
     def _text(self, query: RankedQuery, name: str) -> str:
+        return query.texts.get(name) or self._of_others(name)
+
+    def _of_others(self, name: str) -> str:
         # Numbers are positions within one query, so other queries' texts do not count.
-        own = query.texts.get(name)
-        return own or ("" if name.isdecimal() else self._texts.get(name, ""))
+        return "" if name.isdecimal() else self._texts.get(name, "")
 
 
 def _rank(query: RankedQuery, name: str) -> float:

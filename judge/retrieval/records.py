@@ -104,6 +104,8 @@ class MissedGold(_QueryRecord):
     """The grade, above 0."""
     rank: int | None
     """The rank beyond k, under `prefix` counted in documents; null if it is not ranked."""
+    text: str = ""
+    """The beginning of the chunk; empty if no sample has its text."""
 
 
 class IrrelevantTop(_QueryRecord):
@@ -113,6 +115,8 @@ class IrrelevantTop(_QueryRecord):
     """The rank of the first relevant chunk; null if none is ranked."""
     chunk_ids: tuple[str, ...]
     """The irrelevant chunks above it, best first."""
+    text: str = ""
+    """The beginning of the first of them; empty if no sample has its text."""
 
 
 class RankingReport(Record):

@@ -47,6 +47,18 @@ def test_what_is_irrelevant_and_on_top() -> None:
     assert found.topped_total == 3
 
 
+def test_lists_show_texts_that_this_or_another_sample_has() -> None:
+    own = [Chunk(chunk_id=name, text=f"The text of {name}.") for name in ("a", "7")]
+    asked = Sample(qid="q", retrieved=(*"abcd", "7"), chunks=own, gold_evidence=("z", "7"))
+    other = Sample(qid="r", chunks=(Chunk(chunk_id="z", text="Only r has this."),))
+    found = report(asked, other)
+    assert {gold.chunk_id: gold.text for gold in found.missed} == {
+        "z": "Only r has this.",
+        "7": "The text of 7.",
+    }
+    assert [top.text for top in found.topped] == ["The text of a."]
+
+
 def test_queries_that_are_not_measured_are_in_no_list() -> None:
     nothing = Sample(qid="nothing", retrieved=IDS, gold_evidence=())
     empty = Sample(qid="empty", gold_evidence=("a",))

@@ -180,9 +180,8 @@ def print_answer(
     if sample is not None and sample.query:
         page.say(say("question", query=sample.query))
     page.say(_score_line(result), style="bold")
-    flags = dict.fromkeys(flag.name.value for flag in result.flags if flag.sentence is None)
-    if flags:
-        page.say(say("flags", flags=", ".join(flags)), style="yellow")
+    for line in _flag_lines(_by_name(flag for flag in result.flags if flag.sentence is None)):
+        page.say(line, hang=2)
     page.blank()
     page.say(_tinted(result, sample, page) or Text(say("empty"), style="dim"))
     page.blank()
@@ -591,6 +590,15 @@ def reasons(entry: Entry, page: Page) -> Iterator[Text]:
 def citations(entry: Entry, statuses: Collection[CitationStatus]) -> Iterator[Text]:
     """Yield a line for each citation that has one of `statuses`."""
     return (_citation(each) for each in entry.citations if each.status in statuses)
+
+
+def _by_name(flags: Iterable[Flag]) -> Iterator[Flag]:
+    """Yield one flag for each name, with the details of all flags of that name."""
+    details: dict[FlagName, list[str]] = {}
+    for flag in flags:
+        details.setdefault(flag.name, []).append(flag.detail)
+    for name, own in details.items():
+        yield Flag(name=name, detail="; ".join(filter(None, own)))
 
 
 def _flag_lines(flags: Iterable[Flag]) -> Iterator[Text]:

@@ -21,7 +21,7 @@ from judge.retrieval.records import (
 from judge.text.visible import plural, short
 
 _TEXT: Final = 120
-"""Characters of a chunk under a worst query."""
+"""Characters of a chunk in a list."""
 _NAMED: Final = 5
 _BETWEEN: Final = 3
 _HUGE: Final = 1e6
@@ -119,8 +119,10 @@ def _lists(report: RankingReport) -> dict[str, list[Text]]:
         "Worst queries, by average precision": [
             line for item in report.worst for line in _worst(item)
         ],
-        f"Relevant, and not in the first {_last(report)}": list(map(_missed, report.missed)),
-        "Irrelevant on top": list(map(_topped, report.topped)),
+        f"Relevant, and not in the first {_last(report)}": [
+            line for item in report.missed for line in _missed(item)
+        ],
+        "Irrelevant on top": [line for item in report.topped for line in _topped(item)],
     }
 
 
@@ -147,18 +149,26 @@ def _chunk(name: str, chunk: ShownChunk, where: str) -> Text:
     return Text(said, style="dim")
 
 
-def _missed(item: MissedGold) -> Text:
+def _missed(item: MissedGold) -> Iterator[Text]:
     chunk = short(item.chunk_id)
     if item.relevance != 1:
         chunk += f" (relevance {item.relevance:g})"
     where = "is not ranked" if item.rank is None else f"has rank {item.rank}"
-    return _line(item, f"{chunk} {where}")
+    yield _line(item, f"{chunk} {where}")
+    yield from _excerpt(item.text)
 
 
-def _topped(item: IrrelevantTop) -> Text:
+def _topped(item: IrrelevantTop) -> Iterator[Text]:
     first, chunks = item.first_relevant, _some(item.chunk_ids, len(item.chunk_ids))
     end = "nothing relevant is ranked" if first is None else f"the first relevant is at {first}"
-    return _line(item, f"{chunks} above; {end}")
+    yield _line(item, f"{chunks} above; {end}")
+    yield from _excerpt(item.text)
+
+
+def _excerpt(text: str) -> Iterator[Text]:
+    """Yield the beginning of a chunk, if its text is known."""
+    if text:
+        yield Text(f"    {short(text, _TEXT)}", style="dim")
 
 
 def _line(item: WorstQuery | MissedGold | IrrelevantTop, said: str) -> Text:

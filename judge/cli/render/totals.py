@@ -69,6 +69,7 @@ _NOTE_STYLES: Final = {"total": "bold", "aside": "dim", "plain": "", "caution": 
 _SAMPLES: Final = (
     FlagName.NO_CHUNKS,
     FlagName.AMBIGUOUS_CHUNK_ID,
+    FlagName.CONFLICTING_CHUNKS,
     FlagName.UNJUDGED_TEXT,
     FlagName.CITATIONS_CUT,
 )

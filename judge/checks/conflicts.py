@@ -1,0 +1,118 @@
+"""Conflicts: sentences of two chunks that say the same with another value in one place."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from judge.checks.mismatch import ValueIndex, kinds, read_values
+from judge.checks.polarity import read
+from judge.checks.values import HAN_NUMERALS, SPELLED, Value
+from judge.records import Chunk, Flag, FlagName
+from judge.text.pieces import segments
+from judge.text.visible import clip, flat
+
+_FEWEST_WORDS: Final = 2
+"""Content words that both sentences have: `$900` and `$970` alone are about different things."""
+_UNCOMPARED: Final = frozenset(("", "clock", "date"))
+"""Kinds of values that name things (room 5, the train at 8:21) as often as they measure them."""
+_PREFIX: Final = 5
+"""Characters of a word by which sentences are grouped; shorter words do not count."""
+_COMPARED: Final = 20
+"""The number of earlier sentences with the same words that a sentence is compared with."""
+_VALUE_CHARACTERS: Final = 40
+_ID_CHARACTERS: Final = 80
+_NUMERALS: Final = re.compile(rf"[\d.,{HAN_NUMERALS}]+")
+_SPELLED: Final = frozenset(word[:_PREFIX] for word in SPELLED)
+
+
+class _Statement(NamedTuple):
+    """A sentence of a chunk: its content words in order, and its values."""
+
+    chunk: int
+    text: str
+    words: list[tuple[str, list[str]]]
+    """Each content word, with the words of grammar that govern it; the key of a value is empty."""
+    values: list[Value]
+
+    def written(self, value: Value) -> str:
+        """Return a value as the sentence writes it."""
+        return clip(flat(self.text[value.start : value.end]), _VALUE_CHARACTERS)
+
+
+def flag_conflicts(chunks: Sequence[Chunk]) -> Iterator[Flag]:
+    """Flag the first two chunks that contradict each other by a measured value.
+
+    The sentences have the same content words in the same order, and the same values but for one.
+    It is an amount with a unit: "5 days" in one chunk, "10 days" in the other.
+    """
+    for one, other in _candidates(chunks):
+        pair = _conflict(one, other)
+        if pair is not None:
+            sides = zip((one, other), pair, strict=True)
+            yield Flag(
+                name=FlagName.CONFLICTING_CHUNKS,
+                detail="; ".join(
+                    f"{clip(chunks[side.chunk].chunk_id, _ID_CHARACTERS)}: {side.written(value)}"
+                    for side, value in sides
+                ),
+            )
+            return
+
+
+def _candidates(chunks: Sequence[Chunk]) -> Iterator[tuple[_Statement, _Statement]]:
+    """Yield statements of different chunks that may differ by a value alone."""
+    groups: dict[tuple[str, ...], list[tuple[int, str]]] = {}
+    for number, chunk in enumerate(chunks):
+        for start, end in segments(chunk.text):
+            text = chunk.text[start:end]
+            groups.setdefault(_outline(text), []).append((number, text))
+    for group in groups.values():
+        if len(group) > 1 and len({number for number, _ in group}) > 1:
+            statements = [_statement(*each) for each in group]
+            for place, other in enumerate(statements):
+                earlier = statements[max(0, place - _COMPARED) : place]
+                yield from ((one, other) for one in earlier if one.chunk != other.chunk)
+
+
+def _outline(text: str) -> tuple[str, ...]:
+    """Return the beginnings of the long words but numbers, which conflicting sentences share.
+
+    Chinese without spaces is one word.
+    """
+    words = _NUMERALS.sub("", text.lower()).split()
+    starts = [word[:_PREFIX] for word in words if len(word) >= _PREFIX]
+    if not _SPELLED.isdisjoint(starts):
+        starts = [start for start in starts if start not in _SPELLED]
+    return tuple(starts)
+
+
+def _statement(chunk: int, text: str) -> _Statement:
+    values = read_values(text)
+    places = {at for value in values for at in range(value.start, value.end)}
+    words = [
+        ("" if token.start in places else token.key, [mark.name for mark in token.marks])
+        for token in read(text).tokens
+        if token.start not in places or token.marks
+    ]
+    return _Statement(chunk, text, words, values)
+
+
+def _conflict(one: _Statement, other: _Statement) -> tuple[Value, Value] | None:
+    """Return the values by which two statements contradict each other, or None."""
+    same = one.words == other.words and len(one.values) == len(other.values)
+    if not same or sum(bool(key) for key, _ in one.words) < _FEWEST_WORDS:
+        return None
+    pairs = zip(one.values, other.values, strict=True)
+    differing = [pair for pair in pairs if not _are_equal(*pair)]
+    if len(differing) == 1 and _are_comparable(*differing[0]):
+        return differing[0]
+    return None
+
+
+def _are_equal(one: Value, other: Value) -> bool:
+    return ValueIndex([one]).has(other) or ValueIndex([other]).has(one)
+
+
+def _are_comparable(one: Value, other: Value) -> bool:
+    """Return whether both surely measure the same kind of thing."""
+    return one.certain and other.certain and bool((kinds(one) & kinds(other)) - _UNCOMPARED)
