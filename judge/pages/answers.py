@@ -18,7 +18,7 @@ from judge.records import (
     failure_of,
 )
 from judge.reports.worst import Entry, badness, entries
-from judge.scores.answer import support_of
+from judge.scores.answer import is_undecided, support_of
 from judge.text.visible import clip, visible
 
 LONGEST: Final = 20_000
@@ -244,7 +244,9 @@ def _sentence(entry: Entry, chunks: _Chunks) -> dict[str, object]:
                 for each in outcome.evidence
             ],
         }
-    if failure:
+    if failure and is_undecided(outcome):
+        made |= {"score": failure.score, "reason": _cut(failure.detail)}
+    elif failure:
         made |= {"failure": failure.reason.value, "detail": _cut(failure.detail)}
     return _without_blanks(made)
 

@@ -12,7 +12,7 @@ from judge.pages.agreement import Findings
 from judge.pages.answers import LONGEST, LONGEST_CHUNK, MOST_SENTENCES, Answers
 from judge.pages.html import pieces
 from judge.pages.words import ABSENT, Words
-from judge.records import GateResult, QuadrantTable, SampleResult, Status, Summary
+from judge.records import GateResult, QuadrantTable, SampleResult, Status, Summary, UnscoredReason
 from judge.reports.compare import slice_name
 from judge.reports.gate import describe
 from judge.reports.totals import CellTable, Headline, reading, score_tables, spent_lines
@@ -25,6 +25,7 @@ from judge.signature import Signature
 from judge.text.visible import clip, flat
 
 _MAX_WORST: Final = 100
+_MAX_DOUBTFUL: Final = 10
 _BINS: Final = 10
 _MAX_SLICES: Final = 60
 _NAME_CHARACTERS: Final = 80
@@ -104,8 +105,10 @@ class Slice(NamedTuple):
     @property
     def bars(self) -> list[Bar]:
         """The claims by label, those without a label last."""
-        found = {support.value: count for support, count in self.summary.supports.items()}
-        found["unscored"] = sum(self.summary.unscored.values())
+        found: dict[str, int] = {each.value: n for each, n in self.summary.supports.items()}
+        undecided = self.summary.unscored.get(UnscoredReason.UNDECIDED, 0)
+        found["undecided"] = undecided
+        found["unscored"] = sum(self.summary.unscored.values()) - undecided
         return [Bar(name, found.get(name, 0), name) for name in SUPPORTS if name != "no_claim"]
 
 
@@ -126,7 +129,7 @@ class _Gathered:
     def __init__(self, answers: Answers, by: str | None) -> None:
         self.answers, self.by = answers, by
         self._without_key = Messages.of("report")("chart.absent")
-        self.worst, self.failures = Worst(_MAX_WORST), Failures()
+        self.worst, self.failures = Worst(_MAX_WORST), Failures(_MAX_DOUBTFUL)
         self.gone = 0
         """Answers whose samples are gone or have changed."""
         self._bins = [0] * (_BINS + 1)
@@ -175,7 +178,7 @@ class _Gathered:
         bars = [Bar(str(10 * low), count) for low, count in enumerate(self._bins)]
         unscored = summary.statuses[Status.UNSCORED]
         rest = summary.answers - sum(self._bins) - unscored
-        return [*bars, Bar("?", unscored, "unscored"), Bar("·", rest, "excluded")]
+        return [*bars, Bar("◌", unscored, "unscored"), Bar("·", rest, "excluded")]
 
     def choices(self, cells: QuadrantTable | None, words: Words) -> dict[str, list[Choice]]:
         """Return the values of each filter, the most frequent first."""
@@ -225,6 +228,12 @@ def _page(run: Run, summary: Summary, gathered: _Gathered) -> Iterator[str]:
         slices=gathered.slices(summary),
         by=gathered.by,
         failures=gathered.failures.first,
+        failed_by_reason={
+            reason: count
+            for reason, count in summary.unscored.items()
+            if reason is not UnscoredReason.UNDECIDED
+        },
+        doubtful=gathered.failures.doubtful,
         worst=gathered.worst.sentences(),
         gone=gathered.gone,
         choices=gathered.choices(found, words),

@@ -136,6 +136,24 @@ def found(page: Page, words: str) -> None:
     page.locator("#found", has_text=words).wait_for()
 
 
+def test_undecided_claims_have_a_heading_and_a_list_and_are_no_failures(tmp_path: Path) -> None:
+    texts = [f"{OPENS} It has a pool.", "It has a garden and a pool."]
+    source = write(tmp_path / "in.jsonl", [line(text, text, [CHUNK]) for text in texts])
+    assert judge("score", source, "-o", tmp_path / "run").code == 0
+    for lang, heading, failed in (
+        ("en", "Undecided claims", "failed on"),
+        ("zh", "未决的论断", "失败"),
+    ):
+        file = tmp_path / f"{lang}.html"
+        assert judge("report", tmp_path / "run", "-o", file, "--lang", lang).code == 0
+        body = file.read_text("utf-8").partition("<main")[2].partition('type="application/json"')[0]
+        assert body.count(f"<h2>{heading}</h2>") == 1
+        section = body.partition(f"<h2>{heading}</h2>")[2].partition("</section>")[0]
+        assert section.count('class="said undecided"') == 2
+        assert "It has a pool." in section
+        assert failed not in body.partition("<section")[0]
+
+
 @pytest.mark.no_cover
 def test_answers_are_filtered_searched_and_paged(run: Path, browser: Browser) -> None:
     with opened(browser, page(run, "--by", "topic")) as seen:
