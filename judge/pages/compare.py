@@ -12,7 +12,7 @@ from judge.pages.html import pieces
 from judge.pages.words import ABSENT, Words
 from judge.records import Interval, SampleResult
 from judge.records.comparison import AnswerChange, Differences, RunComparison, ScoreDifference
-from judge.reports.compare import findings, loss_lines, score_name
+from judge.reports.compare import doubt_lines, findings, loss_lines, score_name
 from judge.reports.gate import describe
 from judge.scores.answer import support_of
 from judge.text.visible import clip
@@ -120,7 +120,7 @@ def comparison(
         losses=list(loss_lines(report)),
         pairs=shown,
         gone=gone,
-        found=frozenset(findings(last.scores)),
+        doubts=list(doubt_lines(report)),
     )
 
 

@@ -193,6 +193,23 @@ def score_name(name: str, *, offline: bool) -> str:
     return totals(key).strip() if key in totals else name
 
 
+def doubt_lines(report: RunComparison) -> Iterator[str]:
+    """Yield why no difference of the last run is a finding; nothing if one is."""
+    say, last = Messages.of("compare", "say"), report.differences[-1]
+    if not last.common or any(findings(last.scores)):
+        return
+    headline = next(iter(report.sides))
+    score = last.scores[headline]
+    if score is None or score.to_see is None:
+        yield say("none")
+    else:
+        values = {"detect": f"{report.detect:g}", "count": f"{score.to_see:,}"}
+        yield say("nothing", score=score_name(headline, offline=report.offline), **values)
+    differing = [each for each in last.scores.values() if each and each.better + each.worse]
+    if any(not each.interval.low <= 0 <= each.interval.high for each in differing):
+        yield say("holm", count=len(differing))
+
+
 def loss_lines(report: RunComparison) -> Iterator[str]:
     """Yield each loss that has a gate, with both limits, and the loss that would still pass."""
     say, last = Messages.of("compare", "say"), report.differences[-1]

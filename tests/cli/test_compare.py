@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -190,9 +191,13 @@ def test_only_lost_answers_are_listed(runs: tuple[Path, Path], tmp_path: Path) -
     assert listed(judge("compare", *two(tmp_path, [[U]] * 3, [[S]] * 3))) == []
 
 
-def test_an_interval_that_excludes_0_may_be_no_finding(runs: tuple[Path, Path]) -> None:
+def test_an_interval_that_excludes_0_may_be_no_finding(
+    runs: tuple[Path, Path], tmp_path: Path
+) -> None:
     said = Messages.of("compare", "say")("holm", count=5)
-    assert said in " ".join(judge("compare", *runs).out.split())
+    page = tmp_path / "page.html"
+    assert said in " ".join(judge("compare", *runs, "-o", page).out.split())
+    assert escape(said) in page.read_text("utf-8")
     assert said not in " ".join(judge("compare", *runs, "--scores", "faithfulness").out.split())
 
 

@@ -16,7 +16,7 @@ from judge.records.comparison import (
     SentenceChange,
     Side,
 )
-from judge.reports.compare import WITHOUT, findings, loss_lines, score_name, sparkline
+from judge.reports.compare import WITHOUT, doubt_lines, loss_lines, score_name, sparkline
 from judge.reports.gate import less_is_better
 from judge.retrieval.records import MeasureDifference, Mismatch, RunsReport
 from judge.text.visible import clip, flat, plural, short
@@ -277,17 +277,7 @@ class _Comparison:
                 some += say("more", count=count - _MAX_NAMES) if count > _MAX_NAMES else ""
                 run = _run_name(found.run)
                 yield say(kind, run=run, first=self._first, count=count, qids=some)
-        if not found.common or any(findings(found.scores)):
-            return
-        score = found.scores[self._headline]
-        if score is None or score.to_see is None:
-            yield say("none")
-        else:
-            values = {"detect": f"{self._report.detect:g}", "count": f"{score.to_see:,}"}
-            yield say("nothing", score=self._name(self._headline), **values)
-        differing = [each for each in found.scores.values() if each and each.better + each.worse]
-        if any(not each.interval.low <= 0 <= each.interval.high for each in differing):
-            yield say("holm", count=len(differing))
+        yield from doubt_lines(self._report)
 
     def _print_slices(self, found: Differences, by: str) -> None:
         say, side = self._say, self._report.sides[self._headline]
