@@ -84,7 +84,8 @@ def test_no_token_is_left_and_nothing_else_is_changed(text: str) -> None:
     plain = shown.replace("\u2060", "")
     assert len(plain) == len(text)
     assert all(
-        a == b or (b, a) in {("<", "＜"), ("[", "［")} for a, b in zip(plain, text, strict=True)
+        a == b or (b, a) in {("<", "＜"), ("[", "［"), ("]", "］")}
+        for a, b in zip(plain, text, strict=True)
     )
 
 
