@@ -37,7 +37,6 @@ ROWS = [
     {"review_id": "r_1", "sentence": "=1+1, 是公式？", "human_support": "支持"},
     {"review_id": "r_2", "sentence": 'two\nlines, "quoted" 👩‍👩‍👧', "human_note": "-"},
 ]
-FULL_ROWS = [{column: row.get(column, "") for column in COLUMNS} for row in ROWS]
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 
 

@@ -19,8 +19,6 @@ from judge.scores.intervals import (
 )
 from tests.bench.intervals import coverage
 
-SHARES = st.tuples(*[st.floats(0, 1)] * 3).map(sorted)
-
 
 def test_wilson_agrees_with_published_values() -> None:
     rows = [

@@ -15,13 +15,12 @@ from rich.cells import cell_len
 from judge.cli.render.answers import print_answer
 from judge.cli.render.totals import Highlights, Wanted, print_totals
 from judge.cli.terminal import Page
-from judge.messages import LANGS, Lang, Messages
+from judge.messages import LANGS, Lang
 from judge.records import (
     Call,
     Chunk,
     Citation,
     CitationStatus,
-    CorrectnessStatus,
     Evidence,
     Excluded,
     Flag,
@@ -32,8 +31,6 @@ from judge.records import (
     SampleResult,
     Sentence,
     SentenceKind,
-    Status,
-    Support,
     Unscored,
     UnscoredReason,
     Verdict,
@@ -141,32 +138,6 @@ def cited(marker: str, chunk_id: str, status: str, suggested: str = "") -> Citat
     return Citation.model_validate(fields | {"status": status, "suggested": suggested or None})
 
 
-EIGHTY = "x" * 79 + " "
-# A chunk, a quote in it, and how it is shown.
-QUOTED = [
-    ("One.\n\nTwo  is\nthis. Three.", "Two  is\nthis.", "One. «Two is this.» Three."),
-    ("whole", "whole", "«whole»"),
-    (
-        "before " * 20 + "HERE" + " after" * 20,
-        "HERE",
-        "…" + "before " * 11 + "«HERE»" + " after" * 13 + "…",
-    ),
-    (f"{EIGHTY}HERE", "HERE", f"{EIGHTY}«HERE»"),
-    (f"HERE{EIGHTY[::-1]} y", "HERE", f"«HERE»{EIGHTY[::-1]}…"),
-    ("前" * 100 + "正文" + "后" * 100, "正文", "…" + "前" * 80 + "«正文»" + "后" * 80 + "…"),
-]
-
-
-@pytest.mark.parametrize(("text", "part", "wanted"), QUOTED)
-def test_a_quote_stands_in_its_surroundings(text: str, part: str, wanted: str) -> None:
-    # Two chunks share an id: the one with the quote is shown.
-    chunks = [Chunk(chunk_id="a#1", text="Not here."), Chunk(chunk_id="a#1", text=text)]
-    one = made(("It is so.", verdict("full", "", quote(text, part))), chunks=chunks)
-    assert f"     a#1  {wanted}" in paged(answered(one), 400).splitlines()
-    alone = f"     a#1  «{' '.join(part.split())}»"
-    assert alone in paged(answered(one, given=False), 400).splitlines()
-
-
 def hostile() -> Made:
     lost = Evidence(chunk_id=HOSTILE, quote=HOSTILE)
     return made(
@@ -271,28 +242,6 @@ def test_what_is_copied_is_never_cut_or_broken() -> None:
     assert lines[-2].endswith(f"judge show '{folder}' --worst 20")
 
 
-def test_the_example_of_a_finding_is_the_least_probable_of_the_runs_own_judge() -> None:
-    """No text of an answer is printed if none of the worst is wanted."""
-    names = ("First", "Second", "Third", "Fourth")
-    first = made(("First.", similar(0.5)), ("Second.", similar(0.2)), qid="a")
-    second = made(("Third.", similar(0.2)), ("Fourth.", similar(0.1, TIMEOUT)), qid="b")
-    found = paged(totals(first[0], second[0])).partition("\n\n")[0]
-    assert [name for name in names if name in found] == ["Second"]
-    bare = paged(totals(first[0], second[0], wanted=Wanted(worst=0)))
-    assert not [name for name in names if name in bare]
-
-
-def test_markers_that_match_no_chunk_are_counted_with_an_example() -> None:
-    flags = [Flag(name=FlagName.UNMATCHED_MARKER, detail=f"[doc:{name}]") for name in ("a", "b")]
-    result, _ = made(("One.", verdict("full")))
-    show = totals(result, result.model_copy(update={"flags": tuple(flags)}))
-    line = "2 markers such as [doc:a] match no chunk id; see --citation-pattern, --map"
-    assert line in " ".join(paged(show).split())
-    bare = totals(result.model_copy(update={"flags": tuple(flags)}), wanted=Wanted(worst=0))
-    assert "2 markers match no chunk id" in " ".join(paged(bare).split())
-    assert "2 处标记（如 [doc:a]）不对应任何片段编号" in paged(show, 160, lang="zh")
-
-
 EVERY: dict[str, Piece] = {
     "✓+": ("Rooms cost 600.", verdict("full", "", quote("共十元。", "十元"))),
     "◐~": ("Suites cost 900 in May.", verdict("partial", "no month given")),
@@ -314,19 +263,3 @@ def test_a_terminal_that_is_not_utf_gets_plain_marks(encoding: str, place: int) 
         marks[place] for marks in ("✓+", "◐~", "✗x", "≠!", "◌-", "·.")
     ]
     assert ("«十元»" in "".join(lines)) == (encoding == "utf-8")
-
-
-def test_every_name_of_the_records_has_a_word_in_both_languages() -> None:
-    groups = {
-        "label": [*Support, "undecided", "unscored", "excluded"],
-        "status": [*Status],
-        "citation": [*CitationStatus],
-        "kind": [kind for kind in SentenceKind if kind is not SentenceKind.CLAIM],
-        "compared": [*CorrectnessStatus],
-        "unscored": [*UnscoredReason],
-        "flag": [*FlagName],
-    }
-    texts = Messages.of("looks")
-    for group, names in groups.items():
-        for name in names:
-            assert all(texts(f"{group}.{name}", lang) for lang in LANGS)
