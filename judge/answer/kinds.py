@@ -99,7 +99,10 @@ def _kind(text: str, above: str, below: str) -> SentenceKind:
     if len(text) <= MOST_SENTENCES and FENCE.match(text.partition("\n")[0]):
         return SentenceKind.CODE
     if "|" in text and SEPARATOR_ROW.match(below) and not SEPARATOR_ROW.match(text):
-        return SentenceKind.CLAIM if _pattern("heading.verb").search(text) else SentenceKind.HEADING
+        # "| Required | Is free |" names columns, "| The limit is 500 yuan |" states something.
+        stating = "|" not in text.strip("| ") or _pattern("heading.figure").search(text)
+        states = stating and _pattern("heading.verb").search(text)
+        return SentenceKind.CLAIM if states else SentenceKind.HEADING
     if not _CONTENT.search(unmarked(text)):
         short = len(text) <= _LONGEST_WORDING
         return SentenceKind.ABSTENTION if short and _abstains(text) else SentenceKind.META

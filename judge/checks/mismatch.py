@@ -63,7 +63,9 @@ def mismatches(
 
 def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
     bare = source.bare(index)
-    copies = source.copies.near(bare)
+    row = source.rows[index]
+    # The rows of a table are alike in words, and each is about another thing.
+    copies = source.copies.near(bare) if row is None else []
     contrasts = [contrast(read_sentence(bare), copy) for copy in copies]
     # Another near-copy without the contrast supports the claim.
     if contrasts and all(contrasts) and (first := contrasts[0]):
@@ -75,28 +77,57 @@ def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
             yield Mismatch(written, others[0])
         if not source.has(index, value):
             yield Mismatch(written, None)
-    yield from _cell_mismatches(_cells(bare), source.rows)
+    if row is not None:
+        yield from _cell_mismatches(row, source.chunk_rows)
 
 
-def _cells(row: str) -> list[str]:
-    """Return the cells of a table row in Markdown; a single one for other text."""
-    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+class Row(NamedTuple):
+    """A row of a table in Markdown."""
+
+    columns: Sequence[str]
+    """The names of the columns in lower case; empty for a table without a header."""
+    cells: Sequence[str]
+    """The cells; the first one names the row."""
+
+    def cell(self, own: "Row", at: int) -> str | None:
+        """Return the cell in the column of cell `at` of another row: by name, else by position."""
+        if own.columns and self.columns:
+            named = dict(zip(self.columns, self.cells, strict=False))
+            return named.get(own.columns[at]) if at < len(own.columns) else None
+        return self.cells[at] if len(self.cells) == len(own.cells) else None
 
 
-def _cell_mismatches(own: list[str], rows: Iterable[list[str]]) -> Iterator[Mismatch]:
-    """Yield the cells of a table row whose value the row of that name in the chunks lacks.
+def table_rows(lines: Sequence[str]) -> list[Row | None]:
+    """Return for each line its row of a table; None for other lines, headers and rules."""
+    rows: list[Row | None] = []
+    columns: Sequence[str] = ()
+    for line, below in zip(lines, (*lines[1:], ""), strict=True):
+        text = blank_markup(line).strip().strip("|")
+        cells = [cell.strip(" \t*_`") for cell in text.split("|")]
+        is_header = _is_rule(below)
+        if is_header or len(cells) == 1:
+            columns = [cell.casefold() for cell in cells] if is_header else ()
+        is_row = len(cells) > 1 and not is_header and not _is_rule(line)
+        rows.append(Row(columns, cells) if is_row else None)
+    return rows
+
+
+def _is_rule(line: str) -> bool:
+    """Return whether a line is the rule below a header: `|---|:---:|`."""
+    return "-" in line and "|" in line and not line.strip("|:- \t")
+
+
+def _cell_mismatches(own: Row, rows: Iterable[Row]) -> Iterator[Mismatch]:
+    """Yield the cells whose value the same column of the chunks' rows of that name lacks.
 
     In: `| Pro | 5 TB |`, and the chunk's `| Pro | 2 TB |`. Out: `5 TB`, and `2 TB` instead.
     """
-    if len(own) == 1:
-        return
-    same = [row for row in rows if row[0] == own[0] and len(row) == len(own)]
-    index = ValueIndex(value for row in same for cell in row for value in read_values(cell))
-    for column, cell in enumerate(own):
-        lacking = any(each.certain and not index.has(each) for each in values(cell))
-        other = next((row[column] for row in same if read_values(row[column])), None)
-        if lacking and other:
-            yield Mismatch(cell, other)
+    same = [row for row in rows if row.cells[0].casefold() == own.cells[0].casefold()]
+    for at, cell in enumerate(own.cells[1:], 1):
+        others = [other for row in same if (other := row.cell(own, at)) and read_values(other)]
+        index = ValueIndex(value for other in others for value in read_values(other))
+        if others and any(each.certain and not index.has(each) for each in values(cell)):
+            yield Mismatch(cell, others[0])
 
 
 def _other(value: Value, copy: Copy) -> str | None:
@@ -158,10 +189,17 @@ class Source:
         return Copies(self._texts)
 
     @cached_property
-    def rows(self) -> list[list[str]]:
-        """The cells of each table row of the chunks."""
-        lines = (line for text in self._texts if "|" in text for line in text.splitlines())
-        return [_cells(line) for line in lines if "|" in line.strip().strip("|")]
+    def rows(self) -> list[Row | None]:
+        """The row of each sentence; None for a sentence that is none."""
+        if "|" not in self._request.answer:
+            return [None] * len(self._request.sentences)
+        return table_rows([sentence.text for sentence in self._request.sentences])
+
+    @cached_property
+    def chunk_rows(self) -> list[Row]:
+        """The table rows of the chunks."""
+        texts = [text.splitlines() for text in self._texts if "|" in text]
+        return [row for lines in texts for row in table_rows(lines) if row]
 
     @cached_property
     def _whole(self) -> str:

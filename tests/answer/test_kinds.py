@@ -99,6 +99,9 @@ def test_what_refuses_only_alone_is_a_claim_beside_others() -> None:
 ANSWERS: dict[str, str] = {
     # Tables: a header, unless it states, and the row of dashes below it.
     "| City | Limit |\n|:---|---:|\n| Beijing | 500 |\n| Xi'an | 300 |": "heading meta claim claim",
+    "| Plan | Is required |\n|---|---|\n| Basic | no |": "heading meta claim",
+    "| 项目 | 是否可以 |\n|---|---|\n| 打印 | 是 |": "heading meta claim",
+    "| Plan | Storage is 5 TB |\n|---|---|\n| Basic | no |": "claim meta claim",
     "| The limit is 500 yuan |\n|---|\n| Beijing |": "claim meta claim",
     "| 上限为500元 |\n|---|\n| Beijing |": "claim meta claim",
     # A reference list ends with the first line that is no entry; what an entry says is a claim.

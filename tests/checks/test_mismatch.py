@@ -1,5 +1,6 @@
 """Worked by hand: which values and names of a `full` claim the chunks lack."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -119,6 +120,33 @@ def test_a_value_of_a_table_row_is_compared_with_the_row_of_that_name() -> None:
     assert told("| Pro | 5 TB |", table) == ("5 TB", "2 TB")
     assert told("| Pro | 2,000 GB |", table) is None
     assert told("| Team | 5 TB |", table) is None
+
+
+PLANS = "| Plan | Storage | Price |\n|---|---|---|\n| Pro | 2 TB | $19 |\n| Max | 5 TB | $49 |"
+TABLES = [
+    # The column is found by its name in the header, else by its position.
+    ("| Plan | Storage |\n|---|---|\n| Pro | 5 TB |", ("5 TB", "2 TB")),
+    ("| Plan | Storage |\n|---|---|\n| **Pro** | 5 TB |", ("5 TB", "2 TB")),
+    ("| Plan | Price | Storage |\n|---|---|---|\n| Pro | $19 | 5 TB |", ("5 TB", "2 TB")),
+    ("| Plan | Price | Storage |\n|---|---|---|\n| Pro | $19 | 2 TB |", None),
+    ("| Plan | Storage |\n|---|---|\n| pro | 2 TB |", None),
+    ("| Pro | 5 TB | $19 |", ("5 TB", "2 TB")),
+    ("| Pro | 2 TB | $19 |", None),
+    # No such row, no such column, and a row that no position tells.
+    ("| Plan | Storage |\n|---|---|\n| Team | 5 TB |", None),
+    ("| Plan | Backup |\n|---|---|\n| Pro | 5 TB |", None),
+    ("| Pro | 5 TB |", None),
+]
+
+
+@pytest.mark.parametrize(("answer", "wanted"), TABLES)
+def test_a_column_of_a_table_is_found_by_its_name(
+    answer: str, wanted: tuple[str, str] | None
+) -> None:
+    lines = answer.splitlines()
+    asked = request(lines, [PLANS], ask=[len(lines) - 1])
+    found = mismatches(asked, {len(lines) - 1: FULL})
+    assert list(found.values()) == ([] if wanted is None else [Mismatch(*wanted)])
 
 
 FOUND = [
