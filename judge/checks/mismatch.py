@@ -15,7 +15,7 @@ from judge.checks.values import HAN_NUMERALS, Amount, Day, Value, values
 from judge.records import JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.words import blank_markup
 
-EDITION: Final = "10"
+EDITION: Final = "11"
 """Raised with every change that finds other mismatches, also in a word list."""
 _MOST: Final = 200
 """The most values or names of one sentence that are looked up; a table has more."""
@@ -70,10 +70,13 @@ def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
     # Another near-copy without the contrast supports the claim.
     if contrasts and all(contrasts) and (first := contrasts[0]):
         yield Mismatch(*first)
+    mine = ValueIndex(source.values(index)) if copies else ValueIndex(())
     for value in (each for each in source.values(index) if each.certain):
         written = bare[value.start : value.end].rstrip(".")
-        others = [_other(value, copy) for copy in copies]
-        if others and all(others):
+        others = [_other(value, copy, mine) for copy in copies]
+        # Tokenized text has `31. 8 million`, whose sentence is cut behind `31.`.
+        is_cut = any(other and written.startswith(f"{other}.") for other in others)
+        if others and all(others) and not is_cut:
             yield Mismatch(written, others[0])
         if not source.has(index, value):
             yield Mismatch(written, None)
@@ -130,8 +133,11 @@ def _cell_mismatches(own: Row, rows: Iterable[Row]) -> Iterator[Mismatch]:
             yield Mismatch(cell, others[0])
 
 
-def _other(value: Value, copy: Copy) -> str | None:
-    """Return the value that replaces this one in a near-copy, or None."""
+def _other(value: Value, copy: Copy, mine: "ValueIndex") -> str | None:
+    """Return the value that replaces this one in a near-copy, or None.
+
+    `mine` are the values of the claim: one that it has too replaces none.
+    """
     places = {
         there.start
         for own, there in copy.pairs
@@ -143,7 +149,7 @@ def _other(value: Value, copy: Copy) -> str | None:
         return None
     for other in held:
         alike = other.certain and not kinds(value).isdisjoint(kinds(other))
-        if alike and not places.isdisjoint(range(other.start, other.end)):
+        if alike and not places.isdisjoint(range(other.start, other.end)) and not mine.has(other):
             return text[other.start : other.end].rstrip(".")
     return None
 

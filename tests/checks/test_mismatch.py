@@ -111,6 +111,23 @@ IN_PLACE = [
 ]
 
 
+def test_a_value_that_the_claim_has_too_replaces_none() -> None:
+    rain = (
+        "The highest monthly average rainfall in Palmer for July is 58 mm. "
+        "The lowest monthly average rainfall in Palmer for March is 50 mm."
+    )
+    highest = "The highest monthly average rainfall in Palmer is 58 mm in July"
+    assert told(f"{highest} and the lowest is 50 mm in March.", rain) is None
+
+
+def test_a_number_that_tokenizing_cut_in_two_replaces_none() -> None:
+    chunk = "By then the figure is expected to surge to 31. 8 million."
+    assert told("By then the figure is expected to surge to 31.8 million.", chunk) is None
+    found = told("By then the figure is expected to surge to 35 million.", chunk)
+    assert found is not None
+    assert found.said == "35 million"
+
+
 def test_another_value_in_the_place_of_one_is_told() -> None:
     assert [(claim, told(claim, SHOP)) for claim, _ in IN_PLACE] == IN_PLACE
 
