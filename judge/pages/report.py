@@ -13,7 +13,7 @@ from judge.pages.answers import LONGEST, LONGEST_CHUNK, MOST_SENTENCES, Answers
 from judge.pages.html import pieces
 from judge.pages.words import ABSENT, Words
 from judge.records import GateResult, QuadrantTable, SampleResult, Status, Summary, UnscoredReason
-from judge.reports.compare import slice_name
+from judge.reports.compare import score_name, slice_name
 from judge.reports.gate import describe
 from judge.reports.totals import CellTable, Headline, reading, score_tables, spent_lines
 from judge.reports.worst import SUPPORTS, Failures, Worst
@@ -61,6 +61,10 @@ class ReportWords(Words):
 
     def __init__(self) -> None:
         super().__init__("report")
+
+    def score(self, row: Headline) -> str:
+        """Return the name of a score, complete without the row above it."""
+        return score_name(row.label, offline=False)
 
     def gate(self, result: GateResult) -> str:
         """Return a gate, and whether it passed."""

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-# Run as a file, Python looks for modules beside it and not where `tests` stands.
+# A script finds only the modules beside it: add the root folder of the project.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from judge.reports.gate import Loss, LossGate, hold_loss
