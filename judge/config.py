@@ -338,7 +338,7 @@ class Config(Record):
     @classmethod
     def _expand_triad(cls, data: Any) -> Any:  # noqa: ANN401  unchecked input
         if isinstance(data, dict) and data.get("triad") is True:
-            return data | {"relevance": True, "context": True}
+            return {"relevance": True, "context": True} | data
         return data
 
     @field_validator("*", mode="before")

@@ -590,12 +590,17 @@ async def _judged(
 
 
 def _outcomes(result: SampleResult) -> Iterator[Outcome]:
-    """Yield the outcomes of an answer's claims, of correctness and of relevance."""
+    """Yield the outcomes of an answer's claims, and those that settings add."""
     # A verdict on some of the windows only is not final, and is not cached.
-    half = {each.sentence for each in result.flags if each.name is FlagName.UNJUDGED_EVIDENCE}
     waits = Unscored(reason=UnscoredReason.CONNECTION, detail=WAITS)
-    for position, outcome in enumerate(outcomes(result)):  # the sentences come first
-        yield waits if position in half else outcome
+    found, flags = list(outcomes(result)), [(0, flag) for flag in result.flags]
+    if context := result.context:  # the sentences of the answer come first, these last
+        first = len(found) - len(context.reference)
+        flags += [(first, flag) for flag in context.flags]
+    for first, flag in flags:
+        if flag.name is FlagName.UNJUDGED_EVIDENCE and flag.sentence is not None:
+            found[first + flag.sentence] = waits
+    yield from found
     if question := result.answer_relevance:
         yield from (part.outcome for part in question.parts)
         if question.failure:

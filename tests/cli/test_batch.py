@@ -96,7 +96,7 @@ def test_batches_fill_the_cache_that_a_run_then_reads(place: Path) -> None:
     assert night == live
 
 
-@pytest.mark.parametrize("words", [("--correctness",), ("--relevance",)])
+@pytest.mark.parametrize("words", [("--correctness",), ("--relevance",), ("--triad",)])
 def test_a_batch_asks_all_that_a_run_would(words: Sequence[str], place: Path) -> None:
     gold = "The canteen opens at seven."
     write(
