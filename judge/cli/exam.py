@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from judge.cli.options import JSON, takes_options
+from judge.cli.options import FORCE, JSON, takes_options
 from judge.cli.options import chosen as one_of
 from judge.cli.render.exam import print_exam
 from judge.cli.terminal import output, say_json
@@ -114,7 +114,7 @@ def exam(
         metavar="FILE",
         help="Write the report as JSON.",
     ),
-    force: bool = typer.Option(False, "--force", help="Replace the file that -o names."),
+    force: bool = FORCE,
     as_json: bool = JSON,
     settings: Config,
 ) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from judge import review
 from judge.cli.app import COMMANDS
-from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, reviewer_names, takes_language
+from judge.cli.options import FORCE, JSON, MAX_LINE, SKIP_BAD, Drawing, takes_language
 from judge.cli.render.gold import print_gold
 from judge.cli.terminal import output, say, say_json
 from judge.messages import Messages
@@ -19,7 +19,6 @@ from judge.text.visible import short
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["gold"])
 
 _NAMED: Final = 5
-_FORCE: Final = typer.Option(False, "--force", help="Replace existing files.")
 
 
 @app.command()
@@ -30,12 +29,7 @@ def draw(
     size: int = typer.Option(50, "-n", "--size", min=1, help="Queries to choose."),
     depth: int = typer.Option(10, min=1, metavar="K", help="Pool the first K of each ranking."),
     output: Path = typer.Option(Path("gold.csv"), "-o", "--output", metavar="SHEET", help="A CSV."),
-    seed: int = typer.Option(0, min=0, help="Seed of the draw."),
-    reviewers: str = typer.Option(
-        "1", metavar="N|NAMES", help="Reviewers with a sheet each: a number, or names with commas."
-    ),
-    overlap: int = typer.Option(0, min=0, metavar="N", help="Queries that all reviewers get."),
-    force: bool = _FORCE,
+    drawing: Drawing,
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
 ) -> None:
@@ -50,10 +44,10 @@ def draw(
         output,
         size=size,
         depth=depth,
-        seed=seed,
-        reviewers=reviewer_names(reviewers, overlap),
-        overlap=overlap,
-        force=force,
+        seed=drawing.seed,
+        reviewers=drawing.names,
+        overlap=drawing.overlap,
+        force=drawing.force,
         skip_bad_lines=skip_bad_lines,
         max_line=max_line,
     )
@@ -73,7 +67,7 @@ def import_(
         2, min=1, max=3, metavar="GRADE", help="Least grade of a chunk in gold_evidence."
     ),
     as_json: bool = JSON,
-    force: bool = _FORCE,
+    force: bool = FORCE,
 ) -> None:
     """Read graded sheets, write the gold set, and report agreement and missing grades.
 

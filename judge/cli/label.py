@@ -6,20 +6,19 @@ import threading
 import webbrowser
 from pathlib import Path
 from shlex import quote
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import urlencode
 
 import typer
 
 from judge.cli.app import SIGNALLED
-from judge.cli.options import RUN, takes_language
+from judge.cli.options import FOR, RUN, For, takes_language
 from judge.cli.terminal import say
 from judge.errors import ConfigError, extra
 from judge.messages import LANGUAGE, Messages
 from judge.review.records import Draw
 from judge.review.worksheet import Worksheet, draws_for
 
-For = Literal["faithfulness", "correctness"]
 _NAME_CHARACTERS: Final = 100
 
 
@@ -37,9 +36,7 @@ def label(
     draw: str | None = typer.Option(
         None, metavar="DRAW", help="The draw, such as r0a1b2c3d; by default the last one."
     ),
-    target: For = typer.Option(
-        "faithfulness", "--for", help="Check answers against chunks, or against references."
-    ),
+    target: For = FOR,
     port: int = typer.Option(0, min=0, max=65535, help="Port of the page; 0 for a free one."),
     open_: bool = typer.Option(True, "--open/--no-open", help="Open the page in a browser."),
 ) -> None:

@@ -8,7 +8,18 @@ from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Final, Optional, TypeVar, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    Optional,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 import typer
 
@@ -67,6 +78,11 @@ MAX_LINE: Final = typer.Option(
 )
 SKIP_BAD: Final = typer.Option(
     False, "--skip-bad-lines", help="Report bad lines and leave them out."
+)
+FORCE: Final = typer.Option(False, "--force", help="Replace the file that -o names.")
+For = Literal["faithfulness", "correctness"]
+FOR: Final = typer.Option(
+    "faithfulness", "--for", help="Check answers against chunks, or against references."
 )
 CONFIG: Final = typer.Option(
     "--config", metavar="FILE", help="A file of settings. Without it, judge.toml if it exists."
@@ -189,6 +205,24 @@ def several(option: str, given: str | None, values: tuple[_Value, ...]) -> tuple
 def split(text: str) -> list[str]:
     """Return the parts between commas, Chinese ones too, without blanks around them."""
     return [part.strip() for part in text.replace("，", ",").split(",")]
+
+
+class Drawing(NamedTuple):
+    """How rows are drawn for people, and into which sheets."""
+
+    seed: int = typer.Option(0, min=0, help="Seed of the draw.")
+    reviewers: str = typer.Option(
+        "1", metavar="N|NAMES", help="Reviewers with a sheet each: a number, or names with commas."
+    )
+    overlap: int = typer.Option(
+        0, min=0, metavar="N", help="Sentences or queries that all reviewers get."
+    )
+    force: bool = typer.Option(False, "--force", help="Replace existing sheets.")
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the reviewers; errors as `reviewer_names`."""
+        return reviewer_names(self.reviewers, self.overlap)
 
 
 def reviewer_names(given: str, overlap: int) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import typer
 
-from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, several
+from judge.cli.options import FORCE, MAX_LINE, SAMPLES, SKIP_BAD, several
 from judge.cli.terminal import Page, figures, output
 from judge.errors import ConfigError, InputError
 from judge.inputs.samples import Source
@@ -36,7 +36,7 @@ def perturb(
     gold_match: Literal["exact", "prefix"] = typer.Option(
         "exact", help="What gold names: chunks with exact, documents with prefix."
     ),
-    force: bool = typer.Option(False, "--force", help="Replace the file that -o names."),
+    force: bool = FORCE,
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
 ) -> None:

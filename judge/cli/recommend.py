@@ -6,7 +6,7 @@ import typer
 
 from judge.advice.recommend import recommend_measures
 from judge.advice.records import MOST_CHUNKS, POOL, Cost, Task, Wishes
-from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD
+from judge.cli.options import JSON, MAX_LINE, SAMPLES, SKIP_BAD
 from judge.cli.render.advice import markdown_page, print_advice
 from judge.cli.terminal import output, say
 from judge.errors import ConfigError
@@ -40,7 +40,7 @@ def recommend(
     markdown: str | None = typer.Option(
         None, metavar="FILE", help="Write the advice as Markdown; - prints it."
     ),
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+    as_json: bool = JSON,
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
 ) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import typer
 
 from judge import review
 from judge.cli.app import COMMANDS
-from judge.cli.options import RUN, reviewer_names, takes_language
+from judge.cli.options import FOR, FORCE, RUN, Drawing, For, takes_language
 from judge.cli.render.agreement import print_agreement
 from judge.cli.terminal import number, output, say
 from judge.errors import InputError
@@ -23,16 +23,9 @@ from judge.text.visible import clip, counted, flat
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["review"])
 
-For = Literal["faithfulness", "correctness"]
-
 _REASONS: Final = 5
 _WIDTH: Final = 60
 """The maximum number of characters of a reason that are printed."""
-
-_FOR: Final = typer.Option(
-    "faithfulness", "--for", help="Check answers against chunks, or against references."
-)
-_FORCE: Final = typer.Option(False, "--force", help="Replace the file that -o names.")
 
 
 @app.command()
@@ -44,14 +37,9 @@ def draw(
         Path("review.csv"), "-o", "--output", metavar="SHEET", help="A CSV."
     ),
     *,
-    target: For = _FOR,
-    seed: int = typer.Option(0, min=0, help="Seed of the draw."),
-    reviewers: str = typer.Option(
-        "1", metavar="N|NAMES", help="Reviewers with a sheet each: a number, or names with commas."
-    ),
-    overlap: int = typer.Option(0, min=0, metavar="N", help="Sentences that all reviewers get."),
+    target: For = FOR,
+    drawing: Drawing,
     open_: bool = typer.Option(False, "--open", help="Show the judge's verdict."),
-    force: bool = typer.Option(False, "--force", help="Replace existing sheets."),
 ) -> None:
     """Draw sentences for people to label, more of the doubtful, into a sheet.
 
@@ -62,11 +50,11 @@ def draw(
         output,
         size=size,
         target=target,
-        seed=seed,
-        reviewers=reviewer_names(reviewers, overlap),
-        overlap=overlap,
+        seed=drawing.seed,
+        reviewers=drawing.names,
+        overlap=drawing.overlap,
         verdicts=open_,
-        force=force,
+        force=drawing.force,
     )
     say(*_summary_of(made, run))
 
@@ -81,7 +69,7 @@ def promote(
     min_reviewers: int = typer.Option(
         1, metavar="N", min=1, help="The fewest reviewers of a sentence."
     ),
-    force: bool = _FORCE,
+    force: bool = FORCE,
 ) -> None:
     """Write a golden set of the sentences on which all reviewers agree.
 

@@ -1,11 +1,7 @@
 """`judge score`: the batch job."""
 
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import IO, TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import typer
 
@@ -19,7 +15,15 @@ from judge.compose import open_hook
 from judge.config import Config
 from judge.errors import ConfigError, JudgeUnavailable, UsageError, WorkerLost, extra
 from judge.evaluator import Evaluator
-from judge.inputs.files import PIPED, is_fifo, run_name, standard_input
+from judge.inputs.files import (
+    PIPED,
+    input_name,
+    is_fifo,
+    naming_input,
+    readable,
+    run_name,
+    standard_input,
+)
 from judge.inputs.runs import read_record
 from judge.jobs.forecast import forecast
 from judge.jobs.job import Job
@@ -188,11 +192,10 @@ def score(
         )
     engine.check(files.review_hook, files.limit, dry_run=dry_run)
     held = gates.gates()
-    stream = standard_input() if source == PIPED else Path(source)
     if dry_run:
         if files.junit or files.markdown:
             raise ConfigError("--dry-run: nothing is scored; leave out --junit and --markdown")
-        _print_forecast(stream, settings, files)
+        _print_forecast(source, settings, files)
         return
     file = None if source == PIPED or is_fifo(Path(source)) else Path(source)
     folder = Path(files.output or f"runs/{run_name(file.name) if file else 'stdin'}")
@@ -222,7 +225,7 @@ def score(
     else:
         hook = None if files.review_hook is None else open_hook(files.review_hook)
         job = Job(
-            stream,
+            standard_input() if source == PIPED else Path(source),
             folder,
             settings,
             evaluator=Evaluator(settings, review_hook=hook),
@@ -260,26 +263,11 @@ def run_and_print(job: "Job | ClusterJob", folder: Path, wanted: Wanted, reports
     return exit_code(summary)
 
 
-def _print_forecast(given: IO[bytes] | Path, settings: Config, files: _Files) -> None:
+def _print_forecast(source: str, settings: Config, files: _Files) -> None:
     with output() as page:
         if not settings.asks_model:
             page.say("no language model is named: no call would be sent, at no cost")
             return
-        with _readable_twice(given) as path:
+        with naming_input(input_name(source)), readable(source) as path:
             found = forecast(path, settings, limit=files.limit, skip_bad_lines=files.skip_bad_lines)
         print_forecast(found, page, repeat=settings.repeat)
-
-
-@contextmanager
-def _readable_twice(given: IO[bytes] | Path) -> Iterator[Path]:
-    """Give a file that can be read more than once: a stream is copied."""
-    if isinstance(given, Path) and not is_fifo(given):
-        yield given
-        return
-    with (
-        NamedTemporaryFile() as copy,
-        given.open("rb") if isinstance(given, Path) else nullcontext(given) as stream,
-    ):
-        shutil.copyfileobj(stream, copy)
-        copy.flush()
-        yield Path(copy.name)
