@@ -98,7 +98,7 @@ class Headline(NamedTuple):
     bounds: CorpusBounds | None
     """The bounds that failures leave; null where there are no failures."""
     noun: str | None
-    """What it is a mean of in total, a key under `counted`; null where there is nothing."""
+    """What it is a mean of in total, a key under `counted`; null where it has no total."""
 
 
 def score_tables(summary: Summary) -> Iterator[tuple[str, list[Headline]]]:

@@ -70,7 +70,7 @@ def context_scores(sample: Sample, found: SampleResult) -> ContextScores:
 
     Args:
         sample: the answer, its reference and its chunks.
-        found: the result of the reference in the place of the answer.
+        found: the result of judging the reference as if it were the answer.
     """
     scores, outcomes = found.scores, [each.outcome for each in found.sentences]
     own = [each for each in outcomes if isinstance(each, Verdict) and not each.fallback_from]

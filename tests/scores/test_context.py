@@ -63,7 +63,7 @@ async def test_a_reference_is_weighed_by_the_chunks() -> None:
     assert found.precision == pytest.approx((1 / 2 + 2 / 4) / 2)
     assert found.recall_bounds == (found.recall, found.recall)
     assert found.precision_bounds == (found.precision, found.precision)
-    # Nobody says that a chunk which contradicts is relevant.
+    # A chunk that contradicts is not relevant, and a sentence without a claim does not count.
     other = await scores(GOLD, FULL, said(Support.CONTRADICTED, "a"), said(Support.NO_CLAIM, "a"))
     assert (other.recall, other.precision) == (0.5, 0.5)
 
@@ -72,7 +72,7 @@ async def test_a_failure_counts_in_the_bounds_alone() -> None:
     found = await scores(GOLD, FULL, PARTIAL, FAILED)
     assert (found.recall, found.precision) == (0.75, 0.5)
     assert found.recall_bounds == pytest.approx((1.5 / 3, 2.5 / 3))
-    # With the third chunk: (1/2 + 2/3 + 3/4) / 3 is more than 1/2, so that none is the least.
+    # If the third chunk supported it, precision would rise to (1/2 + 2/3 + 3/4) / 3.
     assert found.precision_bounds == (0.5, 1.0)
     fallen = FULL.model_copy(update={"source": "similarity", "fallback_from": FAILED})
     found = await scores("It opens.", fallen)
