@@ -2,9 +2,9 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, Protocol
 
 from rich import box
 from rich.cells import cell_len
@@ -14,7 +14,7 @@ from rich.text import Text
 
 from judge.messages import LANGUAGE, Messages
 from judge.text.fold import CJK
-from judge.text.visible import escaped, flat, visible
+from judge.text.visible import escaped, flat, short, visible
 
 _LEAST_TERMINAL: Final = 20
 _WIDEST_TABLE: Final = 500
@@ -141,9 +141,28 @@ def number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-def between(low: float, high: float) -> str:
-    """Return an interval of scores."""
-    return f"{number(low)}–{number(high)}"
+class Limits(Protocol):
+    """An interval of scores, or a score with one."""
+
+    @property
+    def low(self) -> float:
+        """Lower limit."""
+
+    @property
+    def high(self) -> float:
+        """Upper limit."""
+
+
+def between(limits: Limits | None, absent: str = "") -> str:
+    """Return an interval of scores, or `absent` for None."""
+    return absent if limits is None else f"{number(limits.low)}–{number(limits.high)}"
+
+
+def some(names: Sequence[str], count: int, most: int = 5, width: int = 60) -> str:
+    """Return the first names, each in `width` characters, and how many of `count` are left."""
+    shown = ", ".join(short(name, width) for name in names[:most])
+    more = count - min(most, len(names))
+    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def wrap(text: Text, width: int, indent: int = 0, hang: int = 0) -> Text:

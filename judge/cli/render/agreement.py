@@ -88,7 +88,7 @@ def _print_scores(agreement: Agreement, findings: Findings, page: Page) -> None:
     words = findings.words
     table = figures(*words.heads("terminal", "mean", "judge", "people", "interval", "difference"))
     for score in agreement.corrected:
-        span = between(score.low, score.high)
+        span = between(score)
         table.add_row(
             words(_SCORES[score.average, score.name.endswith("_strict")]),
             number(score.raw),
@@ -180,7 +180,7 @@ def _off(way: Bias | None, difference: float, words: Words) -> str:
 def _share(share: Share | None, words: Words, why: str = "") -> str:
     if share is None:
         return words.unmeasured(why) if why else words("unmeasured.plain")
-    return f"{number(share.value)} ({between(share.low, share.high)})"
+    return f"{number(share.value)} ({between(share)})"
 
 
 def _figure(value: float | None, why: str, words: Words) -> str:

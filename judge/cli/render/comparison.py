@@ -6,7 +6,7 @@ from typing import Final
 from rich.text import Text
 
 from judge.cli.render.answers import LOOKS, gate_line, mark
-from judge.cli.terminal import Page, figures, number
+from judge.cli.terminal import Page, figures, number, some
 from judge.messages import Messages
 from judge.records import Interval
 from judge.records.comparison import (
@@ -142,8 +142,7 @@ def _notes(report: RunsReport) -> Iterator[str]:
             yield f"{name}: {averaged} of {queries} {plural(queries, 'query')} in the means"
     for name, run in zip(names[1:], others, strict=True):
         for kind, count in run.mismatches.items():
-            qids = ", ".join(short(qid, _MAX_RUN_NAME) for qid in run.listed[kind][:_MAX_NAMES])
-            qids += f" and {count - _MAX_NAMES} more" if count > _MAX_NAMES else ""
+            qids = some(run.listed[kind], count, _MAX_NAMES, _MAX_RUN_NAME)
             yield _MISMATCHES[kind].format(run=name, first=names[0], count=count, qids=qids)
     for name, run in zip(names, report.runs, strict=True):
         for warning in run.report.warnings:

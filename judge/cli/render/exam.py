@@ -147,7 +147,7 @@ def _print_groups(totals: ExamTotals, page: Page) -> None:
         table.add_row(
             _category(group.category),
             number(group.accuracy.value),
-            between(group.accuracy.low, group.accuracy.high),
+            between(group.accuracy),
             *(number(each.accuracy.value if each else None) for each in own),
             number(group.binary.value),
             _of(group.traps),
@@ -178,8 +178,7 @@ def _facts(report: ExamReport) -> Iterator[str]:
     rates = {"quotes": totals.quotes, "citations": totals.citations, "obeyed": totals.obeyed}
     for name, found in (rates | totals.flips).items():
         if found is not None:
-            limits = between(found.low, found.high)
-            yield f"{_SHARES[name]}: {found.hits:,} of {found.of:,} ({limits})"
+            yield f"{_SHARES[name]}: {found.hits:,} of {found.of:,} ({between(found)})"
     if totals.unscored:
         say = Messages.of("looks", "unscored")
         reasons = ", ".join(f"{n:,} {say(reason)}" for reason, n in totals.unscored.items())

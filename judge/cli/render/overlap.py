@@ -5,7 +5,7 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.terminal import Page, between, figures, number
+from judge.cli.terminal import Page, between, figures, number, some
 from judge.overlap.evaluate import LANGUAGE_NAMES
 from judge.overlap.measures import TOKENIZERS
 from judge.overlap.records import LanguageBleu, OverlapReport
@@ -57,8 +57,7 @@ def _means(report: OverlapReport) -> Table:
     headers = ("", "mean", "95 % interval", "answers")
     table = figures(*headers, title="Overlap with the gold answers")
     for name, words in _SHOWN.items():
-        interval = report.interval[name]
-        limits = between(interval.low, interval.high) if interval else ""
+        limits = between(report.interval[name])
         table.add_row(words, number(report.mean[name]), limits, f"{report.answers[name]:,}")
     return table
 
@@ -74,7 +73,6 @@ def _bleu(found: tuple[LanguageBleu, ...]) -> Table:
 def _notes(report: OverlapReport) -> list[str]:
     lines = [f"warning: {flat(warning)}" for warning in report.warnings]
     if report.without_gold_answer:
-        named = ", ".join(short(qid) for qid in report.without_gold_answer)
-        more = report.counts.without_gold_answer - len(report.without_gold_answer)
-        lines.append(f"without gold_answer: {named}" + (f" and {more:,} more" if more else ""))
+        listed, count = report.without_gold_answer, report.counts.without_gold_answer
+        lines.append(f"without gold_answer: {some(listed, count, len(listed))}")
     return lines

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from judge.advice.diagnose import Finding, Ground, Reading, Standing
 from judge.advice.rules import measures
-from judge.cli.terminal import Page, between, figures, number
+from judge.cli.terminal import Page, between, figures, number, some
 from judge.retrieval.records import (
     IrrelevantTop,
     MissedGold,
@@ -22,7 +22,6 @@ from judge.text.visible import plural, short
 
 _TEXT: Final = 120
 """Characters of a chunk in a list."""
-_NAMED: Final = 5
 _BETWEEN: Final = 3
 _HUGE: Final = 1e6
 _STYLES: Final = {
@@ -63,7 +62,7 @@ def print_ranked(report: RankingReport, page: Page) -> None:
     for warning in report.warnings:
         page.say(f"warning: {warning}", hang=2, style="yellow")
     for status, qids in report.listed.items():
-        page.say(f"{status.replace('_', ' ')}: {_some(qids, report.statuses[status])}", hang=2)
+        page.say(f"{status.replace('_', ' ')}: {some(qids, report.statuses[status])}", hang=2)
     for note in report.notes:
         page.say(note, hang=2, style="dim")
     page.made_by([report.signature])
@@ -159,7 +158,7 @@ def _missed(item: MissedGold) -> Iterator[Text]:
 
 
 def _topped(item: IrrelevantTop) -> Iterator[Text]:
-    first, chunks = item.first_relevant, _some(item.chunk_ids, len(item.chunk_ids))
+    first, chunks = item.first_relevant, some(item.chunk_ids, len(item.chunk_ids))
     end = "nothing relevant is ranked" if first is None else f"the first relevant is at {first}"
     yield _line(item, f"{chunks} above; {end}")
     yield from _excerpt(item.text)
@@ -174,11 +173,6 @@ def _excerpt(text: str) -> Iterator[Text]:
 def _line(item: WorstQuery | MissedGold | IrrelevantTop, said: str) -> Text:
     line = Text("  ").append(short(item.qid), style="bold").append(f"  {said}")
     return line.append(f"  {short(item.query)}", style="dim") if item.query else line
-
-
-def _some(names: tuple[str, ...], count: int) -> str:
-    shown = ", ".join(map(short, names[:_NAMED]))
-    return shown if count <= _NAMED else f"{shown} and {count - _NAMED} more"
 
 
 def print_reading(found: Reading, page: Page) -> None:
@@ -226,7 +220,7 @@ def _ground(ground: Ground) -> str:
     if found.ceiling < 1:
         value += f" of at most {number(found.ceiling)}"
     if interval is not None:
-        value += f" ({between(interval.low, interval.high)})"
+        value += f" ({between(interval)})"
     said = {
         "at_least": f"{value} is high: {than} or more",
         "under": f"{value} is low: under {than}",
@@ -257,8 +251,7 @@ def _level(found: Standing) -> Text:
 def _mean(found: Standing) -> tuple[str, str]:
     if found.figure is None:
         return number(None), "–"
-    interval = found.figure.interval
-    return number(found.figure.value), between(interval.low, interval.high) if interval else "–"
+    return number(found.figure.value), between(found.figure.interval, "–")
 
 
 def _title(page: Page, text: str) -> None:

@@ -363,13 +363,13 @@ class _Totals:
             if score is None:
                 table.add_row(named(label), number(None), "", "0")
             else:
-                interval = between(score.interval.low, score.interval.high)
+                interval = between(score.interval)
                 items = _counted(noun, score.items) if noun else ""
                 total = heads("of_total", value=number(score.micro), items=items) if noun else ""
                 answers = f"{score.answers:,}"
                 table.add_row(named(label), number(score.macro), interval, answers, total)
             if bounds is not None:
-                limits = between(bounds.low, bounds.high)
+                limits = between(bounds)
                 open_by = "unknown" if title == "support" else self._open_by
                 table.add_row(named(open_by), "", limits, f"{bounds.answers:,}")
         self._page.table(table)
