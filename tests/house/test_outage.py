@@ -183,3 +183,16 @@ def test_at_the_start_it_is_waited_for_as_long(samples: Path) -> None:
     assert last.startswith(f"judge: model 'tiny' at {url} cannot be asked: no answer for 0.3 s")
     assert last.endswith("; is the server running? is --base-url right?; nothing was written")
     assert not Path("run").exists()
+
+
+async def test_refused_requests_are_counted_on_the_line_of_progress() -> None:
+    left = [too_many("0")] * 3
+
+    def script(asked: Asked) -> Answer:
+        return right(asked) if asked.is_probe or not left else left.pop()
+
+    with JudgeServer(script) as server:
+        async with Evaluator(server.config()) as evaluator:
+            (result,) = [each async for each in evaluator.evaluate([line("q", "It is open.")])]
+            assert result.scores.unscored == 0
+            assert evaluator.trouble == "3 requests refused in the last 10 s (429)"
