@@ -1,1 +1,1 @@
-"""Provider batch files at half the price: what they bring fills the cache."""
+"""Scoring jobs: samples into results and run folders; forecasts, checks and batches."""
