@@ -7,12 +7,7 @@ from typing import Annotated, Final, Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
 from fastapi import Request, Security
-from fastapi.security import (
-    HTTPAuthorizationCredentials,
-    HTTPBasic,
-    HTTPBasicCredentials,
-    HTTPBearer,
-)
+from fastapi.security import HTTPBasic, HTTPBearer
 
 from judge.config import SERVICE_TOKENS
 from judge.errors import ConfigError
@@ -97,11 +92,7 @@ _bearer: Final = HTTPBearer(auto_error=False, description="A token of the servic
 _basic: Final = HTTPBasic(auto_error=False, description="Any user name; a token as the password.")
 
 
-async def authorize(
-    request: Request,
-    bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
-    basic: Annotated[HTTPBasicCredentials | None, Security(_basic)],
-) -> Client:
+async def client_of(request: Request) -> Client:
     """Return the client that sends the request, and keep its name for the log.
 
     Raises:
@@ -118,6 +109,7 @@ async def authorize(
     tokens: Tokens = request.app.state.tokens
     client: Client | None = _ANYONE
     if tokens:
+        bearer, basic = await _bearer(request), await _basic(request)
         given = bearer.credentials if bearer else basic.password if basic else ""
         several = len(request.headers.getlist("authorization")) > 1
         client = None if several else tokens.client(given)
@@ -127,6 +119,15 @@ async def authorize(
     if client.role == "read" and request.method not in _READING_METHODS:
         raise Problem("not-allowed", f"the token of {client.name!r} may only read; use another")
     return client
+
+
+async def authorize(
+    request: Request,
+    _: Annotated[object, Security(_bearer)],
+    __: Annotated[object, Security(_basic)],
+) -> Client:
+    """Return the client of a request, or refuse it; the other arguments are for `/docs`."""
+    return await client_of(request)
 
 
 Authorized = Annotated[Client, Security(authorize)]

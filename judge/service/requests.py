@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 
+from judge.service.access import client_of
 from judge.service.monitoring import LOG
 from judge.service.problems import Problem
 
@@ -44,6 +46,8 @@ class Limits:
     """Time for a whole body to arrive, except for batches."""
     batch_seconds: float = 3600.0
     """Time for a whole batch to arrive."""
+    max_held: float = 64.0
+    """Megabytes of all bodies in memory, except for batches; at least `max_body`."""
 
 
 def too_large(megabytes: float) -> Problem:
@@ -60,6 +64,7 @@ class Requests:
         self._app = app
         self._limits = limits
         self._metrics = metrics
+        self._held = _Held(max(limits.max_held, limits.max_body))
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Serve one request."""
@@ -69,7 +74,7 @@ class Requests:
         headers, began, status = Headers(scope=scope), time.monotonic(), CLIENT_GONE
         given = headers.get("x-request-id", "")
         scope["judge.request"] = given if _REQUEST_IDS.fullmatch(given) else secrets.token_hex(8)
-        body = _Body(scope, headers, receive, self._limits)
+        body = _Body(scope, headers, receive, self._limits, self._held)
 
         async def send_headers(message: "Message") -> None:
             nonlocal status
@@ -88,6 +93,7 @@ class Requests:
             status = 500
             raise
         finally:
+            body.release()
             self._note(scope, status, time.monotonic() - began)
 
     def _note(self, scope: "Scope", status: int, seconds: float) -> None:
@@ -103,14 +109,27 @@ class Requests:
         LOG.info("request", extra={"entry": entry})
 
 
+class _Held:
+    """The bodies that all requests hold in memory."""
+
+    def __init__(self, megabytes: float) -> None:
+        self.megabytes: Final = megabytes
+        """The most that they may have."""
+        self.size = 0
+        """The number of their bytes."""
+
+
 class _Body:
     """The body of one request, within its limits."""
 
     def __init__(
-        self, scope: "Scope", headers: Headers, receive: "Receive", limits: Limits
+        self, scope: "Scope", headers: Headers, receive: "Receive", limits: Limits, all_held: _Held
     ) -> None:
         is_upload = scope["method"] in {"POST", "PUT"} and _UPLOAD.fullmatch(scope["path"])
+        self._request = Request(scope)
         self._receive = receive
+        self._all_held = None if is_upload else all_held  # a batch goes to disk
+        self._held = 0
         self._megabytes = limits.max_batch if is_upload else limits.max_body
         self._seconds = limits.batch_seconds if is_upload else limits.body_seconds
         self._deadline = asyncio.get_running_loop().time() + self._seconds
@@ -125,6 +144,8 @@ class _Body:
         """Return the next message of the client."""
         if self._is_complete:
             return await self._receive()
+        if not self._size:  # FastAPI reads the body before it solves dependencies
+            await client_of(self._request)
         if self._length > self._megabytes * MEGABYTE:
             raise too_large(self._megabytes)
         try:
@@ -139,7 +160,24 @@ class _Body:
             ) from None
         if self._size > self._megabytes * MEGABYTE:
             raise too_large(self._megabytes)
+        self._hold(len(message.get("body", b"")))
         return message
+
+    def _hold(self, size: int) -> None:
+        if self._all_held is None:
+            return
+        self._held += size
+        self._all_held.size += size
+        if self._all_held.size > self._all_held.megabytes * MEGABYTE:
+            self.release()
+            detail = f"over {self._all_held.megabytes:g} MB are being judged; send it again later"
+            raise Problem("queue-full", detail, headers={"Retry-After": "1"})
+
+    def release(self) -> None:
+        """Count the body as no longer in memory."""
+        if self._all_held is not None:
+            self._all_held.size -= self._held
+            self._held = 0
 
     async def _next(self) -> "Message":
         message = await self._receive()

@@ -127,8 +127,12 @@ def test_a_body_that_stops_coming_is_cut_off(tmp_path: Path) -> None:
 
 def test_a_client_that_still_sends_gets_the_error(serving: Serving) -> None:
     """A connection that closes with bytes unread is reset, and the client never sees why."""
-    for token, size, status in ((TOKEN, 3_000_000, b"413"), ("guess", 900_000, b"401")):
-        sent = head("/v1/batches", f"Content-Length: {size}").replace(
+    for token, path, size, status in (
+        (TOKEN, "batches", 3_000_000, b"413"),
+        ("guess", "batches", 900_000, b"401"),
+        ("guess", "evaluations", 900_000, b"401"),
+    ):
+        sent = head(f"/v1/{path}", f"Content-Length: {size}").replace(
             TOKEN.encode(), token.encode()
         )
         assert raw(serving, sent + b"x" * size)[9:12] == status

@@ -56,6 +56,32 @@ def test_a_full_queue_says_when_to_try_again(tmp_path: Path) -> None:
             )  # and when it was made
 
 
+def test_bodies_in_memory_are_limited_together(tmp_path: Path) -> None:
+    arrived, judged = threading.Event(), threading.Event()
+
+    def script(asked: Asked) -> Answer:
+        if not asked.is_probe:
+            arrived.set()
+            assert judged.wait(20)
+        return right(asked)
+
+    large = json.dumps(line("q", "Room q opens at seven.") | {"note": "x" * 600_000}).encode()
+    limits = Limits(max_body=1, max_held=1)
+    with (
+        JudgeServer(script) as judge,
+        Serving(tmp_path, judge.config(), limits) as serving,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        first = pool.submit(serving.http.post, "/v1/evaluations", content=large)
+        assert arrived.wait(20)
+        second = serving.http.post("/v1/evaluations", content=large)
+        judged.set()
+        assert (second.status_code, second.json()["type"][-10:]) == (429, "queue-full")
+        assert second.headers["retry-after"] == "1"
+        assert first.result().status_code == 200
+        assert serving.http.post("/v1/evaluations", content=large).status_code == 200
+
+
 def test_hanging_up_cancels_the_calls(tmp_path: Path) -> None:
     script = Held()
     with JudgeServer(script) as judge, Serving(tmp_path, judge.config(concurrency=1)) as serving:
