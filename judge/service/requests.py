@@ -87,8 +87,14 @@ class Requests:
                 response["cache-control"] = "no-store"
             await send(message)
 
+        app = self._app
+        # The parser lets both pass.
+        coding = headers.get("transfer-encoding", "chunked").lower()
+        if len(headers.getlist("host")) != 1 or coding != "chunked":
+            detail = "send one Host header, and no Transfer-Encoding but chunked"
+            app = Problem("bad-request", detail).response(scope["judge.request"])
         try:
-            await self._app(scope, body.receive, send_headers)
+            await app(scope, body.receive, send_headers)
         except Exception:
             status = 500
             raise

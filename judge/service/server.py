@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from judge.config import SERVICE_TOKENS, Config
 from judge.errors import ConfigError
@@ -27,6 +27,7 @@ _BACKLOG: Final = 100
 """Connections that asyncio accepts at a time, before it closes the ones that are too many."""
 _MAX_CONNECTIONS: Final = 1000
 _HEAD_SECONDS: Final = 20.0
+_MAX_HEAD_BYTES: Final = 1 << 16
 _UNREAD_SECONDS: Final = 60.0
 _KEEPALIVE_SECONDS: Final = 20
 _SHUTDOWN_SECONDS: Final = 30
@@ -51,13 +52,39 @@ class Address:
             )
 
 
-class Connection(H11Protocol):
-    """A connection that is closed when the head of a request takes too long (`# D123`).
+class Connection(HttpToolsProtocol):
+    """A connection that is closed when the head of a request takes too long, or is too long.
+
+    See `# D123`.
 
     Where there are too many, the one that has waited longest for a request is closed.
     """
 
     head_seconds = _HEAD_SECONDS
+    _head_bytes = 0
+    """Bytes since the last head or piece of a body was complete, those of trailers included."""
+
+    def data_received(self, data: bytes) -> None:
+        """Parse the next bytes."""
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._head_bytes > _MAX_HEAD_BYTES:
+            self.transport.abort()
+
+    def on_headers_complete(self) -> None:
+        """Begin to serve a request."""
+        self._head_bytes = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of a body."""
+        self._head_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End a request."""
+        self._head_bytes = 0
+        super().on_message_complete()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request."""
