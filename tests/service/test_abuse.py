@@ -68,7 +68,7 @@ def test_malformed_http_is_refused_or_cut_off(serving: Serving) -> None:
         (head("/v1/evaluations", "Content-Length: 2", "Content-Length: 3") + b"{}", b"400"),
         (head("/v1/evaluations", "Transfer-Encoding: chunked") + b"zz\r\n{}\r\n", b"400"),
         (head("/v1/evaluations", "Transfer-Encoding: gzip, chunked") + b"0\r\n\r\n", b"400 501"),
-        (head("/v1/evaluations", "Content-Length: 99999999999999999999"), b"413"),
+        (head("/v1/evaluations", "Content-Length: 99999999999999999999"), b"400"),
         (head("/v1/evaluations", "Content-Length: 1000000000") + b"x" * 100_000, b"413 closed"),
         (head("/v1/batches", "Content-Length: 1000000000") + b"x" * 100_000, b"413 closed"),
         (head("/v1/batches", "Transfer-Encoding: chunked") + PIECE * 5 + END, b"413"),
@@ -84,6 +84,17 @@ def test_malformed_http_is_refused_or_cut_off(serving: Serving) -> None:
         first = answer.partition(b"\r\n\r\n")[0].lower()
         assert b"x-evil:" not in first
     assert serving.http.get("/healthz").status_code == 200
+
+
+def test_an_endless_head_or_trailer_is_cut_off(serving: Serving) -> None:
+    start = head("/v1/evaluations", "Transfer-Encoding: chunked")
+    port = int(serving.url.rpartition(":")[2])
+    for sent in (start[:-2], start + b"2\r\n{}\r\n0\r\n"):
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=20) as line,
+            pytest.raises(ConnectionError),
+        ):
+            line.sendall(sent + b"X-A: " + b"a" * 30_000_000)
 
 
 def test_bombs_are_refused_before_they_unpack(serving: Serving) -> None:
