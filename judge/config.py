@@ -334,12 +334,13 @@ class Config(Record):
         local = self.infers or self.local_embedding is not None
         return local and (self.fallback or not self.asks_model)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _expand_triad(cls, data: Any) -> Any:  # noqa: ANN401  unchecked input
-        if isinstance(data, dict) and data.get("triad") is True:
-            return {"relevance": True, "context": True} | data
-        return data
+    @model_validator(mode="after")
+    def _expand_triad(self) -> Self:
+        if self.triad:
+            # Settings that were not given stay so, because those given are passed on.
+            for name in ("relevance", "context"):
+                object.__setattr__(self, name, True)
+        return self
 
     @field_validator("*", mode="before")
     @classmethod

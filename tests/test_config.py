@@ -256,6 +256,16 @@ TOGETHER: list[tuple[str, dict[str, str], dict[str, object], str]] = [
 ]
 
 
+def test_a_triad_is_relevance_and_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_TRIAD", "true")
+    made = load_config({"model": "m"})
+    assert (made.relevance, made.context) == (True, True)
+    # What the triad adds goes with it where the settings are passed on.
+    given = {name: getattr(made, name) for name in made.model_fields_set} | {"triad": False}
+    alone = Config.model_validate(given)
+    assert (alone.relevance, alone.context) == (False, False)
+
+
 @pytest.mark.parametrize(("text", "named", "given", "found"), TOGETHER)
 def test_what_several_places_say(
     text: str,

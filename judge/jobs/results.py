@@ -13,8 +13,9 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from judge.config import Config
-from judge.errors import ConfigError, RunError
+from judge.errors import ConfigError, InputError, RunError
 from judge.evaluator import Evaluator, complete
+from judge.inputs.fields import sample_from
 from judge.inputs.runs import INPUT, RunFolder, misplaced
 from judge.inputs.samples import check_samples, each, rows_of
 from judge.jobs.job import now, priced, run_record
@@ -76,7 +77,8 @@ class Results(list[SampleResult]):
         Raises:
             RunError: the folder holds a run or files of yours, cannot be written, or the list was
                 changed, so that results and samples are no longer in the same order.
-            InputError: two samples have the same qid, or there is none.
+            InputError: two samples have the same qid, there is none, or metadata has the name of a
+                field that the sample lacks.
         """
         for number, (result, sample) in enumerate(zip_longest(self, self.samples), 1):
             if result is None or misplaced(number, result, sample):
@@ -108,9 +110,16 @@ class Results(list[SampleResult]):
 
 
 def _line_of(sample: Sample) -> bytes:
-    """Return a sample as a line of JSON that `read_samples` reads."""
+    """Return a sample as a line of JSON that `read_samples` reads; errors as `Results.save`."""
     fields = sample.model_dump(mode="json", exclude={"metadata"}, exclude_none=True)
-    return json.dumps(sample.metadata | fields).encode() + b"\n"
+    row = sample.metadata | fields
+    again = None
+    with suppress(InputError):
+        again = sample_from(row, line=0, needs=())
+    if again != sample:
+        what = "its metadata has the name of a field, such as gold_answer"
+        raise InputError(f"sample {sample.qid!r}: {what}; rename it")
+    return json.dumps(row).encode() + b"\n"
 
 
 def evaluate(

@@ -203,7 +203,7 @@ def quadrant(
     else:
         gold, answerable = BY_CONTEXT, claims
         least, most = result.context.recall_bounds or (0.0, 1.0)
-        retrieved, missed = least >= rules.correct_from, least < 1
+        retrieved, missed = least >= rules.correct_from, most < 1
         if claims and not retrieved and most >= rules.correct_from:
             return None
     abstained = result.status is Status.ABSTAINED

@@ -9,7 +9,17 @@ import pandas as pd  # type: ignore[import-untyped]
 import pytest
 
 import judge as package
-from judge import Config, ConfigError, InputError, Results, Run, RunError, evaluate, read_samples
+from judge import (
+    Config,
+    ConfigError,
+    InputError,
+    Results,
+    Run,
+    RunError,
+    Sample,
+    evaluate,
+    read_samples,
+)
 from judge.config import Config as Settings
 from tests.commands import judge
 from tests.server import JudgeServer
@@ -73,6 +83,13 @@ def test_results_of_mapped_rows_are_saved_in_our_own_form(tmp_path: Path) -> Non
     made.save(tmp_path)
     assert Run.open(tmp_path).sample("q") == made.samples[0]
     assert made.samples[0].metadata["team"] == "a"
+
+
+def test_metadata_that_would_be_read_as_a_field_is_not_saved(tmp_path: Path) -> None:
+    sample = Sample(qid="q", answer="A.", chunks=[], metadata={"reference": "B.", "team": "a"})
+    with pytest.raises(InputError, match="'q': its metadata has the name of a field"):
+        evaluate([sample]).save(tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_changed_list_is_not_saved(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_context_recall_takes_the_place_of_gold_evidence() -> None:
         # A failure leaves it open, unless it changes nothing.
         ("f?", "-", False),
         ("?", "-", False),
-        ("fffff?", "answerable retrieved answered faithful uncompared", True),
+        ("fffff?", "answerable retrieved answered faithful uncompared", False),
         ("nn?", "answerable missed answered faithful uncompared", False),
         # The judge found that the reference asserts nothing.
         ("-", "-", False),

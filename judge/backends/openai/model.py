@@ -29,6 +29,8 @@ _LOG: Final = logging.getLogger("judge")
 _SPARSE: Final = 8
 """Characters a token stands for at most; English has four or five, Chinese fewer than two."""
 _PROBED_ANEW: Final = "the same command will find out anew what it takes"
+_MODEL_WARNINGS: Final = 20
+"""Changes of the serving model that are logged, because a server may name each reply's anew."""
 _LONG: Final = 4000
 """Characters of a prompt that might not fit."""
 _REFUSES: Final = frozenset({400, 422})
@@ -283,8 +285,9 @@ class ChatModel:
         self._use(self._capabilities.model_copy(update={"served": served}))
         url, settled = self._server.base_url, self._capabilities
         await remember(self._memory, url, self._model, settled, settled)
-        # A gateway may alternate between two models: each is logged once.
-        if before and served not in self._named:
+        if served in self._named or len(self._named) > _MODEL_WARNINGS:
+            return
+        if before:
             _LOG.warning(
                 "the server now answers with model %r, and no longer with %r", served, before
             )
