@@ -13,9 +13,9 @@ from judge.answer.markers import (
     MOST_MARKERS,
     Form,
     Marker,
-    count_brackets,
     find_markers,
     find_phrases,
+    has_unread_brackets,
     may_cite,
     read_numbers,
     split_parts,
@@ -36,6 +36,8 @@ from judge.text.visible import clip
 Targets = tuple[tuple[str, str | None], ...]
 """The names in a marker, each with its chunk id; None where it dangles."""
 
+_MOST_UNMATCHED: Final = 20
+"""The most flags of one answer that each show an unmatched marker."""
 _CLOSED = re.compile(r"\s*+(?:[.,;:!?。，；：！？、]|$)")
 _TASK = re.compile(r"(?:^|\n)[ \t>]*+(?:[-*+]|\d++[.)])[ \t]++$")
 
@@ -47,7 +49,7 @@ class Found(NamedTuple):
     """One citation per chunk, with status null: `[1, 2]` gives two with the same marker."""
     flags: tuple[Flag, ...] = ()
     """`unmatched_marker` for each different bracket that looks like a citation and names no chunk,
-    and `citations_cut` if there are too many."""
+    but behind the first 20 one flag that counts the others; `citations_cut` if not all was read."""
 
 
 def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> Found:
@@ -58,7 +60,7 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> Found:
     dangles unless it is in `sample.chunks`. A marker belongs to the sentence in which it starts,
     else to the sentence before it. Where patterns overlap, the user's own comes first, then
     brackets, then phrases. Sentences that came with lists of citations have no others. Only the
-    first `MOST_MARKERS` brackets and citations are read.
+    first `MOST_MARKERS` citations and twice as many brackets are read.
 
     Raises:
         ConfigError: `rules.citation_pattern` is no regular expression, or takes too long
@@ -74,8 +76,8 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> Found:
     code = [(s.start, s.end) for s in sentences if s.kind is SentenceKind.CODE]
     cited, unmatched = _bracketed(text, known)
     spans = _apart(list(_custom(sample, rules.citation_pattern, known)), _without(code, cited))
-    if rules.prose_citations:
-        spans = _apart(spans, _without(code, _worded(text, known)))
+    worded = list(_worded(text, known)) if rules.prose_citations else []
+    spans = _apart(spans, _without(code, worded))
     starts = [sentence.start for sentence in sentences]
     citations = (
         Citation(
@@ -90,11 +92,13 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> Found:
     )
     found = tuple(islice(citations, MOST_MARKERS))
     others = _clear_of(spans, _without(code, unmatched))
-    flags = [
-        Flag(name=FlagName.UNMATCHED_MARKER, detail=marker)
-        for marker in dict.fromkeys(text[span.start : span.end] for span in others)
-    ]
-    if len(found) == MOST_MARKERS or count_brackets(text) > MOST_MARKERS:
+    markers = list(dict.fromkeys(text[span.start : span.end] for span in others))
+    details = markers[:_MOST_UNMATCHED]
+    if len(markers) > len(details):
+        details.append(f"and {len(markers) - len(details):,} more")
+    flags = [Flag(name=FlagName.UNMATCHED_MARKER, detail=detail) for detail in details]
+    is_cut = next(citations, None) is not None or len(worded) > MOST_MARKERS
+    if is_cut or has_unread_brackets(text):
         flags.append(Flag(name=FlagName.CITATIONS_CUT))
     return Found(found, tuple(flags))
 
@@ -168,7 +172,7 @@ _LOOKS_NAMED = re.compile(
 )
 _LOOKS_ID = re.compile(
     r"""
-      [a-z]{2,} [:#] [\w-]{2,}
+      [a-z]{2,} [:#] (?!(?:str|int|float|bool|list|dict)(?![\w-])) [\w-]{2,}
     | (?=\D*\d) [^\W\d_]{2,} [\w.-]* (?: [#_:/] | -\w+- ) [\w#/.:-]+
     | (?=[a-f-]*\d) (?=[\d-]*[a-f]) [\da-f]{6,} (?: - [\da-f]{4,} ){0,4}
     """,
@@ -177,7 +181,8 @@ _LOOKS_ID = re.compile(
 _LOOKS_REFERRED = re.compile(
     rf"""
       (?: (?i:see|in|from|cf\.)\s | [参见] )? \s?
-      (?: {_NOUN} (?:\s?[:#]\s?|\s) (?: \d+(?!\w) | {_FILE} ) | {_NOUN_ZH} \s? [:：]? \s? \d )
+      (?: {_NOUN} (?:\s?[:#]\s?|\s) (?: \d+ (?!\w|\s(?:of|pages?)\b) | {_FILE} )
+        | {_NOUN_ZH} \s? [:：]? \s? \d )
     | (?i:see) \s {_FILE}
     """,
     re.VERBOSE,
@@ -211,7 +216,8 @@ class Identifiers:
         if whole or form is Form.TARGET:
             return whole
         parts = split_parts(content)
-        parts = [part for part in parts if not _LOCATOR.fullmatch(part)] or parts
+        named = [part for part in parts if self.id(part) or not _LOCATOR.fullmatch(part)]
+        parts = named or parts
         read = [self._part(part, form, numeric=numeric) for part in parts]
         targets: dict[tuple[str, str | None], None] = {}
         for part, found in zip(parts, read, strict=True):
@@ -323,7 +329,8 @@ def _custom(sample: Sample, pattern: str | None, known: Identifiers) -> Iterator
     allowed = _PATTERN_SECONDS + _PATTERN_SECONDS_A_CHARACTER * len(sample.answer)
     try:
         found = regex.finditer(pattern, sample.answer, timeout=allowed)
-        matches = list(islice(found, MOST_MARKERS))
+        # One more than are read, by which `find` sees that there are too many.
+        matches = list(islice((each for each in found if each[0]), MOST_MARKERS + 1))
     except regex.error as error:
         raise ConfigError(
             f"citation_pattern {clip(pattern, _SHOWN)!r} is no regular expression: {error}; "
@@ -336,10 +343,9 @@ def _custom(sample: Sample, pattern: str | None, known: Identifiers) -> Iterator
             "give a simpler pattern, without a repeat inside a repeat"
         ) from None
     for match in matches:
-        if match.end() > match.start():
-            token = ((match[1] if match.re.groups else None) or match[0]).strip()
-            targets = known.read(token, Form.LINK, numeric=True)
-            yield _Span(match.start(), match.end(), targets or ((token, None),))
+        token = ((match[1] if match.re.groups else None) or match[0]).strip()
+        targets = known.read(token, Form.LINK, numeric=True)
+        yield _Span(match.start(), match.end(), targets or ((token, None),))
 
 
 def _bracketed(text: str, known: Identifiers) -> tuple[list[_Span], list[_Span]]:
@@ -411,7 +417,7 @@ def _resolve(text: str, marker: Marker, known: Identifiers) -> Targets | None:
 
 
 def _worded(text: str, known: Identifiers) -> Iterator[_Span]:
-    for start, end, numbers in islice(find_phrases(text), MOST_MARKERS):
+    for start, end, numbers in islice(find_phrases(text), MOST_MARKERS + 1):
         each = (known.numbers((number,)) or () for number in numbers)
         named = known.name(text[start:end])
         yield _Span(start, end, named or tuple(target for one in each for target in one))

@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 
 MOST_CHARACTERS_IN_BRACKETS: Final = 200
 MOST_MARKERS: Final = 50_000
-"""The most brackets of one answer that are read, and the most citations."""
+"""The most citations of one answer that are read."""
+_MOST_BRACKETS: Final = 2 * MOST_MARKERS
+"""The most brackets that are read, opening and closing ones."""
 _MOST_NUMBERS_IN_RANGE: Final = 100
 
 _BRACKETS = r"\[\]［］【】〔〕"
@@ -143,9 +145,11 @@ def may_cite(text: str) -> bool:
     return any(map(text.__contains__, "[(［（【《"))
 
 
-def count_brackets(text: str) -> int:
-    """Return the number of opening brackets of a text."""
-    return sum(map(text.count, "[(［（【《"))
+def has_unread_brackets(text: str) -> bool:
+    """Return whether a text has more brackets than `find_markers` reads."""
+    if sum(map(text.count, "[]()［］【】（）《》")) <= _MOST_BRACKETS:  # most, and no search
+        return False
+    return any(True for _ in islice(_unshielded(text, _BRACKET), _MOST_BRACKETS, None))
 
 
 def find_markers(text: str, limit: int = MOST_CHARACTERS_IN_BRACKETS) -> Iterator[Marker]:
@@ -182,7 +186,7 @@ def _pairs(text: str) -> list[_Pair]:
     """Match brackets with one stack per family, so that a stray one affects no other family."""
     stacks: dict[str, list[int]] = {family: [] for family in _FAMILY.values()}
     found: list[_Pair] = []
-    for token in islice(_unshielded(text, _BRACKET), 2 * MOST_MARKERS):
+    for token in islice(_unshielded(text, _BRACKET), _MOST_BRACKETS):
         bracket = token[0]
         family = _FAMILY[bracket]
         if bracket in _OPENERS:

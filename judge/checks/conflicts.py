@@ -1,7 +1,7 @@
 """Conflicts: sentences of two chunks that say the same with another value in one place."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from judge.checks.mismatch import ValueIndex, kinds, read_values
@@ -30,9 +30,14 @@ class _Statement(NamedTuple):
 
     chunk: int
     text: str
-    words: list[tuple[str, list[str]]]
+    words: tuple[tuple[str, tuple[str, ...]], ...]
     """Each content word, with the words of grammar that govern it; the key of a value is empty."""
     values: list[Value]
+
+    @property
+    def said(self) -> Hashable:
+        """What the sentence says: equal for sentences with the same words and values."""
+        return self.words, tuple(tuple(value.readings) for value in self.values)
 
     def written(self, value: Value) -> str:
         """Return a value as the sentence writes it."""
@@ -43,7 +48,8 @@ def flag_conflicts(chunks: Sequence[Chunk]) -> Iterator[Flag]:
     """Flag the first two chunks that contradict each other by a measured value.
 
     The sentences have the same content words in the same order, and the same values but for one.
-    It is an amount with a unit: "5 days" in one chunk, "10 days" in the other.
+    It is an amount with a unit: "5 days" in one chunk, "10 days" in the other. A chunk that says
+    both contradicts neither.
     """
     for one, other in _candidates(chunks):
         pair = _conflict(one, other)
@@ -69,9 +75,14 @@ def _candidates(chunks: Sequence[Chunk]) -> Iterator[tuple[_Statement, _Statemen
     for group in groups.values():
         if len(group) > 1 and len({number for number, _ in group}) > 1:
             statements = [_statement(*each) for each in group]
+            said = [each.said for each in statements]
+            held = {(each.chunk, own) for each, own in zip(statements, said, strict=True)}
             for place, other in enumerate(statements):
-                earlier = statements[max(0, place - _COMPARED) : place]
-                yield from ((one, other) for one in earlier if one.chunk != other.chunk)
+                for before in range(max(0, place - _COMPARED), place):
+                    one = statements[before]
+                    both = {(one.chunk, said[place]), (other.chunk, said[before])}
+                    if one.chunk != other.chunk and held.isdisjoint(both):
+                        yield one, other
 
 
 def _outline(text: str) -> tuple[str, ...]:
@@ -89,11 +100,11 @@ def _outline(text: str) -> tuple[str, ...]:
 def _statement(chunk: int, text: str) -> _Statement:
     values = read_values(text)
     places = {at for value in values for at in range(value.start, value.end)}
-    words = [
-        ("" if token.start in places else token.key, [mark.name for mark in token.marks])
+    words = tuple(
+        ("" if token.start in places else token.key, tuple(mark.name for mark in token.marks))
         for token in read(text).tokens
         if token.start not in places or token.marks
-    ]
+    )
     return _Statement(chunk, text, words, values)
 
 

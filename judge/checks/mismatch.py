@@ -93,10 +93,19 @@ class Row(NamedTuple):
     """The cells; the first one names the row."""
 
     def cell(self, own: "Row", at: int) -> str | None:
-        """Return the cell in the column of cell `at` of another row: by name, else by position."""
+        """Return the cell in the column of cell `at` of another row: by name, else by position.
+
+        A name that is blank, or that several columns of a table share, says only which columns at
+        that position can be the same.
+        """
         if own.columns and self.columns:
-            named = dict(zip(self.columns, self.cells, strict=False))
-            return named.get(own.columns[at]) if at < len(own.columns) else None
+            if at >= len(own.columns):
+                return None
+            name = own.columns[at]
+            if name and own.columns.count(name) == 1 and self.columns.count(name) <= 1:
+                return dict(zip(self.columns, self.cells, strict=False)).get(name)
+            if name not in self.columns[at : at + 1]:
+                return None
         return self.cells[at] if len(self.cells) == len(own.cells) else None
 
 
@@ -105,7 +114,7 @@ def table_rows(lines: Sequence[str]) -> list[Row | None]:
     rows: list[Row | None] = []
     columns: Sequence[str] = ()
     for line, below in zip(lines, (*lines[1:], ""), strict=True):
-        text = blank_markup(line).strip().strip("|")
+        text = blank_markup(line).strip().removeprefix("|").removesuffix("|")
         cells = [cell.strip(" \t*_`") for cell in text.split("|")]
         is_header = _is_rule(below)
         if is_header or len(cells) == 1:

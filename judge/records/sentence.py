@@ -101,10 +101,10 @@ class FlagName(StrEnum):
     """Words of the answer are outside the given sentences and were not judged."""
     UNMATCHED_MARKER = "unmatched_marker"
     """A bracket of the answer looks like a citation, and matches no chunk id. Equal ones have one
-    flag."""
+    flag; behind the first 20, one flag counts the others."""
     CITATIONS_CUT = "citations_cut"
-    """The answer has too many brackets or citations; those behind the first 50,000 were not
-    read."""
+    """The answer has too many brackets or citations; those behind the first 100,000 brackets
+    or 50,000 citations were not read."""
     INJECTION_SUSPECTED = "injection_suspected"
     """Question, answer or chunks read like orders to a judge, or hold a model's control tokens."""
 

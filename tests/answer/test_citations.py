@@ -244,7 +244,8 @@ TEXT = [
     "Nine xs[start:end].", "Nine [12:30].", "Nine [your name].", "Nine [insert doc here].",
     "Nine (judge.toml).", "Nine (see section 4.2).", "The source (a river).",
     "The document (3 pages).", "九元（见下文）。", "资料（共3份）。", "九元[注]。",
-    "[emphasis added]", "Nine (see [1]).",
+    "[emphasis added]", "Nine (see [1]).", "Nine [type:str].", "The plans (document 7 pages).",
+    "Nine (source 2 of 5).",
 ]  # fmt: skip
 
 
@@ -276,8 +277,48 @@ def test_the_place_in_a_document_is_no_part_of_its_name() -> None:
         assert found.chunk_id == "cli.md"
 
 
+def test_a_part_that_is_an_id_cites_though_it_looks_like_a_place_in_a_document() -> None:
+    assert cite("Nine [page 1, intro].", ["page 1", "intro"]) == "[page 1, intro]A [page 1, intro]B"
+    assert cite("Nine [page 2, intro].", ["page 1", "intro"]) == "[page 2, intro]B"
+
+
+def test_behind_twenty_unmatched_markers_one_flag_counts_the_others() -> None:
+    def details(count: int) -> list[str]:
+        answer = " ".join(f"Nine [doc:p{n}]." for n in range(count))
+        found = find(sample_of(answer, ["1"]), sentences_of(answer), PLAIN)
+        assert {flag.name for flag in found.flags} == {FlagName.UNMATCHED_MARKER}
+        return [flag.detail for flag in found.flags]
+
+    shown = [f"[doc:p{n}]" for n in range(20)]
+    assert details(20) == shown
+    assert details(1100) == [*shown, "and 1,080 more"]
+
+
 @pytest.mark.no_cover
-@pytest.mark.parametrize("marker", ["[1-3]", "文档1、", "["])
+@pytest.mark.parametrize(
+    ("answer", "rules", "is_cut"),
+    [
+        ("[1]" * MOST_MARKERS, PLAIN, False),
+        ("[1]" * MOST_MARKERS + " [1]", PLAIN, True),
+        ("[" * 2 * MOST_MARKERS, PLAIN, False),
+        (") " * (2 * MOST_MARKERS + 1) + "[1].", PLAIN, True),
+        ("[1] `" + "[" * 2 * MOST_MARKERS + "`", PLAIN, False),
+        ("文档1、" * MOST_MARKERS, PROSE, False),
+        ("文档2024、" * MOST_MARKERS + "文档1", PROSE, True),
+        ("<1>" * MOST_MARKERS, Rules(citation_pattern="<[^>]+>"), False),
+        ("<1>" * MOST_MARKERS + "<1>", Rules(citation_pattern="<[^>]+>"), True),
+    ],
+    ids=range(9),
+)
+def test_the_flag_says_exactly_whether_something_was_not_read(
+    answer: str, rules: Rules, *, is_cut: bool
+) -> None:
+    found = find(sample_of(answer), sentences_of(answer), rules)
+    assert [flag.name for flag in found.flags] == [FlagName.CITATIONS_CUT] * is_cut
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("marker", ["[1-3]", "文档1、", "[["])
 def test_only_so_many_markers_are_read_and_a_flag_says_so(marker: str) -> None:
     rules = Rules(prose_citations=True, citation_pattern="<[^>]+>")
     answer = marker * (MOST_MARKERS + 1)

@@ -49,6 +49,10 @@ SOUND = [
     ("The late fee is not 5 euros here.", "The late fee is 10 euros here."),
     ("$900", "$970"),
     ("Annual leave is 5 days a year. Annual leave is 10 days a year.", ""),
+    # One chunk has the sentence of the other, too: copies, or chunks that overlap.
+    ("The climb is 5 km long. The climb is 6 km long.",) * 2,
+    ("The climb is 5 km long. The climb is 6 km long.", "The climb is 6 km long. It is steep."),
+    ("The climb is 5 km long.", "The climb is 6 km long. It is steep. The climb is 5 km long."),
 ]
 
 

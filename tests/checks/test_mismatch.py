@@ -156,6 +156,33 @@ TABLES = [
 ]
 
 
+LIMITS = "| Plan | Limit | Limit | |\n|---|---|---|---|\n| Pro | 2 TB | 9 GB | $19 |"
+SHARED = [
+    (LIMITS, None),
+    (LIMITS.replace("2 TB", "5 TB"), ("5 TB", "2 TB")),
+    (LIMITS.replace("9 GB", "7 GB"), ("7 GB", "9 GB")),
+    (LIMITS.replace("$19", "$49"), ("$49", "$19")),
+    # Other names at the positions, or in another number of columns, tell nothing.
+    ("| Plan | | Limit | Limit |\n|---|---|---|---|\n| Pro | $19 | 9 GB | 2 TB |", None),
+    ("| Plan | Limit |\n|---|---|\n| Pro | 9 GB |", None),
+]
+
+
+@pytest.mark.parametrize(("answer", "wanted"), SHARED)
+def test_a_column_whose_name_is_blank_or_doubled_is_found_by_its_position(
+    answer: str, wanted: tuple[str, str] | None
+) -> None:
+    lines = answer.splitlines()
+    found = mismatches(request(lines, [LIMITS], ask=[2]), {2: FULL})
+    assert (found.get(2) and tuple(found[2])) == wanted
+
+
+def test_a_blank_header_without_a_space_is_a_column() -> None:
+    answer = "||2023|2024|\n|---|---|---|\n|Pro|2 TB|5 TB|"
+    chunk = "| Plan | 2023 | 2024 |\n|---|---|---|\n| Pro | 2 TB | 5 TB |"
+    assert mismatches(request(answer.splitlines(), [chunk], ask=[2]), {2: FULL}) == {}
+
+
 @pytest.mark.parametrize(("answer", "wanted"), TABLES)
 def test_a_column_of_a_table_is_found_by_its_name(
     answer: str, wanted: tuple[str, str] | None
