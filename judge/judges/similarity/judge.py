@@ -337,7 +337,7 @@ def _stretches(text: str, said: Terms, sentence: int, lost: Bools) -> list[str]:
 
     "The HR department sends a reminder in May." gives “HR department sends a reminder” where a
     chunk has only May. A stretch begins and ends with a content word that is lost. A content word
-    that was found, or punctuation, ends it.
+    that was found, or punctuation, ends it. Stretches that touch are one.
     """
     own = np.flatnonzero(said.owner == sentence)
     places = (each[own].tolist() for each in (said.start, said.end, said.weight, lost))
@@ -356,14 +356,17 @@ def _stretches(text: str, said: Terms, sentence: int, lost: Bools) -> list[str]:
             heavier, first, _ = found[-1]
             found[-1] = (max(weight, heavier), first, max(last, end))
     heaviest = sorted(found, key=lambda each: -each[0])[:_STRETCHES]
-    spans = sorted((start, end) for _, start, end in heaviest)
-    return [f"“{clip(_rounded(text, *span), _STRETCH)}”" for span in spans]
+    spans = list[tuple[int, int]]()
+    for start, end in sorted(_rounded(text, start, end) for _, start, end in heaviest):
+        touches = spans and start <= spans[-1][1]  # as the halves of a Chinese word may
+        spans.append((spans.pop()[0] if touches else start, end))
+    return [f"“{clip(text[start:end], _STRETCH)}”" for start, end in spans]
 
 
-def _rounded(text: str, start: int, end: int) -> str:
+def _rounded(text: str, start: int, end: int) -> tuple[int, int]:
     """`45` with the measure behind it; half a Chinese word with the character before it."""
     behind = text[end : end + 1]
     if text[end - 1].isdigit() and (behind in _MEASURES or is_classifier(behind)):
-        return text[start : end + 1]
+        return start, end + 1
     half = end - start == 1 and start and CJK_CHAR.match(text[start])
-    return text[start - bool(half and CJK_CHAR.match(text[start - 1])) : end]
+    return start - bool(half and CJK_CHAR.match(text[start - 1])), end

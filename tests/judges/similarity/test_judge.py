@@ -136,6 +136,10 @@ async def test_reasons_name_what_is_missing_or_not_in_one_place() -> None:
         ("企鹅，45天。", ("企鹅。", "海象。", "45天。")): "不在同一处：“企鹅”",
         ("下周六企鹅放假。", ("下周企鹅。",)): "段落中没有：“周六”、“放假”",
         ("须在45天内报销。", ("须在内报销。",)): "段落中没有：“45天”",
+        (
+            "员工可以把宠物带到办公室。",
+            ("云帆公司员工的年假为5天。",),
+        ): "段落中没有：“宠物带到办公室”",
     }
     # No sentence reaches a threshold of practically 1, so that the reason must be told.
     strict = replace(shipped_model(), threshold=1 - 1e-12)
