@@ -36,7 +36,7 @@ class _Statement(NamedTuple):
 
     @property
     def said(self) -> Hashable:
-        """What the sentence says: equal for sentences with the same words and values."""
+        """A key that two sentences share if they have the same words and values."""
         return self.words, tuple(tuple(value.readings) for value in self.values)
 
     def written(self, value: Value) -> str:

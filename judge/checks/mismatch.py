@@ -205,7 +205,7 @@ class Source:
 
     @cached_property
     def rows(self) -> list[Row | None]:
-        """The row of each sentence; None for a sentence that is none."""
+        """The table row that each sentence is; None for a sentence that is no row."""
         if "|" not in self._request.answer:
             return [None] * len(self._request.sentences)
         return table_rows([sentence.text for sentence in self._request.sentences])

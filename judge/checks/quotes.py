@@ -31,8 +31,9 @@ _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _ATOM: Final = re.compile(rf"(?:[^\W_{CJK}]|(?<=\d)[.,](?=\d))+|.", re.DOTALL)
 _CONTEXT: Final = 2
 """The characters on either side that decide whether an offset is the edge of an atom."""
-_TRIES: Final = 1000
-"""The most places at which a quote is tried; trying all could take quadratic time."""
+_MOST_PLACES: Final = 1000
+"""The most places at which a quote is looked for. Without a limit the time could grow with the
+square of the length."""
 _STOPS: Final = ".。!?;,、\"'"
 """Marks that a judge may add or omit at the end of a whole chunk."""
 _WIDE: Final = "。！"
@@ -167,8 +168,11 @@ class _Text:
 
 
 def _find_whole(part: str, text: str, low: int) -> int:
-    """Return the offset from `low` on at which a part neither begins nor ends inside an atom."""
-    for _ in range(_TRIES):
+    """Return the first offset, at least `low`, where a part is found whole; -1 if there is none.
+
+    A part is whole if it neither begins nor ends inside an atom.
+    """
+    for _ in range(_MOST_PLACES):
         at = text.find(part, low)
         if at < 0 or (_is_edge(text, at) and _is_edge(text, at + len(part))):
             return at

@@ -398,7 +398,8 @@ _SCALE_WORD: Final = "|".join(sorted(_SCALES, key=len, reverse=True))
 _HAN_SCALE: Final = "".join(_HAN_SCALES)
 _MOST_WORDS: Final = 20
 _MOST_SIGNS: Final = 60
-"""Without limits, a text of numbers alone would take the square of its length."""
+"""Limits on the words and the signs of one number. Without them the time to read a long run of
+numbers would grow with the square of its length."""
 # Tokenized text has `26, 000` and `1. 1 million`, which no list contains.
 _NUMBER: Final = re.compile(
     rf"""

@@ -31,7 +31,8 @@ SIGNALLED: Final = 128
 """The exit code of a command that a signal ended is this and the number of the signal."""
 
 _OBJECTS_BETWEEN_COLLECTIONS: Final = 50_000
-"""With Python's own threshold, the collector takes a sixth of the time of a start."""
+"""The threshold of the garbage collector. With Python's own one, collections take a sixth of the
+time that a command needs to start."""
 
 COMMANDS: Final = {
     "score": "Score a file of answers into a run folder.",
