@@ -1,7 +1,4 @@
-"""Floors of the table of abstentions; the held half is not to be read while rules are written.
-
-`python tests/bench/abstentions.py` prints its totals.
-"""
+"""Floors of the table of abstentions; the held half is not to be read while rules are written."""
 
 from typing import Final
 

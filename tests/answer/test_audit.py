@@ -120,7 +120,7 @@ def test_an_audit_holds_citations_against_the_verdict() -> None:
 
 
 # Caught of those that do not hold, and false alarms among those that do. Of the held half only
-# these totals are looked at: `tests/bench/citations.py`.
+# these totals are looked at.
 TALLIES: Final = {
     ("learn", "similarity"): Tally(12, 15, 7, 36),
     ("learn", "llm"): Tally(15, 17, 2, 22),

@@ -15,7 +15,6 @@ Bools = npt.NDArray[np.bool_]
 
 REPLICATES: Final = 1000
 BINS: Final = 10
-_TINY: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +101,6 @@ class Resamples:
         call, label = np.asarray(called, np.bool_), np.asarray(labels, np.bool_)
         return self.share(call, label).mean_with(self.share(~call, ~label))
 
-    def brier(self, scores: npt.ArrayLike, labels: npt.ArrayLike) -> Estimate:
-        """Mean squared distance of a score from 0 or 1.
-
-        >>> round(Resamples(["a", "b"]).brier([0.9, 0.2], [1, 0]).value, 6)
-        0.025
-        """
-        return self.share((np.asarray(scores) - np.asarray(labels, np.float64)) ** 2)
-
     def calibration_error(self, scores: npt.ArrayLike, labels: npt.ArrayLike) -> Estimate:
         """ECE: mean |share supported - mean score| over 10 equal-width bins, weighted by size.
 
@@ -133,46 +124,6 @@ class Resamples:
         np.add.at(sums, self._of, columns)
         totals: Floats = self._drawn @ sums
         return totals
-
-
-def moved(scores: npt.ArrayLike, prior: float, to: float) -> Floats:
-    """Probabilities given at one prior, at another: log odds + logit(to) - logit(prior).
-
-    >>> moved([0.9, 0.5], prior=0.9, to=0.5).round(4).tolist()
-    [0.5, 0.1]
-    """
-    held = np.clip(np.asarray(scores, np.float64), _TINY, 1 - _TINY)
-    odds = np.log(held / (1 - held)) + np.log(to / (1 - to)) - np.log(prior / (1 - prior))
-    away: Floats = 1 / (1 + np.exp(-odds))
-    return away
-
-
-def terciles(values: npt.ArrayLike) -> tuple[float, float]:
-    """The two bounds that cut values into thirds; a value on a bound is below it.
-
-    >>> terciles([1, 2, 3, 4, 5, 6, 7])
-    (3.0, 5.0)
-    """
-    low, high = np.quantile(np.asarray(values, np.float64), [1 / 3, 2 / 3])
-    return float(low), float(high)
-
-
-def reliability(
-    scores: npt.ArrayLike, labels: npt.ArrayLike
-) -> list[tuple[int, float | None, float | None]]:
-    """Of each of 10 equal-width bins: rows, mean score, share supported; null where it is empty.
-
-    >>> reliability([0.95, 0.93, 0.3], [1, 0, 0])[9]
-    (2, 0.94, 0.5)
-    """
-    score, label = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
-    at = _bins(score)
-    return [
-        (int(here.sum()), float(score[here].mean()), float(label[here].mean()))
-        if here.any()
-        else (0, None, None)
-        for here in (at == each for each in range(BINS))
-    ]
 
 
 def _bins(scores: Floats) -> npt.NDArray[np.int64]:

@@ -55,12 +55,3 @@ def sample(row: Row) -> Sample:
 def chunks(row: Row) -> tuple[Chunk, ...]:
     """What the answer was written from."""
     return tuple(Chunk(chunk_id=each["id"], text=each["text"]) for each in row["chunks"])
-
-
-def apart(row: Row) -> Iterator[Row]:
-    """A row of factcheckgpt once for each chunk, alone: supported where that chunk says it all."""
-    stances = row["labels"]["chunk_stance"]
-    for chunk in row["chunks"]:
-        supported = stances[chunk["id"]] == "completely-support"
-        sentences = [each | {"supported": supported} for each in row["labels"]["sentences"]]
-        yield row | {"chunks": [chunk], "labels": {"sentences": sentences}}

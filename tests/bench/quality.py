@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 # Run as a file, Python looks for modules beside it and not where `tests` stands.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -30,34 +29,16 @@ from judge.judges.undecided import LEAST_DOUBT
 from judge.pipeline import evaluate_sample
 from judge.records import Rules, Support, Verdict
 from judge.scores.intervals import wilson
-from tests.bench import splitting
-from tests.bench.figures import (
-    Bools,
-    Resamples,
-    Sheet,
-    Target,
-    moved,
-    reliability,
-    terciles,
-)
-from tests.bench.labelled import Row, apart, available, request, rows, sample
+from tests.bench.figures import Bools, Resamples, Sheet, Target
+from tests.bench.labelled import FAITHFULNESS, Row, available, request, rows, sample
 
 TRAINED: Final = ("factscore", "wice_dev", "factcheckgpt")
 SENTENCES: Final = (
     "ragtruth_qa_dev", "qags", "wice_test", "cnli_zh", *TRAINED, "attributionbench_dev",
 )  # fmt: skip
 ANSWERS: Final = ("ragtruth_answers", "clapnq", "rgb_zh_en")
-PRIOR: Final = 0.9
-"""The share of supported sentences that the judge's scores presume unless told otherwise."""
-ENTITIES: Final = ("Intrinsic Entity", "Extrinsic Entity")
-CIRCUMSTANCES: Final = ("Intrinsic Circumstance", "Extrinsic Circumstance")
-"""Where numbers, dates and places are."""
-FAMILIES: Final = {
-    "entities": ENTITIES,
-    "circumstances": CIRCUMSTANCES,
-    "entities and circumstances": ENTITIES + CIRCUMSTANCES,
-    "predicates": ("Intrinsic Predicate", "Extrinsic Predicate"),
-}
+TREEBANKS: Final = ("ewt_en_dev", "gum_en_dev", "gsd_zh_dev")
+SPLIT_TEXTS: Final = FAITHFULNESS.parent / "sentences"
 TARGETS: Final = {
     ("ragtruth_qa_dev", "AUROC"): Target(least=0.89),
     ("ragtruth_qa_dev", "ECE at declared prior"): Target(most=0.05),
@@ -79,60 +60,55 @@ Table = Any
 
 
 async def sentences(data: Iterable[Row]) -> Table:
-    """The labelled sentences of some rows, and what the judge says of them.
+    """Return the labelled sentences of some rows with the judge's verdicts.
 
-    `claims`: whether `classify` takes it for one; `lengths`: characters of its answer.
+    `claims`: whether `classify` takes the sentence for a claim.
     """
     judge = offline(Config())
-    told: list[tuple[str, bool, bool, str, int, float, bool, bool]] = []
+    judged: list[tuple[str, bool, bool, float, bool, bool]] = []
     for row in data:
         asked, supported = request(row)
         if not supported:
             continue
         claimed = set(request(row, claims=True)[0].ask)
         outcomes = (await judge.judge(asked)).outcomes
-        group, source, length = str(row["group"]), source_of(row), len(row["answer"])
+        group = str(row["group"])
         for index, label in zip(asked.ask, supported, strict=True):
             (found,) = verdicts([outcomes[index]])
             score = found.score or 0.0
             against = found.support is Support.CONTRADICTED
-            told.append(
-                (group, label, index in claimed, source, length, score, full(found), against)
-            )
-    return table(told, "groups,labels,claims,sources,lengths,scores,full,contradicted")
+            judged.append((group, label, index in claimed, score, full(found), against))
+    return table(judged, "groups,labels,claims,scores,full,contradicted")
 
 
 async def answers(data: Iterable[Row]) -> Table:
-    """The answers of some rows, and what the whole offline path says of their claims.
+    """Return the answers of some rows with what the whole offline path found in them.
 
-    `kinds`: of the error that a person put in; `lowest`: the lowest score of a claim, 1 without
-    claims; `alarmed`: how many claims are not full, and `raised` whether any is.
+    `lowest`: the lowest score of a claim, 1 without claims; `alarmed`: the number of claims that
+    are not full, and `raised` whether there is any.
     """
     judge = offline(Config())
-    told = []
+    judged = []
     for row in data:
         result = await evaluate_sample(sample(row), judge, Rules())
         found = verdicts(each.outcome for each in result.sentences)
         alarmed = sum(not full(each) for each in found)
-        told.append(
+        judged.append(
             (
                 str(row["group"]),
                 bool(row["labels"]["answer_supported"]),
                 source_of(row),
-                str(row["labels"].get("kind")),
-                len(row["answer"]),
                 min((each.score or 0.0 for each in found), default=1.0),
                 len(found),
                 alarmed,
                 alarmed > 0,
             )
         )
-    names = "groups,labels,sources,kinds,lengths,lowest,claims,alarmed,raised"
-    return table(told, names)
+    return table(judged, "groups,labels,sources,lowest,claims,alarmed,raised")
 
 
-def table(told: Sequence[tuple[object, ...]], names: str) -> Table:
-    columns = [np.asarray(column) for column in zip(*told, strict=True)]
+def table(records: Sequence[tuple[object, ...]], names: str) -> Table:
+    columns = [np.asarray(column) for column in zip(*records, strict=True)]
     kinds = zip(names.split(","), (each.dtype for each in columns), strict=True)
     return np.rec.fromarrays(columns, dtype=list(kinds))
 
@@ -163,32 +139,8 @@ def measure(sheet: Sheet, said: Table) -> None:
     sheet.add("wrong among full", drawn.share(~labels, said.full), int(said.full.sum()))
     wrong = int((said.contradicted & labels).sum())
     sheet.put("contradicted though supported", wrong, n=int(said.contradicted.sum()))
-    # How far scores are probabilities: at the declared prior, and at the set's own.
-    own = float(labels.mean())
-    for title, prior in (("declared prior", PRIOR), ("own prior", own)):
-        scores = said.scores if prior == PRIOR else moved(said.scores, PRIOR, own)
-        error = drawn.calibration_error(scores, labels)
-        sheet.add(f"ECE at {title}", error, n, f"prior {prior:.3f}")
-        sheet.add(f"Brier at {title}", drawn.brier(scores, labels), n)
-
-
-def part(sheet: Sheet, title: str, said: Table) -> None:
-    """Rank and balanced accuracy of some of the sentences."""
-    drawn, n = Resamples(said.groups.tolist()), len(said.labels)
-    sheet.add(f"AUROC, {title}", drawn.auroc(said.scores, said.labels), n)
-    sheet.add(f"balanced accuracy, {title}", drawn.balanced(said.full, said.labels), n)
-
-
-def thirds(
-    lengths: npt.NDArray[np.int64], bounds: tuple[float, float]
-) -> Sequence[tuple[str, Bools]]:
-    """Which are of short, middling and long answers, with a title for each."""
-    low, high = bounds
-    return (
-        (f"answers <= {low:.0f} characters", lengths <= low),
-        (f"{low:.0f} < answers <= {high:.0f}", (lengths > low) & (lengths <= high)),
-        (f"answers > {high:.0f}", lengths > high),
-    )
+    error = drawn.calibration_error(said.scores, labels)
+    sheet.add("ECE at declared prior", error, n)
 
 
 async def labelled_sentences(sheet: Sheet, name: str) -> None:
@@ -198,40 +150,8 @@ async def labelled_sentences(sheet: Sheet, name: str) -> None:
     sheet.begin(name, about + " (trained on)" * (name in TRAINED))
     measure(sheet, said)
     if name == "ragtruth_qa_dev":
-        alone = Resamples(said.groups.tolist()).auroc(-said.lengths, said.labels)
-        sheet.add("AUROC of the answer's length alone", alone, len(said.labels))
-        bounds = terciles([len(row["answer"]) for row in rows(name) if request(row)[1]])
-        for title, these in thirds(said.lengths, bounds):
-            part(sheet, title, said[these])
-        print("  reliability at the declared prior: score, n, mean score, supported")
-        for at, (n, mean, share) in enumerate(reliability(said.scores, said.labels)):
-            print(f"    {at / 10:.1f}-{at / 10 + 0.1:.1f}{n:8}{mean or 0:8.3f}{share or 0:8.3f}")
         sheet.begin(f"{name}_claims", "those of them that `classify` takes for claims")
         measure(sheet, said[said.claims])
-    if name == "attributionbench_dev":
-        for source in np.unique(said.sources):
-            part(sheet, source, said[said.sources == source])
-
-
-async def single_chunks(sheet: Sheet) -> None:
-    """Claims against one chunk each: what citation validity rests on."""
-    said = await sentences(piece for row in rows("factcheckgpt") for piece in apart(row))
-    about = f"{len(said.labels)} pairs of claim and chunk, supported where the chunk says all of it"
-    sheet.begin("factcheckgpt_chunks", about + " (trained on)")
-    measure(sheet, said)
-    # Of the chunks of each stance, how many the judge lists as supporting when it sees all.
-    judge = offline(Config())
-    told: list[tuple[str, str, bool]] = []
-    for row in rows("factcheckgpt"):
-        asked, _ = request(row)
-        (found,) = verdicts((await judge.judge(asked)).outcomes.values())
-        stances = row["labels"]["chunk_stance"]
-        told += [(str(row["group"]), s, name in found.supporting) for name, s in stances.items()]
-    names, stances, listed = (np.asarray(column) for column in zip(*told, strict=True))
-    drawn = Resamples(names.tolist())
-    for stance in np.unique(stances):
-        these = stances == stance
-        sheet.add(f"listed as supporting, {stance}", drawn.share(listed, these), int(these.sum()))
 
 
 async def whole_answers(sheet: Sheet, name: str) -> None:
@@ -258,23 +178,14 @@ async def whole_answers(sheet: Sheet, name: str) -> None:
         sheet.add(title, groups.auroc(said.lowest[these], labels[these]), int(these.sum()))
 
     rank("AUROC of the lowest score", np.ones(n, np.bool_))
-    if name == "ragtruth_answers":
-        sheet.add("AUROC of length alone (characters)", drawn.auroc(-said.lengths, labels), n)
-        for title, these in thirds(said.lengths, terciles(said.lengths)):
-            rank(f"AUROC, {title}", these)
-    else:
+    if name == "rgb_zh_en":
         zh = np.char.startswith(said.sources, "zh")
-        parts = [(source, said.sources == source) for source in np.unique(said.sources)]
-        for title, these in (("zh", zh), ("en", ~zh), *parts):
+        for title, these in (("zh", zh), ("en", ~zh)):
             rank(f"AUROC, {title}", these)
 
 
 async def human_errors(sheet: Sheet) -> None:
-    """Summaries into each of which a person put one error, and the same without it: BUMP.
-
-    Told apart: the error lowers the lowest score of a claim, ties half. A model that cannot see
-    the error has 0.5, however often it raises an alarm.
-    """
+    """Measure summaries with one error that a person put in, and without it: BUMP."""
     data = list(rows("bump"))
     after = await answers(data)
     unharmed = (row | {"answer": row["meta"]["reference_summary"]} for row in data)
@@ -282,37 +193,42 @@ async def human_errors(sheet: Sheet) -> None:
     drawn, n = Resamples(after.groups.tolist()), len(data)
     about = f"{n} pairs of an answer with one error and without"
     sheet.begin("bump", f"{about}, in {len(set(after.groups.tolist()))} groups")
-    lowered, lifted = after.lowest < before.lowest, after.lowest > before.lowest
-    told = (1.0 + lowered - lifted) / 2
     sheet.add("caught", drawn.share(after.raised), n)
     sheet.add("called unsupported before the error", drawn.share(before.raised), n)
     sheet.add("net caught", drawn.share(after.raised.astype(float) - before.raised), n)
-    sheet.add("mean of the lowest score", drawn.share(after.lowest), n)
-    parts = {
-        "": np.ones(n, np.bool_),
-        **{f", {family}": np.isin(after.kinds, kinds) for family, kinds in FAMILIES.items()},
-        **{f", {kind}": after.kinds == kind for kind in np.unique(after.kinds)},
-    }
-    for title, these in parts.items():
-        ties = f"ties {(~(lowered | lifted))[these].mean():.3f}"
-        many = int(these.sum())
-        sheet.add(f"told apart{title}", drawn.share(told, these), many, ties)
-        sheet.add(f"caught{title or ' (all)'}", drawn.share(after.raised, these), many)
+
+
+def split_texts(name: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the text and the gold sentences of each row of a file."""
+    for line in (SPLIT_TEXTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        yield row["text"], row["sentences"]
+
+
+def gold_spans(text: str, sentences: Sequence[str]) -> set[tuple[int, int]]:
+    """Return the offsets of the gold sentences in a text, whose white space may differ."""
+    solid = [place for place, char in enumerate(text) if not char.isspace()]
+    spans, done = set(), 0
+    for sentence in sentences:
+        size = sum(not char.isspace() for char in sentence)
+        spans.add((solid[done], solid[done + size - 1] + 1))
+        done += size
+    return spans
 
 
 async def splitter(sheet: Sheet) -> None:
-    """Sentence splitting, as tests/bench/splitting.py has it, with intervals over texts."""
+    """Measure sentence splitting; a sentence is right if both its ends agree with a gold one."""
     sheet.begin("splitter", "F1 of sentences whose both ends agree")
-    for name in splitting.TREEBANKS:
+    for name in TREEBANKS:
         counts = []
-        for text, wanted in splitting.rows(name):
-            gold = splitting.gold_spans(text, wanted)
+        for text, wanted in split_texts(name):
+            gold = gold_spans(text, wanted)
             found = {(s.start, s.end) for s in split(text)}
             counts.append((2 * len(gold & found), len(gold) + len(found)))
         right, both = zip(*counts, strict=True)
         groups = Resamples([str(at) for at in range(len(counts))])
         sheet.add(f"F1, {name}", groups.ratio(right, both), len(counts), "texts")
-    rules = list(splitting.rows("golden_rules"))
+    rules = list(split_texts("golden_rules"))
     met = sum([s.text for s in split(text)] == wanted for text, wanted in rules)
     low, high = wilson(met / len(rules), len(rules))
     limits = (low * len(rules), high * len(rules))
@@ -323,13 +239,12 @@ def parts(only: Sequence[str]) -> Iterator[Callable[[Sheet], Awaitable[None]]]:
     """Those that are asked for and whose data are there, the others named."""
     makers: dict[str, tuple[bool, Callable[[Sheet], Awaitable[None]]]] = {
         **{n: (available(n), partial(labelled_sentences, name=n)) for n in SENTENCES},
-        "factcheckgpt_chunks": (available("factcheckgpt"), single_chunks),
         **{
             n: (available(n.replace("_answers", "_qa_dev")), partial(whole_answers, name=n))
             for n in ANSWERS
         },
         "bump": (available("bump"), human_errors),
-        "splitter": (splitting.DATA.is_dir(), splitter),
+        "splitter": (SPLIT_TEXTS.is_dir(), splitter),
     }
     if unknown := set(only) - set(makers):
         raise SystemExit(f"no set {sorted(unknown)!r}; there are {', '.join(makers)}")

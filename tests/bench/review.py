@@ -1,12 +1,11 @@
-"""How far a corrected score can be trusted: simulated judges, and a real one beside people.
+"""Measure how far a corrected score can be trusted, with simulated judges.
 
     python tests/bench/review.py [seeds]
 
-The run, the draw and the correction are the shipped ones. In each of `seeds` draws people's labels
-are looked up for what was drawn, and it is counted how often the interval holds the truth.
+The run, the draw and the correction are the shipped ones. The labels of the drawn sentences are
+looked up in each of `seeds` draws. The result is the share of draws whose interval holds the truth.
 """
 
-import json
 import random
 import statistics
 import sys
@@ -18,7 +17,6 @@ from typing import Final, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from judge.jobs.results import evaluate
 from judge.records import (
     SUPPORT_WEIGHT,
     Flag,
@@ -40,19 +38,12 @@ from judge.review.draws import drawn_sentences
 from judge.review.records import Draw, Label, Stratum, StratumName
 from judge.review.strata import Picked, as_stratum, claims, claims_of_run, divide
 from judge.scores.totals import summarize
-from tests.bench import labelled
 
-DATA: Final = Path(__file__).resolve().parents[3] / "shared" / "data" / "judges"
 SEEDS: Final = 1000
 _DRAWS: Final = 50
 """From each simulated run."""
 _SIGNATURE: Final = "simulated"
 _DRAW: Final = "r00000000"
-_WICE: Final = {
-    "supported": Support.FULL,
-    "partially_supported": Support.PARTIAL,
-    "not_supported": Support.NONE,
-}
 _NO_SCORES: Final = dict.fromkeys(
     name for name, field in Scores.model_fields.items() if field.is_required()
 )
@@ -70,14 +61,6 @@ JUDGES: Final[Mapping[str, _Rates]] = {
         StratumName.UNSUPPORTED: (0.10, (0.88, 0.06, 0.06)),
         StratumName.UNSCORED: (0.02, (0.15, 0.10, 0.75)),
     },
-    "good": {
-        StratumName.SUPPORTED: (0.80, (0.01, 0.01, 0.98)),
-        StratumName.SUPPORTED_DOUBTFUL: (0.05, (0.15, 0.10, 0.75)),
-        StratumName.PARTIAL: (0.03, (0.20, 0.60, 0.20)),
-        StratumName.UNSUPPORTED_DOUBTFUL: (0.03, (0.60, 0.10, 0.30)),
-        StratumName.UNSUPPORTED: (0.08, (0.95, 0.02, 0.03)),
-        StratumName.UNSCORED: (0.01, (0.10, 0.10, 0.80)),
-    },
     "poor": {
         StratumName.SUPPORTED: (0.50, (0.08, 0.05, 0.87)),
         StratumName.SUPPORTED_DOUBTFUL: (0.15, (0.35, 0.15, 0.50)),
@@ -92,12 +75,6 @@ JUDGES: Final[Mapping[str, _Rates]] = {
         StratumName.SUPPORTED_DOUBTFUL: (0.10, (0.08, 0.04, 0.88)),
         StratumName.UNDECIDED: (0.14, (0.40, 0.10, 0.50)),
         StratumName.UNSUPPORTED: (0.04, (0.85, 0.05, 0.10)),
-    },
-    # Errs up and down in the same stratum.
-    "blunt": {
-        StratumName.SUPPORTED: (0.20, (0.03, 0.03, 0.94)),
-        StratumName.PARTIAL: (0.70, (0.35, 0.20, 0.45)),
-        StratumName.UNSUPPORTED: (0.10, (0.85, 0.05, 0.10)),
     },
 }
 _VERDICTS: Final[Mapping[StratumName, tuple[Support | UnscoredReason, bool]]] = {
@@ -312,63 +289,12 @@ def off(found: Sequence[Found], truth: float) -> list[Found]:
     return [Found(*(number - truth for number in each)) for each in found]
 
 
-def real(judge: str, size: int, seeds: int) -> None:
-    """Print how near a corrected score of that judge comes to people's, claims of WiCE."""
-    with (DATA / "wice_replies.jsonl").open(encoding="utf-8") as lines:
-        rows = [row for row in map(json.loads, lines) if row["judge"] == judge]
-    rows = [row for row in rows if row["human_label"] is not None]
-    results = [_result(row["id"], [(_WICE[row["verdict"]], False)]) for row in rows]
-    truth = {(row["id"], 0): _WICE[row["human_label"]] for row in rows}
-    beside(f"{judge}, WiCE", Population(results, truth), size, seeds)
-
-
-def beside(title: str, population: Population, size: int, seeds: int) -> None:
-    """Print how near draws of `size` labels come to what people say of all."""
-    summary = summarize(population.results)
-    found = draws(population, summary, size, range(seeds))
-    people = population.faithfulness
-    nearer = sum(abs(each.corrected - people) < abs(each.raw - people) for each in found)
-    off = statistics.fmean(abs(each.corrected - people) for each in found)
-    print(
-        f"{title}: {len(population.truth)} claims, people {people:.3f}, raw {found[0].raw:.3f}; "
-        f"with {size} labels off by {off:.3f} in the mean, nearer than raw in {nearer} of {seeds} "
-        f"draws, interval holds people's in {share_held(found, people):.1%}"
-    )
-
-
-def offline(size: int, seeds: int) -> None:
-    """Print the same of similarity, on the labelled answers of RAGTruth."""
-    rows = list(labelled.rows("ragtruth_qa_dev"))
-    results = evaluate(map(labelled.sample, rows))
-    truth = {
-        (row["id"], claim.sentence): _people(row, result.sentences[claim.sentence])
-        for row, result in zip(rows, results, strict=True)
-        for claim in claims(result)
-    }
-    beside("similarity, RAGTruth", Population(results, truth), size, seeds)
-
-
-def _people(row: labelled.Row, sentence: SentenceResult) -> Support:
-    """Full where no labelled stretch of the sentence is unsupported."""
-    wrong = any(
-        each["supported"] is False and each["start"] < sentence.end and sentence.start < each["end"]
-        for each in row["labels"]["sentences"]
-        if each["start"] is not None
-    )
-    return Support.NONE if wrong else Support.FULL
-
-
 def main() -> None:
     """Print it all."""
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
     for judge in JUDGES:
         for size in (200, 60):
             simulate(judge, size, seeds)
-    if DATA.is_dir():
-        for judge in ("gpt-3.5-turbo-0613", "gpt-4-0613"):
-            real(judge, 100, seeds)
-    if labelled.available("ragtruth_qa_dev"):
-        offline(60, seeds)
 
 
 if __name__ == "__main__":
