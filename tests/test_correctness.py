@@ -122,39 +122,6 @@ class Scripted:
         return Judgment(outcomes={i: verdict(labels[word]) for i, word in given if word in labels})
 
 
-CAPITAL = Sample(
-    qid="3",
-    query="What is the capital of France?",
-    answer="It could be Paris, London, Berlin or Madrid.",
-    chunks=(Chunk(chunk_id="fr", text="Paris is the capital of France."),),
-    gold_answer="Paris.",
-    gold_evidence=("fr",),
-)
-CAPITAL_ZH = CAPITAL.model_copy(
-    update={
-        "query": "法国的首都是哪里？",
-        "answer": "可能是巴黎、里昂或者马赛。",
-        "gold_answer": "巴黎。",
-    }
-)
-
-
-async def test_of_alternatives_the_right_one_is_not_enough() -> None:
-    """Recall is 1 throughout: precision counts, where the answer offers several."""
-    for sample in (CAPITAL, CAPITAL_ZH):
-        for forth, correct in (("P", False), ("N", False), ("F", True), ("?", None)):
-            result = await scored(sample, Scripted(forth, "F"))
-            assert result.cell is not None
-            assert result.correctness is not None
-            assert (result.correctness.recall, result.cell.correct) == (1, correct), forth
-            assert Flag(name=FlagName.ALTERNATIVES, sentence=0) in result.correctness.answer_flags
-        # An answer that says more than a short reference is no offer, wherever it says it.
-        more = sample.model_copy(update={"answer": "Paris, on the Seine."})
-        result = await scored(more, Scripted("P", "F"))
-        assert result.cell is not None
-        assert result.cell.correct is True
-
-
 async def test_a_quote_is_looked_up_in_what_it_is_said_to_stand_in() -> None:
     gold = "Leave is 15 days a year."
     evidence = Evidence(chunk_id="gold_answer", quote="leave is 15 days a year")

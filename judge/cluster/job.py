@@ -206,8 +206,8 @@ class _Tally:
         results = Shard(self._folder, block.name).results()
         if len(results) != block.samples:
             return False
-        for position, result in enumerate(results, block.start):
-            self.totals.add(result, position)
+        for result in results:
+            self.totals.add(result)
             self.watcher.on_result(result)
         self.answers += len(results)
         return True

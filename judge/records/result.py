@@ -207,14 +207,12 @@ QuadrantWord = Literal[
     "missed",
     "answered",
     "abstained",
-    "silent",
     "faithful",
     "unfaithful",
     "unjudged",
     "correct",
     "wrong",
     "uncompared",
-    "beside",
 ]
 
 _Known = dict[bool | None, QuadrantWord]
@@ -231,40 +229,34 @@ class Quadrant(Record):
     """Whether the generator saw at least one chunk that gold names; gold may list alternatives.
     Without gold evidence: whether the chunks support enough of the reference. Null where the
     question has no answer."""
-    partly: bool = False
-    """Whether it saw some that gold names, and others not; or only a part of the reference."""
     abstained: bool
-    """Whether the answer claims nothing and says that it cannot answer."""
-    silent: bool = False
-    """Whether it claims nothing, such as a question asked back, and is not known to be correct."""
+    """Whether the answer claims nothing."""
     faithful: bool | None
-    """Whether it keeps to its chunks; null where it abstained or is silent, nothing in it was to be
-    judged, or failures leave it open."""
+    """Whether it keeps to its chunks; null where it abstained, nothing in it was to be judged, or
+    failures leave it open."""
     correct: bool | None
-    """Whether it agrees with its reference; null where it abstained, should have, is silent, was
-    not compared, or failures leave it open."""
-    beside: bool = False
-    """Whether it is known to answer no part of the question, whatever else is true of it."""
+    """Whether it agrees with its reference; null where it abstained, should have, was not compared,
+    or failures leave it open."""
     signature: str
-    """How the answer was put here, such as `cells:3|faithful:0.8|correct:0.8|gold:exact`."""
+    """How the answer was put here, such as `cells:4|faithful:0.8|correct:0.8|gold:exact`."""
 
     @property
     def words(self) -> tuple[QuadrantWord, ...]:
         """The quadrant in words, as `judge show --cell` takes them.
 
         `answerable` or `unanswerable`; of an answerable question `retrieved` or `missed`;
-        `abstained`, `silent` or `answered`; of an answered one `faithful`, `unfaithful` or
-        `unjudged`, and where it is answerable `correct`, `wrong` or `uncompared`; `beside` last.
+        `abstained` or `answered`; of an answered one `faithful`, `unfaithful` or `unjudged`, and
+        where it is answerable `correct`, `wrong` or `uncompared`.
         """
         words: list[QuadrantWord] = ["answerable" if self.answerable else "unanswerable"]
         if self.answerable:
             words.append("retrieved" if self.retrieved else "missed")
-        if self.abstained or self.silent:
-            return (*words, "abstained" if self.abstained else "silent")
+        if self.abstained:
+            return (*words, "abstained")
         words += ["answered", _FAITHFUL[self.faithful]]
         if self.answerable:
             words.append(_CORRECT[self.correct])
-        return (*words, "beside") if self.beside else tuple(words)
+        return tuple(words)
 
 
 class QuadrantCount(Record):
@@ -276,10 +268,6 @@ class QuadrantCount(Record):
     """The half of the pipeline that failed there."""
     answers: int
     """The number of its answers."""
-    partly: int = 0
-    """Answers whose generator saw some, but not all, of the chunks that gold names."""
-    qids: tuple[str, ...]
-    """The first of them, in input order."""
 
 
 class QuadrantTable(Record):
@@ -295,8 +283,6 @@ class QuadrantTable(Record):
     """Answers left out because they have no gold evidence, nor a context recall in its place."""
     conflicting: int
     """Answers left out because gold contradicts itself: no chunk holds what its reference says."""
-    conflicting_qids: tuple[str, ...]
-    """The first of them, in input order."""
     signatures: dict[str, int]
     """Answers in the table by signature. More than one: they were not put there alike."""
 

@@ -87,8 +87,6 @@ class FlagName(StrEnum):
     """The judge gave different labels for other seeds or orders of the chunks."""
     CONFLICTING_GOLD = "conflicting_gold"
     """Gold evidence names no relevant chunk, but `gold_answer` claims something."""
-    ALTERNATIVES = "alternatives"
-    """A claim offers the reference's answer as one of several; all of them need support."""
     BESIDE_QUESTION = "beside_question"
     """The answer answers no part of the question, by a verdict on each."""
     NO_CHUNKS = "no_chunks"

@@ -1,6 +1,6 @@
 """The totals of a run for printing: its scores, and the table of quadrants."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeVar
 
@@ -19,7 +19,7 @@ from judge.records import (
     Spent,
     Summary,
 )
-from judge.records.result import QuadrantWord
+from judge.records.result import Half, QuadrantWord
 from judge.records.run import RunRecord
 from judge.records.summary import (
     ABSTAINING,
@@ -32,9 +32,9 @@ from judge.records.summary import (
     RELEVANCE,
 )
 from judge.scores.answer import SUPPORTING
-from judge.scores.correctness import BY, BY_CONTEXT, row_of
+from judge.scores.correctness import BY_CONTEXT, row_of
 from judge.signature import Signature
-from judge.text.visible import clip, counted, flat
+from judge.text.visible import counted
 
 _Status = TypeVar("_Status", ContextStatus, CorrectnessStatus, RelevanceStatus)
 
@@ -61,31 +61,8 @@ _NOUNS: Final = {
 
 TRIAD: Final = "triad"
 """The title of the table of faithfulness, answer relevance and context."""
-IN_PART: Final = ("generation", "unknown")
-"""Halves of a RAG in whose quadrants it matters that part of the evidence was missed."""
-OPEN: Final = "open"
-NOT_ASKED: Final = "not_asked"
-_CELLS: Final[dict[QuadrantWord, tuple[str, str]]] = {
-    "retrieved": ("retrieved", "yes"),
-    "missed": ("retrieved", "no"),
-    "faithful": ("faithful", "yes"),
-    "unfaithful": ("faithful", "no"),
-    "unjudged": ("faithful", OPEN),
-    "correct": ("correct", "yes"),
-    "wrong": ("correct", "no"),
-    "uncompared": ("correct", OPEN),
-    "abstained": ("abstained", "yes"),
-    "silent": ("abstained", "silent"),
-    "beside": ("beside", "yes"),
-    "answered": ("abstained", "no"),
-}
-"""The column that each word fills, and the text there. Other columns of a quadrant do not apply."""
 _IMPLIED: Final[frozenset[QuadrantWord]] = frozenset({"answerable", "answered"})
 """Words that the other words of a quadrant imply."""
-_LIMITS: Final = ("faithful", "correct", "gold")
-"""Parts of a signature that are printed below the table."""
-_MAX_QIDS: Final = 3
-_MAX_QID: Final = 40
 
 
 class Headline(NamedTuple):
@@ -211,117 +188,101 @@ class Note(NamedTuple):
     """The kind of the line."""
 
 
+class QuadrantLine(NamedTuple):
+    """A quadrant in the table."""
+
+    words: str
+    """The words of the quadrant, without those that all others imply."""
+    meaning: str
+    """What such an answer speaks against."""
+    answers: int
+    """The number of its answers."""
+    share: str
+    """Their share of the answers in the table."""
+    half: Half
+    """The half of the pipeline that failed."""
+
+
 class CellTable:
     """The quadrants of a run in words."""
 
     def __init__(self, summary: Summary, found: QuadrantTable) -> None:
         self._found, self._offline = found, summary.by_similarity
         there = {word for cell in found.cells for word in cell.words}
-        has_words = not there.isdisjoint({"correct", "wrong"})
-        self._compared = has_words or summary.correctness is not None
-        optional = {"correct": self._compared, "beside": "beside" in there}
-        columns = ("retrieved", "faithful", "correct", "abstained", "beside")
-        self.columns = [name for name in columns if optional.get(name, True)]
-        """The columns of the table."""
-        made = {Signature.parse(each).part("gold") for each in found.signatures}
-        self._has_context = BY_CONTEXT in made
-        missed = "answerable" in there and "retrieved" not in there
-        self._unfound = missed and not self._has_context
-
-    def words(self, key: str, **values: object) -> str:
-        """Return the text of a key."""
-        return Messages.of("quadrants", "say")(key, **values)
+        is_compared = not there.isdisjoint({"correct", "wrong"})
+        self._compared = is_compared or summary.correctness is not None
+        self._missed = "answerable" in there and "retrieved" not in there
+        self._text = Messages.of("quadrants", "say")
 
     @property
     def title(self) -> str:
         """The title of the table."""
-        found = self._found
-        answers = f"{found.counted:,}"
+        answers = f"{self._found.counted:,}"
         if LANGUAGE.get() == "en":
-            answers = counted(found.counted, "answer")
-        return self.words("title_context" if self._has_context else "title", counted=answers)
+            answers = counted(self._found.counted, "answer")
+        return self._text("title", counted=answers)
 
-    def signs(self, cell: QuadrantCount) -> list[str]:
-        """Return the text of each column: keys of `words`, `NOT_ASKED`, or an empty text."""
-        filled = dict(_CELLS[word] for word in cell.words if word in _CELLS)
-        # Whether an answer is beside the question is not asked of an abstention.
-        answered = "answered" in cell.words
+    @property
+    def heads(self) -> list[str]:
+        """The heads of the columns."""
+        return [self._text(name) for name in ("cell", "answers", "share", "half")]
+
+    @property
+    def lines(self) -> list[QuadrantLine]:
+        """The quadrants in the order of the table."""
+        names, joint = Messages.of("quadrants", "word"), Messages.of("quadrants", "ground")("joint")
         return [
-            filled.get(name, "" if name == "beside" and answered else NOT_ASKED)
-            for name in self.columns
+            QuadrantLine(
+                joint.join(map(names, self._told(cell))),
+                reading(cell.words),
+                cell.answers,
+                f"{100 * cell.answers / self._found.counted:.1f} %",
+                cell.half,
+            )
+            for cell in self._found.cells
         ]
 
-    def share(self, cell: QuadrantCount) -> str:
-        """Return the quadrant's share of the answers in the table."""
-        return f"{100 * cell.answers / self._found.counted:.1f} %"
+    def half(self, half: Half) -> str:
+        """Return the name of a half of the pipeline."""
+        return self._text(half)
 
-    def means(self, cell: QuadrantCount) -> str:
-        """Return the meaning of a quadrant, with the first qids in it."""
-        qids = _first_qids(cell.qids, cell.answers)
-        means = self.words("means", reading=reading(cell.words), qids=qids)
-        if cell.partly and cell.half in IN_PART:
-            means = self.words("partly", means=means, partly=f"{cell.partly:,}")
-        return means
+    def walk(self, run: str) -> str:
+        """Return the command that lists the largest broken quadrant; empty where none is broken."""
+        broken = [cell for cell in self._found.cells if cell.half in {"retrieval", "generation"}]
+        if not broken:
+            return ""
+        words = ",".join(self._told(max(broken, key=lambda cell: cell.answers)))
+        return self._text("walk", command=f"judge show {run} --cell {words}")
 
-    def asked(self, words: Sequence[QuadrantWord]) -> str:
-        """Return the words of a quadrant for `judge show --cell`, without the implied ones."""
+    def _told(self, cell: QuadrantCount) -> list[QuadrantWord]:
         implied = _IMPLIED if self._compared else _IMPLIED | {"uncompared"}
-        return ",".join(word for word in words if word not in implied)
-
-    def legend(self, not_asked: str) -> str:
-        """Explain the marks that the columns contain."""
-        shown = {sign for cell in self._found.cells for sign in self.signs(cell)}
-        marks = {OPEN: (self.words(OPEN), "not_known"), NOT_ASKED: (not_asked, NOT_ASKED)}
-        legend = (
-            f"{mark} {self.words(key)}" for key_, (mark, key) in marks.items() if key_ in shown
-        )
-        return "  ".join(legend)
+        return [word for word in cell.words if word not in implied]
 
     def notes(self) -> Iterator[Note]:
-        """Yield the totals, the limits and judge behind the table, and its gaps."""
-        found = self._found
-        halves = {half: f"{count:,}" for half, count in found.halves.items()}
-        yield Note(self.words("total", **halves), "total")
+        """Yield the totals, the thresholds behind the table, and the answers that it lacks."""
+        found, text = self._found, self._text
+        if found.counted:
+            halves = {half: f"{count:,}" for half, count in found.halves.items()}
+            yield Note(text("total", **halves), "total")
         signatures = list(map(Signature.parse, found.signatures))
-        key = "limits_compared" if self._compared else "limits"
-        limits = [
-            {name: made.part(name) or self.words(OPEN) for name in _LIMITS} for made in signatures
-        ]
-        for parts in limits:
-            if parts["gold"] == BY_CONTEXT:
-                parts["gold"] = self.words("by_context", correct=parts["correct"])
-        for line in dict.fromkeys(self.words(key, **parts) for parts in limits):
-            yield Note(line, "aside")
-        if self._offline:
-            yield Note(self.words("similarity"), "aside")
-        if not self._compared:
-            yield Note(self.words("uncompared"), "plain")
-        if self._unfound:
-            by_document = all(made.part("gold") == "prefix" for made in signatures)
-            yield Note(self.words("unfound_prefix" if by_document else "unfound"), "caution")
-
-    def left_out(self) -> Iterator[Note]:
-        """Yield notes on answers in no quadrant, and on gold that names two things."""
-        found = self._found
+        for made in signatures:
+            gold = made.part("gold")
+            gold = text("by_context") if gold == BY_CONTEXT else gold
+            limits = {"faithful": made.part("faithful"), "correct": made.part("correct")}
+            yield Note(text("limits", gold=gold, **limits), "aside")
+        if found.counted and self._offline:
+            yield Note(text("similarity"), "aside")
+        if found.counted and not self._compared:
+            yield Note(text("uncompared"), "plain")
+        if self._missed and any(made.part("gold") != BY_CONTEXT for made in signatures):
+            yield Note(text("unfound"), "caution")
         if found.without_gold:
-            key = "without_context" if self._has_context else "without_gold"
-            yield Note(self.words(key, answers=f"{found.without_gold:,}"), "aside")
+            yield Note(text("without_gold", answers=f"{found.without_gold:,}"), "aside")
         if found.conflicting:
-            qids = _first_qids(found.conflicting_qids, found.conflicting)
-            said = self.words("conflicting", answers=f"{found.conflicting:,}", qids=qids)
-            yield Note(said, "caution")
-        made = found.signatures.items()
-        if differing := sum(count for each, count in made if Signature.parse(each).part(BY)):
-            yield Note(self.words("differing", answers=f"{differing:,}"), "caution")
+            yield Note(text("conflicting", answers=f"{found.conflicting:,}"), "caution")
 
 
 def reading(words: Collection[QuadrantWord]) -> str:
     """Return the meaning of a quadrant."""
     row = row_of(words)
     return row.zh if LANGUAGE.get() == "zh" else row.en
-
-
-def _first_qids(qids: Sequence[str], answers: int) -> str:
-    """Return the first qids on one line."""
-    few = [clip(flat(qid), _MAX_QID) for qid in qids[:_MAX_QIDS]]
-    return ", ".join([*few, "…"] if answers > len(few) else few)

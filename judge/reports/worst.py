@@ -276,10 +276,7 @@ class Filter(NamedTuple):
                 }
             )
         if self.flag is not None:
-            compared = result.correctness.answer_flags if result.correctness else ()
-            # The other flags of a comparison are about the reference, not about the chunks.
-            offers = (flag for flag in compared if flag.name is FlagName.ALTERNATIVES)
-            flagged = {f.sentence for f in (*result.flags, *offers) if f.name == self.flag}
+            flagged = {flag.sentence for flag in result.flags if flag.name == self.flag}
             if None not in flagged:  # a flag on the whole answer is about each sentence
                 passing.append({index for index in flagged if index is not None})
         if self.cited:

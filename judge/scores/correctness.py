@@ -2,20 +2,16 @@
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, get_args
-from unicodedata import category
 
-from judge.checks.alternatives import offered
 from judge.records import (
     ComparedClaims,
     ComparedSentence,
     Correctness,
     CorrectnessStatus,
-    Flag,
-    FlagName,
     Judgment,
     Quadrant,
     Record,
@@ -26,10 +22,9 @@ from judge.records import (
     SentenceKind,
     Status,
     Support,
-    Verdict,
 )
 from judge.records.result import Half, QuadrantWord
-from judge.scores.answer import Counts, Limits, is_beside, with_outcomes
+from judge.scores.answer import Counts, Limits, with_outcomes
 from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
 
@@ -85,29 +80,10 @@ def correctness(
         of_reference=_claims(recall),
         answer=claims,
         reference=references,
-        answer_flags=(*forth.flags, *_offers(sentences, forth, back)),
+        answer_flags=forth.flags,
         reference_flags=back.flags,
         signature=signature,
     )
-
-
-def _offers(sentences: Sequence[Sentence], forth: Judgment, back: Judgment) -> Iterator[Flag]:
-    """Flag the claims of the answer that offer alternatives to what the reference asks.
-
-    A claim counts if it overlaps the evidence of a verdict on the reference. Where no verdict has
-    evidence, each claim that offers alternatives counts.
-    """
-    verdicts = [each for each in back.outcomes.values() if isinstance(each, Verdict)]
-    places = [(e.start, e.end) for each in verdicts for e in each.evidence]
-    alone = len(forth.outcomes) == 1
-    for each in sentences:
-        if each.index not in forth.outcomes or not offered(each.text, alone=alone):
-            continue
-        if not places or any(
-            start is None or end is None or (each.start < end and start < each.end)
-            for start, end in places
-        ):
-            yield Flag(name=FlagName.ALTERNATIVES, sentence=each.index)
 
 
 def _f1(precision: Counts, recall: Counts) -> float | None:
@@ -157,11 +133,9 @@ def _claims(counts: Counts) -> ComparedClaims:
 
 
 _COMMA: Final = re.compile(r"[,，、]")
-BY: Final = "relevant"
-"""The part of a signature that names the gold by which chunks are relevant, where two differ."""
 BY_CONTEXT: Final = "context_recall"
 """The part `gold` of a signature where context recall takes the place of gold evidence."""
-_EDITION: Final = "cells:3"
+_EDITION: Final = "cells:4"
 """The version of the rules for quadrants, which is in their signatures."""
 
 
@@ -178,10 +152,7 @@ def quadrant(
     itself if it names no chunk but the reference claims something. A contradicted claim makes an
     answer unfaithful or wrong whatever its score. A failure leaves the answer open only where it
     could change the quadrant. An answer is correct by its recall of the reference, because an
-    answer that says more than a short reference is not wrong. Precision counts only for claims that
-    offer alternatives. An answer is beside the question if every part of the question has the
-    verdict `none`. Where `gold_evidence` and `relevance` name different chunks, `gold_evidence`
-    counts, as it does for hits and recall of a ranking.
+    answer that says more than a short reference is not wrong.
 
     Args:
         sample: what was judged.
@@ -194,7 +165,7 @@ def quadrant(
     abstains = not claims and SentenceKind.ABSTENTION in kinds
     gold: str = rules.gold_match
     if sample.has_gold:
-        retrieved, missed = map(bool, look_up(by_evidence(sample), rules.gold_match))
+        retrieved, missed = map(bool, look_up(sample, rules.gold_match))
         answerable = (retrieved or missed) and not abstains
         if claims and not answerable:
             return None
@@ -203,27 +174,21 @@ def quadrant(
     else:
         gold, answerable = BY_CONTEXT, claims
         least, most = result.context.recall_bounds or (0.0, 1.0)
-        retrieved, missed = least >= rules.correct_from, most < 1
+        retrieved = least >= rules.correct_from
         if claims and not retrieved and most >= rules.correct_from:
             return None
-    abstained = result.status is Status.ABSTAINED
-    correct = is_correct(result, rules) if answerable and not abstained else None
-    # Code is not judged, but an answer of code is not silent.
+    # Code is not judged, but an answer of code is an answer.
     code = any(sentence.kind is SentenceKind.CODE for sentence in result.sentences)
-    silent = result.status is Status.NO_CLAIMS and not correct and not code
-    limits = f"faithful:{rules.faithful_from}", f"correct:{rules.correct_from}"
-    beside = () if result.answer_relevance is None else ("beside:0",)
-    by = (f"{BY}:gold_evidence",) if differs(sample) else ()
+    empty = result.status is Status.NO_CLAIMS and not code
+    abstained = empty or result.status is Status.ABSTAINED
+    limits = f"faithful:{rules.faithful_from}", f"correct:{rules.correct_from}", f"gold:{gold}"
     return Quadrant(
         answerable=answerable,
         retrieved=retrieved if answerable else None,
-        partly=answerable and retrieved and missed,
         abstained=abstained,
-        silent=silent,
-        faithful=None if abstained or silent else _faithful(result, rules),
-        correct=None if silent else correct,
-        beside=not (abstained or silent) and is_beside(result.answer_relevance),
-        signature=str(Signature(_EDITION, (*limits, f"gold:{gold}", *by, *beside))),
+        faithful=None if abstained else _faithful(result, rules),
+        correct=_correct(result, rules) if answerable and not abstained else None,
+        signature=str(Signature(_EDITION, limits)),
     )
 
 
@@ -236,28 +201,22 @@ def read_words(text: str) -> frozenset[QuadrantWord]:
     >>> sorted(read_words("wrong, retrieved"))
     ['retrieved', 'wrong']
     """
-    asked = list(dict.fromkeys(word.strip().lower() for word in _COMMA.split(text)))
     known: dict[str, QuadrantWord] = {word: word for word in get_args(QuadrantWord)}
-    there = f"there are: {', '.join(known)}"
-    if not any(asked):
-        raise ValueError(f"names no word; {there}")
-    if unknown := [word for word in asked if word not in known]:
-        raise ValueError(f"has no word {unknown[0]!r}; {there}")
-    return frozenset(known[word] for word in asked)
+    words = [word.strip().lower() for word in _COMMA.split(text)]
+    for word in words:
+        if word not in known:
+            raise ValueError(f"has no word {word!r}; there are: {', '.join(known)}")
+    return frozenset(known[word] for word in words)
 
 
 def differs(sample: Sample) -> bool:
     """Return whether `gold_evidence` and `relevance` above 0 name different chunks."""
-    graded = {name for name, grade in (sample.relevance or {}).items() if grade > 0}
+    graded = set(_graded(sample))
     return bool(sample.gold_evidence and graded) and graded != set(sample.gold_evidence or ())
 
 
-def by_evidence(sample: Sample) -> Sample:
-    """Return the sample with `gold_evidence` alone as its gold, where `relevance` differs."""
-    if not differs(sample):
-        return sample
-    zeros = {name: grade for name, grade in (sample.relevance or {}).items() if grade <= 0}
-    return sample.model_copy(update={"relevance": zeros})
+def _graded(sample: Sample) -> list[str]:
+    return [name for name, grade in (sample.relevance or {}).items() if grade > 0]
 
 
 def look_up(
@@ -265,24 +224,26 @@ def look_up(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the chunks that gold names: those that the generator saw, and those that it did not.
 
-    The generator saw `chunks`. Chunks without ids have the ids of the first entries of `retrieved`.
-    Chunks count as having no ids if `retrieved` holds none of their ids, or if these are 1, 2, 3 …
-    and `retrieved` begins with others.
+    These are `gold_evidence`, or else the chunks with a `relevance` above 0, as for hits and recall
+    of a ranking. The generator saw `chunks`; see `seen_ids` for chunks without ids.
     """
-    relevance = sample.relevance or {}
-    graded = (name for name, grade in relevance.items() if grade > 0)
-    gold = dict.fromkeys((*(sample.gold_evidence or ()), *graded))
+    gold = tuple(dict.fromkeys(sample.gold_evidence or _graded(sample)))
     seen = set(seen_ids(sample))
     if match == "prefix":
         # A document graded 0 may have a longer name than a relevant one, and has its own chunks.
-        documents = Documents((*gold, *relevance))
+        documents = Documents((*gold, *(sample.relevance or ())))
         seen = {documents.of(name) for name in seen}
     found = tuple(name for name in gold if name in seen)
     return found, tuple(name for name in gold if name not in seen)
 
 
 def seen_ids(sample: Sample) -> tuple[str, ...]:
-    """Return the ids of the chunks in their order, as gold names them: see `look_up`."""
+    """Return the ids of the chunks in their order, as gold names them.
+
+    Chunks without ids have the ids of the first entries of `retrieved`. Chunks count as having no
+    ids if `retrieved` holds none of their ids, or if these are 1, 2, 3 … and `retrieved` begins
+    with others.
+    """
     ids = tuple(chunk.chunk_id for chunk in sample.chunks)
     if sample.retrieved is None:
         return ids
@@ -304,7 +265,7 @@ def _faithful(result: SampleResult, rules: Rules) -> bool | None:
     return _reaches(scores.faithfulness_bounds, rules.faithful_from, scores.unscored)
 
 
-def is_correct(result: SampleResult, rules: Rules) -> bool | None:
+def _correct(result: SampleResult, rules: Rules) -> bool | None:
     """Return whether an answer that does not abstain is correct; None where that is unknown."""
     if (compared := result.correctness) is None:
         return None
@@ -312,13 +273,7 @@ def is_correct(result: SampleResult, rules: Rules) -> bool | None:
     if any(side.contradicted for side in sides):
         return False
     failed = sum(side.unscored for side in sides)
-    correct = _reaches(compared.recall_bounds, rules.correct_from, failed)
-    offering = {f.sentence for f in compared.answer_flags if f.name is FlagName.ALTERNATIVES}
-    offers = Counts.of(each for each in compared.answer if each.index in offering)
-    if correct is False or offers.bounds is None:
-        return correct
-    # An answer that offers alternatives is right only where the reference supports them all.
-    return _reaches(offers.bounds, rules.correct_from, failed)
+    return _reaches(compared.recall_bounds, rules.correct_from, failed)
 
 
 def _reaches(bounds: tuple[float, float] | None, least: float, failed: int) -> bool | None:
@@ -393,13 +348,5 @@ class Documents:
 
 def _in_word(last: str, following: str) -> bool:
     """Return whether two neighbouring characters belong to one word."""
-    if not following or not (_is_part(last) and _is_part(following)):
-        return False
-    # A combining mark belongs to the character before it.
-    mark = category(following).startswith("M")
-    return mark or bool(CJK_CHAR.match(last)) is bool(CJK_CHAR.match(following))
-
-
-def _is_part(character: str) -> bool:
-    """Return whether a character is a letter, a mark on one, or a digit."""
-    return character.isalnum() or category(character).startswith("M")
+    is_word = last.isalnum() and following.isalnum()
+    return is_word and bool(CJK_CHAR.match(last)) is bool(CJK_CHAR.match(following))

@@ -74,8 +74,6 @@ def is_untrusted(failed: int, whole: int, most: float) -> bool:
 MAX_UNSCORED: Final = 0.05
 """A run with a larger share of unscored claims is not to be trusted."""
 
-_MAX_QIDS: Final = 20
-"""The most qids listed of each quadrant, and of the answers whose gold contradicts itself."""
 _TICKS_PER_SECOND: Final = 2**64
 """Seconds are counted in these ticks. All times over 2⁻¹² s are whole numbers of ticks and add up
 exactly."""
@@ -133,19 +131,10 @@ class Totals:
         """Counts by subject, such as `statuses`, then by value."""
         self._pools: defaultdict[str, Counts] = defaultdict(Counts)
         """Outcomes of the claims behind each score."""
-        self._first: defaultdict[_Cell, list[tuple[int, str]]] = defaultdict(list)
-        """Positions and qids of the first answers of each quadrant."""
 
-    def add(self, result: SampleResult, position: int | None = None) -> None:
-        """Add one answer.
-
-        Args:
-            result: the result of the answer.
-            position: its place in the input, which decides whose qids are listed; by default the
-                number of answers added before.
-        """
+    def add(self, result: SampleResult) -> None:
+        """Add one answer."""
         found, pools = self._counted, self._pools
-        position = found["statuses"].total() if position is None else position
         outcomes = Counts.of(result.sentences, result.citations)
         supported = citation_support(result.sentences, result.citations)
         values, limits = contribution(result, outcomes, supported)
@@ -174,13 +163,10 @@ class Totals:
             found["context.statuses"][context.status] += 1
             found["context.flags"].update(flag.name for flag in context.flags)
             pools["context"].merge(Counts.of(context.reference))
-        self._add_cell(result, position)
+        self._add_cell(result)
 
     def merge(self, other: Self) -> None:
-        """Add the totals of other answers.
-
-        Where the answers of both were added with their positions, the summary does not depend on
-        the order in which parts are merged.
+        """Add the totals of other answers, in any order.
 
         Raises:
             ValueError: the limits differ.
@@ -192,8 +178,6 @@ class Totals:
             self._counted[name].update(counts)
         for name, outcomes in other._pools.items():
             self._pools[name].merge(outcomes)
-        for cell, first in other._first.items():
-            self._first[cell] = sorted((*self._first[cell], *first))[:_MAX_QIDS]
 
     def spent(self) -> Spent:
         """Return what the calls of the answers added so far took, without its cost."""
@@ -352,20 +336,15 @@ class Totals:
         failed = {UnscoredReason(each): n for each, n in found["repeats.failed"].items()}
         return RepeatTotals(**counts, flip_rate=rate, failed=failed)
 
-    def _add_cell(self, result: SampleResult, position: int) -> None:
+    def _add_cell(self, result: SampleResult) -> None:
         found = self._counted
         cell: _Cell = "without_gold"
         if result.cell is not None:
             cell = result.cell.words
-            found["cells.partly"][cell] += result.cell.partly
             found["cells.signatures"][result.cell.signature] += 1
         elif conflicting(result):
             cell = "conflicting"
         found["cells"][cell] += 1
-        self._first[cell] = sorted((*self._first[cell], (position, result.qid)))[:_MAX_QIDS]
-
-    def _qids(self, cell: _Cell) -> tuple[str, ...]:
-        return tuple(qid for _, qid in self._first.get(cell, ()))
 
     def _quadrants(self) -> QuadrantTable | None:
         """Return the table of quadrants; None where no answer has gold evidence."""
@@ -379,22 +358,13 @@ class Totals:
         for words in sorted(rows, key=lambda words: (table().index(rows[words]), words)):
             half = rows[words].half
             halves[half] += answers[words]
-            cells.append(
-                QuadrantCount(
-                    words=words,
-                    half=half,
-                    answers=answers[words],
-                    partly=found["cells.partly"][words],
-                    qids=self._qids(words),
-                )
-            )
+            cells.append(QuadrantCount(words=words, half=half, answers=answers[words]))
         return QuadrantTable(
             cells=tuple(cells),
             halves=halves,
             counted=signatures.total(),
             without_gold=answers["without_gold"],
             conflicting=answers["conflicting"],
-            conflicting_qids=self._qids("conflicting"),
             signatures=dict(signatures),
         )
 

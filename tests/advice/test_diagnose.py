@@ -168,11 +168,11 @@ def test_how_far_a_run_can_be_trusted_is_said() -> None:
 def placed(**cells: int) -> QuadrantTable:
     """Return a table with a number of answers for each cell, its words joined by `_`."""
     counts = [
-        {"words": name.split("_"), "half": "unknown", "answers": count, "qids": ()}
+        {"words": name.split("_"), "half": "unknown", "answers": count}
         for name, count in cells.items()
     ]
     whole = {"counted": sum(cells.values()), "without_gold": 0, "conflicting": 0}
-    nothing: dict[str, object] = {"halves": {}, "conflicting_qids": (), "signatures": {}}
+    nothing: dict[str, object] = {"halves": {}, "signatures": {}}
     return QuadrantTable.model_validate({"cells": counts, **whole, **nothing})
 
 

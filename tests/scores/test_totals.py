@@ -1,6 +1,5 @@
 import random
 import statistics
-from collections.abc import Iterable
 from functools import partial
 
 import pytest
@@ -18,7 +17,6 @@ from judge.records import (
     Flag,
     FlagName,
     Quadrant,
-    QuadrantTable,
     Sample,
     SampleResult,
     Status,
@@ -40,7 +38,6 @@ MISSED = WRONG.model_copy(update={"retrieved": False})
 CAUTIOUS = GOOD.model_copy(update={"abstained": True, "faithful": None, "correct": None})
 HONEST = CAUTIOUS.model_copy(update={"answerable": False, "retrieved": None})
 OPEN = GOOD.model_copy(update={"correct": None})
-PART = WRONG.model_copy(update={"partly": True})
 CONFLICT = Flag(name=FlagName.CONFLICTING_GOLD)
 
 
@@ -315,27 +312,22 @@ def test_what_has_no_correctness_is_counted_and_in_no_mean() -> None:
     assert (nothing.claims, nothing.unscored_share, nothing.untrusted) == (0, None, False)
 
 
-def placed(gold: Iterable[Quadrant | Flag | None], names: str = "q{}") -> QuadrantTable | None:
-    results = (answer(names.format(i), "", gold=each) for i, each in enumerate(gold))
-    return summarize(results).breakdown
-
-
 def test_the_table_of_quadrants() -> None:
-    found = placed([WRONG, None, GOOD, MISSED, WRONG, CAUTIOUS, HONEST, OPEN, PART])
+    gold = [WRONG, None, GOOD, MISSED, WRONG, CAUTIOUS, HONEST, OPEN]
+    found = summarize(answer(str(i), "", gold=each) for i, each in enumerate(gold)).breakdown
     assert found is not None
-    rows = [(" ".join(c.words), c.half, c.answers, c.partly, c.qids) for c in found.cells]
-    assert rows == [
-        ("answerable retrieved answered faithful correct", "neither", 1, 0, ("q2",)),
-        ("answerable retrieved answered faithful wrong", "generation", 3, 1, ("q0", "q4", "q8")),
-        ("answerable retrieved abstained", "generation", 1, 0, ("q5",)),
-        ("answerable retrieved answered faithful uncompared", "unknown", 1, 0, ("q7",)),
-        ("answerable missed answered faithful wrong", "retrieval", 1, 0, ("q3",)),
-        ("unanswerable abstained", "neither", 1, 0, ("q6",)),
+    assert [(" ".join(cell.words), cell.half, cell.answers) for cell in found.cells] == [
+        ("answerable retrieved answered faithful correct", "neither", 1),
+        ("answerable retrieved answered faithful wrong", "generation", 2),
+        ("answerable retrieved abstained", "generation", 1),
+        ("answerable retrieved answered faithful uncompared", "unknown", 1),
+        ("answerable missed answered faithful wrong", "retrieval", 1),
+        ("unanswerable abstained", "neither", 1),
     ]
-    assert found.halves == {"neither": 2, "retrieval": 1, "generation": 4, "unknown": 1}
-    assert (found.counted, found.without_gold, found.conflicting) == (8, 1, 0)
-    assert found.signatures == {"s": 8}
-    assert placed([None, None]) is None
+    assert found.halves == {"neither": 2, "retrieval": 1, "generation": 3, "unknown": 1}
+    assert (found.counted, found.without_gold, found.conflicting) == (7, 1, 0)
+    assert found.signatures == {"s": 7}
+    assert summarize([answer("1", ""), answer("2", "")]).breakdown is None
 
 
 SIDES, KNOWN = st.booleans(), st.sampled_from((True, False, None))
@@ -343,9 +335,7 @@ QUADRANTS = st.builds(
     Quadrant,
     answerable=SIDES,
     retrieved=SIDES,
-    partly=SIDES,
     abstained=SIDES,
-    silent=SIDES,
     faithful=KNOWN,
     correct=KNOWN,
     signature=st.sampled_from(("cells:1|faithful:0.8", "cells:1|faithful:0.9")),
@@ -376,7 +366,7 @@ def test_parts_of_a_run_merge_in_any_order_into_exactly_the_whole(
     results = [one(str(i)) for i, one in enumerate(made)]
     parts = [Totals() for _ in range(count)]
     for position in draw.sample(range(len(results)), len(results)):
-        draw.choice(parts).add(results[position], position)
+        draw.choice(parts).add(results[position])
     draw.shuffle(parts)
     first, *others = parts
     for other in others:

@@ -39,10 +39,10 @@ from judge.records import (
 )
 from judge.records.result import ANSWER, GOLD
 from judge.reports.gate import describe
-from judge.reports.totals import IN_PART, reading
+from judge.reports.totals import reading
 from judge.reports.worst import BAD_CITATIONS, Entry, Filter, Worst, entries, outcomes
 from judge.scores.answer import by_similarity, is_undecided
-from judge.scores.correctness import by_evidence, look_up, row_of
+from judge.scores.correctness import look_up, row_of
 from judge.signature import Signature
 from judge.text.fold import CJK
 from judge.text.visible import clip, flat, short
@@ -225,8 +225,6 @@ def _cell_lines(result: SampleResult, sample: Sample | None) -> Iterator[tuple[s
         reading=reading(cell.words),
         half=Messages.of("quadrants", "broken")(half),
     )
-    if cell.partly and half in IN_PART:
-        text = say("partly_one", told=text)
     words = name("joint").join(map(Messages.of("quadrants", "word"), cell.words))
     yield name("cell"), name("placed", words=words, told=text)
     if sample is None:
@@ -234,7 +232,7 @@ def _cell_lines(result: SampleResult, sample: Sample | None) -> Iterator[tuple[s
     if result.correctness is None and (reference := flat(sample.gold_answer or "")):
         yield name("reference"), reference
     by_document = Signature.parse(cell.signature).part("gold") == "prefix"
-    found, missed = look_up(by_evidence(sample), "prefix" if by_document else "exact")
+    found, missed = look_up(sample, "prefix" if by_document else "exact")
     for key, ids in (("found", found), ("missed", missed)):
         if ids:
             listed = ", ".join(short(each, _MAX_ID) for each in ids[:_MAX_IDS])

@@ -27,7 +27,6 @@ from judge.records import (
     ContextTotals,
     CorrectnessTotals,
     FlagName,
-    QuadrantCount,
     RelevanceStatus,
     RelevanceTotals,
     SampleResult,
@@ -36,7 +35,7 @@ from judge.records import (
 )
 from judge.records.result import Half
 from judge.records.run import RunRecord
-from judge.reports.totals import NOT_ASKED, TRIAD, CellTable, is_apart, score_tables, spent_lines
+from judge.reports.totals import TRIAD, CellTable, is_apart, score_tables, spent_lines
 from judge.reports.worst import (
     BAD_CITATIONS,
     Entry,
@@ -481,38 +480,28 @@ class _Totals:
         page.blank()
         table = CellTable(self._summary, found)
         if found.counted:
-            _print_quadrants(table, found.cells, page)
-        for note in table.left_out():
+            page.say(table.title, style="bold")
+            _print_quadrants(table, page)
+        for note in table.notes():
             page.say(note.text, hang=2, style=_NOTE_STYLES[note.weight])
-        if broken := [cell for cell in found.cells if cell.half in {"retrieval", "generation"}]:
-            words = table.asked(max(broken, key=lambda cell: cell.answers).words)
-            command = f"judge show {shlex.quote(str(self._folder))} --cell {words}{lang_option()}"
-            page.copied(table.words("walk", command=command))
+        if command := table.walk(shlex.quote(str(self._folder))):
+            page.copied(f"{command}{lang_option()}")
 
 
-def _print_quadrants(table: CellTable, cells: Sequence[QuadrantCount], page: Page) -> None:
-    """Print a row for each quadrant, and below it its meaning and its answers."""
+def _print_quadrants(table: CellTable, page: Page) -> None:
+    """Print a row for each quadrant, and below it its meaning."""
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in (*table.columns, "answers", "share", "half"):
-        is_figure = name in {"answers", "share"}
-        rows.add_column(table.words(name), justify="right" if is_figure else "left")
-    dash = Messages.of("looks", "mark")(NOT_ASKED) if page.speaks_utf else "-"
-    for cell in cells:
-        half = Text(table.words(cell.half), style=_HALF_STYLES[cell.half])
-        signs = (
-            dash if sign == NOT_ASKED else sign and table.words(sign) for sign in table.signs(cell)
-        )
-        rows.add_row(*signs, f"{cell.answers:,}", table.share(cell), half)
-    page.say(table.title, style="bold")
-    head, *lines = page.rows(rows)
+    for column, name in enumerate(table.heads):
+        rows.add_column(name, justify="right" if column in {1, 2} else "left")
+    lines = table.lines
+    for line in lines:
+        half = Text(table.half(line.half), style=_HALF_STYLES[line.half])
+        rows.add_row(line.words, f"{line.answers:,}", line.share, half)
+    head, *printed = page.rows(rows)
     page.whole(head)
-    for line, cell in zip(lines, cells, strict=True):
-        page.whole(line)
-        page.say(table.means(cell), 4, style="dim")
-    if text := table.legend(dash):
-        page.say(text, hang=2, style="dim")
-    for note in table.notes():
-        page.say(note.text, hang=2, style=_NOTE_STYLES[note.weight])
+    for row, line in zip(printed, lines, strict=True):
+        page.whole(row)
+        page.say(line.meaning, 4, style="dim")
 
 
 def _counted(noun: str, count: int) -> str:
