@@ -7,7 +7,7 @@ from judge.cli.render.overlap import print_overlap
 from judge.cli.terminal import output, say_json
 from judge.inputs.samples import Source
 from judge.inputs.tables import row_file
-from judge.overlap import measure_overlap, with_bad_lines
+from judge.overlap import measure_overlap
 from judge.overlap.records import AnswerOverlap
 
 app = typer.Typer(add_completion=False)
@@ -17,12 +17,6 @@ app = typer.Typer(add_completion=False)
 def overlap(
     samples: str = SAMPLES,
     *,
-    worst: int = typer.Option(
-        5, metavar="N", min=0, help="The maximum number of lowest answers to print."
-    ),
-    stem: bool = typer.Option(
-        False, "--stem", help="Compare English stems in ROUGE (not in ROUGE-W)."
-    ),
     as_json: bool = JSON,
     rows: str | None = typer.Option(
         None,
@@ -44,13 +38,14 @@ def overlap(
 
     def keep(row: AnswerOverlap) -> None:
         if write is not None:
-            # An answer that is too long is the one without a ROUGE-L.
-            write(row.model_dump(exclude={"scores", "too_long"}) | row.scores)
+            write(row.model_dump(exclude={"scores"}) | row.scores)
 
     source = Source(samples, ("answer",), skip_bad_lines=skip_bad_lines, max_line=max_line)
     with source.samples() as read, row_file(rows, samples) as write:
-        report = measure_overlap(read, worst=worst, stem=stem, each=keep)
-    report = with_bad_lines(report, source.rejected)
+        report = measure_overlap(read, each=keep)
+    if source.rejected:
+        warning = f"lines that are no samples, and so left out: {source.rejected:,}"
+        report = report.model_copy(update={"warnings": (*report.warnings, warning)})
     if as_json:
         say_json(report.model_dump_json())
         return

@@ -1,5 +1,5 @@
 """Overlap of answers with gold answers, over a stream of samples."""
 
-from judge.overlap.evaluate import measure_overlap, with_bad_lines
+from judge.overlap.evaluate import measure_overlap
 
-__all__ = ["measure_overlap", "with_bad_lines"]
+__all__ = ["measure_overlap"]

@@ -7,42 +7,35 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from judge.overlap.records import Language
 from judge.text import toolkit
-from judge.text.fold import CJK_CHAR, fold
+from judge.text.fold import CJK, CJK_CHAR, fold
 
 if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu.metrics.bleu import BLEU
 
-Rouge = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
 BleuCounts = Counter[str]
 """The counts that BLEU is computed from: `answers`, their tokens (`length`), the tokens of their
 references (`reference_length`), their n-grams for n = 1 to 4 (`given1` …), and those that the
 references have too (`right1` …). Counts of one tokenizer can be added."""
 
-TOKENIZERS: Final[dict[Language, str]] = {"zh": "zh", "unspaced": "char", "other": "13a"}
+TOKENIZERS: Final[dict[Language, str]] = {"zh": "zh", "other": "13a"}
 """sacrebleu's tokenizer for each language."""
-ROUGE_W_EXPONENT: Final = 1.2
-"""The usual exponent of Lin's ROUGE-1.5.5."""
 MOST_CELLS: Final = 4_000_000
 """The largest product of the two token counts for which a longest common subsequence is computed:
 two texts of 2,000 tokens take half a second for ROUGE-L."""
 
 _ORDERS: Final = (1, 2, 3, 4)
-_COUNTED: Final[tuple[Rouge, ...]] = ("rouge1", "rouge2")
-_SUBSEQUENCES: Final[tuple[Rouge, ...]] = ("rougeL", "rougeLsum")
+_COUNTED: Final = ("rouge1", "rouge2")
+_SUBSEQUENCES: Final = ("rougeL", "rougeLsum")
 _ARTICLE: Final = re.compile(r"\b(?:a|an|the)\b")
-_HAN: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_THAI_LAO_BURMESE_KHMER: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
-_TIBETAN: Final = re.compile("[\u0f00-\u0fff]")
-_OTHER_SHARE: Final = 0.1
-"""Running Japanese is about half kana; a Chinese text that names a Japanese thing has a few."""
+# Two punctuation marks are in the block of the kana.
+_WORD: Final = re.compile(rf"(?![・゠])[{CJK}]|[^\W_{CJK}]+")
 
 
 def exact_match(answer: str, reference: str) -> float:
@@ -80,11 +73,10 @@ def token_f1(answer: str, reference: str) -> float:
     return 2 * (Counter(ours) & Counter(theirs)).total() / (len(ours) + len(theirs))
 
 
-def rouge(answer: str, reference: str, *, stem: bool = False) -> dict[str, float | None]:
+def rouge(answer: str, reference: str) -> dict[str, float | None]:
     """Return ROUGE-1, -2, -L and -Lsum by rouge-score, over `word_tokens`.
 
-    For ROUGE-Lsum, each line of a text is a sentence. With `stem`, English words are replaced by
-    their Porter stems.
+    For ROUGE-Lsum, each line of a text is a sentence.
 
     Formula: F1 of what answer and reference have in common
     Range: 0 to 1
@@ -98,76 +90,19 @@ def rouge(answer: str, reference: str, *, stem: bool = False) -> dict[str, float
     wanted = _COUNTED if too_long(answer, reference) else (*_COUNTED, *_SUBSEQUENCES)
     # Lines without tokens would cost time: rouge-score compares each line with every other.
     texts = ("\n".join(filter(word_tokens, text.split("\n"))) for text in (reference, answer))
-    scores = _scorer(wanted, stem=stem).score(*texts)
-    found = {name: each.fmeasure for name, each in scores.items()}
-    return {name: found.get(name) for name in (*_COUNTED, *_SUBSEQUENCES)}
+    found = _scorer(wanted).score(*texts)
+    return {
+        name: found[name].fmeasure if name in found else None
+        for name in (*_COUNTED, *_SUBSEQUENCES)
+    }
 
 
-def rouge_w(answer: str, reference: str) -> float | None:
-    """Return ROUGE-W: ROUGE-L with more weight on consecutive common tokens.
-
-    The time grows with the product of both lengths.
-
-    Formula: F1 of f⁻¹(W ÷ f(|answer|)) and f⁻¹(W ÷ f(|reference|)), f(n) = n^w,
-        f⁻¹(x) = x^(1 ÷ w), w = 1.2, W the sum of f over the runs of the weighted longest common
-        subsequence
-    Range: 0 to 1
-    Zero: if either has no token; None if the texts are `too_long`
-    Source: Lin 2004
-
-    >>> [round(rouge_w(y, "A B C D E F G"), 4) for y in ("A B C D H I K", "A H B K C I D")]
-    [0.5714, 0.4535]
-    """
-    ours, theirs = word_tokens(answer), word_tokens(reference)
-    if too_long(answer, reference):
-        return None
-    if not ours or not theirs:
-        return 0.0
-    common: float = wlcs(theirs, ours) ** (1 / ROUGE_W_EXPONENT)
-    return min(1.0, 2 * common / (len(ours) + len(theirs)))
-
-
-def wlcs(first: Sequence[str], second: Sequence[str], exponent: float = ROUGE_W_EXPONENT) -> float:
-    """Return Lin's weighted longest common subsequence: k^exponent summed over runs of k matches.
-
-    As in his program, equal tokens are always matched. At exponent 1 this is the length of the
-    longest common subsequence.
-    """
-    powers = [float(k) ** exponent for k in range(min(len(first), len(second)) + 1)]
-    scores, runs = [0.0] * (len(second) + 1), [0] * (len(second) + 1)
-    for token in first:
-        corner, corner_run, left = 0.0, 0, 0.0
-        for j, other in enumerate(second, 1):
-            above, above_run = scores[j], runs[j]
-            if token == other:
-                runs[j] = corner_run + 1
-                left = corner + powers[corner_run + 1] - powers[corner_run]
-            else:
-                runs[j] = 0
-                left = max(above, left)
-            scores[j] = left
-            corner, corner_run = above, above_run
-    return scores[-1]
-
-
-def sentence_bleu(answer: str, reference: str, language: Language) -> tuple[float, BleuCounts]:
-    """Return BLEU of one answer, over the orders for which it is long enough, and its counts.
-
-    Case, width and punctuation count, unlike in the other measures.
-
-    Formula: bleu of one answer, the geometric mean over n = 1 to min(4, words of the answer):
-        effective order
-    Range: 0 to 100
-    Source: Papineni et al. 2002; sacreBLEU, Post 2018, effective order
-
-    >>> score, counts = sentence_bleu("the cat is on mat", "the cat is on the mat", "other")
-    >>> round(score, 2), [counts[f"right{n}"] for n in _ORDERS]
-    (57.89, [5, 3, 2, 1])
-    """
+def bleu_counts(answer: str, reference: str, language: Language) -> BleuCounts:
+    """Return the counts of one answer that `bleu` adds up."""
     from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp  # noqa: PLC0415  as below
 
-    metric = _metric(TOKENIZERS[language])
-    found = metric.sentence_score(answer, [reference])
+    metric = _metric(language)
+    found = metric.corpus_score([answer], [[reference]])
     # sacrebleu caches the last 65,536 texts, however long they are.
     caches: tuple[Any, ...] = (type(metric.tokenizer).__call__, TokenizerRegexp.__call__)
     for texts in caches:
@@ -175,13 +110,15 @@ def sentence_bleu(answer: str, reference: str, language: Language) -> tuple[floa
     counts = Counter(answers=1, length=found.sys_len, reference_length=found.ref_len)
     for n, (right, given) in enumerate(zip(found.counts, found.totals, strict=True), 1):
         counts.update({f"right{n}": right, f"given{n}": given})
-    return min(100.0, float(found.score)), counts
+    return counts
 
 
 def bleu(counts: BleuCounts, language: Language) -> float:
     """Return corpus BLEU: the share of the answers' n-grams that their references have too.
 
     The counts are summed over the corpus, so it is no mean of sentence scores.
+
+    Case, width and punctuation count, unlike in the other measures.
 
     Formula: 100 · min(1, e^(1 − |reference| ÷ |answer|)) · (p_1·p_2·p_3·p_4)^¼, p_n the clipped
         precision of n-grams
@@ -190,11 +127,11 @@ def bleu(counts: BleuCounts, language: Language) -> float:
         smoothed (`exp`, as mteval-v13a)
     Source: Papineni et al. 2002; sacreBLEU, Post 2018
 
-    >>> _, counts = sentence_bleu("the cat is on mat", "the cat is on the mat", "other")
-    >>> round(bleu(counts, "other"), 2), bleu_signature("other").split("|version")[0]
-    (57.89, 'nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp')
+    >>> counts = bleu_counts("the cat is on mat", "the cat is on the mat", "other")
+    >>> round(bleu(counts, "other"), 2)
+    57.89
     """
-    metric = _metric(TOKENIZERS[language])
+    metric = _metric(language)
     found = metric.compute_bleu(
         [counts[f"right{n}"] for n in _ORDERS],
         [counts[f"given{n}"] for n in _ORDERS],
@@ -208,20 +145,26 @@ def bleu(counts: BleuCounts, language: Language) -> float:
 
 def bleu_signature(language: Language) -> str:
     """Return sacrebleu's signature of `bleu`: only scores of equal signature compare."""
-    from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415  as below
-
-    metric = BLEU(tokenize=TOKENIZERS[language])
+    metric = _metric(language)
     # The signature contains the number of references, known once something was scored.
     metric.corpus_score([""], [[""]])
     return str(metric.get_signature())
 
 
-@lru_cache(maxsize=8)
-def _metric(tokenizer: str) -> "BLEU":
+@lru_cache(maxsize=2)
+def _metric(language: Language) -> "BLEU":
     # Not needed by most commands.
     from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415
 
-    return BLEU(tokenize=tokenizer, effective_order=True)
+    return BLEU(tokenize=TOKENIZERS[language])
+
+
+@lru_cache(maxsize=2)
+def _scorer(measures: tuple[str, ...]) -> "RougeScorer":
+    tokenizer = SimpleNamespace(tokenize=word_tokens)
+    module: Any = toolkit.alone("rouge_score.rouge_scorer")
+    scorer: RougeScorer = module.RougeScorer(list(measures), tokenizer=tokenizer)
+    return scorer
 
 
 def too_long(answer: str, reference: str) -> bool:
@@ -234,89 +177,48 @@ def answer_tokens(text: str) -> list[str]:
 
     The text is folded (NFKC and lower case), and punctuation is deleted, also within numbers. The
     words `a`, `an` and `the` are dropped, but not beside a Chinese, Japanese or Korean character,
-    because the A of 选A or A股 is a name. The rest is cut at white space and around every character
-    of a script without spaces, as in MLQA (Lewis et al. 2020) and CMRC 2018.
+    because the A of 选A or A股 is a name. The rest is cut at white space and around every such
+    character, as in MLQA (Lewis et al. 2020) and CMRC 2018.
 
     >>> answer_tokens("The U.S. Army, 第3条。")
     ['us', 'army', '第', '3', '条']
     """
     folded = _folded(text)
-    bare = folded.translate({ord(c): None for c in set(folded) if _kind(c) == "mark"})
-    bare = _ARTICLE.sub(" ", bare)
-    return bare.translate({ord(c): f" {c} " for c in set(bare) if _kind(c) == "alone"}).split()
+    plain = folded.translate({ord(char): None for char in set(folded) if _is_mark(char)})
+    return CJK_CHAR.sub(r" \g<0> ", _ARTICLE.sub(" ", plain)).split()
 
 
 @lru_cache(maxsize=8)
 def word_tokens(text: str) -> list[str]:
-    """Return the folded words of a text, and single characters of scripts without spaces.
+    """Return the folded words of a text, and each Chinese, Japanese or Korean character by itself.
 
-    A word consists of letters, digits and their marks, of any script. Each Han, kana, hangul, Thai,
-    Lao, Burmese or Khmer character is a token; hangul because Korean particles are part of the
-    word, so that 서울 is found in 서울에서. On ASCII text the tokens are rouge-score's.
+    A word consists of letters and digits of any script. On ASCII text the tokens are rouge-score's.
 
     >>> word_tokens("Ｔhe café's 差旅标准: 3.2 Москва")
     ['the', 'café', 's', '差', '旅', '标', '准', '3', '2', 'москва']
     """
-    folded, parts = _folded(text), {"alone": " {} ", "word": "{}"}
-    return folded.translate(
-        {ord(c): parts.get(_kind(c), " ").format(c) for c in set(folded)}
-    ).split()
+    return _WORD.findall(_folded(text))
 
 
 def language_of(text: str) -> Language | None:
-    """Return the language of a text by its script, for the choice of a tokenizer.
+    """Return the language of a text by its script; None without a letter.
 
-    The language is `other` if most of the `word_tokens` that contain a letter are words. If most
-    are single characters, it is `unspaced` if at least a tenth of these are not Han, as in
-    Japanese, Korean or Thai, and `zh` otherwise. A text without a letter has none.
+    The language is `zh` if at least half of the `word_tokens` with a letter are single Chinese,
+    Japanese or Korean characters.
 
-    >>> [language_of(text) for text in ("用 kubectl get pods", "東京へ行く", "193.8亿", "193.8")]
-    ['other', 'unspaced', 'zh', None]
+    >>> [language_of(text) for text in ("用 kubectl get pods", "193.8亿", "193.8")]
+    ['other', 'zh', None]
     """
     tokens = [token for token in word_tokens(text) if any(map(str.isalpha, token))]
     if not tokens:
         return None
-    han = sum(bool(_HAN.match(token)) for token in tokens)
-    unspaced = sum(_kind(t[0]) == "alone" or bool(_TIBETAN.match(t)) for t in tokens) - han
-    if 2 * (han + unspaced) < len(tokens):
-        return "other"
-    return "unspaced" if unspaced >= _OTHER_SHARE * (han + unspaced) else "zh"
+    single = sum(bool(CJK_CHAR.match(token)) for token in tokens)
+    return "zh" if 2 * single >= len(tokens) else "other"
 
 
 def _folded(text: str) -> str:
     return text.lower() if text.isascii() else fold(text).text
 
 
-@lru_cache(maxsize=1 << 14)
-def _kind(char: str) -> Literal["alone", "word", "mark", "other"]:
-    """Return whether a character is a token alone, part of a word, or punctuation."""
-    category = unicodedata.category(char)
-    # A mark belongs to its letter; otherwise Hindi and Arabic words would be split.
-    in_word = char.isalnum() or category.startswith("M")
-    if category.startswith("P") or char in string.punctuation:  # ・ and ゠ are in the kana blocks
-        return "mark"
-    if CJK_CHAR.match(char) or (in_word and _THAI_LAO_BURMESE_KHMER.match(char)):
-        return "alone"
-    return "word" if in_word else "other"
-
-
-@cache
-def _rouge() -> Any:  # noqa: ANN401  rouge-score ships no types
-    return toolkit.alone("rouge_score.rouge_scorer")
-
-
-@lru_cache(maxsize=4)
-def _scorer(wanted: tuple[Rouge, ...], *, stem: bool) -> "RougeScorer":
-    def stems(text: str) -> list[str]:
-        return [_stem(token) for token in word_tokens(text)]
-
-    tokenizer = SimpleNamespace(tokenize=stems if stem else word_tokens)
-    return _rouge().RougeScorer(list(wanted), tokenizer=tokenizer)
-
-
-@lru_cache(maxsize=1 << 16)
-def _stem(token: str) -> str:
-    if not token.isascii():
-        return token
-    stems: list[str] = _rouge().tokenizers.DefaultTokenizer(use_stemmer=True).tokenize(token)
-    return stems[0]
+def _is_mark(char: str) -> bool:
+    return char in string.punctuation or unicodedata.category(char).startswith("P")

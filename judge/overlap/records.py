@@ -2,15 +2,12 @@
 
 from typing import Literal
 
-from pydantic import Field
-
 from judge.records import Document, Record
 from judge.records.summary import Interval
 
-Language = Literal["zh", "unspaced", "other"]
-"""The language of a gold answer, by its script. `unspaced` is every other language that is measured
-by character: Japanese, Korean, Thai, Lao, Burmese, Khmer, Tibetan. `other` is every language with
-spaces between words, such as English and Russian."""
+Language = Literal["zh", "other"]
+"""The language of a gold answer, by its script. `zh` is measured by character, `other` is every
+language with spaces between words, such as English."""
 
 
 class AnswerOverlap(Record):
@@ -18,17 +15,13 @@ class AnswerOverlap(Record):
 
     qid: str
     """The qid of the sample."""
-    unmeasured: Literal["no_gold_answer"] | None = None
-    """Why nothing was measured: the gold answer is missing or blank; else null."""
-    too_long: bool = False
-    """Whether the measures over subsequences are null because the texts are too long for them."""
     language: Language | None = None
     """The language of the gold answer, or of the question or the answer if it has no letter; null
-    if nothing was measured."""
+    without a gold answer, when nothing is measured."""
     scores: dict[str, float | None]
-    """`exact_match`, `token_f1`, and of ROUGE the F, `rouge1`, `rouge2`, `rougeL`, `rougeLsum` and
-    `rougeW`; 0 to 1. `sentence_bleu`, 0 to 100, in the tokens of `language`. Null means that it was
-    not measured."""
+    """`exact_match`, `token_f1`, and of ROUGE the F, `rouge1`, `rouge2`, `rougeL` and `rougeLsum`;
+    0 to 1. Null means that it was not measured: there is no gold answer, or the texts are too long
+    for `rougeL` and `rougeLsum`."""
 
 
 class LanguageBleu(Record):
@@ -40,11 +33,9 @@ class LanguageBleu(Record):
     language: Language
     """The language of the gold answers."""
     score: float
-    """0 to 100, over the counts of all these answers together."""
+    """0 to 100, over the counts of all these answers together; 0 if no answer has four tokens."""
     answers: int
     """The number of answers."""
-    too_short: bool
-    """Whether no answer has the four tokens that BLEU needs, so that it is 0."""
     signature: str
     """sacrebleu's: only scores of equal signature compare."""
 
@@ -61,36 +52,15 @@ class OverlapCounts(Record):
     empty_answers: int = 0
     """Measured blank answers: they count 0, for an answer was owed."""
     too_long: int = 0
-    """Measured answers too long for the measures over subsequences, which are null there."""
-    wordless_gold: int = 0
-    """Gold answers without letter or digit: ROUGE is 0 there."""
-    single_token_gold: int = 0
-    """Gold answers of one token: ROUGE-2 is 0 there."""
-    bad_lines: int = 0
-    """Lines of the input that were no samples and were skipped."""
-
-
-class LowOverlap(Record):
-    """An answer to look at, chosen by token F1 and then ROUGE-L."""
-
-    qid: str
-    """The sample's id."""
-    token_f1: float
-    """Token F1, 0 to 1."""
-    rouge_l: float | None = Field(alias="rougeL")
-    """Null where the texts are too long for it."""
-    answer: str
-    """The beginning of the answer."""
-    gold_answer: str
-    """The beginning of the gold answer."""
+    """Measured answers too long for ROUGE-L and ROUGE-Lsum, which are null there."""
 
 
 class OverlapReport(Document):
     """Overlap over a file of answers. A null mean was measured on nothing; it is never 0."""
 
     mean: dict[str, float | None]
-    """Means over the measured answers by the names of `AnswerOverlap.scores`, but `sentence_bleu`,
-    which has none. `bleu`, the corpus score and no mean, only where there is one `LanguageBleu`."""
+    """Means over the measured answers by the names of `AnswerOverlap.scores`. `bleu`, the corpus
+    score and no mean, only where there is one `LanguageBleu`."""
     interval: dict[str, Interval | None]
     """95 % intervals of the means; BLEU has none."""
     answers: dict[str, int]
@@ -105,5 +75,3 @@ class OverlapReport(Document):
     """What to know before the numbers are used."""
     without_gold_answer: tuple[str, ...]
     """The first qids that were left out."""
-    worst: tuple[LowOverlap, ...]
-    """The answers with the least in common with their gold answers, worst first."""

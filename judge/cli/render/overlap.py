@@ -3,13 +3,11 @@
 from typing import Final
 
 from rich.table import Table
-from rich.text import Text
 
 from judge.cli.terminal import Page, between, figures, number, some
-from judge.overlap.evaluate import LANGUAGE_NAMES
 from judge.overlap.measures import TOKENIZERS
-from judge.overlap.records import LanguageBleu, OverlapReport
-from judge.text.visible import flat, short
+from judge.overlap.records import Language, LanguageBleu, OverlapReport
+from judge.text.visible import flat
 
 _SHOWN: Final = {
     "exact_match": "exact match",
@@ -18,36 +16,27 @@ _SHOWN: Final = {
     "rouge2": "ROUGE-2 F",
     "rougeL": "ROUGE-L F",
     "rougeLsum": "ROUGE-Lsum F",
-    "rougeW": "ROUGE-W F",
 }
+_LANGUAGES: Final[dict[Language, str]] = {"zh": "Chinese", "other": "spaced words (English …)"}
 _AS_IT_IS: Final = (
     "BLEU takes case, width and punctuation as they are; the other measures ignore them."
 )
 _UNSEEN: Final = (
     "Overlap does not show whether an answer is true or supported, and a paraphrase scores low."
 )
-_CLIPPED: Final = 120
 
 
 def print_overlap(report: OverlapReport, page: Page, rows: str | None) -> None:
-    """Print the tables, the counts, the lowest answers, the signatures."""
+    """Print the tables, the counts, the signatures."""
     page.table(_means(report))
     page.table(_bleu(report.bleu))
     page.say(_AS_IT_IS)
     page.say(_UNSEEN)
     for line in _notes(report):
         page.say(line, hang=2, style="yellow")
-    if report.worst:
-        page.blank()
-        page.say("Answers with the lowest overlap", style="bold")
-    for item in report.worst:
-        figures = f"  token F1 {number(item.token_f1)}, ROUGE-L {number(item.rouge_l)}"
-        page.say(Text(short(item.qid, _CLIPPED), style="bold").append(figures, "not bold"), hang=2)
-        page.say(f"  answer  {short(item.answer, _CLIPPED) or '(empty)'}", hang=10)
-        page.say(f"  gold    {short(item.gold_answer, _CLIPPED)}", hang=10, style="dim")
     page.blank()
     for found in report.bleu:
-        page.copied(f"BLEU, {LANGUAGE_NAMES[found.language]}: {found.signature}", style="dim")
+        page.copied(f"BLEU, {_LANGUAGES[found.language]}: {found.signature}", style="dim")
     page.made_by([report.signature])
     if rows is not None:
         page.copied(f"written to {rows}")
@@ -66,7 +55,7 @@ def _bleu(found: tuple[LanguageBleu, ...]) -> Table:
     table = figures("", "BLEU", "tokenizer", "answers", title="Corpus BLEU, 0 to 100")
     for item in found:
         score, answers = f"{item.score:.2f}", f"{item.answers:,}"
-        table.add_row(LANGUAGE_NAMES[item.language], score, TOKENIZERS[item.language], answers)
+        table.add_row(_LANGUAGES[item.language], score, TOKENIZERS[item.language], answers)
     return table
 
 
