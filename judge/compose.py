@@ -1,5 +1,6 @@
 """Composes the judges that the settings describe. No other module names their classes."""
 
+import asyncio
 import inspect
 import logging
 import os
@@ -21,24 +22,25 @@ from judge.backends.store.cache import BackgroundStore, open_store
 from judge.config import REVIEW_TOKEN, Config, bearer, checked_url
 from judge.errors import ConfigError
 from judge.judges.cached import CachedJudge
-from judge.judges.containment import ContainmentJudge
 from judge.judges.fallback import FallbackJudge
 from judge.judges.nli import NliJudge
 from judge.judges.prompted import PARTS, Form, PromptedJudge
 from judge.judges.prompted.render import REPLY_SCHEMA
 from judge.judges.repeated import ReorderedJudge, RepeatedJudge
-from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.undecided import UndecidedJudge
 from judge.judges.windowed import WindowedJudge
+from judge.pipeline import prepare
 from judge.pool import at_once, sockets
 from judge.prompt import FAITHFULNESS, load_prompt
 from judge.protocols import Embedder, Judge, ReviewHook
+from judge.records import Rules, Sample
 from judge.signature import Signature
 
 if TYPE_CHECKING:
     from judge.backends.openai import Capabilities, ChatModel, Connection, Send
     from judge.backends.openai.batches import Provider
     from judge.backends.openai.client import Policy
+    from judge.judges.similarity import SimilarityJudge
 
 _LOG: Final = logging.getLogger("judge")
 OPENAI: Final = "https://api.openai.com/v1"
@@ -144,8 +146,10 @@ def _backed(first: Judge | None, second: Judge | None) -> Judge | None:
     return FallbackJudge(first, second) if first and second else first
 
 
-def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge:
+def offline(config: Config, embedder: Embedder | None = None) -> "SimilarityJudge":
     """Return the similarity judge, by default with the built-in embedder, which uses no network."""
+    from judge.judges.similarity import LexicalEmbedder, SimilarityJudge  # noqa: PLC0415  numpy
+
     return SimilarityJudge(
         embedder or LexicalEmbedder(), prior=config.prior, edition=_edition(config, windows=False)
     )
@@ -153,7 +157,9 @@ def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge
 
 def alone(config: Config, judge: Judge) -> Judges:
     """Return the judges of a run without a language model."""
-    faithfulness = UndecidedJudge(judge) if isinstance(judge, SimilarityJudge) else judge
+    from judge.judges.containment import ContainmentJudge  # noqa: PLC0415  rules on words
+
+    faithfulness = judge if config.infers else UndecidedJudge(judge)
     return Judges(
         faithfulness,
         correctness=ContainmentJudge(judge) if config.correctness else None,
@@ -235,7 +241,9 @@ async def _model_judges(
     name, wanted = config.model or "", _wanted(config)
     server = connection.server if connection else Server(address(config))
     if connection:
+        warming = asyncio.create_task(asyncio.to_thread(_warm_up))
         settled = await settle(connection, name, REPLY_SCHEMA, store, wanted)
+        await warming
         budget = Budget(config) if config.limited else None
         send = sender(connection, settled, budget)
     else:
@@ -258,6 +266,14 @@ async def _model_judges(
         (lambda: connection.trouble) if connection else str,
         partial(made._replace(store=None).judge, prompt),
     )
+
+
+def _warm_up() -> None:
+    """Load what the first answer needs, while the server replies to the probe."""
+    import_module("judge.judges.similarity")
+    import_module("judge.judges.containment")
+    answer = "The hotel costs 600. 旅馆600元。"
+    prepare(Sample(qid="", query="", answer=answer, chunks=()), Rules())
 
 
 class _ModelJudges(NamedTuple):

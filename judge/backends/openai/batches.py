@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import IO, Annotated, Final, NamedTuple, Self, TypeVar
 
 from httpx2 import Response
-from openai import AsyncOpenAI
 from pydantic import AliasPath, BaseModel, Field, JsonValue, ValidationError
 
 from judge.backends.openai.chat import LIMITS, PATHS, reply_limit
@@ -24,6 +23,7 @@ from judge.backends.openai.failures import (
     from_refusal,
     read_refusal,
 )
+from judge.backends.openai.sdk import AsyncOpenAI
 from judge.backends.openai.server import Server
 from judge.config import Endpoint
 from judge.errors import JudgeError, JudgeUnavailable, JudgeUnhealthy, RunError

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Final, Generic, Self, TypeVar
 
 from httpx2 import Response
-from openai import AsyncOpenAI
 from pydantic import JsonValue
 from pydantic_core import to_json
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result
@@ -17,6 +16,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_result
 from judge.backends.openai.failures import OWN_FAULT, Failure, broken, from_error
 from judge.backends.openai.outage import Outage
 from judge.backends.openai.pace import REFUSAL_WINDOW_SECONDS, TOO_MANY, Pace
+from judge.backends.openai.sdk import AsyncOpenAI
 from judge.backends.openai.server import NO_HEADERS, SOCKETS, Server
 from judge.backends.retry import last, pause
 from judge.errors import JudgeUnavailable, JudgeUnhealthy

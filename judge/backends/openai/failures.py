@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import httpx2
-from openai import APIStatusError, OpenAIError
 from pydantic import JsonValue
 
+from judge.backends.openai.sdk import APIStatusError, OpenAIError
 from judge.backends.retry import parse_retry_after
 from judge.records import UnscoredReason
 from judge.text.visible import clip, printable

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Final
 
 import httpx2
-from openai import AsyncOpenAI, DefaultAioHttpClient, Omit
 
 from judge import __version__
 from judge.backends.openai.failures import brief
+from judge.backends.openai.sdk import AsyncOpenAI, DefaultAioHttpClient, Omit
 from judge.errors import ConfigError
 
 SOCKETS: Final = 4096

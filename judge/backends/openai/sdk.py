@@ -1,0 +1,50 @@
+"""The openai SDK, imported without the 700 classes of its replies.
+
+Importing them takes half a second, and only the SDK's typed methods use them. They are imported
+once a name of theirs is used.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
+
+
+def _defer(name: str, folders: Sequence[str]) -> ModuleType:
+    """Add a package to `sys.modules`, and run its `__init__` once a name is missing in it."""
+    spec = PathFinder.find_spec(name, folders)
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    package, loader = module_from_spec(spec), spec.loader
+
+    def load(attribute: str) -> object:
+        del package.__dict__["__getattr__"]
+        loader.exec_module(package)
+        return getattr(package, attribute)
+
+    package.__dict__["__getattr__"] = load
+    sys.modules[name] = package
+    return package
+
+
+def _defer_types() -> None:
+    sdk = find_spec("openai")
+    if sdk is None or sdk.submodule_search_locations is None:
+        return  # the import below says so
+    types = _defer("openai.types", sdk.submodule_search_locations)
+    types.__dict__["responses"] = _defer("openai.types.responses", types.__path__)
+
+
+if "openai" not in sys.modules:
+    _defer_types()
+
+from openai import (  # noqa: E402  it imports what was deferred
+    APIStatusError,
+    AsyncOpenAI,
+    DefaultAioHttpClient,
+    Omit,
+    OpenAIError,
+)
+
+__all__ = ["APIStatusError", "AsyncOpenAI", "DefaultAioHttpClient", "Omit", "OpenAIError"]
