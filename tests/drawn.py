@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from judge.records import Outcome, Support, Unscored, UnscoredReason, Verdict
-from judge.review.records import Draw, DrawnSentence, Label, Stratum, StratumName, Weighing
+from judge.review.records import Draw, DrawnSentence, Label, Stratum, StratumName
 from judge.scores.totals import summarize
 
 DRAW = "r0a1b2c3d"
@@ -36,23 +36,16 @@ def row(name: str, outcome: Outcome, **changes: object) -> DrawnSentence:
     return DrawnSentence.model_validate(fields | changes)
 
 
-def sums(units: int, faithfulness: float, strict: float | None = None) -> Weighing:
-    """Return the sums of a stratum in which all claims count and weigh 1."""
-    return Weighing(
-        weight=units,
-        counted=units,
-        faithfulness=faithfulness,
-        faithfulness_strict=faithfulness if strict is None else strict,
-    )
-
-
-def stratum(name: str, weighing: Weighing, drawn: int, **changes: object) -> Stratum:
+def stratum(name: str, units: int, faithfulness: float, drawn: int, **changes: object) -> Stratum:
+    """Return a stratum in which all claims count and weigh 1, unless `changes` say otherwise."""
     fields: dict[str, object] = {
         "names": (StratumName(name),),
-        "units": round(weighing.weight),
+        "units": units,
         "drawn": drawn,
-        "macro": weighing,
-        "micro": weighing,
+        "weight": units,
+        "counted": units,
+        "faithfulness": faithfulness,
+        "faithfulness_strict": faithfulness,
         "span": (-1.0, 1.0),
         "span_strict": (-1.0, 1.0),
     }

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import typer
 
@@ -14,11 +13,8 @@ from judge.cli.terminal import output, say, say_json
 from judge.messages import Messages
 from judge.review.grades import DrawnPool
 from judge.review.sheet import header
-from judge.text.visible import short
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["gold"])
-
-_NAMED: Final = 5
 
 
 @app.command()
@@ -99,9 +95,7 @@ def _summary_of(made: DrawnPool) -> Iterator[str]:
     if empty := sum(not query.pool for query in pool.queries):
         yield words("empty", count=empty)
     if pool.textless:
-        names = ", ".join(short(name) for name in pool.textless[:_NAMED])
-        more = "…" * (len(pool.textless) > _NAMED)
-        yield words("textless", count=len(pool.textless), names=names + more)
+        yield words("textless", count=pool.textless)
     yield words("grade", sheets=sheets, column=header("human_grade"))
     yield words("kept", path=made.kept)
     yield words("next", draw=made.kept, sheets=sheets)

@@ -12,12 +12,12 @@ from urllib.parse import urlencode
 import typer
 
 from judge.cli.app import SIGNALLED
-from judge.cli.options import FOR, RUN, For, takes_language
+from judge.cli.options import RUN, takes_language
 from judge.cli.terminal import say
 from judge.errors import ConfigError, extra
 from judge.messages import LANGUAGE, Messages
 from judge.review.records import Draw
-from judge.review.worksheet import Worksheet, draws_for
+from judge.review.worksheet import Worksheet, draw_to_label
 
 _NAME_CHARACTERS: Final = 100
 
@@ -36,7 +36,6 @@ def label(
     draw: str | None = typer.Option(
         None, metavar="DRAW", help="The draw, such as r0a1b2c3d; by default the last one."
     ),
-    target: For = FOR,
     port: int = typer.Option(0, min=0, max=65535, help="Port of the page; 0 for a free one."),
     open_: bool = typer.Option(True, "--open/--no-open", help="Open the page in a browser."),
 ) -> None:
@@ -56,13 +55,11 @@ def label(
     if len(reviewer) > _NAME_CHARACTERS or not reviewer.isprintable():
         raise ConfigError(f"--reviewer: up to {_NAME_CHARACTERS} characters that can be printed")
     words = Messages.of("label", "command")
-    draws, fresh = draws_for(run, target, draw)
-    count = sum(len(each.sentences) for each in draws)
+    sample, fresh = draw_to_label(run, draw)
     if fresh:
-        names = ", ".join(each.draw for each in draws)
-        say(words("drawn", run=run, count=count, names=names))
-    load_questions(run, draws)
-    parameters = {"reviewer": reviewer, "target": target, "draw": draw, "lang": LANGUAGE.get()}
+        say(words("drawn", run=run, count=len(sample.sentences), name=sample.draw))
+    load_questions(run, sample)
+    parameters = {"reviewer": reviewer, "draw": draw, "lang": LANGUAGE.get()}
     query = urlencode({name: value for name, value in parameters.items() if value is not None})
     logging.getLogger("judge.service").setLevel(logging.WARNING)  # no line a request
 
@@ -74,24 +71,23 @@ def label(
             threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
 
     ended = asyncio.run(serve_labels(run, port, started))
-    _print_end(run, draws, reviewer, target)
+    _print_end(run, sample, reviewer)
     raise typer.Exit(SIGNALLED + ended)
 
 
-def _print_end(run: Path, draws: list[Draw], reviewer: str, target: For) -> None:
-    """Print the number of labels, their files, and the next commands."""
+def _print_end(run: Path, draw: Draw, reviewer: str) -> None:
+    """Print the number of labels, their file, and the next commands."""
     words = Messages.of("label", "command")
-    sheets = [Worksheet(run, each, reviewer) for each in draws]
-    entries = [entry for sheet in sheets for entry in sheet.entries().values()]
+    sheet = Worksheet(run, draw, reviewer)
+    entries = sheet.entries().values()
+    count = len(draw.sentences)
     done = sum(bool(entry.label) for entry in entries)
-    count = sum(len(each.sentences) for each in draws)
     skipped = sum(bool(entry.skip) for entry in entries)
     say("", words("done", done=done, count=count, skipped=skipped))
     if entries:
-        say(*(words("sheet", path=sheet.path) for sheet in sheets if sheet.path.exists()))
+        say(words("sheet", path=sheet.path))
     if done:
         say(words("next", run=run))
     if done + skipped < count:
-        options = f" --reviewer {quote(reviewer)}" * bool(reviewer)
-        options += f" --for {target}" * (target != "faithfulness")
+        options = f" --reviewer {quote(reviewer)}" if reviewer else ""
         say(words("more", run=run, options=options))

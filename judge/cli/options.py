@@ -12,7 +12,6 @@ from typing import (
     Annotated,
     Any,
     Final,
-    Literal,
     NamedTuple,
     Optional,
     TypeVar,
@@ -80,10 +79,6 @@ SKIP_BAD: Final = typer.Option(
     False, "--skip-bad-lines", help="Report bad lines and leave them out."
 )
 FORCE: Final = typer.Option(False, "--force", help="Replace the file that -o names.")
-For = Literal["faithfulness", "correctness"]
-FOR: Final = typer.Option(
-    "faithfulness", "--for", help="Check answers against chunks, or against references."
-)
 CONFIG: Final = typer.Option(
     "--config", metavar="FILE", help="A file of settings. Without it, judge.toml if it exists."
 )

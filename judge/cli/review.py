@@ -1,6 +1,6 @@
 """`judge review`: draw sentences for people to label, import the labels, write golden sets."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -9,15 +9,16 @@ import typer
 
 from judge import review
 from judge.cli.app import COMMANDS
-from judge.cli.options import FOR, FORCE, RUN, Drawing, For, takes_language
+from judge.cli.options import FORCE, RUN, Drawing, takes_language
 from judge.cli.render.agreement import print_agreement
-from judge.cli.terminal import number, output, say
+from judge.cli.terminal import output, say
 from judge.errors import InputError
 from judge.messages import Messages
 from judge.pages.agreement import page as written
 from judge.records import Summary
-from judge.review.draws import Drawn, samples_of
-from judge.review.records import Agreement, Draw, StratumName
+from judge.review.draws import Drawn
+from judge.review.folder import samples_of
+from judge.review.records import Agreement, StratumName
 from judge.review.sheet import choices, header
 from judge.text.visible import clip, counted, flat
 
@@ -37,7 +38,6 @@ def draw(
         Path("review.csv"), "-o", "--output", metavar="SHEET", help="A CSV."
     ),
     *,
-    target: For = FOR,
     drawing: Drawing,
     open_: bool = typer.Option(False, "--open", help="Show the judge's verdict."),
 ) -> None:
@@ -49,7 +49,6 @@ def draw(
         run,
         output,
         size=size,
-        target=target,
         seed=drawing.seed,
         reviewers=drawing.names,
         overlap=drawing.overlap,
@@ -83,14 +82,9 @@ def promote(
     lines = [f"{counted(len(labels), 'label')} on {counted(len(found.golden), 'answer')}"]
     if bare := sum(label.support is None for label in labels):
         lines.append(f"{counted(bare, 'label')} only full support or not, from a bare yes or no")
-    if found.replaced:
-        replaced = counted(found.replaced, "label")
-        lines.append(f"replaced: {replaced} of the golden set that was scored")
     if found.few:
         few = counted(found.few, "sentence")
         lines.append(f"left out: {few} with fewer than {min_reviewers} reviewers")
-    if found.stale:
-        lines.append(f"left out: labels of earlier results, draws {', '.join(found.stale)}")
     say(
         *lines,
         f"{counted(len(found.disagreed), 'sentence')} disagreed on",
@@ -120,9 +114,10 @@ def import_(
 
     Example: judge review import runs/today review.csv
     """
+    samples = partial(samples_of, run)
 
     def page(agreement: Agreement, summary: Summary) -> str:
-        return written(agreement, summary, partial(samples_of, run, agreement.target))
+        return written(agreement, summary, samples)
 
     if not sheets:
         if not (sheets := review.worksheets(run)):
@@ -133,15 +128,8 @@ def import_(
         say(*map(str, sheets))
     found = review.import_labels(run, sheets, replace=replace, page=page)
     with output() as shown:
-        for each in (found, *found.others):
-            samples = partial(samples_of, run, each.agreement.target)
-            print_agreement(each.agreement, each.summary, run, shown, samples)
-    judged, people = found.f1
+        print_agreement(found.agreement, found.summary, run, shown, samples)
     words = Messages.of("agreement", "terminal")
-    if people is not None:
-        say(words("f1", judge=number(judged), people=number(people)))
-    if found.noted:
-        say(words("noted", count=found.noted))
     if skips := found.skips:
         page_words = Messages.of("label")
         reasons = (
@@ -158,12 +146,18 @@ def import_(
 
 
 def _summary_of(made: Drawn, run: Path) -> Iterator[str]:
-    words = Messages.of("review", "draw")
-    halves, sheets = (made, *made.others), list(map(str, made.sheets))
-    for each in halves:
-        yield from _drawn(each.draw)
-    if filled := sum(each.filled for each in halves):
-        yield words("filled", count=filled)
+    words, draw, sheets = Messages.of("review", "draw"), made.draw, list(map(str, made.sheets))
+    yield words(
+        "title",
+        draw=draw.draw,
+        drawn=sum(stratum.drawn for stratum in draw.strata),
+        of=sum(stratum.units for stratum in draw.strata),
+        seed=draw.seed,
+    )
+    # Undecided claims need people most, and are listed first.
+    for each in sorted(draw.strata, key=lambda each: StratumName.UNDECIDED not in each.names):
+        names = " + ".join(map(Messages.of("review", "stratum"), each.names))
+        yield words("stratum", drawn=each.drawn, units=each.units, names=names)
     yield words(
         "label",
         sheets=", ".join(sheets),
@@ -171,26 +165,5 @@ def _summary_of(made: Drawn, run: Path) -> Iterator[str]:
         labels=words("joint").join(choices()),
         bare=Messages.of("sheet")("yes_or_no"),
     )
-    yield words("kept", paths=", ".join(str(each.kept) for each in halves))
+    yield words("kept", path=made.kept)
     yield words("next", run=run, sheets=" ".join(sheets))
-
-
-def _drawn(draw: Draw) -> Iterator[str]:
-    """Yield the size of a draw, and of each of its strata."""
-    words = Messages.of("review", "draw")
-    yield words(
-        "title",
-        draw=draw.draw,
-        half="" if draw.target == "faithfulness" else words(draw.target),
-        drawn=sum(stratum.drawn for stratum in draw.strata),
-        of=sum(stratum.units for stratum in draw.strata),
-        seed=draw.seed,
-    )
-    # Undecided claims need people most, and are listed first.
-    for each in sorted(draw.strata, key=lambda each: StratumName.UNDECIDED not in each.names):
-        names = _named(each.names)
-        yield words("stratum", drawn=each.drawn, units=each.units, names=names)
-
-
-def _named(names: Iterable[str]) -> str:
-    return " + ".join(map(Messages.of("review", "stratum"), names))

@@ -10,8 +10,8 @@ from judge.exam.records import Change, ExamRow, ExamTotals, Group, LabelScore, P
 from judge.messages import LANGS
 from judge.records import Excluded, Interval, SampleResult, SentenceResult, Support, failure_of
 from judge.review.coefficients import cohen_kappa
+from judge.review.draws import own_verdict
 from judge.review.golden import GoldenLabel
-from judge.review.strata import own_verdict
 from judge.scores.answer import share
 from judge.scores.intervals import Row, weighted_share
 

@@ -42,14 +42,7 @@ REVIEW: Final = "review"
 """The folder of labels, which a new run does not remove."""
 AGREEMENT: Final = "agreement.json"
 PAGE: Final = "agreement.html"
-AGREEMENTS: Final = {
-    f"correctness_{half}": (f"agreement_{half}.json", f"agreement_{half}.html")
-    for half in ("precision", "recall")
-}
-OWN: Final = (
-    *(RESULTS, SUMMARY, AGREEMENT, PAGE, *chain.from_iterable(AGREEMENTS.values())),
-    *(REJECTED, INPUT, PART, RECORD),
-)
+OWN: Final = (RESULTS, SUMMARY, AGREEMENT, PAGE, REJECTED, INPUT, PART, RECORD)
 """The files that a new run removes, in this order. The record is last, because files without a
 record are taken for the user's own."""
 

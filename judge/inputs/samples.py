@@ -94,7 +94,7 @@ def read_samples(
     *,
     needs: Collection[str] = SCORE_NEEDS,
     on_bad: Callable[[Rejected], None] | None = None,
-    check: Callable[[Sample], None] | None = None,
+    check: Callable[[Sample], object] | None = None,
     max_line: float = MAX_LINE,
     unique: bool = True,
     mapping: Mapped = None,
@@ -236,7 +236,7 @@ class Source:
         needs: Collection[str],
         *,
         skip_bad_lines: bool,
-        check: Callable[[Sample], None] | None = None,
+        check: Callable[[Sample], object] | None = None,
         max_line: float = MAX_LINE,
         unique: bool = True,
     ) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, Literal
 
-from judge.messages import Messages
 from judge.pages.html import render
 from judge.pages.words import Words
 from judge.records import Sample, Summary, UnscoredReason
@@ -61,16 +60,12 @@ class Findings:
         self._agreement = agreement
         self._summary = summary
         self.words = Words("agreement")
-        target = agreement.target
-        if target == "faithfulness" and summary.by_similarity:
-            self.title = self.words("title.similarity")
-        else:
-            self.title = self.words.of("title", target)
+        name = "similarity" if summary.by_similarity else "faithfulness"
+        self.title = self.words.of("title", name)
         """The heading; the score of a run by similarity is not called faithfulness."""
         self.whole = all(h.labelled == h.units for h in agreement.strata)
         """Whether every claim of the run was labelled, so that nothing is left to chance."""
-        # In this order faithfulness comes before faithfulness_strict, macro before micro.
-        self.leading = min(agreement.corrected, key=lambda s: (s.name, s.average), default=None)
+        self.leading = next(iter(agreement.corrected), None)
         """The first corrected score to show; None where no score could be corrected."""
         self.no_kappa = "kappa" if agreement.compared else "compared"
         """The name in `unmeasured` of the reason why there is no kappa."""
@@ -84,12 +79,11 @@ class Findings:
             labelled, units = sum(h.labelled for h in strata), sum(h.units for h in strata)
             few = labelled < min(_FEWEST_LABELLED, units)
             why = words("unmeasured.few" if few else "unmeasured.no_claim")
-            return words.of("nothing", self._agreement.target, why=why)
+            return words("nothing.faithfulness", why=why)
         lead = words.of(
             "headline",
             score.name,
             value=words.percent(score.corrected),
-            over=words.of("headline", score.average),
             reach=self.reach(score),
         )
         said, way = words("headline.silent"), self.bias(score)
@@ -116,16 +110,10 @@ class Findings:
                 said = words.of("caution", key, count=count, claims=summary.claims)
                 covered = bool(self._agreement.corrected)
                 cautions.append(words("caution.covered", said=said) if covered else said)
-        if self.leading is not None and self.leading.blank and self.leading.blank.decides:
-            cautions.append(words("caution.blank"))
         return cautions
 
-    def notes(self) -> list[str]:
-        """Return what a reader must know of the corrected scores, or of one that is missing."""
-        uneven = {score.average for score in self._agreement.corrected} == {"macro"}
-        return [*([self.words("note.uneven")] if uneven else []), *self._blank_notes()]
-
-    def _blank_notes(self) -> Iterator[str]:
+    def notes(self) -> Iterator[str]:
+        """Yield the number of blank rows, and how far they could move the corrected score."""
         words, agreement, score = self.words, self._agreement, self.leading
         if blank := agreement.drawn - agreement.labelled:
             parts = [
@@ -149,11 +137,6 @@ class Findings:
         """Return the interval of a score in words, or that everything was labelled."""
         span = self.words.span(score.low, score.high)
         return self.words("reach.whole") if self.whole else self.words("reach.interval", span=span)
-
-    def score(self, score: CorrectedScore) -> str:
-        """Return what a score is, and what it is a mean over."""
-        strict = score.name.endswith("_strict")
-        return self.words.of("score_strict" if strict else "score_halves", score.average)
 
     def difference(self, score: CorrectedScore) -> str:
         """Return how far the judge's score is from the people's."""
@@ -211,9 +194,3 @@ class Findings:
             self.words("disagreement.by", label=label, reviewer=self.reviewer(name))
             for name, label in labels.items()
         )
-
-    def place(self, chunk_id: str) -> str:
-        """Return the id of a chunk, or for correctness the word for the other text."""
-        other = Messages.of("agreement", "other")
-        known = self._agreement.target != "faithfulness" and chunk_id in other
-        return other(chunk_id) if known else chunk_id

@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePath
-from typing import Final, NamedTuple, get_args
+from typing import Final, NamedTuple
 
 from judge.errors import ConfigError
 from judge.inputs.runs import Run, finished_run, pairs
@@ -18,7 +18,6 @@ from judge.reports.gate import describe
 from judge.reports.totals import CellTable, Headline, reading, score_tables, spent_lines
 from judge.reports.worst import SUPPORTS, Failures, Worst
 from judge.review.folder import read_findings
-from judge.review.records import Target
 from judge.scores.answer import support_of
 from judge.scores.totals import Totals
 from judge.signature import Signature
@@ -31,7 +30,6 @@ _MAX_SLICES: Final = 60
 _NAME_CHARACTERS: Final = 80
 _MAX_KEYS_NAMED: Final = 12
 _LOOKS: Final = ("label", "mark", "status", "citation", "flag", "unscored", "kind")
-_TARGETS: Final[tuple[Target, ...]] = get_args(Target)
 
 
 def report(folder: Path, by: str | None = None) -> Iterator[str]:
@@ -210,7 +208,7 @@ def _shortened(text: str) -> str:
 
 def _page(run: Run, summary: Summary, gathered: _Gathered) -> Iterator[str]:
     words = ReportWords()
-    labels = [read_findings(run.folder, target) for target in _TARGETS]
+    agreement = read_findings(run.folder)
     found = summary.breakdown
     tables = dict(score_tables(summary))
     trec = [("support", tables.pop("support"))] if "support" in tables else []
@@ -226,7 +224,8 @@ def _page(run: Run, summary: Summary, gathered: _Gathered) -> Iterator[str]:
         spent=list(spent_lines(summary, run.record)),
         tables=tables.items(),
         trec=trec,
-        corrected=[(each, Findings(each, summary)) for each in labels if each],
+        agreement=agreement,
+        findings=Findings(agreement, summary) if agreement else None,
         cells=CellTable(summary, found) if found and found.counted else None,
         bins=gathered.bins(summary),
         slices=gathered.slices(summary),

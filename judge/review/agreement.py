@@ -1,13 +1,12 @@
 """The quality of the judge by the labels of people, and the score of the run corrected by them.
 
-All figures but α are means over answers, as the first corrected score is: a claim weighs 1 / the
-claims of its answer, and a labelled claim also 1 / its chance to be drawn and labelled.
+All figures but α are means over answers: a claim weighs 1 / the claims of its answer, and a
+labelled claim also 1 / its chance to be drawn and labelled.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import product
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -16,9 +15,9 @@ from judge.review.coefficients import (
     brier,
     calibration_error,
     cohen_kappa,
-    fisher,
     krippendorff_alpha,
 )
+from judge.review.draws import NEVER_PARTIAL, counts, own_verdict, support_weight
 from judge.review.records import (
     Agreement,
     BlankLimits,
@@ -32,11 +31,7 @@ from judge.review.records import (
     ScoreName,
     Share,
     Stratum,
-    Target,
-    Weighing,
 )
-from judge.review.strata import NEVER_PARTIAL, counts, own_verdict, support_weight
-from judge.scores.differences import holm
 from judge.scores.intervals import Row, weighted_share
 from judge.scores.strata import Corrected, StratumSample, corrected_mean
 
@@ -45,23 +40,10 @@ REST: Final = "rest"
 
 Labels = Mapping[str, Sequence[Label]]
 """Labels by `review_id`; each row has at least one."""
-Name = Literal["faithfulness", "faithfulness_strict"]
-Average = Literal["macro", "micro"]
 
 _SCALE: Final = (*(support.value for support in Support), REST)
-_NAMES: Final[Mapping[tuple[Target, Name], ScoreName]] = {
-    ("faithfulness", "faithfulness"): "faithfulness",
-    ("faithfulness", "faithfulness_strict"): "faithfulness_strict",
-    ("correctness_precision", "faithfulness"): "correctness_precision",
-    ("correctness_precision", "faithfulness_strict"): "correctness_precision_strict",
-    ("correctness_recall", "faithfulness"): "correctness_recall",
-    ("correctness_recall", "faithfulness_strict"): "correctness_recall_strict",
-}
-"""The name of a score for each target."""
 _MIN_LABELS: Final = 2
 """The fewest labels that a stratum needs by itself."""
-_MAX_UNEVENNESS: Final = 2.5
-_ALPHA: Final = 0.05
 
 
 class _Pair(NamedTuple):
@@ -83,7 +65,7 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
     """
     given = by_row(labels)
     # A bare no may be none or partial, so that only the strict score can be corrected.
-    names: tuple[Name, ...] = ("faithfulness", "faithfulness_strict")
+    names: tuple[ScoreName, ...] = ("faithfulness", "faithfulness_strict")
     names = names[any(label.support is None for label in labels) :]
     own = [verdict for sentence in draw.sentences if (verdict := own_verdict(sentence.outcome))]
     bare = len(names) == 1 or (bool(own) and all(v.source in NEVER_PARTIAL for v in own))
@@ -95,7 +77,6 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
     rated = [[_word(label, bare=bare) for label in each] for each in given.values()]
     return Agreement(
         draw=draw.draw,
-        target=draw.target,
         signature=draw.signature,
         drawn=len(draw.sentences),
         labelled=len(given),
@@ -126,43 +107,40 @@ def by_row(labels: Iterable[Label]) -> dict[str, list[Label]]:
 
 
 def corrected_scores(
-    draw: Draw, labels: Labels, summary: Summary, names: Sequence[Name]
+    draw: Draw, labels: Labels, summary: Summary, names: Sequence[ScoreName]
 ) -> list[CorrectedScore]:
-    """Return the scores `names` of the run as people would give them, over answers and claims.
+    """Return the scores `names` of the run as people would give them.
 
     There are no scores if a draw has fewer than two labelled claims; a stratum with fewer is taken
-    together with its neighbour. The mean over claims is left out if answers differ so much in
-    length that claims of long answers, which weigh little in the mean over answers, were hardly
-    drawn.
+    together with its neighbour.
 
     The interval is right if rows were left blank at random. `blank` makes no such assumption: it
     takes all blank rows for unsupported, then for supported, each with the interval of the whole
     draw (C. F. Manski (2003), Partial Identification of Probability Distributions, 1.2).
     """
     scores = []
-    averages: Sequence[Average] = ("macro", "micro")
-    averages = averages[: 1 + (_unevenness(draw) <= _MAX_UNEVENNESS)]
-    blanks = [_filled(draw, labels, support) for support in (Support.NONE, Support.FULL)]
-    uneven = len(labels) < len(draw.sentences) and _is_blank_unevenly(draw, labels)
-    for name, average in product(names, averages):
-        score: CorpusScore | None = getattr(summary, name)
-        raw = None if score is None else getattr(score, average)
-        found = _mean(draw, labels, name, average)
+    for name in names:
+        found = _mean(draw, labels, name)
         if found is None:
             continue
-        reported = _NAMES[draw.target, name]
         blank = None
         if len(labels) < len(draw.sentences):
-            wrong, right = (_mean(draw, filled, name, average) for filled in blanks)
-            # Gates hold means over answers.
-            bounds = [g.bound for g in summary.gates if g.name == reported and average == "macro"]
+            wrong, right = (
+                _mean(draw, _filled(draw, labels, support), name)
+                for support in (Support.NONE, Support.FULL)
+            )
             if wrong is not None and right is not None:
-                blank = _blank_limits(found, wrong, right, [raw, *bounds], uneven=uneven)
+                blank = BlankLimits(
+                    wrong=wrong.mean,
+                    right=right.mean,
+                    low=min(found.low, wrong.low),
+                    high=max(found.high, right.high),
+                )
+        raw: CorpusScore | None = getattr(summary, name)
         scores.append(
             CorrectedScore(
-                name=reported,
-                average=average,
-                raw=raw,
+                name=name,
+                raw=None if raw is None else raw.macro,
                 corrected=found.mean,
                 low=found.low,
                 high=found.high,
@@ -229,18 +207,18 @@ def _share(pairs: Sequence[_Pair]) -> Share | None:
     return None if found is None else Share(**found._asdict())
 
 
-def _strata(draw: Draw, labels: Labels, name: Name) -> Iterator[LabelledStratum]:
+def _strata(draw: Draw, labels: Labels, name: ScoreName) -> Iterator[LabelledStratum]:
     labelled = Counter(each.stratum for each, _ in _labelled(draw, labels))
-    total = sum(stratum.macro.weight for stratum in draw.strata)
+    total = sum(stratum.weight for stratum in draw.strata)
     for number, stratum in enumerate(draw.strata):
         error = None
         if labelled[number]:
-            sample = _sample(draw, [number], labels, name, "macro")
+            sample = _sample(draw, [number], labels, name)
             error = float(np.average(sample.errors, weights=sample.weights))
         yield LabelledStratum(
             names=stratum.names,
             units=stratum.units,
-            share=stratum.macro.weight / total,
+            share=stratum.weight / total,
             drawn=stratum.drawn,
             labelled=labelled[number],
             error=error,
@@ -249,7 +227,7 @@ def _strata(draw: Draw, labels: Labels, name: Name) -> Iterator[LabelledStratum]
 
 def _disagreements(draw: Draw, given: Labels, *, bare: bool) -> list[Disagreement]:
     """Return the sentences with a label that is not the judge's, worst first."""
-    name: Name = "faithfulness_strict" if bare else "faithfulness"
+    name: ScoreName = "faithfulness_strict" if bare else "faithfulness"
     found = []
     for sentence in draw.sentences:
         labels, verdict = given.get(sentence.review_id, ()), own_verdict(sentence.outcome)
@@ -277,26 +255,23 @@ def _disagreements(draw: Draw, given: Labels, *, bare: bool) -> list[Disagreemen
 # The corrected score
 
 
-def _mean(draw: Draw, labels: Labels, name: Name, average: Average) -> Corrected | None:
+def _mean(draw: Draw, labels: Labels, name: ScoreName) -> Corrected | None:
     labelled = Counter(each.stratum for each, _ in _labelled(draw, labels))
     groups = _groups(draw.strata, labelled)
-    return corrected_mean([_sample(draw, group, labels, name, average) for group in groups])
+    return corrected_mean([_sample(draw, group, labels, name) for group in groups])
 
 
-def _sample(
-    draw: Draw, group: Collection[int], labels: Labels, name: Name, average: Average
-) -> StratumSample:
+def _sample(draw: Draw, group: Collection[int], labels: Labels, name: ScoreName) -> StratumSample:
     strata = [draw.strata[number] for number in group]
-    sums: list[Weighing] = [getattr(stratum, average) for stratum in strata]
     spans = [s.span_strict if name == "faithfulness_strict" else s.span for s in strata]
     labelled = [(each, p) for each, p in _labelled(draw, labels) if each.stratum in group]
     chances = np.array([chance for _, chance in labelled])
-    weights = np.array([1.0 if average == "micro" else each.weight for each, _ in labelled])
+    weights = np.array([each.weight for each, _ in labelled])
     errors = [_error_and_shift(each, labels[each.review_id], name) for each, _ in labelled]
     return StratumSample(
-        weight=sum(each.weight for each in sums),
-        predicted=sum(getattr(each, name) for each in sums),
-        counted=sum(each.counted for each in sums),
+        weight=sum(each.weight for each in strata),
+        predicted=sum(getattr(each, name) for each in strata),
+        counted=sum(each.counted for each in strata),
         span=(min(low for low, _ in spans), max(high for _, high in spans)),
         weights=weights / chances,
         probabilities=chances,
@@ -306,7 +281,7 @@ def _sample(
 
 
 def _error_and_shift(
-    sentence: DrawnSentence, labels: Sequence[Label], name: Name
+    sentence: DrawnSentence, labels: Sequence[Label], name: ScoreName
 ) -> tuple[float, float]:
     """Return people's weight less the judge's, and 1 or -1 if only people or the judge count it.
 
@@ -339,15 +314,6 @@ def _groups(strata: Sequence[Stratum], labelled: Mapping[int, int]) -> list[list
     return [] if lacks(groups[0]) else groups
 
 
-def _unevenness(draw: Draw) -> float:
-    """Return the variance of a mean over claims, relative to a draw with equal chances."""
-    # A stratum that is drawn whole has no variance.
-    partial = [stratum for stratum in draw.strata if stratum.drawn < stratum.units]
-    units = sum(stratum.micro.weight for stratum in partial)
-    uneven = sum(stratum.unevenness * stratum.micro.weight for stratum in partial)
-    return uneven / units if units else 1.0
-
-
 def _filled(draw: Draw, labels: Labels, support: Support) -> Labels:
     """Return the labels, with this label in every blank row."""
     supported = support is Support.FULL
@@ -365,39 +331,3 @@ def _filled(draw: Draw, labels: Labels, support: Support) -> Labels:
         if each.review_id not in labels
     }
     return {**labels, **blank}
-
-
-def _is_blank_unevenly(draw: Draw, labels: Labels) -> bool:
-    """Return whether any stratum has fewer labels than rows left blank at random would leave.
-
-    A single stratum cannot show that they were left blank at random.
-    """
-    if len(draw.strata) == 1:
-        return True
-    labelled = Counter(each.stratum for each, _ in _labelled(draw, labels))
-    drawn = len(draw.sentences)
-    chances = [
-        fisher(labelled[number], stratum.drawn, labelled.total(), drawn)
-        for number, stratum in enumerate(draw.strata)
-    ]
-    return min(holm(chances)) < _ALPHA
-
-
-def _blank_limits(
-    found: Corrected,
-    wrong: Corrected,
-    right: Corrected,
-    marks: Sequence[float | None],
-    *,
-    uneven: bool,
-) -> BlankLimits:
-    """Return the limits, given the run's own score and the bounds of gates as `marks`."""
-    low, high = min(found.low, wrong.low), max(found.high, right.high)
-    passed = (
-        low <= each <= high and not found.low <= each <= found.high
-        for each in marks
-        if each is not None
-    )
-    wider = right.mean - wrong.mean > found.high - found.low
-    decides = uneven and (wider or any(passed))
-    return BlankLimits(wrong=wrong.mean, right=right.mean, low=low, high=high, decides=decides)

@@ -1,57 +1,115 @@
 """Draws: claims of a finished run for people to label, in sheets or on a page.
 
-Each half of correctness is drawn, labelled and corrected like a run of its own: the claims of
-answers, with the reference as evidence, and the claims of references, with the answer as evidence.
+Claims fall into strata by support and doubt, because people should see more of the doubtful ones.
+The strata share a draw by weight times expected spread, at least five claims each. Within a stratum
+a claim's chance is proportional to its weight in the mean over answers, so that its labels all
+weigh the same there. The method is sequential Poisson sampling; claims whose chance would exceed 1
+are drawn for certain.
+
+Source: E. Ohlsson (1998), Sequential Poisson sampling, J. Off. Stat. 14, 149-162.
 """
 
 import hashlib
+import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from judge.backends.hook import uniform
 from judge.errors import RunError
-from judge.inputs import runs
-from judge.inputs.runs import hold, made_from, origins, read_results, read_summary
+from judge.inputs.runs import hold, made_from, origins, read_record, read_results
 from judge.inputs.tables import check_output
-from judge.messages import Messages
-from judge.records import Chunk, Excluded, Sample, SampleResult, Sentence, SentenceResult, Summary
-from judge.records.result import ANSWER, GOLD, ComparedSentence
-from judge.review.folder import fingerprint, labelled_draws, write_draw
-from judge.review.records import Draw, DrawnSentence, Label, Target
-from judge.review.sheet import (
-    BLIND,
-    COMPARED,
-    COMPARED_OPEN,
-    OPEN,
-    deal,
-    row_of,
-    sheets_of,
-    word_for,
-    write_sheets,
+from judge.records import (
+    SUPPORT_WEIGHT,
+    SUPPORTED,
+    Excluded,
+    FlagName,
+    Outcome,
+    SampleResult,
+    Support,
+    Unscored,
+    Verdict,
 )
-from judge.review.strata import Picked, answer_weight, claims, claims_of_run, counts, divide
-from judge.scores.answer import aggregate
-from judge.scores.totals import summarize
+from judge.review.folder import fingerprint, write_draw
+from judge.review.records import Draw, DrawnSentence, Stratum, StratumName
+from judge.review.sheet import BLIND, OPEN, row_of, sheets_of, write_sheets
+from judge.scores.answer import is_undecided
+from judge.signature import Signature
 
-For = Literal["faithfulness", "correctness"]
-"""The purpose of a draw."""
-TARGETS: Final[dict[For, tuple[Target, ...]]] = {
-    "faithfulness": ("faithfulness",),
-    "correctness": ("correctness_precision", "correctness_recall"),
+SPREAD: Final[Mapping[StratumName, float]] = {
+    StratumName.SUPPORTED: 0.2,
+    StratumName.SUPPORTED_DOUBTFUL: 0.45,
+    StratumName.PARTIAL: 0.35,
+    StratumName.UNSUPPORTED_DOUBTFUL: 0.45,
+    StratumName.UNSUPPORTED: 0.3,
+    StratumName.UNDECIDED: 0.5,
+    StratumName.UNSCORED: 0.45,
 }
-"""The targets of each purpose; each target is drawn separately."""
+"""The expected standard deviation of the judge's error: .2 is four errors in a hundred, .45 three
+in ten, .5 one in two. It decides how many claims are drawn, and biases nothing."""
+NEVER_PARTIAL: Final = frozenset({"similarity", "nli"})
+"""Sources of verdicts that never say `partial`; they are compared as full against the rest."""
+FLOOR: Final = 5
+"""The fewest claims drawn from a stratum; a smaller stratum is merged with its neighbour."""
+
+_STRATA: Final = tuple(StratumName)
+_NEAR_LOG_ODDS: Final = 1.0
+"""The distance from the threshold within which a score is doubtful: .71 to .95 for .87."""
+_EDGE: Final = 1e-9
+_MAX_SCALE: Final = 1e300
 _DIGITS: Final = 12
-_NOTHING: Final[dict[For, str]] = {
-    "faithfulness": "no answer claims anything; there is nothing to review",
-    "correctness": "no answer was compared with a reference; give gold_answer, and score with "
-    "--correctness",
-}
-_SENTENCE_FIELDS: Final = set(Sentence.model_fields)
+
+Claims = npt.NDArray[np.void]
+"""Claims in the order of the run, one row each, with the fields of `_COLUMNS`."""
+
+_COLUMNS: Final = np.dtype(
+    [
+        ("answer", "i4"),  # the position of the answer in the run
+        ("sentence", "i4"),
+        ("stratum", "i1"),  # the position in StratumName
+        ("weight", "f8"),  # in the mean over answers
+        ("random", "f8"),  # 0 to 1
+        ("counted", "i1"),  # 0 or 1
+        ("faithfulness", "f4"),  # 0, .5 or 1
+        ("strict", "i1"),
+    ]
+)
 
 
-class Drawing(NamedTuple):
+class Claim(NamedTuple):
+    """A claim of an answer."""
+
+    sentence: int
+    stratum: StratumName
+    outcome: Verdict | Unscored
+
+
+class DrawnClaim(NamedTuple):
+    """The position of a claim that was drawn."""
+
+    answer: int
+    """The position of its answer in the run."""
+    sentence: int
+    stratum: int
+    """The position of its stratum among the strata of the draw."""
+    probability: float
+
+
+class Group(NamedTuple):
+    """Strata that are drawn from as one."""
+
+    names: tuple[StratumName, ...]
+    units: int
+    weight: float
+    spread: float
+    """The expected standard deviation of the judge's error."""
+
+
+class SheetDraw(NamedTuple):
     """The rows of a draw for people, and its record, which they do not see."""
 
     rows: list[dict[str, str]]
@@ -67,10 +125,6 @@ class Drawn(NamedTuple):
     """The file in the run folder that holds the draw; reviewers do not see it."""
     sheets: tuple[Path, ...]
     """A sheet for each reviewer."""
-    filled: int
-    """The number of rows that have a label from an earlier draw."""
-    others: "tuple[Drawn, ...]" = ()
-    """The other half of correctness, in the same sheets."""
 
 
 def draw(
@@ -78,7 +132,6 @@ def draw(
     sheet: str | Path = "review.csv",
     *,
     size: int = 60,
-    target: For = "faithfulness",
     seed: int = 0,
     reviewers: Sequence[str] = ("",),
     overlap: int = 0,
@@ -87,14 +140,12 @@ def draw(
 ) -> Drawn:
     """Draw claims of a finished run for people to label, and write them into sheets.
 
-    The same arguments draw the same claims. A single reviewer's sheet is filled in with earlier
-    labels of these results.
+    The same arguments draw the same claims.
 
     Args:
         run: folder of the run.
         sheet: a CSV file; for several reviewers `review-1.csv`, `review-2.csv`, ….
-        size: the number of claims to draw; half for each half of correctness.
-        target: what people check.
+        size: the number of claims to draw.
         seed: seed of the draw.
         reviewers: the names to write into the sheets; an empty name is left to the reviewer.
         overlap: the number of claims that all reviewers get; the others are dealt out.
@@ -110,74 +161,48 @@ def draw(
     sheets = sheets_of(Path(sheet), reviewers)
     for path in sheets:
         check_output(path, made_from(run), force=force)
-    halves = TARGETS[target]
-
-    def part(count: int, place: int) -> int:
-        """Return the share of a count for one of the halves; the first gets the remainder."""
-        return (count + len(halves) - 1 - place) // len(halves)
-
-    drawings = [
-        take(run, size=max(1, part(size, place)), seed=seed, target=half)
-        for place, half in enumerate(halves)
-    ]
+    made = draw_rows(run, size=size, seed=seed)
     with hold(run):
-        kept = [write_draw(run, drawing.draw) for drawing in drawings]
-    hands: list[list[dict[str, str]]] = [[] for _ in sheets]
-    made = []
-    for place, drawing in enumerate(drawings):
-        known = earlier_labels(run, drawing.draw) if len(sheets) == 1 else {}
-        rows = [row | _filled(known.get(row["review_id"])) for row in drawing.rows]
-        if target != "faithfulness":
-            asked = Messages.of("sheet", "asked")(drawing.draw.target)
-            rows = [{**row, "asked": asked} for row in rows]
-        for hand, more in zip(hands, deal(rows, len(sheets), part(overlap, place)), strict=True):
-            hand.extend(more)
-        made.append(Drawn(drawing.draw, kept[place], sheets, len(known)))
-    columns = (BLIND, OPEN) if target == "faithfulness" else (COMPARED, COMPARED_OPEN)
-    write_sheets(sheets, reviewers, hands, columns[verdicts])
-    return made[0]._replace(others=tuple(made[1:]))
+        kept = write_draw(run, made.draw)
+    rows = [[row] for row in made.rows]
+    write_sheets(sheets, reviewers, rows, overlap, OPEN if verdicts else BLIND)
+    return Drawn(made.draw, kept, sheets)
 
 
-def take(
-    folder: Path, *, size: int = 60, seed: int = 0, target: Target = "faithfulness"
-) -> Drawing:
+def draw_rows(folder: Path, *, size: int = 60, seed: int = 0) -> SheetDraw:
     """Draw claims without writing anything.
 
     Raises:
         RunError: the run is not finished, has nothing to draw, or its samples have changed.
     """
     results = fingerprint(folder)
-    # The halves of correctness are drawn independently of each other.
-    key = "draw" if target == "faithfulness" else target
-    strata, picked = divide(claims_of_run(results_of(folder, target), seed, key), size)
-    if not picked:
-        purpose = next(each for each, targets in TARGETS.items() if target in targets)
-        raise RunError(f"{folder}: {_NOTHING[purpose]}")
+    strata, drawn = divide(claims_of_run(read_results(folder), seed), size)
+    if not drawn:
+        raise RunError(f"{folder}: no answer claims anything; there is nothing to review")
     # A spreadsheet takes 12e45678 for a number, so the name begins with a letter.
-    name = f"r{digest(key, results, 'sentence', str(seed), str(size))[:8]}"
-    rows, sentences = _rows(folder, name, seed, target, picked)
-    made = Draw(
+    name = f"r{digest('draw', results, 'sentence', str(seed), str(size))[:8]}"
+    rows, sentences = _rows(folder, name, seed, drawn)
+    record = Draw(
         draw=name,
-        target=target,
         seed=seed,
         size=size,
         results=results,
-        signature=signature_of(folder, target),
+        signature=read_record(folder).signature,
         strata=strata,
         sentences=tuple(sentences),
     )
-    return Drawing(rows, made)
+    return SheetDraw(rows, record)
 
 
 def _rows(
-    folder: Path, draw: str, seed: int, target: Target, picked: Iterable[Picked]
+    folder: Path, draw: str, seed: int, drawn: Iterable[DrawnClaim]
 ) -> tuple[list[dict[str, str]], list[DrawnSentence]]:
     """Return the rows and sentences of a draw: answers in random order, sentences in their own."""
-    wanted: defaultdict[int, list[Picked]] = defaultdict(list)
-    for each in picked:
+    wanted: defaultdict[int, list[DrawnClaim]] = defaultdict(list)
+    for each in drawn:
         wanted[each.answer].append(each)
     answers = []
-    for position, (sample, result) in enumerate(origins_of(folder, target)):
+    for position, (sample, result) in enumerate(origins(folder)):
         if position in wanted:
             answers.append((uniform(seed, "order", result.qid), position, sample, result))
             if len(answers) == len(wanted):
@@ -187,17 +212,16 @@ def _rows(
     for _, position, sample, result in sorted(answers, key=lambda answer: answer[:2]):
         for sentence in drawn_sentences(draw, result, wanted[position]):
             sentences.append(sentence)
-            claim = result.sentences[sentence.sentence]
-            rows.append(row_of(sentence.review_id, sample, claim, target))
+            rows.append(row_of(sentence.review_id, sample, result.sentences[sentence.sentence]))
     return rows, sentences
 
 
 def drawn_sentences(
-    draw: str, result: SampleResult, picked: Iterable[Picked]
+    draw: str, result: SampleResult, drawn: Iterable[DrawnClaim]
 ) -> list[DrawnSentence]:
     """Return the sentences that were drawn from one answer."""
     found = claims(result)
-    by_sentence = {each.sentence: each for each in picked}
+    by_sentence = {each.sentence: each for each in drawn}
     return [
         DrawnSentence(
             review_id=review_id(draw, result.qid, claim.sentence),
@@ -215,27 +239,6 @@ def drawn_sentences(
     ]
 
 
-def earlier_labels(run: Path, draw: Draw) -> dict[str, Label]:
-    """Return labels by `review_id` for the sentences that all earlier labels agree on."""
-    known: defaultdict[tuple[str, int], list[Label]] = defaultdict(list)
-    for _, earlier in labelled_draws(run, draw.target)[0]:
-        for label in earlier:
-            known[label.qid, label.sentence].append(label)
-    found = ((each.review_id, known[each.qid, each.sentence]) for each in draw.sentences)
-    return {
-        name: labels[0]
-        for name, labels in found
-        if len({(label.support, label.supported) for label in labels}) == 1
-    }
-
-
-def _filled(label: Label | None) -> dict[str, str]:
-    if label is None:
-        return {}
-    word = word_for(label.support)
-    return {"human_support": word, "human_note": label.note, "reviewer": label.reviewer}
-
-
 def review_id(draw: str, qid: str, sentence: int) -> str:
     """Return the id of a row, which tells nothing about the sentence and is no number."""
     return f"{draw}-{digest(draw, qid, str(sentence), '')}"
@@ -247,78 +250,208 @@ def digest(*parts: str) -> str:
     return hashlib.sha256(joined.encode(errors="surrogatepass")).hexdigest()[:_DIGITS]
 
 
-# A run as a target sees it
+# Strata
 
 
-def results_of(folder: Path, target: Target) -> Iterator[SampleResult]:
-    """Yield the results of a run as the target sees them; errors as in `read_results`."""
-    return (_seen(result, target) for result in read_results(folder))
+def claims_of_run(results: Iterable[SampleResult], seed: int) -> Claims:
+    """Return all claims of a run, each with a random number for a draw."""
+
+    def rows() -> Iterator[tuple[float, ...]]:
+        for position, result in enumerate(results):
+            found = claims(result)
+            weight = answer_weight(found)
+            for claim in found:
+                yield (
+                    position,
+                    claim.sentence,
+                    _STRATA.index(claim.stratum),
+                    weight,
+                    uniform(seed, "draw", result.qid, claim.sentence),
+                    counts(claim.outcome),
+                    support_weight(claim.outcome, strict=False),
+                    support_weight(claim.outcome, strict=True),
+                )
+
+    return np.fromiter(rows(), _COLUMNS)
 
 
-def origins_of(folder: Path, target: Target) -> Iterator[tuple[Sample, SampleResult]]:
-    """Yield samples and results as the target sees them; errors as in `origins`."""
-    for sample, result in origins(folder):
-        yield _seen_sample(sample, target), _seen(result, target)
+def claims(result: SampleResult) -> list[Claim]:
+    """Return the claims of an answer, with and without a verdict."""
+    flags: defaultdict[int | None, list[FlagName]] = defaultdict(list)
+    for flag in result.flags:
+        flags[flag.sentence].append(flag.name)
+    return [
+        Claim(sentence.index, stratum_of(outcome, flags[sentence.index]), outcome)
+        for sentence in result.sentences
+        if not isinstance(outcome := sentence.outcome, Excluded)
+    ]
 
 
-def samples_of(folder: Path, target: Target, qids: Collection[str]) -> dict[str, Sample]:
-    """Return samples by qid as the target sees them, without those that are gone."""
-    wanted = frozenset(qids)
-    results = (result for result in read_results(folder) if result.qid in wanted)
-    found = runs.samples_of(folder, results)
-    return {qid: _seen_sample(sample, target) for qid, sample in found.items()}
+def answer_weight(found: Sequence[Claim]) -> float:
+    """Return a claim's weight in the mean of its answer: 1 / the claims that count there."""
+    return 1 / (sum(counts(claim.outcome) for claim in found) or len(found) or 1)
 
 
-def summary_of(folder: Path, target: Target) -> Summary:
-    """Return the totals of a run for the target, with its score as `faithfulness`."""
-    summary = read_summary(folder)
-    if target == "faithfulness" or summary.correctness is None:
-        return summary
-    totals = summary.correctness
-    raw = totals.precision if target == "correctness_precision" else totals.recall
-    return summarize(results_of(folder, target)).model_copy(
-        update={"faithfulness": raw, "gates": summary.gates}
+def stratum_of(outcome: Verdict | Unscored, flags: Collection[FlagName]) -> StratumName:
+    """Return the stratum of a claim."""
+    if is_undecided(outcome):
+        return StratumName.UNDECIDED
+    verdict = own_verdict(outcome)
+    if verdict is None:
+        return StratumName.UNSCORED
+    if verdict.support is Support.PARTIAL:
+        return StratumName.PARTIAL
+    doubtful = bool(flags) or verdict.support is Support.NO_CLAIM or _near_threshold(verdict)
+    if verdict.support in SUPPORTED:
+        return StratumName.SUPPORTED_DOUBTFUL if doubtful else StratumName.SUPPORTED
+    return StratumName.UNSUPPORTED_DOUBTFUL if doubtful else StratumName.UNSUPPORTED
+
+
+def own_verdict(outcome: Outcome) -> Verdict | None:
+    """Return the verdict of the run's own judge; None if it failed."""
+    return outcome if isinstance(outcome, Verdict) and outcome.fallback_from is None else None
+
+
+def counts(outcome: Outcome) -> bool:
+    """Return whether the claim is in the mean, which the judge's `no_claim` are not."""
+    return not (isinstance(outcome, Verdict) and outcome.support is Support.NO_CLAIM)
+
+
+def support_weight(outcome: Outcome, *, strict: bool) -> float:
+    """Return a verdict's contribution to faithfulness, also a fallback's; 0 without a verdict."""
+    if not isinstance(outcome, Verdict):
+        return 0.0
+    if strict:
+        return float(outcome.support is Support.FULL)
+    return SUPPORT_WEIGHT.get(outcome.support, 0.0)
+
+
+def divide(found: Claims, size: int) -> tuple[tuple[Stratum, ...], list[DrawnClaim]]:
+    """Return the strata of a draw of `size` claims, and the claims that are drawn."""
+    groups = []
+    for place, name in enumerate(_STRATA):
+        weights = found["weight"][found["stratum"] == place]
+        groups.append(Group((name,), len(weights), float(weights.sum()), SPREAD[name]))
+    strata: list[Stratum] = []
+    drawn: list[DrawnClaim] = []
+    groups = merge(groups, size)
+    for number, (group, share) in enumerate(zip(groups, allocate(groups, size), strict=True)):
+        places = [_STRATA.index(name) for name in group.names]
+        part = found[np.isin(found["stratum"], places)]
+        strata.append(as_stratum(part, group.names, share))
+        for row, probability in _sample(part, share):
+            drawn.append(DrawnClaim(int(row["answer"]), int(row["sentence"]), number, probability))
+    return tuple(strata), drawn
+
+
+def as_stratum(part: Claims, names: tuple[StratumName, ...], drawn: int) -> Stratum:
+    """Return the record of a stratum that has these claims, `drawn` of which are drawn."""
+    weights = part["weight"]
+    return Stratum(
+        names=names,
+        units=len(part),
+        drawn=drawn,
+        weight=float(weights.sum()),
+        counted=float((weights * part["counted"]).sum()),
+        faithfulness=float((weights * part["faithfulness"]).sum()),
+        faithfulness_strict=float((weights * part["strict"]).sum()),
+        span=_span(part, "faithfulness"),
+        span_strict=_span(part, "strict"),
     )
 
 
-def signature_of(folder: Path, target: Target) -> str:
-    """Return the signature of the verdicts that the target checks."""
-    compared = None if target == "faithfulness" else read_summary(folder).correctness
-    return next(iter(compared.signatures if compared else ()), runs.read_record(folder).signature)
+def merge(groups: Sequence[Group], total: int) -> list[Group]:
+    """Merge the smallest group with its smaller neighbour until each has `FLOOR` claims.
+
+    Empty groups are left out. `total`, the size of the draw, bounds the number of groups.
+    """
+    merged = [group for group in groups if group.units]
+    most = max(1, total // FLOOR)
+    while len(merged) > 1 and (len(merged) > most or min(g.units for g in merged) < FLOOR):
+        least = min(range(len(merged)), key=lambda k: merged[k].units)
+        beside = [k for k in (least - 1, least + 1) if 0 <= k < len(merged)]
+        first, second = sorted((least, min(beside, key=lambda k: merged[k].units)))
+        a, b = merged[first], merged[second]
+        weight = a.weight + b.weight
+        spread = (a.spread * a.weight + b.spread * b.weight) / weight if weight else a.spread
+        both = Group(a.names + b.names, a.units + b.units, weight, spread)
+        merged[first : second + 1] = [both]
+    return merged
 
 
-def _seen_sample(sample: Sample, target: Target) -> Sample:
-    """Return the sample with the checked text as its answer and the other text as its chunk."""
-    gold = sample.gold_answer or ""
-    if target == "correctness_precision":
-        return sample.model_copy(update={"chunks": (Chunk(chunk_id=GOLD, text=gold),)})
-    if target == "correctness_recall":
-        other = Chunk(chunk_id=ANSWER, text=sample.answer)
-        return sample.model_copy(update={"answer": gold, "chunks": (other,)})
-    return sample
+def allocate(groups: Sequence[Group], total: int) -> list[int]:
+    """Return the number of claims to draw from each group, proportional to weight times spread.
+
+    Each group gives at least `FLOOR` claims if it has them and `total` allows; what a group that is
+    drawn whole cannot give is shared by the others. The numbers add up to `total`, or to all claims
+    if there are fewer.
+
+    Source: J. Neyman (1934), J. R. Stat. Soc. 97, 558-606.
+
+    >>> allocate([Group((), 900, 900, 0.2), Group((), 100, 100, 0.4)], 55)
+    [45, 10]
+    """
+    total = min(total, sum(group.units for group in groups))
+    floors = [min(FLOOR, group.units, total // max(1, len(groups))) for group in groups]
+    pulls = [group.weight * group.spread for group in groups]
+    if not any(pulls):
+        pulls = [float(group.units) for group in groups]
+
+    def shares(scale: float) -> list[float]:
+        bounds = zip(pulls, floors, groups, strict=True)
+        return [min(group.units, max(least, scale * pull)) for pull, least, group in bounds]
+
+    low, high = 0.0, 1.0
+    while sum(shares(high)) < total and high < _MAX_SCALE:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sum(shares(middle)) < total else (low, middle)
+    found = shares(high)
+    # The largest remainders are rounded up first.
+    units = [math.floor(share + 1e-9) for share in found]
+    order = sorted(range(len(groups)), key=lambda k: units[k] - found[k])
+    while sum(units) < total:
+        for k in order:
+            if sum(units) < total and units[k] < groups[k].units:
+                units[k] += 1
+    return units
 
 
-def _seen(result: SampleResult, target: Target) -> SampleResult:
-    """Return the result with the claims of the target; no claims if either text has none."""
-    if target == "faithfulness":
-        return result
-    compared = result.correctness
-    if compared is None or not (_any_counts(compared.answer) and _any_counts(compared.reference)):
-        signature = result.signature if compared is None else compared.signature
-        return aggregate(Sample(qid=result.qid), (), {}, (), signature=signature)
-    precise = target == "correctness_precision"
-    claims = compared.answer if precise else compared.reference
-    sentences = result.sentences if precise else compared.reference
-    return aggregate(
-        Sample(qid=result.qid),
-        [Sentence.model_validate(each.model_dump(include=_SENTENCE_FIELDS)) for each in sentences],
-        {each.index: each.outcome for each in claims if not isinstance(each.outcome, Excluded)},
-        (),
-        flags=compared.answer_flags if precise else compared.reference_flags,
-        signature=compared.signature,
-    )
+def _sample(part: Claims, share: int) -> list[tuple[np.void, float]]:
+    """Draw `share` rows of a stratum; each comes with its inclusion probability."""
+    weights = part["weight"]
+    certain = np.zeros(len(part), bool)
+    left, rest = share, float(weights.sum())
+    for weight in np.unique(weights)[::-1]:
+        if left * weight < rest * (1 - 1e-12):
+            break
+        heavy = weights == weight
+        certain |= heavy
+        left -= int(heavy.sum())
+        rest -= float(weights[heavy].sum())
+    scale = left / rest if rest > 0 else 0.0
+    probabilities = np.where(certain, 1.0, np.minimum(1.0, weights * scale))
+    keys = np.where(certain, -1.0, part["random"] / weights)
+    chosen = np.argsort(keys, kind="stable")[:share]
+    return [(part[row], float(probabilities[row])) for row in chosen]
 
 
-def _any_counts(claims: Iterable[ComparedSentence | SentenceResult]) -> bool:
-    outcomes = (claim.outcome for claim in claims)
-    return any(not isinstance(each, Excluded) and counts(each) for each in outcomes)
+def _span(part: Claims, name: str) -> tuple[float, float]:
+    """Return the least and the most by which people's weights can differ from the judge's."""
+    judged, counted = part[name], part["counted"] > 0
+    low, high = np.where(counted, -judged, -1.0), np.where(counted, 1 - judged, 1.0)
+    return float(low.min()), float(high.max())
+
+
+def _near_threshold(verdict: Verdict) -> bool:
+    threshold = Signature.parse(verdict.signature).threshold
+    # The t of a language model is its temperature.
+    if verdict.score is None or threshold is None or verdict.source == "llm":
+        return False
+    return abs(_log_odds(verdict.score) - _log_odds(threshold)) <= _NEAR_LOG_ODDS
+
+
+def _log_odds(probability: float) -> float:
+    inside = min(1 - _EDGE, max(_EDGE, probability))
+    return math.log(inside / (1 - inside))

@@ -1,23 +1,25 @@
 """The files of a review in a run folder: draws, their labels, and what the labels say."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
 from judge.errors import RunError
+from judge.inputs import runs
 from judge.inputs.runs import (
     AGREEMENT,
-    AGREEMENTS,
     PAGE,
     REVIEW,
     parse,
     read_document,
     read_record,
+    read_results,
     result_files,
 )
 from judge.inputs.tables import as_json, replacing
-from judge.review.records import Agreement, Draw, Label, Target
+from judge.records import Sample
+from judge.review.records import Agreement, Draw, Label
 
 _LABELS: Final = ".labels.jsonl"
 
@@ -37,16 +39,21 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()
 
 
+def samples_of(run: Path, qids: Collection[str]) -> dict[str, Sample]:
+    """Return samples of a run by qid, without those that are gone."""
+    results = (result for result in read_results(run) if result.qid in qids)
+    return runs.samples_of(run, results)
+
+
 def write_draw(run: Path, draw: Draw) -> Path:
     """Write a draw into the run and return its path; raise RunError if it cannot be written."""
     return _write(run / REVIEW / f"{draw.draw}.json", as_json(draw))
 
 
-def read_draw(run: Path, name: str) -> Draw | None:
-    """Return a draw of this run, or None; raise RunError if it is damaged."""
-    path = run / REVIEW / f"{name}.json"
+def read_draw(run: Path, name: str) -> Draw:
+    """Return a draw of this run; raise RunError if it is damaged."""
     step = "remove it, and make the same draw again"
-    return read_document(path, Draw, step) if path.exists() else None
+    return read_document(run / REVIEW / f"{name}.json", Draw, step)
 
 
 def draw_names(run: Path) -> list[str]:
@@ -68,46 +75,22 @@ def read_labels(run: Path, draw: str) -> list[Label]:
     return [parse(line, Label, f"{path}, line {n}", step) for n, line in enumerate(lines, 1)]
 
 
-def labelled_draws(
-    run: Path, target: Target = "faithfulness"
-) -> tuple[list[tuple[Draw, list[Label]]], list[str]]:
-    """Return the draws of the present results with labels, and the names of outdated draws."""
-    results = fingerprint(run)
-    current, stale = [], []
-    for name in draw_names(run):
-        if labels := read_labels(run, name):
-            draw = read_draw(run, name)
-            if draw is not None and draw.target != target:
-                continue
-            if draw is not None and draw.results == results:
-                current.append((draw, labels))
-            else:
-                stale.append(name)
-    return current, stale
-
-
-def files_of(target: Target) -> tuple[str, str]:
-    """Return the names of `agreement.json` and `agreement.html` for a target."""
-    return (AGREEMENT, PAGE) if target == "faithfulness" else AGREEMENTS[target]
-
-
 def write_findings(run: Path, agreement: Agreement, page: str | None) -> None:
     """Write `agreement.json` and its page; raise RunError if they cannot be written."""
-    record, html = files_of(agreement.target)
-    _write(run / record, as_json(agreement))
+    _write(run / AGREEMENT, as_json(agreement))
     if page is not None:
-        _write(run / html, page)
+        _write(run / PAGE, page)
 
 
-def read_findings(run: Path, target: Target = "faithfulness") -> Agreement | None:
+def read_findings(run: Path) -> Agreement | None:
     """Return the agreement of a run, None without labels; raise RunError if it is damaged."""
-    path = run / files_of(target)[0]
+    path = run / AGREEMENT
     return read_document(path, Agreement, "import the sheets again") if path.exists() else None
 
 
-def discard_findings(run: Path, target: Target = "faithfulness") -> None:
+def discard_findings(run: Path) -> None:
     """Remove the agreement and its page, before the labels that they rest on change."""
-    for name in files_of(target):
+    for name in (AGREEMENT, PAGE):
         (run / name).unlink(missing_ok=True)
 
 

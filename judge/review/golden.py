@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from judge.errors import InputError, RunError
 from judge.inputs.files import MAX_LINE
@@ -16,9 +16,9 @@ from judge.inputs.runs import made_from, origins
 from judge.inputs.samples import read_samples
 from judge.inputs.tables import check_output, write_whole
 from judge.records import CitationStatus, Record, Sample, SampleResult, SentenceResult, Support
-from judge.review.folder import labelled_draws
+from judge.review.draws import own_verdict
+from judge.review.folder import draw_names, fingerprint, read_draw, read_labels
 from judge.review.records import Label
-from judge.review.strata import own_verdict
 
 KEY: Final = "labels"
 """The key of an answer that holds its labels."""
@@ -53,6 +53,9 @@ class GoldenLabel(Record):
     """The right status of each citation, in order; null if unknown."""
 
 
+_LABELS: Final = TypeAdapter(tuple[GoldenLabel, ...])
+
+
 class Golden(NamedTuple):
     """An answer with its agreed labels."""
 
@@ -78,10 +81,6 @@ class Promotion:
     """Sentences on which reviewers disagree, each by the row of its first label, in run order."""
     few: int = 0
     """Sentences on which too few reviewers agree."""
-    stale: list[str] = field(default_factory=list)
-    """Draws whose labels belong to earlier results of this folder, and are left out."""
-    replaced: int = 0
-    """The number of replaced labels of an earlier golden set in the input."""
 
 
 def promote(
@@ -99,21 +98,23 @@ def promote(
         force: whether an existing file is replaced.
 
     Raises:
-        RunError: no label is agreed, the run is not finished or its samples have changed, an answer
-            has a key `labels` that is not from a golden set, or the file exists or cannot be
-            written.
+        RunError: no label is agreed, the run is not finished or its samples have changed, or the
+            file exists or cannot be written.
     """
     run, output = Path(run), Path(output)
     check_output(output, made_from(run), force=force)
-    found = Promotion()
-    draws, found.stale = labelled_draws(run)
+    results = fingerprint(run)
     votes: dict[str, dict[int, list[Label]]] = defaultdict(lambda: defaultdict(list))
-    for label in (label for _, labels in draws for label in labels):
-        votes[label.qid][label.sentence].append(label)
+    for name in draw_names(run):
+        labels = read_labels(run, name)
+        if labels and read_draw(run, name).results == results:
+            for label in labels:
+                votes[label.qid][label.sentence].append(label)
     if not votes:
-        stale = f" of its results ({len(found.stale)} with labels of earlier ones)"
-        what = f"no draw{stale if found.stale else ''} has labels"
-        raise RunError(f"{run}: {what}; judge review import {run} SHEET brings them")
+        raise RunError(
+            f"{run}: no draw of its results has labels; judge review import {run} SHEET brings them"
+        )
+    found = Promotion()
     for sample, result in origins(run):
         if sample.qid in votes:
             _add(found, sample, result, votes[sample.qid], min_reviewers)
@@ -133,7 +134,7 @@ def read_golden(path: str | Path, *, max_line: float = MAX_LINE) -> list[Golden]
         InputError: the file cannot be read, nothing in it is labelled, or a label is damaged.
     """
     path = Path(path)
-    read = read_samples(path, max_line=max_line, check=_check)
+    read = read_samples(path, max_line=max_line, check=labels_of)
     labelled = [Golden(sample, labels) for sample in read if (labels := labels_of(sample))]
     if not labelled:
         message = f"no answer has {KEY!r}; name a file that judge review promote made"
@@ -162,54 +163,43 @@ def sample_line(sample: Sample, more: Mapping[str, JsonValue] = MappingProxyType
 
 def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:
     """Return the labels of an answer in a golden set; raise InputError if one is damaged."""
-    value, answer = sample.metadata.get(KEY), sample.answer
-    if value is None:
-        return ()
-    if not isinstance(value, list):
-        raise InputError("is no list", field=KEY)
-    labels: dict[tuple[int, int], GoldenLabel] = {}
-    for number, item in enumerate(value):
-        field = f"{KEY}[{number}]"
-        try:
-            label = GoldenLabel.model_validate_json(json.dumps(item), strict=True)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join((field, *map(str, first["loc"])))
-            raise InputError(f"is damaged ({first['msg']})", field=where) from None
-        if label.start < 0 or answer[label.start : label.end] != label.text or not label.text:
-            raise InputError("is of another answer: its text is not there", field=field)
-        if label.support is not None and label.supported != (label.support is Support.FULL):
-            raise InputError("says both supported and not", field=field)
-        if labels.setdefault((label.start, label.end), label) is not label:
-            raise InputError("labels a sentence for the second time", field=field)
-    return tuple(labels.values())
+    step = f"(answer {sample.qid!r}); promote the run again"
+    try:
+        labels = _LABELS.validate_json(json.dumps(sample.metadata.get(KEY) or []), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join((KEY, *map(str, first["loc"])))
+        raise InputError(f"is damaged: {first['msg']} {step}", field=where) from None
+    for number, label in enumerate(labels):
+        if (
+            label.start < 0
+            or sample.answer[label.start : label.end] != label.text
+            or not label.text
+        ):
+            message = f"is of another answer: its text is not there {step}"
+            raise InputError(message, field=f"{KEY}.{number}")
+    return labels
 
 
 def _add(
     found: Promotion,
     sample: Sample,
     result: SampleResult,
-    cast: Mapping[int, Sequence[Label]],
-    reviewers: int,
+    votes: Mapping[int, Sequence[Label]],
+    min_reviewers: int,
 ) -> None:
     sentences = {sentence.index: sentence for sentence in result.sentences}
     golden = []
-    for index, labels in sorted(cast.items()):
+    for index, labels in sorted(votes.items()):
         label = agreed(sentences[index], labels, result.signature)
         if label is None:
             found.disagreed.append(Disagreed(labels[0].review_id, sample.qid, index))
-        elif label.reviewers < reviewers:
+        elif label.reviewers < min_reviewers:
             found.few += 1
         else:
             golden.append(label)
-    if not golden:
-        return
-    try:
-        found.replaced += len(labels_of(sample))
-    except InputError as error:
-        what = f"bears a key {KEY!r} in the input that is no golden set's ({error})"
-        raise RunError(f"{sample.qid!r} {what}; rename it, and score again") from None
-    found.golden.append(Golden(sample, tuple(golden)))
+    if golden:
+        found.golden.append(Golden(sample, tuple(golden)))
 
 
 def agreed(sentence: SentenceResult, labels: Sequence[Label], signature: str) -> GoldenLabel | None:
@@ -231,11 +221,3 @@ def agreed(sentence: SentenceResult, labels: Sequence[Label], signature: str) ->
         judged=verdict.support if verdict else None,
         signature=signature,
     )
-
-
-def _check(sample: Sample) -> None:
-    try:
-        labels_of(sample)
-    except InputError as error:
-        message = f"{error.problem} (answer {sample.qid!r}); promote the run again"
-        raise InputError(message, field=error.field) from None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from statistics import median
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -24,8 +24,7 @@ from judge.review.labels import ID_CHARACTERS, check_text, contradiction, one_ea
 from judge.review.sheet import (
     GRADED,
     READ_GRADES,
-    Row,
-    deal,
+    SheetRow,
     folded,
     read_grade,
     read_sheet,
@@ -34,18 +33,14 @@ from judge.review.sheet import (
 )
 from judge.text.visible import clip
 
-_TEXTS: Final = ("query", "chunk")
-_APART: Final = 2
-"""Rows whose grades differ by this much are listed."""
-
 
 class PooledChunk(Record):
     """A row of the sheet."""
 
     review_id: str
     """The id of the row."""
-    chunk_ids: tuple[str, ...]
-    """The ids of the chunk; several if chunks have the same text."""
+    chunk_id: str
+    """The id of the chunk."""
     text: str
     """The text of the chunk."""
 
@@ -68,8 +63,8 @@ class Pool(Document):
     """The seed of the draw."""
     depth: int = Field(ge=1)
     """The number of first chunks taken from each ranking."""
-    textless: tuple[str, ...] = ()
-    """Pooled chunks without a text, which cannot be graded."""
+    textless: int = 0
+    """The number of pooled chunks without a text, which cannot be graded."""
     queries: tuple[PooledQuery, ...]
     """The drawn queries in the order of the sheet."""
 
@@ -91,18 +86,6 @@ class Grade(NamedTuple):
 
     reviewer: str
     grade: int
-    note: str
-
-
-class GradedApart(Record):
-    """A row whose grades differ by two or more."""
-
-    review_id: str
-    qid: str
-    grades: dict[str, int]
-    """Grades by reviewer."""
-    notes: dict[str, str] = Field(default_factory=dict)
-    """Notes beside the grade, by reviewer."""
 
 
 class GradeAgreement(Record):
@@ -116,8 +99,6 @@ class GradeAgreement(Record):
     """Shared rows on which all reviewers agree."""
     alpha: float | None
     """Krippendorff's α of the grades as numbers; null if it is not defined."""
-    apart: tuple[GradedApart, ...]
-    """Rows whose grades differ by two or more."""
 
 
 class GoldReport(Document):
@@ -133,8 +114,6 @@ class GoldReport(Document):
     """Rows with a grade."""
     blank: tuple[str, ...]
     """Places of rows without any grade."""
-    noted: tuple[str, ...] = ()
-    """Places of rows with a note and no grade."""
     missing: int
     """Rows that are in none of the sheets."""
     queries: int
@@ -145,8 +124,6 @@ class GoldReport(Document):
     """Queries without a chunk graded `gold_from` or more."""
     counts: dict[str, int]
     """Chunks by grade, which is the median of the reviewers' grades."""
-    several: int = 0
-    """Texts graded `gold_from` or more that have several ids."""
     agreement: GradeAgreement
     """How far reviewers agree."""
 
@@ -203,16 +180,15 @@ def draw_gold(
     with source.samples() as read:
         chosen = heapq.nsmallest(size, read, key=place)
     pool = _pooled(chosen, samples, seed, depth)
-    ranked = [query for query in pool.queries if query.pool]
-    hands = [
+    units = [
         [
             {"review_id": row.review_id, "query": query.sample.query, "chunk": row.text}
-            for query in hand
             for row in query.pool
         ]
-        for hand in deal(ranked, len(sheets), overlap)
+        for query in pool.queries
+        if query.pool
     ]
-    write_sheets(sheets, reviewers, hands, GRADED)
+    write_sheets(sheets, reviewers, units, overlap, GRADED)
     write_whole(kept, [as_json(pool)])
     return DrawnPool(pool, queries, kept, sheets)
 
@@ -224,26 +200,26 @@ def _check(sample: Sample) -> None:
 
 def _pooled(chosen: Sequence[Sample], samples: str, seed: int, depth: int) -> Pool:
     """Return the first chunks of the chosen queries, in the order of the sheet."""
-    ranked = [(sample, ranking_of(sample)[:depth], _texts(sample)) for sample in chosen]
-    if not any(ids for _, ids, _ in ranked):
-        message = "nothing is ranked; a ranking is retrieved, a list of ids, or else the chunks"
-        raise InputError(message, path=input_name(samples))
-    textless = [each for _, ids, texts in ranked for each in ids if each not in texts]
-    rows = [(sample, {n: texts[n] for n in ids if n in texts}) for sample, ids, texts in ranked]
-    if not any(texts for _, texts in rows):
-        some = ", ".join(clip(each, ID_CHARACTERS) for each in textless[:3])
-        message = f"no text is known of any pooled chunk, such as {some}; give chunks their texts"
-        raise InputError(message, path=input_name(samples))
-    parts = [part for sample, texts in rows for part in (sample.qid, *chain(*texts.items()))]
+    pooled, textless = [], 0
+    for sample in chosen:
+        ids, texts = ranking_of(sample)[:depth], _texts(sample)
+        pooled.append((sample, {name: texts[name] for name in ids if name in texts}))
+        textless += sum(name not in texts for name in ids)
+    if not any(texts for _, texts in pooled):
+        why = "no text is known of any pooled chunk; give chunks their texts"
+        if not textless:
+            why = "nothing is ranked; a ranking is retrieved, a list of ids, or else the chunks"
+        raise InputError(why, path=input_name(samples))
+    parts = [part for sample, texts in pooled for part in (sample.qid, *chain(*texts.items()))]
     draw = f"g{digest('gold', str(seed), str(depth), *parts)[:8]}"
     return Pool(
         draw=draw,
         seed=seed,
         depth=depth,
-        textless=tuple(textless),
+        textless=textless,
         queries=tuple(
             PooledQuery(sample=sample, pool=_rows(draw, seed, sample.qid, texts))
-            for sample, texts in rows
+            for sample, texts in pooled
         ),
     )
 
@@ -266,17 +242,10 @@ def _texts(sample: Sample) -> dict[str, str]:
 
 
 def _rows(draw: str, seed: int, qid: str, texts: Mapping[str, str]) -> tuple[PooledChunk, ...]:
-    """Return a row for each text, in a random order that reveals no ranks."""
-    same: dict[str, list[str]] = {}
-    for name, text in sorted(texts.items()):
-        same.setdefault(" ".join(text.split()), []).append(name)
+    """Return a row for each chunk, in a random order that reveals no ranks."""
     rows = [
-        PooledChunk(
-            review_id=f"{draw}-{digest(draw, qid, *names)}",
-            chunk_ids=tuple(names),
-            text=texts[names[0]],
-        )
-        for names in same.values()
+        PooledChunk(review_id=f"{draw}-{digest(draw, qid, name)}", chunk_id=name, text=text)
+        for name, text in texts.items()
     ]
     return tuple(sorted(rows, key=lambda row: uniform(seed, "gold row", row.review_id)))
 
@@ -318,57 +287,23 @@ def import_gold(
     return report
 
 
-def _report(
-    pool: Pool, rows: Sequence[Row], given: Mapping[str, Sequence[Grade]], gold_from: int
-) -> tuple[list[Sample], GoldReport]:
-    """Return the samples of the gold set, and the report on them."""
-    grades = {name: float(median(each.grade for each in said)) for name, said in given.items()}
-    chunks = [(query, each) for query in pool.queries for each in query.pool]
-    gold = {query.sample.qid: _with_gold(query, grades, gold_from) for query in pool.queries}
-    samples = [sample for sample in gold.values() if sample is not None]
-    places: dict[str, Row] = {}
-    for row in rows:
-        places.setdefault(row.cell("review_id"), row)
-    report = GoldReport(
-        draw=pool.draw,
-        gold_from=gold_from,
-        rows=len(chunks),
-        graded=len(grades),
-        blank=tuple(str(row) for name, row in places.items() if name and name not in grades),
-        noted=tuple(
-            str(row) for row in rows if row.cell("human_note") and not row.cell("human_grade")
-        ),
-        missing=sum(each.review_id not in places for _, each in chunks),
-        queries=len(samples),
-        ungraded=tuple(qid for qid, sample in gold.items() if sample is None),
-        unanswered=tuple(each.qid for each in samples if not each.gold_evidence),
-        counts={f"{grade:g}": n for grade, n in sorted(Counter(grades.values()).items())},
-        several=sum(
-            len(each.chunk_ids) > 1 and grades.get(each.review_id, 0) >= gold_from
-            for _, each in chunks
-        ),
-        agreement=_agreement(chunks, given),
-    )
-    return samples, report
-
-
-def _grades_of(pool: Pool, rows: Sequence[Row]) -> dict[str, list[Grade]]:
+def _grades_of(pool: Pool, rows: Sequence[SheetRow]) -> dict[str, list[Grade]]:
     """Return the grades by `review_id`; raise InputError with all wrong rows."""
-    drawn = {each.review_id: (q.sample.query, each.text) for q in pool.queries for each in q.pool}
+    texts = {each.review_id: (q.sample.query, each.text) for q in pool.queries for each in q.pool}
     names: dict[str, str] = {}
 
-    def read(row: Row) -> Grade | None:
-        grade = _grade(row, drawn, pool.draw)
+    def read(row: SheetRow) -> Grade | None:
+        grade = _grade(row, texts, pool.draw)
         if grade is None:
             return None
         name = " ".join(row.cell("reviewer").split())
-        return Grade(names.setdefault(folded(name), name), grade, row.cell("human_note"))
+        return Grade(names.setdefault(folded(name), name), grade)
 
-    def merge(first: Grade, place: Row, second: Grade) -> Grade:
+    def merge(first: Grade, place: SheetRow, second: Grade) -> Grade:
         if first.grade != second.grade:
             words = str(second.grade), place, str(first.grade)
             raise contradiction(place.cell("review_id"), second.reviewer, *words)
-        return second if second.note else first
+        return first
 
     grades: dict[str, list[Grade]] = {}
     for (review_id, _), grade in one_each(rows, "human_grade", read, merge).items():
@@ -376,51 +311,55 @@ def _grades_of(pool: Pool, rows: Sequence[Row]) -> dict[str, list[Grade]]:
     return grades
 
 
-def _with_gold(query: PooledQuery, grades: Mapping[str, float], gold_from: int) -> Sample | None:
-    """Return the sample with the new gold, None without any grade."""
-    relevance = {
-        name: grades[each.review_id]
-        for each in query.pool
-        if each.review_id in grades
-        for name in each.chunk_ids
-    }
-    evidence = tuple(name for name, grade in relevance.items() if grade >= gold_from)
-    gold = {"relevance": relevance, "gold_evidence": evidence}
-    return query.sample.model_copy(update=gold) if relevance else None
-
-
-def _grade(row: Row, drawn: Mapping[str, tuple[str, str]], draw: str) -> int | None:
+def _grade(row: SheetRow, texts: Mapping[str, tuple[str, str]], draw: str) -> int | None:
     """Return the grade of a row, None if it is blank; raise ValueError if it is wrong."""
     name = row.cell("review_id")
-    if name not in drawn:
+    if name not in texts:
         why = "is empty beside a grade; put the row's own back"
         if name:
             why = f"is no row of draw {draw}; name the draw it was written with"
         raise ValueError(f"review_id {clip(name, ID_CHARACTERS)!r} {why}")
-    for column, text in zip(_TEXTS, drawn[name], strict=True):
-        check_text(row, column, text)
+    query, chunk = texts[name]
+    check_text(row, "query", query)
+    check_text(row, "chunk", chunk)
     return read_grade(row.cell("human_grade"))
 
 
-def _agreement(
-    chunks: Sequence[tuple[PooledQuery, PooledChunk]], given: Mapping[str, Sequence[Grade]]
-) -> GradeAgreement:
-    shared = {name: [each.grade for each in said] for name, said in given.items() if len(said) > 1}
-    apart = [
-        GradedApart(
-            review_id=each.review_id,
-            qid=query.sample.qid,
-            grades={grade.reviewer: grade.grade for grade in given[each.review_id]},
-            notes={grade.reviewer: grade.note for grade in given[each.review_id] if grade.note},
-        )
-        for query, each in chunks
-        if each.review_id in shared
-        and max(shared[each.review_id]) - min(shared[each.review_id]) >= _APART
-    ]
-    return GradeAgreement(
-        reviewers=tuple(dict.fromkeys(each.reviewer for said in given.values() for each in said)),
-        shared=len(shared),
-        equal=sum(len(set(grades)) == 1 for grades in shared.values()),
-        alpha=krippendorff_alpha(list(shared.values()), squared=True),
-        apart=tuple(apart),
+def _report(
+    pool: Pool, rows: Sequence[SheetRow], grades: Mapping[str, Sequence[Grade]], gold_from: int
+) -> tuple[list[Sample], GoldReport]:
+    """Return the samples of the gold set, and the report on them."""
+    medians = {name: float(median(g.grade for g in each)) for name, each in grades.items()}
+    chunks = [each.review_id for query in pool.queries for each in query.pool]
+    gold = {query.sample.qid: _with_gold(query, medians, gold_from) for query in pool.queries}
+    samples = [sample for sample in gold.values() if sample is not None]
+    places = {name: row for row in reversed(rows) if (name := row.cell("review_id"))}
+    shared = [[g.grade for g in each] for each in grades.values() if len(each) > 1]
+    report = GoldReport(
+        draw=pool.draw,
+        gold_from=gold_from,
+        rows=len(chunks),
+        graded=len(grades),
+        blank=tuple(str(places[name]) for name in chunks if name in places.keys() - grades.keys()),
+        missing=sum(name not in places for name in chunks),
+        queries=len(samples),
+        ungraded=tuple(qid for qid, sample in gold.items() if sample is None),
+        unanswered=tuple(each.qid for each in samples if not each.gold_evidence),
+        counts={f"{grade:g}": n for grade, n in sorted(Counter(medians.values()).items())},
+        agreement=GradeAgreement(
+            reviewers=tuple(dict.fromkeys(g.reviewer for each in grades.values() for g in each)),
+            shared=len(shared),
+            equal=sum(len(set(each)) == 1 for each in shared),
+            alpha=krippendorff_alpha(shared, squared=True),
+        ),
     )
+    return samples, report
+
+
+def _with_gold(query: PooledQuery, grades: Mapping[str, float], gold_from: int) -> Sample | None:
+    """Return the sample with the new gold, None without any grade."""
+    graded = [each for each in query.pool if each.review_id in grades]
+    relevance = {each.chunk_id: grades[each.review_id] for each in graded}
+    evidence = tuple(name for name, grade in relevance.items() if grade >= gold_from)
+    gold = {"relevance": relevance, "gold_evidence": evidence}
+    return query.sample.model_copy(update=gold) if relevance else None

@@ -1,18 +1,16 @@
 """The import of labels: sheets that people filled in, matched with the drawn sentences."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from judge.errors import InputError, RunError
-from judge.inputs.runs import hold
+from judge.inputs.runs import hold, read_summary
 from judge.inputs.tables import fit, legible
 from judge.messages import LANGS
 from judge.records import Summary
 from judge.review.agreement import findings
-from judge.review.draws import TARGETS, summary_of
 from judge.review.folder import (
     discard_findings,
     draw_names,
@@ -23,19 +21,14 @@ from judge.review.folder import (
     write_labels,
 )
 from judge.review.records import Agreement, Draw, DrawnSentence, Label
-from judge.review.sheet import Row, folded, read_label, read_sheet
-from judge.scores.correctness import f1
+from judge.review.sheet import SheetRow, folded, read_label, read_sheet
 from judge.text.visible import clip, counted, plural
 
-_DRAW: Final = re.compile(r"r[0-9a-f]{8}")
 _MAX_PROBLEMS: Final = 50
 ID_CHARACTERS: Final = 60
 """The most characters of an id that a message shows."""
 _COMPARED_LETTERS: Final = 2_000
 """The most letters of a sentence that are compared, because a cell may be cut."""
-_REPLACEMENT: Final = "?"
-"""The sign that old code pages write for a letter they lack."""
-_HALVES: Final = set(TARGETS["correctness"])
 
 _Answer = TypeVar("_Answer")
 Page = Callable[[Agreement, Summary], str]
@@ -49,14 +42,8 @@ class Imported(NamedTuple):
     """The quality of the judge by the labels."""
     summary: Summary
     """Totals of the run."""
-    noted: int
-    """The number of rows with a note and no label; they count as blank."""
     skips: Counter[str]
     """The number of skipped rows by the reviewer's reason."""
-    others: "tuple[Imported, ...]" = ()
-    """The other half of correctness, if rows of both were read."""
-    f1: "tuple[float | None, float | None]" = (None, None)
-    """For correctness the judge's and the corrected F1 of the two means over answers."""
 
 
 def import_labels(
@@ -68,9 +55,8 @@ def import_labels(
 ) -> Imported:
     """Read labelled sheets of one draw, and keep the labels and the agreement in the run.
 
-    They are `review/DRAW.labels.jsonl`, `agreement.json` and, with `page`, `agreement.html`; for
-    the halves of correctness `agreement_precision.json` and so on. Nothing is written if any row
-    is wrong.
+    They are `review/DRAW.labels.jsonl`, `agreement.json` and, with `page`, `agreement.html`.
+    Nothing is written if any row is wrong.
 
     Args:
         run: folder of the run.
@@ -84,100 +70,60 @@ def import_labels(
             be written.
     """
     run = Path(run)
+    paths = list(map(Path, sheets))
     with hold(run):
-        joined = join(run, list(map(Path, sheets)))
-        read = [(draw, labels_of(draw, rows)) for draw, rows in joined]
-        if not any(labels for _, labels in read):
+        rows = [row for path in paths for row in read_sheet(path)]
+        draw = _draw_of(run, rows, paths)
+        labels = labels_of(draw, rows)
+        if not labels:
             message = "no row has a label; fill in human_support"
-            raise InputError(message, path=", ".join(map(str, sheets)))
-        for draw, labels in read:
-            if not replace:
-                _refuse_loss(run, draw, labels)
-        kept = [_kept(run, draw, labels, page) for draw, labels in read if labels]
-        if replace:
-            for draw in (draw for draw, labels in read if not labels):
-                discard_findings(run, draw.target)
-                write_labels(run, draw.draw, [])
-    blank = [row for _, rows in joined for row in rows if not row.cell("human_support")]
-    noted = sum(bool(row.cell("human_note")) for row in blank)
+            raise InputError(message, path=", ".join(map(str, paths)))
+        if not replace:
+            _refuse_loss(run, draw, labels)
+        summary = read_summary(run)
+        agreement = findings(draw, labels, summary)
+        text = None if page is None else page(agreement, summary)
+        # If this is interrupted, no agreement is left that other labels made.
+        discard_findings(run)
+        write_labels(run, draw.draw, labels)
+        write_findings(run, agreement, text)
+    blank = (row for row in rows if not row.cell("human_support"))
     skips = Counter(filter(None, (row.cell("human_skip") for row in blank)))
-    found = [Imported(agreement, summary, noted, skips) for agreement, summary in kept]
-    scores = [_over_answers(each.agreement) for each in found]
-    if len(scores) == len(_HALVES):
-        judged, people = (f1(*each) for each in zip(*scores, strict=True))
-        return found[0]._replace(others=tuple(found[1:]), f1=(judged, people))
-    return found[0]
+    return Imported(agreement, summary, skips)
 
 
-def _over_answers(found: Agreement) -> tuple[float | None, float | None]:
-    """Return the mean over answers, partial counted half, of the judge and as corrected."""
-    means = (
-        (score.raw, score.corrected)
-        for score in found.corrected
-        if score.average == "macro" and score.name == found.target
-    )
-    return next(means, (None, None))
-
-
-def _kept(
-    run: Path,
-    draw: Draw,
-    labels: Sequence[Label],
-    page: Page | None,
-) -> tuple[Agreement, Summary]:
-    """Write the labels of a draw and their agreement into the run."""
-    summary = summary_of(run, draw.target)
-    found = findings(draw, labels, summary)
-    text = None if page is None else page(found, summary)
-    # If this is interrupted, no agreement is left that other labels made.
-    discard_findings(run, draw.target)
-    write_labels(run, draw.draw, labels)
-    write_findings(run, found, text)
-    return found, summary
-
-
-def join(run: Path, paths: Sequence[Path]) -> list[tuple[Draw, list[Row]]]:
-    """Return the rows of sheets by their draw: one draw, or one for each half of correctness.
-
-    Rows of no draw of the run go with the first.
-    """
+def _draw_of(run: Path, rows: Iterable[SheetRow], paths: Iterable[Path]) -> Draw:
+    """Return the draw of the rows; rows of no draw of the run are left to `labels_of`."""
     results = fingerprint(run)
-    rows = [row for path in paths for row in read_sheet(path)]
-    firsts: dict[str, Row] = {}
+    firsts: dict[str, SheetRow] = {}
     for row in rows:
         if name := row.cell("review_id"):
             firsts.setdefault(name.rpartition("-")[0], row)
-    # The pattern keeps a cell from naming any other file.
-    known = (read_draw(run, name) for name in firsts if _DRAW.fullmatch(name))
-    draws = [each for each in known if each is not None]
-    halves = len(draws) == len(_HALVES) and {each.target for each in draws} == _HALVES
-    if len(draws) > 1 and not halves:
-        raise InputError(
-            f"rows of {len(draws)} draws ({', '.join(each.draw for each in draws)}): "
-            "each has its own chances; import them one after the other"
-        )
     if not firsts:
         raise InputError("no row has a review_id", path=", ".join(map(str, paths)))
+    known = draw_names(run)
+    draws = [read_draw(run, name) for name in firsts if name in known]
     if not draws:
         first = next(iter(firsts.values()))
         name = clip(first.cell("review_id"), ID_CHARACTERS)
         raise RunError(
             f"{first}: {name!r} is a row of another run, or of none; "
-            f"draws of {run}: {', '.join(draw_names(run)) or 'none'}"
+            f"draws of {run}: {', '.join(known) or 'none'}"
+        )
+    if len(draws) > 1:
+        raise InputError(
+            f"rows of {len(draws)} draws ({', '.join(each.draw for each in draws)}): "
+            "each has its own chances; import them one after the other"
         )
     if draws[0].results != results:
         raise RunError(
             f"{run}: was scored again after draw {draws[0].draw}, so its labels are of other "
             f"verdicts; draw anew: judge review draw {run}"
         )
-    rest: dict[str, list[Row]] = {each.draw: [] for each in draws[1:]}
-    of_first: list[Row] = []
-    for row in rows:
-        rest.get(row.cell("review_id").rpartition("-")[0], of_first).append(row)
-    return [(draws[0], of_first), *((each, rest[each.draw]) for each in draws[1:])]
+    return draws[0]
 
 
-def labels_of(draw: Draw, rows: Sequence[Row]) -> list[Label]:
+def labels_of(draw: Draw, rows: Sequence[SheetRow]) -> list[Label]:
     """Return one label for each reviewer and row; raise InputError with all wrong rows."""
     sentences = {sentence.review_id: sentence for sentence in draw.sentences}
     found = one_each(
@@ -190,10 +136,10 @@ def labels_of(draw: Draw, rows: Sequence[Row]) -> list[Label]:
 
 
 def one_each(
-    rows: Iterable[Row],
+    rows: Iterable[SheetRow],
     column: str,
-    read: Callable[[Row], _Answer | None],
-    merge: Callable[[_Answer, Row, _Answer], _Answer],
+    read: Callable[[SheetRow], _Answer | None],
+    merge: Callable[[_Answer, SheetRow, _Answer], _Answer],
 ) -> dict[tuple[str, str], _Answer]:
     """Return one answer for each `review_id` and folded name of a reviewer.
 
@@ -208,7 +154,7 @@ def one_each(
         InputError: rows are wrong; the message names them.
     """
     found: dict[tuple[str, str], _Answer] = {}
-    places: dict[tuple[str, str], Row] = {}
+    places: dict[tuple[str, str], SheetRow] = {}
     problems: list[str] = []
     for row in rows:
         key = row.cell("review_id"), folded(row.cell("reviewer"))
@@ -229,14 +175,16 @@ def one_each(
     return found
 
 
-def contradiction(review_id: str, reviewer: str, second: str, place: Row, first: str) -> ValueError:
+def contradiction(
+    review_id: str, reviewer: str, second: str, place: SheetRow, first: str
+) -> ValueError:
     """Return the error of two answers of one reviewer on a row that contradict each other."""
     who = f"reviewer {reviewer!r}" if reviewer else "a nameless reviewer"
     step = "keep one" if reviewer else "keep one, or fill in the column reviewer"
     return ValueError(f"{review_id!r} is {second} and in {place} {first}, both of {who}; {step}")
 
 
-def check_text(row: Row, column: str, drawn: str) -> None:
+def check_text(row: SheetRow, column: str, drawn: str) -> None:
     """Raise ValueError if a cell holds another text, as where texts are sorted without ids."""
     if not is_same_text(row.cells.get(column, ""), drawn):
         name = row.cell("review_id")
@@ -256,7 +204,7 @@ def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
         )
 
 
-def _label(draw: Draw, sentence: DrawnSentence | None, row: Row) -> Label | None:
+def _label(draw: Draw, sentence: DrawnSentence | None, row: SheetRow) -> Label | None:
     """Return the label of a row, None if it is blank; raise ValueError if it is wrong."""
     name = row.cell("review_id")
     if sentence is None:
@@ -283,14 +231,10 @@ def _label(draw: Draw, sentence: DrawnSentence | None, row: Row) -> Label | None
 
 def is_same_text(text: str, drawn: str) -> bool:
     """Return whether a cell holds the drawn text, as a spreadsheet may save it, or nothing."""
-    found, wanted = _letters(text), _letters(drawn)
-    if text.count(_REPLACEMENT) > drawn.count(_REPLACEMENT):
-        # An old code page lacks some of the letters.
-        rest = iter(wanted)
-        return all(letter in rest for letter in found)
+    found = _letters(text)
     # A shortened text may end in the mark of the cut.
     cut = (_letters(fit(legible(drawn), lang)) for lang in LANGS)
-    return not text or found == wanted or found in cut
+    return not text or found == _letters(drawn) or found in cut
 
 
 def _letters(text: str) -> str:
@@ -298,7 +242,7 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))[:_COMPARED_LETTERS]
 
 
-def _merged(first: Label, place: Row, second: Label) -> Label:
+def _merged(first: Label, place: SheetRow, second: Label) -> Label:
     """Return the finer of two labels of one reviewer on a row, with the notes of both."""
     known = first.support, second.support
     if first.supported != second.supported or (None not in known and known[0] is not known[1]):

@@ -6,20 +6,8 @@ from typing import Literal
 from judge.records import Document, Record
 from judge.records.sentence import Flag, Outcome, Support
 
-Target = Literal["faithfulness", "correctness_precision", "correctness_recall"]
-"""The claims that people check: an answer's against the chunks or the reference, or a reference's
-against the answer."""
-
-
-ScoreName = Literal[
-    "faithfulness",
-    "faithfulness_strict",
-    "correctness_precision",
-    "correctness_precision_strict",
-    "correctness_recall",
-    "correctness_recall_strict",
-]
-"""A score that is corrected; strict is the share of `full`."""
+ScoreName = Literal["faithfulness", "faithfulness_strict"]
+"""A score that is corrected, a mean over answers; strict is the share of `full`."""
 
 
 class Label(Record):
@@ -60,9 +48,19 @@ class StratumName(StrEnum):
     """The run's own judge failed, fallen back or not."""
 
 
-class Weighing(Record):
-    """Sums over the claims of a stratum, weighted for a mean over answers or over claims."""
+class Stratum(Record):
+    """A part of the claims of a run that is drawn from at its own rate.
 
+    Its sums are weighted for a mean over answers: a claim weighs 1 / the claims of its answer that
+    the judge counts.
+    """
+
+    names: tuple[StratumName, ...]
+    """The names of the stratum; several where small neighbours were merged."""
+    units: int
+    """Claims in it."""
+    drawn: int
+    """Claims drawn from it."""
     weight: float
     """Sum of the claims' weights."""
     counted: float
@@ -71,32 +69,14 @@ class Weighing(Record):
     """Sum of weight times the verdict's contribution to faithfulness; 0 without a verdict."""
     faithfulness_strict: float
     """Sum of the weights of claims with the verdict `full`."""
-
-
-class Stratum(Record):
-    """A part of the claims of a run that is drawn from at its own rate."""
-
-    names: tuple[StratumName, ...]
-    """The names of the stratum; several where small neighbours were merged."""
-    units: int
-    """Claims in it."""
-    drawn: int
-    """Claims drawn from it."""
-    macro: Weighing
-    """Sums in which each answer weighs the same."""
-    micro: Weighing
-    """Sums in which each claim weighs the same."""
-    unevenness: float = 1.0
-    """The variance of a mean over claims, relative to a draw with equal chances; 1 if all answers
-    have one length."""
     span: tuple[float, float]
     """The least and the most by which a person's weight can differ from the judge's."""
     span_strict: tuple[float, float]
     """The same two differences where only `full` counts."""
 
 
-class _Row(Record):
-    """A sentence of a sheet."""
+class DrawnSentence(Record):
+    """One row of the sheet, with what the reviewer does not see."""
 
     review_id: str
     """The id of its row in the sheet."""
@@ -106,11 +86,6 @@ class _Row(Record):
     """Index of the sentence."""
     text: str
     """The sentence."""
-
-
-class DrawnSentence(_Row):
-    """One row of the sheet, with what the reviewer does not see."""
-
     stratum: int
     """Position of its stratum in `Draw.strata`."""
     probability: float
@@ -128,8 +103,6 @@ class Draw(Document):
 
     draw: str
     """The name of the draw, which is the first part of every `review_id`."""
-    target: Target = "faithfulness"
-    """The claims that people check."""
     seed: int
     """The seed of the draw."""
     size: int
@@ -186,11 +159,6 @@ class BlankLimits(Record):
     """Lower limit of the 95 % interval of `wrong`, which no labels in the blank rows can lower."""
     high: float
     """Upper limit of the interval of `right`."""
-    decides: bool
-    """Whether the blank rows may change a conclusion. They are uneven among the strata by more than
-    chance (Fisher's exact test, corrected by Holm's method), and they matter more than the chance
-    of the draw: `right` and `wrong` differ by more than the interval's width, or the run's own
-    score or a gate's bound is outside the interval and between `low` and `high`."""
 
 
 class CorrectedScore(Record):
@@ -198,9 +166,6 @@ class CorrectedScore(Record):
 
     name: ScoreName
     """The name of the score."""
-    average: Literal["macro", "micro"]
-    """Over answers or over claims. Over answers a claim weighs 1 / the claims of its answer that
-    the judge counts: an answer of which people call much `no_claim` weighs less."""
     raw: float | None
     """The score of the run; null without a verdict."""
     corrected: float
@@ -211,7 +176,7 @@ class CorrectedScore(Record):
     """Upper limit of the interval."""
     standard_error: float
     """Standard error of the corrected score."""
-    blank: "BlankLimits | None" = None
+    blank: BlankLimits | None = None
     """The score with the blank rows filled in; null without blank rows."""
 
 
@@ -232,9 +197,17 @@ class LabelledStratum(Record):
     """People's weight less the judge's, mean over answers, -1 to 1; null without labels."""
 
 
-class Disagreement(_Row):
+class Disagreement(Record):
     """A sentence to which a person gave another label than the judge."""
 
+    review_id: str
+    """The id of its row in the sheet."""
+    qid: str
+    """The answer that the sentence is part of."""
+    sentence: int
+    """Index of the sentence."""
+    text: str
+    """The sentence."""
     judge: str
     """The judge's label."""
     people: dict[str, str]
@@ -252,8 +225,6 @@ class Agreement(Document):
 
     draw: str
     """The name of the draw that was labelled."""
-    target: Target = "faithfulness"
-    """The claims that people checked."""
     signature: str
     """The signature of the run."""
     drawn: int

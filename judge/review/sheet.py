@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from judge.errors import ConfigError, InputError
 from judge.inputs.rows import csv_rows, sheet_rows, worksheets
@@ -25,26 +25,16 @@ from judge.inputs.tables import (
 )
 from judge.messages import LANGS, LANGUAGE, Lang, Messages
 from judge.records import Sample, SentenceResult, Support, Verdict
-from judge.review.records import Target
 from judge.text.visible import clip
 from judge.text.words import stems
 from judge.text.words import weight as weight_of
 
-if TYPE_CHECKING:
-    from openpyxl.worksheet.worksheet import Worksheet
-
-_SHOWN: Final = ("review_id", "query", "answer", "sentence", "chunks")
-_FILLED: Final = ("human_support", "human_note", "reviewer")
-_VERDICT: Final = ("judge_support", "judge_quote")
-BLIND: Final = (*_SHOWN, *_FILLED)
+_EVIDENCE: Final = ("review_id", "query", "answer", "sentence", "chunks")
+_BY_REVIEWER: Final = ("human_support", "human_note", "reviewer")
+BLIND: Final = (*_EVIDENCE, *_BY_REVIEWER)
 """The columns of a sheet, in reading order."""
-OPEN: Final = (*_SHOWN, *_VERDICT, *_FILLED)
+OPEN: Final = (*_EVIDENCE, "judge_support", "judge_quote", *_BY_REVIEWER)
 """The columns of a sheet that shows the judge's verdict."""
-_BOTH: Final = ("review_id", "query", "answer", "reference", "asked", "sentence")
-COMPARED: Final = (*_BOTH, *_FILLED)
-"""The columns of a sheet for correctness: answer and reference side by side."""
-COMPARED_OPEN: Final = (*_BOTH, *_VERDICT, *_FILLED)
-"""The columns of a sheet for correctness that shows the judge's verdict."""
 READ: Final = ("review_id", "human_support", "sentence", "human_skip", "human_note", "reviewer")
 """The columns that are read back; the first two are required."""
 GRADED: Final = ("review_id", "query", "chunk", "human_grade", "human_note", "reviewer")
@@ -67,7 +57,6 @@ _ZIP: Final = b"PK\x03\x04"
 _MAX_ROWS: Final = 100_000
 """The most rows of a workbook that are read, which takes ten seconds."""
 _STEP: Final = "close it, or name another file"
-_Row = TypeVar("_Row")
 
 Cells = Mapping[str, str]
 """Texts of a row by canonical column name; a missing one is an empty cell."""
@@ -82,7 +71,7 @@ class Reading(NamedTuple):
     """Whether the chunks fully support the sentence."""
 
 
-class Row(NamedTuple):
+class SheetRow(NamedTuple):
     """One row of a sheet that came back from people."""
 
     path: Path
@@ -113,14 +102,10 @@ def column_of(text: str) -> str | None:
     return _columns().get(_bare(text))
 
 
-def word_for(support: Support | None) -> str:
-    """Return the word for a label; for None the word no."""
-    return _labels()[0][support, LANGUAGE.get()]
-
-
-def choices() -> tuple[str, ...]:
+def choices(lang: Lang | None = None) -> list[str]:
     """Return the word for each label of the judge's scale, the best label first."""
-    return tuple(map(word_for, Support))
+    words, _ = _labels()
+    return [words[support, lang or LANGUAGE.get()] for support in Support]
 
 
 def read_label(text: str) -> Reading | None:
@@ -137,11 +122,11 @@ def read_label(text: str) -> Reading | None:
         return None
     found = _labels()[1].get(word.strip(_AROUND))
     if found is None:
-        words = _labels()[0]
-        offered = " or ".join(", ".join(words[s, lang] for s in Support) for lang in LANGS)
+        offered = " or ".join(", ".join(choices(lang)) for lang in LANGS)
         shown = clip(text.strip(), _WORD_CHARACTERS)
-        said = f"human_support {shown!r} is no label"
-        raise ValueError(f"{said}; write {offered}, yes or no, 是 or 否")
+        raise ValueError(
+            f"human_support {shown!r} is no label; write {offered}, yes or no, 是 or 否"
+        )
     return found
 
 
@@ -165,17 +150,12 @@ def read_grade(text: str) -> int | None:
     return int(bare)
 
 
-def row_of(
-    review_id: str, sample: Sample, sentence: SentenceResult, target: Target = "faithfulness"
-) -> dict[str, str]:
-    """Return the texts of a row by column, without the columns that people fill in.
-
-    For correctness the only chunk of the sample is the text that serves as evidence.
-    """
-    found = (
-        (chunk_title(sample, each), sample.chunks[each].text) for each in ranked(sample, sentence)
+def row_of(review_id: str, sample: Sample, sentence: SentenceResult) -> dict[str, str]:
+    """Return the texts of a row by column, without the columns that people fill in."""
+    chunks = (
+        f"{chunk_title(sample, each)}\n{sample.chunks[each].text}"
+        for each in ranked(sample, sentence)
     )
-    chunks = (f"{name}\n{text}" for name, text in found)
     outcome = sentence.outcome
     support: str = outcome.type
     quotes: list[str] = []
@@ -184,18 +164,12 @@ def row_of(
         quotes = [f"[{evidence.chunk_id}] {evidence.quote}" for evidence in outcome.evidence]
         if outcome.fallback_from is not None:
             support = f"unscored ({outcome.source}: {support})"
-    own = marked(sample.answer, sentence.start, sentence.end)
-    answer, beside = own, {"chunks": "\n\n".join(chunks)}
-    if target == "correctness_precision":
-        beside = {"reference": sample.chunks[0].text}
-    if target == "correctness_recall":
-        answer, beside = sample.chunks[0].text, {"reference": own}
     return {
         "review_id": review_id,
         "query": sample.query or "",
-        "answer": answer,
+        "answer": marked(sample.answer, sentence.start, sentence.end),
         "sentence": sentence.text,
-        **beside,
+        "chunks": "\n\n".join(chunks),
         "judge_support": support,
         "judge_quote": "\n".join(quotes),
     }
@@ -255,29 +229,30 @@ def sheets_of(sheet: Path, reviewers: Sequence[str]) -> tuple[Path, ...]:
     return tuple(sheet.with_stem(f"{sheet.stem}-{n}") for n, _ in enumerate(reviewers, 1))
 
 
-def deal(rows: Sequence[_Row], hands: int, overlap: int) -> list[list[_Row]]:
-    """Deal rows to reviewers: all get the first `overlap` rows, and one gets each other row.
-
-    >>> deal(["a", "b", "c", "d"], 2, 1)
-    [['a', 'b', 'd'], ['a', 'c']]
-    """
-    return [
-        [row for n, row in enumerate(rows) if n < overlap or (n - overlap) % hands == taker]
-        for taker in range(hands)
-    ]
-
-
 def write_sheets(
     sheets: Sequence[Path],
     reviewers: Sequence[str],
-    hands: Sequence[Sequence[Cells]],
+    units: Sequence[Sequence[Cells]],
+    overlap: int,
     columns: Sequence[str],
 ) -> None:
-    """Write each reviewer's rows, with the reviewer's name in rows that have none."""
-    for path, name, hand in zip(sheets, reviewers, hands, strict=True):
-        write_sheet(
-            path, ({**row, "reviewer": row.get("reviewer") or name} for row in hand), columns
+    """Write a sheet for each reviewer.
+
+    Args:
+        sheets: the files.
+        reviewers: the names to write into the sheets.
+        units: rows that go to the same reviewers, such as the chunks of a query.
+        overlap: the number of units that all reviewers get; each other unit goes to one of them.
+        columns: the columns of the sheets.
+    """
+    for place, (path, name) in enumerate(zip(sheets, reviewers, strict=True)):
+        rows = (
+            {**row, "reviewer": name}
+            for number, unit in enumerate(units)
+            if number < overlap or (number - overlap) % len(sheets) == place
+            for row in unit
         )
+        write_sheet(path, rows, columns)
 
 
 def write_sheet(path: str | Path, rows: Iterable[Cells], columns: Sequence[str]) -> None:
@@ -293,7 +268,7 @@ def write_sheet(path: str | Path, rows: Iterable[Cells], columns: Sequence[str])
             file.write(csv_row(list(cells)))
 
 
-def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[Row]:
+def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[SheetRow]:
     """Yield the rows of a CSV or XLSX file that are not blank.
 
     Rows and columns may be in any order, among others, with headers in either language. CSV may be
@@ -306,7 +281,9 @@ def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[Row]
     path = Path(path)
     try:
         for number, cells in _cells(path, columns):
-            yield Row(path, number, {key: restore(legible(text)) for key, text in cells.items()})
+            yield SheetRow(
+                path, number, {key: restore(legible(text)) for key, text in cells.items()}
+            )
     except InputError as error:
         raise error.at(str(path), None) from None
     except OSError as error:
@@ -373,23 +350,9 @@ def _cells(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, s
 
 
 def _workbook_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of the worksheet that has review ids."""
+    """Yield the rows of the first worksheet."""
     with worksheets(io.BytesIO(data), "xlsx") as sheets:
-        yield from sheet_rows(_with_ids(sheets), _MAX_ROWS)
-
-
-def _with_ids(sheets: Sequence["Worksheet"]) -> "Worksheet":
-    headers = ((sheet, next(sheet_rows(sheet, 1), (0, []))[1]) for sheet in sheets)
-    ours = [sheet for sheet, names in headers if "review_id" in map(column_of, names)]
-    if not ours:
-        name = f"review_id ({_in_chinese('review_id')})"
-        message = f"no sheet has a column {name} in its first row; "
-        raise InputError(message + "name a sheet that `judge review draw` made")
-    if len(ours) > 1:
-        titles = " and ".join(repr(sheet.title) for sheet in ours[:2])
-        message = f"has review ids on {len(ours)} worksheets, such as {titles}; "
-        raise InputError(message + "keep one, or save each as a file of its own")
-    return ours[0]
+        yield from sheet_rows(sheets[0], _MAX_ROWS)
 
 
 def _in_chinese(column: str) -> str:

@@ -3,20 +3,19 @@
 import hashlib
 import os
 import re
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, Literal, get_args
 
 from judge.answer.sentences import split
 from judge.errors import RunError
-from judge.inputs.runs import REVIEW, hold
+from judge.inputs.runs import REVIEW, hold, origins
 from judge.inputs.tables import legible, replacing, sync_folder
-from judge.messages import Messages, use_language
+from judge.messages import use_language
 from judge.records import Record, Sample, SentenceResult
-from judge.review.draws import TARGETS, For, earlier_labels, origins_of, take
+from judge.review.draws import draw_rows
 from judge.review.folder import draw_names, fingerprint, read_draw, write_draw
-from judge.review.records import Draw, Target
+from judge.review.records import Draw
 from judge.review.sheet import (
     READ,
     chunk_title,
@@ -41,11 +40,6 @@ _STEP: Final = "mend that first"
 _TEXT_CHARACTERS: Final = 30_000
 """Characters of a text that are shown."""
 _ID_CHARACTERS: Final = 200
-_TITLES: Final = {
-    "faithfulness": ("answer", "chunks"),
-    "correctness_precision": ("answer", "reference"),
-    "correctness_recall": ("reference", "answer"),
-}
 
 
 class Passage(Record):
@@ -72,10 +66,6 @@ class Question(Record):
     """The text with the sentence."""
     evidence: tuple[Passage, ...]
     """The chunks, the most similar first; in the first chunk the most similar part is marked."""
-    asked: str
-    """The question to the reviewer, if it is not whether the chunks support the sentence."""
-    titles: tuple[str, str]
-    """The column names of claim and evidence."""
 
 
 class Questions:
@@ -90,7 +80,7 @@ class Questions:
         self._rows = {each.review_id: each for each in draw.sentences}
         wanted = {each.qid for each in draw.sentences}
         self._origins: dict[str, tuple[Sample, tuple[SentenceResult, ...]]] = {}
-        for sample, result in origins_of(run, draw.target):
+        for sample, result in origins(run):
             if result.qid in wanted:
                 self._origins[result.qid] = sample, result.sentences
                 if len(self._origins) == len(wanted):
@@ -102,21 +92,16 @@ class Questions:
         if row is None:
             raise RunError(f"{review_id[:60]!r} is no row of draw {self._draw.draw}")
         sample, sentences = self._origins[row.qid]
-        sentence, target = sentences[row.sentence], self._draw.target
-        claim_title, evidence_title = _TITLES[target]
-        own = _passage(claim_title, sample.answer, sentence.start, sentence.end)
+        sentence = sentences[row.sentence]
         evidence = []
         for rank, position in enumerate(ranked(sample, sentence)):
-            name, text = chunk_title(sample, position), sample.chunks[position].text
+            text = sample.chunks[position].text
             start, end = (0, 0) if rank else _best(text, sentence.text)
-            evidence.append(_passage(name if evidence_title == "chunks" else "", text, start, end))
-        asked = "" if evidence_title == "chunks" else Messages.of("sheet", "asked")(target)
+            evidence.append(_passage(chunk_title(sample, position), text, start, end))
         return Question(
             query=legible(sample.query or "")[:_TEXT_CHARACTERS],
-            claim=own,
+            claim=_passage("answer", sample.answer, sentence.start, sentence.end),
             evidence=tuple(evidence),
-            asked=asked,
-            titles=(claim_title, evidence_title),
         )
 
 
@@ -134,8 +119,7 @@ class Entry(Record):
 class Worksheet:
     """One reviewer's labels for a draw; each entry is on disk before `put` returns.
 
-    The file is replaced as a whole, so that a crash never leaves half a row. Labels that were
-    imported earlier under the same name are its first entries.
+    The file is replaced as a whole, so that a crash never leaves half a row.
 
     Args:
         run: folder of the run.
@@ -156,7 +140,7 @@ class Worksheet:
             InputError: the file was changed by hand and is no sheet now.
         """
         if not self.path.exists():
-            return self._carried()
+            return {}
         rows = {row.cell("review_id"): row for row in read_sheet(self.path)}
         return {
             each.review_id: Entry(
@@ -168,8 +152,8 @@ class Worksheet:
             if (row := rows.get(each.review_id)) is not None
         }
 
-    def put(self, review_id: str, entry: Entry) -> dict[str, Entry]:
-        """Keep the entry of a row and return all entries; an empty entry removes the earlier one.
+    def put(self, review_id: str, entry: Entry) -> None:
+        """Keep the entry of a row; an empty entry removes the earlier one.
 
         Raises:
             RunError: the file cannot be written.
@@ -183,86 +167,63 @@ class Worksheet:
                 with part.open("rb+") as file:
                     os.fsync(file.fileno())
             sync_folder(self.path.parent)
-        return entries
 
     def _rows(self, entries: dict[str, Entry]) -> Iterable[dict[str, str]]:
         for each in self._draw.sentences:
             entry = entries.get(each.review_id, Entry())
             if entry != Entry():
-                said = {
+                yield {
+                    "review_id": each.review_id,
+                    "sentence": each.text,
                     "human_support": entry.label,
                     "human_skip": entry.skip,
                     "human_note": entry.note,
                     "reviewer": self._reviewer,
                 }
-                yield {"review_id": each.review_id, "sentence": each.text, **said}
-
-    def _carried(self) -> dict[str, Entry]:
-        return {
-            name: Entry(
-                label="no" if label.support is None else label.support.value, note=label.note
-            )
-            for name, label in earlier_labels(self._run, self._draw).items()
-            if folded(label.reviewer) == folded(self._reviewer)
-        }
 
 
-def draws_for(run: Path, target: For, name: str | None = None) -> tuple[list[Draw], bool]:
-    """Return the draws to label, and whether they are new.
+def draw_to_label(run: Path, name: str | None = None) -> tuple[Draw, bool]:
+    """Return the draw to label, and whether it is new.
 
-    The default is the last draw of the present results for each target. If there is none, one is
-    made as by `judge review draw`.
+    The default is the last draw of the present results. If there is none, one is made as by
+    `judge review draw`.
 
     Raises:
         RunError: the run is not finished, has no such draw, or has nothing to draw.
     """
     results = fingerprint(run)
+    found = {each.draw: each for each in _current(run, results)}
     if name is not None:
-        draw = read_draw(run, name) if name in draw_names(run) else None
-        if draw is None or draw.results != results:
-            known = ", ".join(each.draw for each in _current(run, results)) or "none"
+        if name not in found:
+            known = ", ".join(found) or "none"
             raise RunError(f"{run}: has no draw {name!r} of its results; it has {known}")
-        return [draw], False
-    halves, found = TARGETS[target], _current(run, results)
-    last = {each.target: each for each in found}
-    fresh = [half for half in halves if half not in last]
-    for half in fresh:
-        last[half] = take(run, size=_SIZE // len(halves), target=half).draw
-        with hold(run, patience=_LOCK_SECONDS):
-            write_draw(run, last[half])
-    return [last[half] for half in halves], bool(fresh)
+        return found[name], False
+    if found:
+        return found.popitem()[1], False
+    draw = draw_rows(run, size=_SIZE).draw
+    with hold(run, patience=_LOCK_SECONDS):
+        write_draw(run, draw)
+    return draw, True
 
 
 def worksheets(run: str | Path) -> list[Path]:
     """Return the worksheets of the draw that was labelled last, for `import_labels`.
 
-    For correctness they include those of the other half.
-
     Raises:
         RunError: the run is not finished.
     """
     run = Path(run)
-    sheets: defaultdict[str, list[Path]] = defaultdict(list)
-    for path in sorted((run / REVIEW).glob("*.csv")):
-        sheets[path.name.partition(".")[0]].append(path)
-    last: dict[Target, list[Path]] = {}
-    found = [(sheets[each.draw], each.target) for each in _current(run, fingerprint(run))]
-    for paths, target in sorted(found, key=lambda each: max(map(_changed, each[0]), default=0)):
-        if paths:
-            last.pop(target, None)
-            last[target] = paths
-    if not last:
-        return []
-    newest = next(reversed(last))
-    together = next(halves for halves in TARGETS.values() if newest in halves)
-    return [path for half in together for path in last.get(half, ())]
+    sheets = [
+        sorted((run / REVIEW).glob(f"{draw.draw}.*csv")) for draw in _current(run, fingerprint(run))
+    ]
+    return max(filter(None, sheets), key=lambda paths: max(map(_changed, paths)), default=[])
 
 
 def _current(run: Path, results: str) -> list[Draw]:
     """Return the draws of the present results, the newest last."""
     names = sorted(draw_names(run), key=lambda name: _changed(run / REVIEW / f"{name}.json"))
     draws = (read_draw(run, name) for name in names)
-    return [draw for draw in draws if draw is not None and draw.results == results]
+    return [draw for draw in draws if draw.results == results]
 
 
 def _changed(path: Path) -> int:

@@ -36,7 +36,7 @@ from judge.pages.compare import MOST_ANSWERS, comparison
 from judge.pages.report import report as report_pieces
 from judge.records import Summary
 from judge.reports.compare import compare_runs
-from judge.review.draws import samples_of
+from judge.review.folder import samples_of
 from judge.review.records import Agreement
 from judge.service.access import Authorized
 from judge.service.batches import ID_PATTERN, Batch, Batches, BatchRecord
@@ -322,14 +322,12 @@ def import_labels(batch: OneBatch) -> Findings:
     run = batch.folder
 
     def page_of(agreement: Agreement, summary: Summary) -> str:
-        samples = partial(samples_of, run, agreement.target)
-        return agreement_page(agreement, summary, samples)
+        return agreement_page(agreement, summary, partial(samples_of, run))
 
     if not (sheets := review.worksheets(run)):
         raise Problem("conflict", "there are no labels; label sentences on the page first")
     imported = review.import_labels(run, sheets, page=page_of)
-    others = tuple(each.agreement for each in imported.others)
-    return Findings(agreement=imported.agreement, others=others, noted=imported.noted)
+    return Findings(agreement=imported.agreement)
 
 
 @router.get("/v1/batches/{id}/agreement", response_class=HTMLResponse)

@@ -5,7 +5,6 @@ the argument of `judge review import`, if a person has to run that command, else
 """
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -19,10 +18,9 @@ from judge.errors import RunError
 from judge.inputs.runs import RESULTS
 from judge.messages import LANGS, LANGUAGE, Lang
 from judge.pages.label import page
-from judge.review.draws import For
 from judge.review.records import Draw
 from judge.review.sheet import read_label
-from judge.review.worksheet import Entry, Question, Questions, Skip, Worksheet, draws_for
+from judge.review.worksheet import Entry, Question, Questions, Skip, Worksheet, draw_to_label
 from judge.service.problems import Problem
 from judge.service.wire import Message
 
@@ -61,10 +59,8 @@ class Reviewing(Message):
 
     reviewer: str = Field(default="", pattern=r"^[^\x00-\x1f\x7f]{0,100}$")
     """The reviewer's name; may be empty."""
-    target: For = "faithfulness"
-    """The kind of score that the labels check."""
     draw: str | None = Field(default=None, pattern=f"^{_DRAW}$")
-    """The draw; by default the last one of the target."""
+    """The draw; by default the last one."""
     lang: Lang | None = None
     """Language of the page; by default the browser's."""
 
@@ -137,15 +133,16 @@ def put_row(request: Request, row: RowId, review: Review, labelling: Labelling) 
 
 
 def _rows(run: Path, review: Reviewing) -> LabelRows:
-    draws, fresh = draws_for(run, review.target, review.draw)
-    rows = []
-    for draw in draws:
-        entries = Worksheet(run, draw, review.reviewer).entries()
-        for each in draw.sentences:
-            entry = entries.get(each.review_id, Entry())
-            # A sheet may have been edited by hand, so its labels are not validated.
-            rows.append(LabelRow.model_construct(review_id=each.review_id, **entry.model_dump()))
-    return LabelRows.model_construct(rows=tuple(rows), fresh=fresh)
+    draw, fresh = draw_to_label(run, review.draw)
+    entries = Worksheet(run, draw, review.reviewer).entries()
+    # A sheet may have been edited by hand, so its labels are not validated.
+    rows = tuple(
+        LabelRow.model_construct(
+            review_id=each.review_id, **entries.get(each.review_id, Entry()).model_dump()
+        )
+        for each in draw.sentences
+    )
+    return LabelRows.model_construct(rows=rows, fresh=fresh)
 
 
 def _drawn(run: Path, row: str) -> tuple[Draw, Questions]:
@@ -162,12 +159,10 @@ def _drawn(run: Path, row: str) -> tuple[Draw, Questions]:
 
 @lru_cache(maxsize=8)
 def _read(run: Path, name: str, _stamp: tuple[int, int]) -> tuple[Draw, Questions]:
-    (draw,), _ = draws_for(run, "faithfulness", name)
+    draw, _ = draw_to_label(run, name)
     return draw, Questions(run, draw)
 
 
-def load_questions(run: Path, draws: Iterable[Draw]) -> None:
-    """Read the questions of draws into memory; raise RunError if the samples are gone."""
-    for each in draws:
-        if each.sentences:
-            _drawn(run, each.sentences[0].review_id)
+def load_questions(run: Path, draw: Draw) -> None:
+    """Read the questions of a draw into memory; raise RunError if the samples are gone."""
+    _drawn(run, draw.sentences[0].review_id)

@@ -186,7 +186,3 @@ class Findings(Message):
 
     agreement: Agreement
     """How far the judge agrees with people."""
-    others: tuple[Agreement, ...] = ()
-    """The agreement on the other half of correctness."""
-    noted: int
-    """Rows with a note and no label; they count as blank."""

@@ -34,9 +34,15 @@ from judge.records import (
     Verdict,
 )
 from judge.review.agreement import by_row, corrected_scores
-from judge.review.draws import drawn_sentences
+from judge.review.draws import (
+    DrawnClaim,
+    as_stratum,
+    claims,
+    claims_of_run,
+    divide,
+    drawn_sentences,
+)
 from judge.review.records import Draw, Label, Stratum, StratumName
-from judge.review.strata import Picked, as_stratum, claims, claims_of_run, divide
 from judge.scores.totals import summarize
 
 SEEDS: Final = 1000
@@ -160,7 +166,7 @@ def draw_of(population: Population, size: int, seed: int, *, uniform: bool = Fal
         strata, picked = _uniform(population, size, seed)
     else:
         strata, picked = divide(claims_of_run(population.results, seed), size)
-    by_answer: defaultdict[int, list[Picked]] = defaultdict(list)
+    by_answer: defaultdict[int, list[DrawnClaim]] = defaultdict(list)
     for each in picked:
         by_answer[each.answer].append(each)
     sentences = [
@@ -181,12 +187,12 @@ def draw_of(population: Population, size: int, seed: int, *, uniform: bool = Fal
 
 def _uniform(
     population: Population, size: int, seed: int
-) -> tuple[tuple[Stratum, ...], list[Picked]]:
+) -> tuple[tuple[Stratum, ...], list[DrawnClaim]]:
     every = claims_of_run(population.results, seed)
     rows = random.Random(seed).sample(range(len(every)), size)  # noqa: S311
     names = tuple(StratumName)
     picked = [
-        Picked(int(row["answer"]), int(row["sentence"]), 0, size / len(every))
+        DrawnClaim(int(row["answer"]), int(row["sentence"]), 0, size / len(every))
         for row in every[rows]
     ]
     return (as_stratum(every, names, size),), picked

@@ -76,8 +76,6 @@ SESSIONS: Final = {
         "review draw run -n 20 --reviewers Ann,李雷 --overlap 4 --lang {lang}",
         "review promote run -o golden.jsonl --min-reviewers 2",
         "review promote run -o golden.jsonl",
-        "! score fixtures/correctness.jsonl -o both --correctness",
-        "review draw both --for correctness -n 12 -o both.csv --lang {lang}",
     ),
     "gold": (
         "gold draw fixtures/quickstart.jsonl -n 3 --reviewers Ann,李雷 --overlap 1 --lang {lang}",

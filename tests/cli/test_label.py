@@ -49,7 +49,6 @@ def test_what_cannot_be_labelled_is_one_line(place: Path) -> None:
         (place / "no",),
         (run, "--draw", "r00000000"),
         (run, "--draw", "../run"),
-        (run, "--for", "correctness"),
         (run, "--reviewer", "x" * 101),
         (run, "--reviewer", "a\x07b"),
     ):

@@ -88,8 +88,8 @@ DAMAGED: list[tuple[dict[str, JsonValue], str]] = [
     ({"category": " "}, "category"),
     ({"language": "fr"}, "language"),
     ({"demanded": "yes"}, "demanded"),
-    ({"labels": [label(citations=["good"])]}, "labels[0].citations.0"),
-    ({"labels": [label(supporting="1")]}, "labels[0].supporting"),
+    ({"labels": [label(citations=["good"])]}, "labels.0.citations.0"),
+    ({"labels": [label(supporting="1")]}, "labels.0.supporting"),
 ]
 
 

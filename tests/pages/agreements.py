@@ -50,7 +50,7 @@ def share(value: float, low: float, high: float) -> Share:
     return Share(value=value, low=low, high=high, size=40.0)
 
 
-(FAITHFULNESS,) = made(CorrectedScore, ("faithfulness", "macro", 0.824, 0.783, 0.741, 0.8199, 0.02))
+(FAITHFULNESS,) = made(CorrectedScore, ("faithfulness", 0.824, 0.783, 0.741, 0.8199, 0.02))
 STRICT = FAITHFULNESS.model_copy(
     update={"name": "faithfulness_strict", "raw": 0.7, "corrected": 0.71, "low": 0.66, "high": 0.76}
 )
@@ -88,12 +88,7 @@ RICH = Agreement(
     ),
     brier=0.081,
     calibration_error=0.032,
-    corrected=(
-        FAITHFULNESS,
-        FAITHFULNESS.model_copy(update={"average": "micro", "raw": 0.831, "corrected": 0.79}),
-        STRICT,
-        STRICT.model_copy(update={"average": "micro", "raw": None}),
-    ),
+    corrected=(FAITHFULNESS, STRICT),
     strata=made(
         LabelledStratum,
         ((SUPPORTED,), 70, 0.6, 15, 15, -0.033),

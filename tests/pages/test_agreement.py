@@ -23,7 +23,6 @@ from tests.pages.agreements import (
     HOSTILE,
     RICH,
     SIMILARITY,
-    STRICT,
     WHOLE,
     of_run,
 )
@@ -126,15 +125,6 @@ def test_labels_of_one_person_give_no_verdict_on_the_judge() -> None:
     wrong = RICH.strata[0]
     assert said_of(RICH.model_copy(update={"shared": 0})).stratum_bias(wrong) == "above"
     assert said_of(RICH).stratum_bias(wrong) == "generous"
-
-
-def test_the_score_to_name_first() -> None:
-    for corrected in (RICH.corrected, RICH.corrected[::-1]):
-        assert said_of(RICH.model_copy(update={"corrected": corrected})).leading is FAITHFULNESS
-    assert said_of(RICH.model_copy(update={"corrected": (STRICT,)})).leading is STRICT
-    assert said_of(BARE).leading is None
-    assert of_run(SIMILARITY).by_similarity
-    assert said_of(RICH, of_run(SIMILARITY)).title != said_of(RICH).title
 
 
 def test_what_must_be_known_of_the_run() -> None:
@@ -257,7 +247,7 @@ def test_whatever_is_quoted_the_page_has_the_same_elements(text: str) -> None:
 
 
 def test_what_blank_rows_hide_is_told_where_it_is_known() -> None:
-    limits = BlankLimits(wrong=0.71, right=0.86, low=0.655, high=0.891, decides=True)
+    limits = BlankLimits(wrong=0.71, right=0.86, low=0.655, high=0.891)
     score = FAITHFULNESS.model_copy(update={"blank": limits})
     strata = [
         each.model_copy(update={"drawn": 9, "labelled": 9 - n})

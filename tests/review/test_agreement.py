@@ -22,7 +22,7 @@ from judge.review.coefficients import (
     mcnemar,
 )
 from judge.review.records import Agreement, DrawnSentence, Share
-from tests.drawn import FAILED, NO_SUMMARY, draw, label, row, stratum, sums, verdict
+from tests.drawn import FAILED, NO_SUMMARY, draw, label, row, stratum, verdict
 
 Row = tuple[str, str, int]
 ROWS = st.lists(
@@ -139,7 +139,7 @@ def test_mcnemar_is_the_exact_sum(first: int, second: int) -> None:
 
 
 def found(rows: list[DrawnSentence], said: list[str]) -> Agreement:
-    drawn = draw([stratum("supported", sums(len(rows), 0), len(rows))], rows)
+    drawn = draw([stratum("supported", len(rows), 0, len(rows))], rows)
     labels = [label(r, word) for r, word in zip(rows, said, strict=False)]
     return findings(drawn, labels, NO_SUMMARY)
 
@@ -180,8 +180,8 @@ def test_all_figures_average_over_what_the_headline_does() -> None:
     long = [row(f"a{k}", verdict("full", 0.9), qid="a", sentence=k, weight=1 / 8) for k in range(8)]
     short = [row("b", verdict("full", 0.9), stratum=1), row("c", verdict("none", 0.4), stratum=1)]
     strata = [
-        stratum("supported", sums(8, 8), 8, macro=sums(1, 1)),
-        stratum("supported_doubtful", sums(2, 1), 2),
+        stratum("supported", 8, 1, 8, weight=1, counted=1),
+        stratum("supported_doubtful", 2, 1, 2),
     ]
     rows = [*long, *short]
     said = ["full"] * 8 + ["none", "full"]
@@ -222,7 +222,7 @@ def test_full_against_rest_where_people_or_the_judge_say_no_more() -> None:
 
 def test_reviewers_beside_each_other() -> None:
     rows = [row(name, verdict("full")) for name in "abcd"]
-    drawn = draw([stratum("supported", sums(4, 4), 4)], rows)
+    drawn = draw([stratum("supported", 4, 4, 4)], rows)
     first = [label(r, s, "x") for r, s in zip(rows, ["full", "full", "none", "none"], strict=True)]
     second = [label(r, s, "y") for r, s in zip(rows, ["full", "none", "none"], strict=False)]
     says = findings(drawn, [*first, *second], NO_SUMMARY)
@@ -241,7 +241,7 @@ def test_reviewers_beside_each_other() -> None:
 
 def test_sentences_of_one_answer_tell_less_than_as_many_of_their_own() -> None:
     rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "abcd" for k in range(5)]
-    drawn = draw([stratum("supported", sums(20, 20), 20)], rows)
+    drawn = draw([stratum("supported", 20, 20, 20)], rows)
     said = ["full"] * 10 + ["none"] * 10
     says = findings(drawn, [label(r, s) for r, s in zip(rows, said, strict=True)], NO_SUMMARY)
     assert says.agreement is not None

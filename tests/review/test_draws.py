@@ -9,30 +9,24 @@ from hypothesis import strategies as st
 
 from judge.errors import RunError
 from judge.inputs.runs import read_summary
-from judge.messages import use_language
 from judge.records import (
     Support,
     Unscored,
     UnscoredReason,
     Verdict,
 )
-from judge.review import draw
 from judge.review.draws import (
-    Drawing,
-    review_id,
-    take,
-)
-from judge.review.folder import labelled_draws, read_draw, write_draw, write_labels
-from judge.review.records import Draw, Label, StratumName
-from judge.review.sheet import BLIND, OPEN
-from judge.review.strata import (
     FLOOR,
     Group,
+    SheetDraw,
     allocate,
+    draw_rows,
+    review_id,
     stratum_of,
 )
-from tests.drawn import label
-from tests.reviewed import cells, score
+from judge.review.records import Draw, StratumName
+from judge.review.sheet import BLIND, OPEN
+from tests.reviewed import score
 
 NAMES = [*StratumName, "supported", "supported", "no_claim", "fallen"]
 # One to six claims each, all kinds among them, and an empty one.
@@ -116,25 +110,21 @@ def test_strata_add_up_to_the_run(tmp_path: Path) -> None:
     loose, strict = summary.faithfulness, summary.faithfulness_strict
     assert loose is not None
     assert strict is not None
-    strata = take(run, size=30).draw.strata
-    sums = {
-        (average, name): sum(getattr(getattr(each, average), name) for each in strata)
-        for average in ("macro", "micro")
-        for name in ("weight", "counted", "faithfulness", "faithfulness_strict")
-    }
-    assert sums["macro", "weight"] == sums["macro", "counted"] == pytest.approx(summary.answers)
-    assert sums["micro", "weight"] == sums["micro", "counted"] == summary.claims
-    assert sums["macro", "faithfulness"] == pytest.approx(loose.macro * loose.answers)
-    assert sums["micro", "faithfulness"] == pytest.approx(loose.micro * loose.items)
-    assert sums["macro", "faithfulness_strict"] == pytest.approx(strict.macro * strict.answers)
-    assert sums["micro", "faithfulness_strict"] == pytest.approx(strict.micro * strict.items)
+    strata = draw_rows(run, size=30).draw.strata
+    assert sum(each.units for each in strata) == summary.claims
+    assert sum(each.weight for each in strata) == pytest.approx(summary.answers)
+    assert sum(each.counted for each in strata) == pytest.approx(summary.answers)
+    supported = sum(each.faithfulness for each in strata)
+    assert supported == pytest.approx(loose.macro * loose.answers)
+    supported = sum(each.faithfulness_strict for each in strata)
+    assert supported == pytest.approx(strict.macro * strict.answers)
     # A failure counts for nothing, as in the lower bound.
     (tmp_path / "failed").mkdir()
     run = score(tmp_path / "failed", [["supported", "unscored"], ["unscored"], ["partial"]])
-    (only,) = take(run, size=4).draw.strata
+    (only,) = draw_rows(run, size=4).draw.strata
     bounds = read_summary(run).faithfulness_bounds
     assert bounds is not None
-    assert only.macro.faithfulness / only.macro.counted == pytest.approx(bounds.low)
+    assert only.faithfulness / only.counted == pytest.approx(bounds.low)
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +132,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return score(tmp_path_factory.mktemp("drawn"), ANSWERS)
 
 
-def ids(drawing: Drawing) -> list[str]:
+def ids(drawing: SheetDraw) -> list[str]:
     return [row["review_id"] for row in drawing.rows]
 
 
@@ -151,18 +141,18 @@ def places(draw: Draw) -> set[tuple[str, int]]:
 
 
 def test_the_same_arguments_draw_the_same(run: Path) -> None:
-    one = take(run, size=30, seed=3)
-    assert take(run, size=30, seed=3) == one
-    for other in (take(run, size=30, seed=4), take(run, size=31, seed=3)):
+    one = draw_rows(run, size=30, seed=3)
+    assert draw_rows(run, size=30, seed=3) == one
+    for other in (draw_rows(run, size=30, seed=4), draw_rows(run, size=31, seed=3)):
         assert other.draw.draw != one.draw.draw
         assert not set(ids(other)) & set(ids(one))
-    assert places(take(run, size=30, seed=4).draw) != places(one.draw)
+    assert places(draw_rows(run, size=30, seed=4).draw) != places(one.draw)
 
 
 def test_neither_id_nor_order_tells_the_stratum(tmp_path: Path) -> None:
     # The order of the run does: the first half is supported.
     run = score(tmp_path, [["supported"]] * 40 + [["unsupported"]] * 40)
-    draw = take(run, size=80).draw
+    draw = draw_rows(run, size=80).draw
     strata = [sentence.stratum for sentence in draw.sentences]
     assert Counter(strata) == {0: 40, 1: 40}
     for kept in (strata, [s.stratum for s in sorted(draw.sentences, key=lambda s: s.review_id)]):
@@ -184,7 +174,7 @@ def test_what_a_blind_sheet_says_is_independent_of_the_verdict(tmp_path: Path) -
         place = tmp_path / name
         place.mkdir()
         run = score(place, [[name, name], [name]])
-        rows = take(run, size=9).rows
+        rows = draw_rows(run, size=9).rows
         assert all(set(row) <= set(OPEN) for row in rows)
         sheets.append(sorted([row[c] for c in BLIND[1:] if c in row] for row in rows))
     assert all(sheet == sheets[0] for sheet in sheets)
@@ -192,43 +182,14 @@ def test_what_a_blind_sheet_says_is_independent_of_the_verdict(tmp_path: Path) -
 
 def test_a_run_that_cannot_be_drawn_from(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no such run folder"):
-        take(tmp_path / "nowhere")
+        draw_rows(tmp_path / "nowhere")
     run = score(tmp_path, [[], []])
     record = json.loads((run / "run.json").read_text())
     for finished, says in ((record["finished"], "nothing to review"), (None, "unfinished")):
         (run / "run.json").write_text(json.dumps(record | {"finished": finished}))
         with pytest.raises(RunError, match=says):
-            take(run)
+            draw_rows(run)
     (run / "run.json").write_text(json.dumps(record))
     (run / "results.jsonl").rename(run / "results.jsonl.part")
     with pytest.raises(RunError, match="score again"):
-        take(run)
-
-
-@pytest.fixture
-def few(tmp_path: Path) -> Path:
-    return score(tmp_path, [["supported", "partial", "unsupported"]] * 8)
-
-
-def keep(run: Path, draw: Draw, labels: list[Label]) -> None:
-    write_draw(run, draw)
-    write_labels(run, draw.draw, labels)
-
-
-def test_a_larger_draw_comes_filled_in_with_a_smaller_ones_labels(
-    few: Path, tmp_path: Path
-) -> None:
-    small = take(few, size=15).draw
-    keep(few, small, [label(row, "partial", "Ann", "见") for row in small.sentences])
-    with use_language("zh"):
-        made = draw(few, tmp_path / "review.csv", size=20)
-    rows = [row for row in cells(tmp_path / "review.csv") if row["人工判断"]]
-    assert len(rows) == made.filled == len(places(small) & places(made.draw)) > 10
-    assert {(r["人工判断"], r["备注"], r["审核人"]) for r in rows} == {("部分支持", "见", "Ann")}
-    # Labels of other results are not carried over.
-    for name in (small.draw, made.draw.draw):
-        old = read_draw(few, name)
-        assert old is not None
-        write_draw(few, old.model_copy(update={"results": "0" * 64}))
-    assert labelled_draws(few) == ([], [small.draw])
-    assert draw(few, tmp_path / "none.csv", size=21).filled == 0
+        draw_rows(run)

@@ -7,12 +7,12 @@ from judge.errors import InputError, JudgeError, RunError
 from judge.inputs.runs import read_summary
 from judge.records import Support
 from judge.review import import_labels
-from judge.review.draws import Drawing, take
+from judge.review.draws import SheetDraw, draw_rows
 from judge.review.folder import read_labels, write_draw
 from judge.review.labels import labels_of
 from judge.review.records import Agreement, Draw, Label
-from judge.review.sheet import BLIND, Row, write_sheet
-from tests.drawn import draw, row, stratum, sums, verdict
+from judge.review.sheet import BLIND, SheetRow, write_sheet
+from tests.drawn import draw, row, stratum, verdict
 from tests.reviewed import score
 
 ANSWERS = [["supported", "unsupported"], ["supported", "partial"], ["supported"] * 4]
@@ -24,8 +24,8 @@ def run(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def drawing(run: Path) -> Drawing:
-    drawing = take(run, size=8)
+def drawing(run: Path) -> SheetDraw:
+    drawing = draw_rows(run, size=8)
     write_draw(run, drawing.draw)
     return drawing
 
@@ -36,7 +36,7 @@ def sheet(place: Path, rows: Iterable[Mapping[str, str]], name: str = "review.cs
     return path
 
 
-def labelled(drawing: Drawing, *said: str, reviewer: str = "") -> list[dict[str, str]]:
+def labelled(drawing: SheetDraw, *said: str, reviewer: str = "") -> list[dict[str, str]]:
     """The first rows of the draw, with these labels."""
     rows = zip(drawing.rows, said, strict=False)
     return [row | {"human_support": word, "reviewer": reviewer} for row, word in rows]
@@ -55,13 +55,13 @@ def refused(run: Path, *paths: Path) -> str:
 
 
 def test_rows_in_any_order_come_back_to_their_sentences(
-    run: Path, drawing: Drawing, tmp_path: Path
+    run: Path, drawing: SheetDraw, tmp_path: Path
 ) -> None:
     rows = labelled(drawing, "full", "部分", "不支持", "矛盾", "是", "否", "", "no_claim")
     rows[0]["human_note"] = "=sure, 确定\nindeed"
     rows[6]["human_note"] = "cannot tell"
     found = import_labels(run, [sheet(tmp_path, reversed(rows))], page=lambda *_: "<p>")
-    assert (found.summary, found.noted) == (read_summary(run), 1)
+    assert (found.summary) == (read_summary(run))
     written = (run / "agreement.json").read_bytes()
     assert Agreement.model_validate_json(written) == found.agreement
     assert (run / "agreement.html").read_text() == "<p>"
@@ -83,7 +83,7 @@ def test_rows_in_any_order_come_back_to_their_sentences(
 
 
 def test_every_row_that_cannot_be_right_is_named(
-    run: Path, drawing: Drawing, tmp_path: Path
+    run: Path, drawing: SheetDraw, tmp_path: Path
 ) -> None:
     rows = labelled(drawing, "full", "maybe", "full", "full", "none")
     rows[2]["review_id"] = rows[2]["review_id"][:-1] + "x"
@@ -111,7 +111,9 @@ def test_every_row_that_cannot_be_right_is_named(
     assert "no row has a review_id" in refused(run, sheet(tmp_path, [{"human_support": "full"}]))
 
 
-def test_reviewers_may_differ_and_one_may_not(run: Path, drawing: Drawing, tmp_path: Path) -> None:
+def test_reviewers_may_differ_and_one_may_not(
+    run: Path, drawing: SheetDraw, tmp_path: Path
+) -> None:
     first = sheet(tmp_path, labelled(drawing, "full", reviewer="李雷"), "1.csv")
     second = sheet(tmp_path, labelled(drawing, "none", reviewer="Ann  B"), "2.csv")
     third = sheet(tmp_path, labelled(drawing, "none", reviewer="李雷"), "3.csv")
@@ -121,7 +123,7 @@ def test_reviewers_may_differ_and_one_may_not(run: Path, drawing: Drawing, tmp_p
     assert {label.reviewer for label in imported(run, first, second)} == {"李雷", "Ann B"}
 
 
-def test_rows_of_another_run_or_draw(run: Path, drawing: Drawing, tmp_path: Path) -> None:
+def test_rows_of_another_run_or_draw(run: Path, drawing: SheetDraw, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     stranger = score(tmp_path / "other", [["supported"] * 6])
     path = sheet(tmp_path, labelled(drawing, "full"))
@@ -134,7 +136,7 @@ def test_rows_of_another_run_or_draw(run: Path, drawing: Drawing, tmp_path: Path
     for name in ("../../draw", "r../../..", "/etc/passwd", "r0000000"):
         rows = [row | {"review_id": f"{name}-0"} for row in labelled(drawing, "full")]
         assert "another run" in refused(run, sheet(tmp_path, rows)), name
-    other = take(run, size=8, seed=1)
+    other = draw_rows(run, size=8, seed=1)
     write_draw(run, other.draw)
     both = [*labelled(drawing, "full"), *labelled(other, "full")]
     assert "rows of 2 draws" in refused(run, sheet(tmp_path, both))
@@ -145,7 +147,7 @@ def test_rows_of_another_run_or_draw(run: Path, drawing: Drawing, tmp_path: Path
 
 
 def test_labels_imported_earlier_are_not_lost_unasked(
-    run: Path, drawing: Drawing, tmp_path: Path
+    run: Path, drawing: SheetDraw, tmp_path: Path
 ) -> None:
     first = sheet(tmp_path, labelled(drawing, "full", "full", reviewer="Ann"), "1.csv")
     assert len(imported(run, first)) == 2
@@ -164,14 +166,14 @@ def drawn() -> Draw:
         row("a", verdict("full"), text="It opens at 7.50, 每天。"),
         row("b", verdict("none"), text="It closes at three."),
     ]
-    return draw([stratum("supported", sums(2, 1), 2)], rows)
+    return draw([stratum("supported", 2, 1, 2)], rows)
 
 
-def filled(name: str, said: str, number: int = 2, **cells: str) -> Row:
-    return Row(Path("s.csv"), number, {"review_id": name, "human_support": said, **cells})
+def filled(name: str, said: str, number: int = 2, **cells: str) -> SheetRow:
+    return SheetRow(Path("s.csv"), number, {"review_id": name, "human_support": said, **cells})
 
 
-def problems(drawn: Draw, *rows: Row) -> str:
+def problems(drawn: Draw, *rows: SheetRow) -> str:
     with pytest.raises(InputError) as error:
         labels_of(drawn, rows)
     return str(error.value)
@@ -188,13 +190,10 @@ def test_sorted_texts_without_their_ids_are_seen(drawn: Draw) -> None:
     assert f"s.csv, row 2: holds another sentence than {a!r} was drawn for" in said
     # What spreadsheets and old code pages do to a text makes no other text of it.
     same = ["", "It opens at 7.50, 每天。", "'It opens\nat 7.50, 每天｡"]
-    lossy = ["It opens at 7.50, ???", "It opens at 7.50, ?天?"]
-    for text in same + lossy:
+    for text in same:
         assert len(labels_of(drawn, [filled(a, "full", sentence=text)])) == 1, text
     for text in [" it opens at 7.50 每天 "]:
         assert "another sentence" in problems(drawn, filled(a, "full", sentence=text))
-    for text in lossy:
-        assert "another sentence" in problems(drawn, filled(b, "full", sentence=text))
     long = row("c", verdict("full"), text="word " * 8000)
     cut = long.text[:29_000] + "… [cut: 11 000 characters more]"
     drawn = drawn.model_copy(update={"sentences": (long,)})

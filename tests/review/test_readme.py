@@ -29,7 +29,6 @@ def test_every_command_and_the_python_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copy(ROOT / "fixtures" / "quickstart.jsonl", tmp_path / "samples.jsonl")
-    shutil.copy(ROOT / "fixtures" / "correctness.jsonl", tmp_path / "references.jsonl")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     for language, block in BLOCKS:

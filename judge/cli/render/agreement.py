@@ -7,23 +7,16 @@ from typing import Final
 from rich.text import Text
 
 from judge.cli.terminal import Page, between, figures, number
+from judge.inputs.runs import AGREEMENT, PAGE
 from judge.pages.agreement import Bias, Findings, Samples
 from judge.pages.words import Words
 from judge.records import Sample, Summary
-from judge.review.folder import files_of
 from judge.review.records import Agreement, Disagreement, LabelledStratum, Share, StratumName
 from judge.text.visible import flat
 
 _DISAGREEMENTS: Final = 3
 _STRATA: Final = 4
 _CHUNKS: Final = 2
-_SCORES: Final = {
-    ("macro", False): "terminal_halves.macro",
-    ("macro", True): "terminal_strict.macro",
-    ("micro", False): "terminal_halves.micro",
-    ("micro", True): "terminal_strict.micro",
-}
-"""The names of scores, by their average and whether only full support counts."""
 _BIASES: Final[Mapping[Bias, str]] = {
     "generous": "terminal.generous",
     "strict": "terminal.strict",
@@ -62,7 +55,7 @@ def print_agreement(
     worst = agreement.disagreements[:_DISAGREEMENTS]
     found = samples({item.qid for item in worst}) if samples and worst else {}
     _print_disagreements(agreement, found, findings, page)
-    names = (str(folder / name) for name in files_of(agreement.target))
+    names = (str(folder / name) for name in (AGREEMENT, PAGE))
     page.copied(words("terminal.written", files=words("terminal.and").join(names)))
 
 
@@ -90,7 +83,7 @@ def _print_scores(agreement: Agreement, findings: Findings, page: Page) -> None:
     for score in agreement.corrected:
         span = between(score)
         table.add_row(
-            words(_SCORES[score.average, score.name.endswith("_strict")]),
+            words.of("terminal_score", score.name),
             number(score.raw),
             number(score.corrected),
             words("terminal.whole") if findings.whole else span,
@@ -158,7 +151,7 @@ def _grounds(item: Disagreement, sample: Sample | None, findings: Findings) -> I
     for chunk in chunks[:_CHUNKS]:
         start = max(0, chunk.text.find(item.quote)) if item.quote else 0
         text = f"{'…' if start else ''}{flat(chunk.text[start : start + _CHUNK_CHARACTERS])}"
-        yield Text(f"    {flat(findings.place(chunk.chunk_id))}  {text}", style="dim")
+        yield Text(f"    {flat(chunk.chunk_id)}  {text}", style="dim")
     if (more := len(chunks) - _CHUNKS) > 0:
         yield Text(f"    {findings.words('terminal.chunks', count=more)}", style="dim")
 

@@ -20,7 +20,7 @@ from judge.exam.records import (
 from judge.exam.scores import UNSCORED
 from judge.messages import LANGS, Messages
 from judge.records import Support
-from judge.review.strata import NEVER_PARTIAL
+from judge.review.draws import NEVER_PARTIAL
 from judge.signature import Signature
 from judge.text.visible import counted, flat, plural, short
 

@@ -33,8 +33,6 @@ def _counts(found: GoldReport) -> Iterator[str]:
     )
     if found.blank:
         yield say("blank", count=len(found.blank), places=_some(found.blank))
-    if found.noted:
-        yield say("noted", count=len(found.noted), places=_some(found.noted))
     if found.missing:
         yield say("missing", count=found.missing)
     if found.ungraded:
@@ -43,8 +41,6 @@ def _counts(found: GoldReport) -> Iterator[str]:
         qids = _some(found.unanswered)
         count = len(found.unanswered)
         yield say("unanswered", count=count, qids=qids, gold_from=found.gold_from)
-    if found.several:
-        yield say("several", count=found.several)
 
 
 def _agreement(found: GoldReport) -> Iterator[str]:
@@ -53,21 +49,8 @@ def _agreement(found: GoldReport) -> Iterator[str]:
         yield say("alone")
         return
 
-    def figure(value: float | None) -> str:
-        return say("undefined") if value is None else number(value)
-
-    def name(reviewer: str) -> str:
-        return short(reviewer) or say("nameless")
-
-    yield say("shared", equal=agreed.equal, shared=agreed.shared, alpha=figure(agreed.alpha))
-    if agreed.apart:
-        yield say("apart", count=len(agreed.apart))
-    for row in agreed.apart[:_NAMED]:
-        notes = {each: f" ({short(note)})" for each, note in row.notes.items()}
-        grades = ", ".join(
-            f"{name(each)} {grade}{notes.get(each, '')}" for each, grade in row.grades.items()
-        )
-        yield say("apart_row", row=row.review_id, qid=short(row.qid), grades=grades)
+    alpha = say("undefined") if agreed.alpha is None else number(agreed.alpha)
+    yield say("shared", equal=agreed.equal, shared=agreed.shared, alpha=alpha)
 
 
 def _some(names: Sequence[str]) -> str:

@@ -78,7 +78,7 @@
       box.append(text);
       if (each.left_out) box.append(note(fill("left_out", { count: each.left_out })));
     }
-    if (first && found.titles[1] === "chunks") box.append(note(words.near));
+    if (first) box.append(note(words.near));
     into(box, first);
   }
 
@@ -90,9 +90,6 @@
     $("desk").hidden = false;
     say("place", fill("place", { at: at + 1, all: rows.length }));
     $("query").textContent = found.query || words.no_query;
-    say("of", words[found.titles[0]]);
-    say("by", words[found.titles[1]]);
-    say("asked", found.asked || words.asked);
     $("answer").replaceChildren();
     const part = passage($("answer"), found.claim, true);
     say("answer-cut", found.claim.left_out ? fill("left_out", { count: found.claim.left_out }) : "");
