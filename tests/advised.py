@@ -55,7 +55,7 @@ def report(
     interval = {
         name: None
         if value is None or reach is None
-        else Interval(low=value - reach, high=value + reach, method="poisson_bootstrap")
+        else Interval(low=value - reach, high=value + reach, method="wilson_effective")
         for name, value in mean.items()
     }
     changes = {
@@ -74,7 +74,9 @@ def score(mean: float | None, half: float = 0.0) -> CorpusScore | None:
     """A mean over 100 answers, and an interval of this half width."""
     if mean is None:
         return None
-    interval = Interval(low=max(0.0, mean - half), high=min(1.0, mean + half), method="wilson")
+    interval = Interval(
+        low=max(0.0, mean - half), high=min(1.0, mean + half), method="wilson_effective"
+    )
     return CorpusScore(macro=mean, micro=mean, answers=100, items=300, interval=interval)
 
 

@@ -208,11 +208,13 @@ class Job:
             number, earlier = 0, None
             async with self._stoppable(), aclosing(self._results(folder, record, path)) as results:
                 async for result in results:
+                    if 0 < number == folder.kept:  # this is the first answer of this session
+                        earlier = totals.spent()
                     totals.add(result)
                     number += 1
-                    if number <= folder.kept:
-                        earlier = totals.spent()
                     self._watcher.on_result(result)
+            if 0 < number == folder.kept:
+                earlier = totals.spent()
         if not _is_unchanged(path, made_from):
             # Some results may be of the new text.
             folder.discard()
@@ -328,7 +330,7 @@ def priced(summary: Summary, config: Config) -> Summary:
     """Return the summary with its cost, and whether a budget cut the run short."""
     reasons = set(summary.unscored).union(*(each.unscored for each in summary.added.values()))
     reasons.update(summary.repeats.failed if summary.repeats else ())
-    cost = with_cost(summary.spent, config).cost
+    cost = config.cost(summary.prompt_tokens, summary.reply_tokens)
     over = config.limited and UnscoredReason.BUDGET in reasons
     return summary.model_copy(update={"cost": cost, "over_budget": over})
 

@@ -3,24 +3,13 @@
 from bisect import bisect_left
 from collections.abc import Mapping
 from operator import itemgetter
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from judge.records.sample import Chunk, Record
 from judge.records.sentence import Flag, JudgeOutcome, Sentence, UnscoredReason
 from judge.text.words import blank
-
-MOST_TOKENS: Final = 10**9
-"""A larger token count of one call is an error and is read as 0."""
-
-
-def _believed(tokens: int) -> int:
-    return tokens if 0 <= tokens <= MOST_TOKENS else 0
-
-
-_Tokens = Annotated[int, AfterValidator(_believed)]
-"""0 where the number cannot be one of tokens."""
 
 
 class JudgeRequest(Record):
@@ -64,9 +53,9 @@ class Call(Record):
 
     model: str
     """The model the server named; empty where no reply came."""
-    prompt_tokens: _Tokens
+    prompt_tokens: int
     """Tokens in."""
-    reply_tokens: _Tokens
+    reply_tokens: int
     """Tokens out."""
     seconds: float
     """From sending to the last byte, retries included."""

@@ -64,8 +64,8 @@ class Interval(Record):
     """Lower limit."""
     high: float
     """Upper limit."""
-    method: Literal["wilson_effective", "t", "wilson", "poisson_bootstrap"]
-    """Wilson's over the effective number of answers, or t; only older runs have the other two."""
+    method: Literal["wilson_effective", "t"]
+    """Wilson's over the effective number of answers, or t."""
 
 
 class CorpusScore(Record):
@@ -94,8 +94,8 @@ class CorpusBounds(Record):
     """The number of scored and unscored answers."""
     low_interval: Interval
     """95 % interval of `low`: what `--strict-gate` compares where more is better."""
-    high_interval: Interval | None = None
-    """95 % interval of `high`, used where less is better; null in older runs."""
+    high_interval: Interval
+    """95 % interval of `high`: what `--strict-gate` compares where less is better."""
 
 
 class GateResult(Record):
@@ -115,94 +115,96 @@ class GateResult(Record):
     """Whether it keeps to the bound, rounding errors aside."""
 
 
-class CorrectnessTotals(Record):
-    """Correctness over a run. A null score was measured on nothing; it is never 0."""
+class JudgedTotals(Record):
+    """The counts that all totals of a run have. A null score was measured on nothing, never 0.
+
+    Claims are those of the answers, of both texts for correctness, and of the references for
+    context. For answer relevance they are questions.
+    """
 
     signatures: dict[str, int]
     """Answers by signature. More than one: the numbers are not comparable with each other."""
+    flags: dict[FlagName, int]
+    """Flags by name."""
+    unscored: dict[UnscoredReason, int]
+    """Claims without a verdict of the run's own judge, by reason."""
+    unscored_share: float | None
+    """The share of unscored claims among all claims."""
+    untrusted: bool
+    """True where `unscored_share` is over the limit and at least three claims are concerned."""
+
+
+class ClaimTotals(JudgedTotals):
+    """The counts of totals over claims."""
+
+    claims: int
+    """Claims that were to be judged."""
+    sources: dict[str, int]
+    """Verdicts by source, fallen back or not."""
+    fallen_back: int
+    """The number of claims with a fallback verdict."""
+
+
+class CorrectnessTotals(ClaimTotals):
+    """Correctness over a run. All bounds count all failures 0, then 1."""
+
     statuses: dict[CorrectnessStatus, int]
     """Answers by status, zeros included."""
     f1_overall: CorpusScore | None = None
     """F1 over all questions whose reference claims something: who abstains or claims nothing has 0
-    there. Null in older runs. Pooled: of pooled precision and recall, over the claims of both."""
+    there. Pooled: of pooled precision and recall, over the claims of both."""
     f1_overall_bounds: CorpusBounds | None = None
-    """The same with all failures counted 0, then 1."""
+    """The bounds of `f1_overall`."""
     recall_overall: CorpusScore | None = None
     """Recall over the same answers, pooled over the references' claims."""
     recall_overall_bounds: CorpusBounds | None = None
-    """The same with all failures counted 0, then 1."""
+    """The bounds of `recall_overall`."""
     f1: CorpusScore | None
     """F1 over the answers that have precision and recall. Pooled: of pooled precision and
     recall."""
     f1_bounds: CorpusBounds | None
-    """The same with all failures counted 0, then 1."""
+    """The bounds of `f1`."""
     precision: CorpusScore | None
     """Mean weight of the answers' claims, the references being the evidence."""
     precision_bounds: CorpusBounds | None
-    """The same with all failures counted 0, then 1."""
+    """The bounds of `precision`."""
     recall: CorpusScore | None
     """Mean weight of the references' claims, the answers being the evidence."""
     recall_bounds: CorpusBounds | None
-    """The same with all failures counted 0, then 1."""
+    """The bounds of `recall`."""
     f1_with_fallback: CorpusScore | None
     """Fallback verdicts counted in; null where nothing fell back."""
     answer_supports: dict[Support, int]
     """Verdicts of the run's own judge on the answers' claims, by label."""
     reference_supports: dict[Support, int]
     """Verdicts of the run's own judge on the references' claims, by label."""
-    flags: dict[FlagName, int]
-    """Flags of both by name."""
-    claims: int
-    """Claims of both that were to be judged."""
-    sources: dict[str, int]
-    """Verdicts by source, fallen back or not."""
-    unscored: dict[UnscoredReason, int]
-    """Claims without a verdict of the run's own judge, by reason."""
-    unscored_share: float | None
-    """The share of unscored claims among all claims of both."""
-    fallen_back: int
-    """The number of claims with a fallback verdict."""
-    untrusted: bool
-    """True where `unscored_share` is over the limit and at least three claims are concerned."""
 
 
-class RelevanceTotals(Record):
-    """Answer relevance over a run. A null score was measured on nothing; it is never 0."""
+class RelevanceTotals(JudgedTotals):
+    """Answer relevance over a run. All bounds count all failures 0, then 1."""
 
-    signatures: dict[str, int]
-    """Answers by signature. More than one: the numbers are not comparable with each other."""
     statuses: dict[RelevanceStatus, int]
     """Answers by status, zeros included."""
     relevance_overall: CorpusScore | None
     """Answer relevance over all answers with a query: who abstains or says nothing has 0 there,
     unless gold says that the question has no answer. Pooled over parts; such an answer is one."""
     relevance_overall_bounds: CorpusBounds | None
-    """The same with all failures counted 0, then 1."""
+    """The bounds of `relevance_overall`."""
     relevance: CorpusScore | None
     """The same over the answers that were judged; pooled over the parts of their questions."""
     relevance_bounds: CorpusBounds | None
-    """The same with all failures counted 0, then 1."""
+    """The bounds of `relevance`."""
     parts: int
     """Parts of questions with a verdict."""
     supports: dict[Support, int]
     """The verdicts on parts by label."""
-    flags: dict[FlagName, int]
-    """Flags of parts by name."""
     asked: int
-    """Answers of which the judge was asked."""
-    unscored: dict[UnscoredReason, int]
-    """Questions, or single parts, without a verdict, by reason."""
-    unscored_share: float | None
-    """Share of the asked in which anything has none."""
-    untrusted: bool
-    """True where that is over the limit and at least three answers are concerned."""
+    """Questions that the judge was asked about."""
 
 
-class ContextTotals(Record):
-    """Context scores over a run. A null score was measured on nothing; it is never 0."""
+class ContextTotals(ClaimTotals):
+    """Context scores over a run."""
 
-    signatures: dict[str, int]
-    """Answers by signature. More than one: the numbers are not comparable with each other."""
     statuses: dict[ContextStatus, int]
     """Answers by status, zeros included."""
     context_recall: CorpusScore | None
@@ -215,20 +217,6 @@ class ContextTotals(Record):
     """The least and the most that it can be, whichever chunks support the unscored claims."""
     supports: dict[Support, int]
     """Verdicts of the run's own judge on the references' claims, by label."""
-    flags: dict[FlagName, int]
-    """Flags of the references' claims by name."""
-    claims: int
-    """Claims of the references."""
-    sources: dict[str, int]
-    """Verdicts by source, fallen back or not."""
-    unscored: dict[UnscoredReason, int]
-    """Claims without a verdict of the run's own judge, by reason."""
-    unscored_share: float | None
-    """The share of unscored claims among all of them."""
-    fallen_back: int
-    """The number of claims with a fallback verdict."""
-    untrusted: bool
-    """True where `unscored_share` is over the limit and at least three claims are concerned."""
 
 
 class RepeatTotals(Record):
@@ -276,11 +264,12 @@ class Spent(Record):
         )
 
 
-class Summary(Document):
-    """Corpus totals. A null score was measured on nothing; it is never 0."""
+class Summary(Spent, ClaimTotals, Document):
+    """Corpus totals, with what all calls took, those of earlier sessions included.
 
-    signatures: dict[str, int]
-    """Answers by signature. More than one: the numbers are not comparable with each other."""
+    All bounds count all failures 0, then 1.
+    """
+
     answers: int
     """All answers."""
     drawn_from: int | None = None
@@ -290,55 +279,43 @@ class Summary(Document):
     abstention_rate: float | None
     """Share of answers with status `abstained`."""
     abstentions: CorpusScore | None = None
-    """The same with its interval; null in older runs."""
+    """The same with its interval."""
     abstention_rate_answerable: CorpusScore | None = None
     """The share of abstentions among questions that gold evidence or the reference answers."""
     abstention_rate_unanswerable: CorpusScore | None = None
     """The share of abstentions among questions without an answer in gold; more is better."""
     kinds: dict[SentenceKind, int]
     """Sentences by kind."""
-    claims: int
-    """Claim sentences."""
     judged: int
     """Claims with a verdict of the run's own judge, `no_claim` left out."""
     supports: dict[Support, int]
     """Verdicts of the run's own judge by label, `no_claim` included."""
-    sources: dict[str, int]
-    """Verdicts by source, fallen back or not."""
-    unscored: dict[UnscoredReason, int]
-    """Claims without a verdict of the run's own judge, by reason."""
-    unscored_share: float | None
-    """The share of unscored claims among all claims."""
-    fallen_back: int
-    """The number of claims with a fallback verdict."""
-    untrusted: bool
-    """True where `unscored_share` is over the limit and at least three claims are concerned."""
     faithfulness: CorpusScore | None = None
     """Mean weight of the judged claims."""
     faithfulness_bounds: CorpusBounds | None
-    """Faithfulness with all failures unfaithful, then all faithful."""
+    """The bounds of `faithfulness`."""
     faithfulness_strict: CorpusScore | None = None
     """Share of `full`."""
     faithfulness_strict_bounds: CorpusBounds | None
-    """The same with all failures not full, then full."""
+    """The bounds of `faithfulness_strict`."""
     faithfulness_with_fallback: CorpusScore | None = None
     """Fallback verdicts counted in; null where nothing fell back."""
     faithfulness_with_fallback_bounds: CorpusBounds | None = None
-    """The same with all claims that no judge decided unfaithful, then all faithful; null where
-    nothing fell back, and in older runs."""
+    """The same with all claims that no judge decided counted 0, then 1; null where nothing fell
+    back."""
     hallucination_rate: CorpusScore | None = None
     """Share of the answers with any claim labelled `none` or `contradicted`, over the answers for
-    which no failure leaves this open. Null in older runs."""
+    which no failure leaves this open."""
     hallucination_rate_bounds: CorpusBounds | None = None
-    """The same with all failures supported, then not."""
+    """The bounds of `hallucination_rate`."""
     hallucination_rate_strict: CorpusScore | None = None
     """The same where any is `partial`, too."""
     hallucination_rate_strict_bounds: CorpusBounds | None = None
-    """The same with all failures supported, then not."""
+    """The bounds of `hallucination_rate_strict`."""
     contradiction_rate: CorpusScore | None = None
     """Share of `contradicted`."""
     contradiction_rate_bounds: CorpusBounds | None = None
-    """The same with all failures not contradicted, then contradicted; null in older runs."""
+    """The bounds of `contradiction_rate`."""
     coverage: CorpusScore | None = None
     """Share of claims with a citation that resolves."""
     citation_validity: CorpusScore | None = None
@@ -348,7 +325,7 @@ class Summary(Document):
     citation_recall: CorpusScore | None = None
     """Share of judged claims whose own citations support them fully."""
     citation_recall_bounds: CorpusBounds | None
-    """The same with all failures not supported by their citations, then supported."""
+    """The bounds of `citation_recall`."""
     citation_support: dict[str, CorpusScore] = Field(default_factory=dict, exclude_if=operator.not_)
     """TREC RAG's measures of support by name, over all answers, one without citations counting 0;
     pooled over sentences. Left out where no answer cites."""
@@ -368,24 +345,10 @@ class Summary(Document):
     """Retrieved, faithful, correct, abstained; null where no sample has gold evidence."""
     citations: dict[CitationStatus, int]
     """Citations in claims, by status."""
-    flags: dict[FlagName, int]
-    """Flags by name."""
     models: dict[str, int]
     """Calls that were answered, now or when they were stored, by the model the server named."""
-    calls: int
-    """Questions put to a model, answered or not."""
-    retries: int
-    """Attempts at them that failed and were made again."""
-    cache_hits: int
-    """Calls answered from the cache instead."""
-    prompt_tokens: int
-    """Tokens in, over the calls sent."""
-    reply_tokens: int
-    """Tokens out, over the calls sent."""
     seconds: float
     """Time spent waiting for those calls, added up."""
-    cost: float | None = None
-    """The cost of the tokens by the configured prices; null without prices."""
     over_budget: bool = False
     """Whether a budget left claims unscored (`untrusted` ignores these) or unrepeated."""
     gates: tuple[GateResult, ...] = ()
@@ -403,11 +366,6 @@ class Summary(Document):
         if self.sources:
             return set(self.sources) == {"similarity"} and not self.fallen_back
         return all(Signature.parse(made).source == "similarity" for made in self.signatures)
-
-    @property
-    def spent(self) -> Spent:
-        """What all calls took, those of earlier sessions included."""
-        return Spent.model_validate({name: getattr(self, name) for name in Spent.model_fields})
 
     def _repr_html_(self) -> str:
         """Return the scores as HTML for a notebook."""

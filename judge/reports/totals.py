@@ -154,7 +154,7 @@ def _open(score: CorpusScore | None, bounds: CorpusBounds | None) -> CorpusBound
 
 def spent_lines(summary: Summary, record: RunRecord) -> Iterator[str]:
     """Yield what the run's calls took; of a resumed run, in this session and in all."""
-    whole, earlier, say = summary.spent, record.earlier, Messages.of("totals", "spent")
+    whole, earlier, say = summary, record.earlier, Messages.of("totals", "spent")
     if not (whole.calls or whole.cache_hits):
         return
     if earlier is None:

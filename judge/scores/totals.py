@@ -5,7 +5,7 @@ All sums are whole numbers, so totals of parts merge in any order into exactly t
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from itertools import chain
+from enum import StrEnum
 from typing import Any, Final, Literal, Self, get_args
 
 from judge.records import (
@@ -18,6 +18,7 @@ from judge.records import (
     Correctness,
     CorrectnessStatus,
     CorrectnessTotals,
+    Flag,
     FlagName,
     QuadrantCount,
     QuadrantTable,
@@ -143,10 +144,8 @@ class Totals:
         high = {f"{name}.high": pair[1] for name, pair in ends.items()}
         self._means.add({**values, **low, **high})
         pools["claims"].merge(outcomes)
-        found["signatures"][result.signature] += 1
-        found["statuses"][result.status] += 1
+        self._count("", result.signature, result.status, result.flags)
         found["kinds"].update(sentence.kind for sentence in result.sentences)
-        found["flags"].update(flag.name for flag in result.flags)
         if _REPEATED in result.signature:
             self._add_repeats(result)
         found["citing"]["answers"] += bool(result.citations)
@@ -159,9 +158,7 @@ class Totals:
         if result.answer_relevance is not None:
             self._add_relevance(result.answer_relevance, values)
         if (context := result.context) is not None:
-            found["context.signatures"][context.signature] += 1
-            found["context.statuses"][context.status] += 1
-            found["context.flags"].update(flag.name for flag in context.flags)
+            self._count("context.", context.signature, context.status, context.flags)
             pools["context"].merge(Counts.of(context.reference))
         self._add_cell(result)
 
@@ -181,47 +178,65 @@ class Totals:
 
     def spent(self) -> Spent:
         """Return what the calls of the answers added so far took, without its cost."""
-        spent = self._counted["spent"]
-        return Spent.model_validate({name: spent[name] for name in _SPENT})
+        return Spent(**self._spent())
+
+    def _spent(self) -> dict[str, int]:
+        return {name: self._counted["spent"][name] for name in _SPENT}
 
     def summary(self) -> Summary:
         """Return the totals of the answers added so far."""
         found, outcomes = self._counted, self._pools["claims"]
-        answers, spent = found["statuses"].total(), found["spent"]
+        answers = found["statuses"].total()
         return Summary(
-            signatures=dict(found["signatures"]),
+            **self._answers("", Status),
+            **self._claims(outcomes),
             answers=answers,
-            statuses={status: found["statuses"][status] for status in Status},
             abstention_rate=share(found["statuses"][Status.ABSTAINED], answers),
             kinds={kind: found["kinds"][kind] for kind in SentenceKind},
-            claims=outcomes.claims,
             judged=outcomes.judged,
-            supports={support: outcomes.own[support] for support in Support},
-            sources=dict(outcomes.sources),
-            unscored=dict(outcomes.unscored),
-            unscored_share=outcomes.unscored_share,
-            fallen_back=outcomes.fallen_back.total(),
-            untrusted=self._untrusted(outcomes),
+            supports=_supports(outcomes),
             correctness=self._correctness(),
             answer_relevance=self._relevance(),
             context=self._context(),
             repeats=self._repeats(),
             breakdown=self._quadrants(),
             citations={status: outcomes.citations[status] for status in CitationStatus},
-            flags={name: found["flags"][name] for name in FlagName},
             models=dict(found["models"]),
-            **{name: spent[name] for name in _SPENT},
-            seconds=spent["ticks"] / _TICKS_PER_SECOND,
+            **self._spent(),
+            seconds=found["spent"]["ticks"] / _TICKS_PER_SECOND,
             **self._citation_support(),
             **self._bounds(_BOUNDED if outcomes.fallen_back else _WITHOUT_FALLBACK),
             **self._scores(outcomes.rates()),
             **self._shares((*HALLUCINATING, *ABSTAINING)),
         )
 
-    def _untrusted(self, outcomes: Counts) -> bool:
+    def _count(self, subject: str, signature: str, status: StrEnum, flags: Iterable[Flag]) -> None:
+        """Count an answer in the totals of a subject, such as `context.`."""
+        self._counted[f"{subject}signatures"][signature] += 1
+        self._counted[f"{subject}statuses"][status] += 1
+        self._counted[f"{subject}flags"].update(flag.name for flag in flags)
+
+    def _answers(self, subject: str, statuses: type[StrEnum]) -> dict[str, Any]:
+        """Return the fields that `_count` counts."""
+        found = self._counted
+        return {
+            "signatures": dict(found[f"{subject}signatures"]),
+            "statuses": {status: found[f"{subject}statuses"][status] for status in statuses},
+            "flags": {name: found[f"{subject}flags"][name] for name in FlagName},
+        }
+
+    def _claims(self, outcomes: Counts) -> dict[str, Any]:
+        """Return the fields of `ClaimTotals` that are about the outcomes of claims."""
         unasked = outcomes.unscored[UnscoredReason.BUDGET] if self._limited else 0
         failed = outcomes.failed - outcomes.undecided - unasked
-        return is_untrusted(failed, outcomes.claims - unasked, self._max_unscored)
+        return {
+            "claims": outcomes.claims,
+            "sources": dict(outcomes.sources),
+            "unscored": dict(outcomes.unscored),
+            "unscored_share": outcomes.unscored_share,
+            "fallen_back": outcomes.fallen_back.total(),
+            "untrusted": is_untrusted(failed, outcomes.claims - unasked, self._max_unscored),
+        }
 
     def _citation_support(self) -> dict[str, Any]:
         """Return the summary's fields of TREC RAG's measures; empty where no answer cites."""
@@ -258,19 +273,11 @@ class Totals:
             said, wanted = pools[f"{FALLBACK}.answers"], pools[f"{FALLBACK}.references"]
             micro = f1(said.mean_with_fallback, wanted.mean_with_fallback)
             pooled[FALLBACK] = (micro, said.judged_by_any + wanted.judged_by_any)
-        statuses = found["correctness.statuses"]
         return CorrectnessTotals(
-            signatures=dict(found["correctness.signatures"]),
-            statuses={status: statuses[status] for status in CorrectnessStatus},
-            answer_supports={support: answers.own[support] for support in Support},
-            reference_supports={support: references.own[support] for support in Support},
-            flags={name: found["correctness.flags"][name] for name in FlagName},
-            claims=both.claims,
-            sources=dict(both.sources),
-            unscored=dict(both.unscored),
-            unscored_share=both.unscored_share,
-            fallen_back=both.fallen_back.total(),
-            untrusted=self._untrusted(both),
+            **self._answers("correctness.", CorrectnessStatus),
+            **self._claims(both),
+            answer_supports=_supports(answers),
+            reference_supports=_supports(references),
             **self._bounds(_COMPARED),
             **self._scores(pooled),
         )
@@ -287,13 +294,11 @@ class Totals:
         unasked = answers["over_budget"] if self._limited else 0
         pools = dict(zip(RELEVANCE, (overall, parts), strict=True))
         return RelevanceTotals(
-            signatures=dict(found["relevance.signatures"]),
-            statuses={status: statuses[status] for status in RelevanceStatus},
+            **self._answers("relevance.", RelevanceStatus),
             parts=parts.judged,
             supports={
                 label: parts.own[label] for label in (Support.FULL, Support.PARTIAL, Support.NONE)
             },
-            flags={name: found["relevance.flags"][name] for name in FlagName},
             asked=asked,
             unscored=dict(found["relevance.unscored"]),
             unscored_share=share(answers["failed"], asked),
@@ -306,24 +311,15 @@ class Totals:
 
     def _context(self) -> ContextTotals | None:
         """Return the totals of context scores; None where none were measured."""
-        found, claims = self._counted, self._pools["context"]
-        statuses = found["context.statuses"]
-        if not statuses:
+        claims = self._pools["context"]
+        if not self._counted["context.statuses"]:
             return None
-        pooled = {"context_recall": (claims.mean, claims.judged)}
         return ContextTotals(
-            signatures=dict(found["context.signatures"]),
-            statuses={status: statuses[status] for status in ContextStatus},
-            supports={support: claims.own[support] for support in Support},
-            flags={name: found["context.flags"][name] for name in FlagName},
-            claims=claims.claims,
-            sources=dict(claims.sources),
-            unscored=dict(claims.unscored),
-            unscored_share=claims.unscored_share,
-            fallen_back=claims.fallen_back.total(),
-            untrusted=self._untrusted(claims),
+            **self._answers("context.", ContextStatus),
+            **self._claims(claims),
+            supports=_supports(claims),
             **self._bounds(CONTEXT),
-            **self._scores(pooled),
+            **self._scores({"context_recall": (claims.mean, claims.judged)}),
             **self._shares(["context_precision"]),
         )
 
@@ -399,11 +395,9 @@ class Totals:
 
         The claims of a reference from which the answer abstained count as not covered.
         """
-        found, pools = self._counted, self._pools
-        found["correctness.signatures"][compared.signature] += 1
-        found["correctness.statuses"][compared.status] += 1
-        flags = chain(compared.answer_flags, compared.reference_flags)
-        found["correctness.flags"].update(flag.name for flag in flags)
+        pools = self._pools
+        flags = (*compared.answer_flags, *compared.reference_flags)
+        self._count("correctness.", compared.signature, compared.status, flags)
         answer, reference = Counts.of(compared.answer), Counts.of(compared.reference)
         pools["answers"].merge(answer)
         pools["references"].merge(reference)
@@ -416,9 +410,7 @@ class Totals:
 
     def _add_relevance(self, related: AnswerRelevance, values: Mapping[str, float | None]) -> None:
         found = self._counted
-        found["relevance.signatures"][related.signature] += 1
-        found["relevance.statuses"][related.status] += 1
-        found["relevance.flags"].update(flag.name for flag in related.flags)
+        self._count("relevance.", related.signature, related.status, related.flags)
         reasons = Counter(failure.reason for failure in related.failures)
         found["relevance.unscored"].update(reasons)
         answers = found["relevance.answers"]
@@ -464,3 +456,8 @@ class Totals:
             low_interval=interval,
             high_interval=self._means.interval(upper),
         )
+
+
+def _supports(outcomes: Counts) -> dict[Support, int]:
+    """Return the verdicts of the run's own judge by label, zeros included."""
+    return {support: outcomes.own[support] for support in Support}

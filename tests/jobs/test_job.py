@@ -137,7 +137,7 @@ def test_a_resumed_run_says_what_this_session_paid_and_what_all_did(
     assert (record.resumed, earlier.calls, summary.calls) == (2, 2, 9)
     # Nine equal answers: two ninths of everything were paid before.
     assert earlier.prompt_tokens * 9 == summary.prompt_tokens * 2
-    session = summary.spent.since(earlier)
+    session = summary.since(earlier)
     assert (session.calls, session.reply_tokens) == (7, 7 * summary.reply_tokens // 9)
     assert session.cost is not None
     assert session.cost == pytest.approx(

@@ -23,7 +23,7 @@ NOTHING = summarize([])
 
 
 def interval(low: float, high: float) -> Interval:
-    return Interval(low=low, high=high, method="wilson")
+    return Interval(low=low, high=high, method="wilson_effective")
 
 
 SCORE = CorpusScore(macro=0.8, micro=0.7, answers=9, items=30, interval=interval(0.6, 0.9))

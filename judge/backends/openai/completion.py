@@ -9,12 +9,13 @@ from pydantic import JsonValue
 
 from judge.backends.openai.chat import prompt_tokens
 from judge.backends.openai.failures import brief
-from judge.records.exchange import MOST_TOKENS
 from judge.text.fold import estimate_tokens
 
 _Object = dict[str, JsonValue]
 Finish = Literal["stop", "length", "refusal", "content_filter"]
 
+_MAX_TOKENS: Final = 10**9
+"""A larger token count of one call is an error of the server."""
 _FINISHES: Final[dict[JsonValue, Finish]] = {
     "length": "length",
     "max_tokens": "length",  # Anthropic
@@ -157,4 +158,4 @@ def _objects(value: JsonValue, kind: str = "") -> list[_Object]:
 
 def _count(value: JsonValue) -> int | None:
     # In Python, true is an integer.
-    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
+    return value if type(value) is int and 0 <= value <= _MAX_TOKENS else None
