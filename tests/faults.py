@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.replies import (
     TOO_MANY,
     Answer,
@@ -23,59 +23,59 @@ from tests.replies import (
 # Replies: status 200, and something is the matter with the text.
 
 
-def fewer(asked: Asked) -> Answer:
+def fewer(asked: ChatCall) -> Answer:
     """The last id is left out."""
     return Says(packed([verdict(asked, each) for each in asked.ids[:-1]]))
 
 
-def double(asked: Asked) -> Answer:
+def double(asked: ChatCall) -> Answer:
     """The first id comes twice, and the two differ."""
     listed = [verdict(asked, each) for each in asked.ids]
     return Says(packed([*listed, verdict(asked, asked.ids[0], "none")]))
 
 
-def unknown(asked: Asked) -> Answer:
+def unknown(asked: ChatCall) -> Answer:
     """All that was asked, and one that was not."""
     return Says(packed([verdict(asked, each) for each in [*asked.ids, "s99"]]))
 
 
-def renamed(asked: Asked) -> Answer:
+def renamed(asked: ChatCall) -> Answer:
     """An id that nobody asked stands where the last one should."""
     return Says(packed([verdict(asked, each) for each in [*asked.ids[:-1], "s99"]]))
 
 
-def off_menu(asked: Asked) -> Answer:
+def off_menu(asked: ChatCall) -> Answer:
     """The first label is none of ours."""
     return Says(verdicts(asked, **{asked.ids[0]: "supported"}))
 
 
-def fenced(asked: Asked) -> Answer:
+def fenced(asked: ChatCall) -> Answer:
     """In a Markdown fence."""
     return Says(f"```json\n{verdicts(asked)}\n```")
 
 
-def prose(asked: Asked) -> Answer:
+def prose(asked: ChatCall) -> Answer:
     """Between remarks that hold brackets and braces of their own."""
     before = "Sure! Here is my judgement of {all sentences} [1]:"
     return Says(f"{before}\n\n{verdicts(asked)}\n\nLet me know if you need more :-}}")
 
 
-def tricky_quotes(asked: Asked) -> Answer:
+def tricky_quotes(asked: ChatCall) -> Answer:
     """Braces, brackets, a fence and escapes inside the strings."""
     return Says(verdicts(asked, quote='he said: "}]} [1] {\\n```json {"id":"s1"}```'))
 
 
-def glued(asked: Asked) -> Answer:
+def glued(asked: ChatCall) -> Answer:
     """One object per sentence, with nothing between them."""
     return Says("".join(packed([verdict(asked, each)]) for each in asked.ids))
 
 
-def broken(asked: Asked) -> Answer:
+def broken(asked: ChatCall) -> Answer:
     """The last brackets are missing, though the server says that it was done."""
     return Says(verdicts(asked)[:-2])
 
 
-def cut(asked: Asked) -> Answer:
+def cut(asked: ChatCall) -> Answer:
     """Half of it, cut off by the token limit."""
     text = verdicts(asked)
     return Says(text[: len(text) // 2], finish="length")
@@ -177,7 +177,7 @@ _NO_QUOTA: Final = "You exceeded your current quota, please check your plan and 
 QUOTA: Final = error(429, _NO_QUOTA, None, "insufficient_quota", "insufficient_quota")
 
 
-def wrong_key(asked: Asked) -> Answer:
+def wrong_key(asked: ChatCall) -> Answer:
     """401 that repeats the key it was given, as a careless server does."""
     key = asked.headers.get("Authorization", "").removeprefix("Bearer ")
     return error(401, f"Incorrect API key provided: {key}.", None, "invalid_api_key")
@@ -213,7 +213,7 @@ class Faulty:
             (0.01, Hang()),
         ]
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         drawn = self._drawn.random()
         for share, fault in [] if asked.is_probe else self._faults:
             drawn -= share

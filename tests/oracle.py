@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from judge.exam.items import Item, Items
 from judge.records import SUPPORTED, Support
 from judge.review.golden import GoldenLabel
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.replies import Answer, Says, Script, packed, right
 
 
@@ -57,7 +57,7 @@ def oracle(items: Items, choose: Choose = truth) -> Script:
         for label in item.labels
     }
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         if asked.is_probe:
             return right(asked)
         found = {name: known.get((asked.question, asked.sentences[name])) for name in asked.ids}
@@ -66,7 +66,7 @@ def oracle(items: Items, choose: Choose = truth) -> Script:
     return script
 
 
-def _said(asked: Asked, name: str, known: Known | None, choose: Choose) -> dict[str, JsonValue]:
+def _said(asked: ChatCall, name: str, known: Known | None, choose: Choose) -> dict[str, JsonValue]:
     if known is None:  # a hidden order has no label
         nothing: dict[str, JsonValue] = {"evidence": [], "supporting": [], "cited_support": None}
         return {"id": name, "support": "no_claim", "reason": ""} | nothing

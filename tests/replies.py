@@ -12,7 +12,7 @@ from zlib import crc32
 
 from pydantic import JsonValue
 
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 
 _FIRST_WORDS: Final = re.compile(r"\s*(\S+(?:\s+\S+){0,11})")
 
@@ -79,11 +79,11 @@ class Slow:
 
 
 Answer = Says | Status | Body | Hang | Trickle | Reset | Wire | Slow
-Script = Callable[[Asked], Answer]
+Script = Callable[[ChatCall], Answer]
 
 
 def verdict(
-    asked: Asked, sentence: str, support: str = "full", quote: str | None = None
+    asked: ChatCall, sentence: str, support: str = "full", quote: str | None = None
 ) -> dict[str, JsonValue]:
     """A right verdict on one id, its quote by default the first 12 words of chunk 1."""
     cites = asked.cites.get(sentence, [])
@@ -105,7 +105,7 @@ def verdict(
 
 
 def verdicts(
-    asked: Asked,
+    asked: ChatCall,
     support: str = "full",
     quote: str | None = None,
     **overrides: str | dict[str, JsonValue],
@@ -133,7 +133,7 @@ def packed(listed: Sequence[Mapping[str, JsonValue]]) -> str:
     return json.dumps({"verdicts": listed}, ensure_ascii=False, separators=(",", ":"))
 
 
-def answered(asked: Asked, **parts: str) -> str:
+def answered(asked: ChatCall, **parts: str) -> str:
     """The JSON text of a right reply about a question: by default its whole is answered.
 
     Args:
@@ -152,12 +152,12 @@ def answered(asked: Asked, **parts: str) -> str:
     return json.dumps({"parts": listed}, ensure_ascii=False)
 
 
-def right(asked: Asked) -> Answer:
+def right(asked: ChatCall) -> Answer:
     """`full` for every sentence, with a true quote out of chunk 1, or for the whole question."""
     return Says(answered(asked) if asked.is_about_question else verdicts(asked))
 
 
-def quoting(asked: Asked) -> Answer:
+def quoting(asked: ChatCall) -> Answer:
     """Return a verdict per claim as a model writes it, quoting 12 to 15 words.
 
     The quote is the beginning of the chunk sentence that shares most words with the claim. The
@@ -184,10 +184,10 @@ def quoting(asked: Asked) -> Answer:
     return Says(packed(listed))
 
 
-def mixed(asked: Asked) -> Answer:
+def mixed(asked: ChatCall) -> Answer:
     """One of six verdicts for each sentence, by a checksum of its words.
 
-    They are the four labels, a `full` whose quote is in no chunk, and no verdict at all. Asked
+    They are the four labels, a `full` whose quote is in no chunk, and no verdict at all. ChatCall
     again, with another seed, `partial` is `full`. One question in four is not answered.
     """
     if asked.is_about_question and crc32(asked.question.encode()) % 4 == 0:
@@ -214,7 +214,7 @@ _LABELS: Final = ("full", "full", "full", "partial", "none", "contradicted")
 def calls(*answers: Answer | Script) -> Script:
     """The first call gets the first answer, and so on; the last stays. Probes get right ones."""
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         if asked.is_probe:
             return right(asked)
         chosen = answers[min(asked.number, len(answers) - 1)]
@@ -226,7 +226,7 @@ def calls(*answers: Answer | Script) -> Script:
 def failing(share: float, fault: Answer, then: Script = right) -> Script:
     """Fails a share of the calls for good: by what is asked, so that asking again helps nobody."""
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         drawn = crc32("\n".join(asked.sentences.values()).encode()) / 2**32
         return fault if not asked.is_probe and drawn < share else then(asked)
 
@@ -240,7 +240,7 @@ def picky(refused: Mapping[str, Answer], then: Script = right) -> Script:
     and `schema` inside its `response_format`.
     """
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         wanted = asked.body.get("text")
         shape = wanted.get("format") if isinstance(wanted, dict) else None
         shape = shape or asked.body.get("response_format")
@@ -265,7 +265,7 @@ class Bucket:
         self.refused = 0
         """How many requests found it empty."""
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         if self._left:
             self._left -= 1
             self.refused += 1
@@ -301,7 +301,7 @@ class Tokens:
         self._left, self._seen = room, clock()
         self.taken = self.refused = 0
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         now = self._clock()
         self._left = min(self._room, self._left + self._rate * (now - self._seen))
         self._seen = now
@@ -342,7 +342,7 @@ class Until:
         self._limit, self._stuck = calls, 0
         self.full.clear()
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         if asked.is_probe or asked.number < self._limit:
             return right(asked)
         self._stuck += 1

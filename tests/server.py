@@ -21,7 +21,7 @@ import numpy as np
 from aiohttp import web
 
 from judge.config import Config
-from tests.asked import Asked, tokens
+from tests.chat_call import ChatCall, tokens
 from tests.replies import (
     Answer,
     Body,
@@ -80,7 +80,7 @@ class JudgeServer:
         self._mistake: Exception | None = None
         self.base_url = ""
         """Such as `http://127.0.0.1:PORT/v1`; known once it serves."""
-        self.requests: list[Asked] = []
+        self.requests: list[ChatCall] = []
         """Every chat request, probes too, in the order of arrival."""
         self.embedded: list[list[str]] = []
         """The texts of every embedding request."""
@@ -154,9 +154,9 @@ class JudgeServer:
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         raw, headers = await request.read(), request.headers
-        asked = Asked(self.calls, raw, headers)
+        asked = ChatCall(self.calls, raw, headers)
         if asked.is_probe:
-            asked = Asked(self.probes, raw, headers)
+            asked = ChatCall(self.probes, raw, headers)
             self.probes += 1
         else:
             self.calls += 1
@@ -173,7 +173,7 @@ class JudgeServer:
             return web.json_response(self.completion(asked, answer), headers=answer.headers)
         return await send(request, answer)
 
-    def completion(self, asked: Asked, said: Says) -> dict[str, object]:
+    def completion(self, asked: ChatCall, said: Says) -> dict[str, object]:
         """The body of a chat completion, or of a response where `input` was sent."""
         prompt, reply = asked.prompt_tokens, tokens(said.text or "")
         if not asked.is_probe:
@@ -222,7 +222,7 @@ class JudgeServer:
 _INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
-def response(asked: Asked, said: Says, prompt: int, reply: int) -> dict[str, object]:
+def response(asked: ChatCall, said: Says, prompt: int, reply: int) -> dict[str, object]:
     """The body of a response, its fields as in `openai.types.responses`."""
     text: dict[str, object] = {"type": "output_text", "text": said.text, "annotations": []}
     refusal: dict[str, object] = {"type": "refusal", "refusal": said.refusal}
@@ -296,7 +296,7 @@ async def main() -> None:
     options = reading.parse_args()
     said = quoting if options.quoting else right
 
-    def slow(asked: Asked) -> Answer:
+    def slow(asked: ChatCall) -> Answer:
         return Slow(options.delay, said(asked))
 
     server = JudgeServer(slow if options.delay else said)

@@ -29,7 +29,7 @@ from judge.inputs.runs import read_summary
 from judge.judges.cached import Row
 from judge.records import Support, Unscored, Verdict
 from tests import faults, replies
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import line, results, start, write
 from tests.replies import Answer, Body, Reset, Says, Script, Status, Tokens, right, verdicts
 from tests.server import JudgeServer
@@ -78,7 +78,7 @@ class Odd:
         self._odd = itertools.cycle(odd())
         self._every = round(1 / share)
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         if asked.is_probe or asked.number % self._every:
             return right(asked)
         answer = next(self._odd)
@@ -97,7 +97,7 @@ class Night:
         """How many requests were refused, or failed otherwise."""
         return self._faults.failed + self._bucket.refused
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         return right(asked) if asked.is_probe else self._bucket(asked)
 
 
@@ -106,7 +106,7 @@ def truth(text: str) -> Support:
     return Support.NONE if crc32(text.encode()) % 5 == 0 else Support.FULL
 
 
-def _told(asked: Asked) -> Answer:
+def _told(asked: ChatCall) -> Answer:
     return Says(verdicts(asked, **{name: truth(text) for name, text in asked.sentences.items()}))
 
 
@@ -123,7 +123,7 @@ class Watched:
         self._limit = calls
         self.reached.clear()
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         if not asked.is_probe and asked.number >= self._limit:
             self.reached.set()
         return self._then(asked)
@@ -188,7 +188,7 @@ def _killed(command: tuple[object, ...], script: Watched) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
-def _names(asked: Asked) -> set[Name]:
+def _names(asked: ChatCall) -> set[Name]:
     """The sentences that a request asks about: their texts say which they are."""
     return {
         (int(re.findall(r"\d+", text)[0]), int(name[1:]) - 1)

@@ -8,7 +8,7 @@ from judge.advice.diagnose import Reading, Use, answer_figures, changes, diagnos
 from judge.errors import ConfigError
 from judge.records import QuadrantTable
 from judge.retrieval.records import MeasureDifference
-from tests.advised import answered, report
+from tests.advice_records import answered, report
 
 
 def names(found: Reading) -> list[str]:

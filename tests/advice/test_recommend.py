@@ -15,7 +15,7 @@ from judge.advice.records import Advice, Profile, Wishes
 from judge.errors import ConfigError, InputError
 from judge.inputs.samples import read_samples
 from judge.records import Chunk, Sample
-from tests.advised import avoided, counted, roles
+from tests.advice_records import avoided, counted, roles
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 

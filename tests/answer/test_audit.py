@@ -15,7 +15,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from tests.cited import Tally, results, rows, said, tally
+from tests.citation_table import Tally, results, rows, said, tally
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
 

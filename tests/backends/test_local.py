@@ -21,7 +21,6 @@ from judge.backends.local import (
 from judge.errors import ConfigError
 from judge.protocols import Embedder, PairScorer
 from judge.records import Unscored, UnscoredReason
-from tests import tiny
 
 THREE = ("entailment", "neutral", "contradiction")
 
@@ -196,7 +195,7 @@ async def test_probabilities_are_read_by_the_labels_of_the_config(
 ) -> None:
     # Softmax of (0, 0, ln 6) is (1, 1, 6) / 8.
     labels, bias = ("neutral", "CONTRADICTION", "Entailment"), (0.0, 0.0, 1.791759)
-    folder = tiny.save_classifier(tmp_path / "tiny", labels, bias)
+    folder = tiny_models.save_classifier(tmp_path / "tiny", labels, bias)
     scorer = await load_scorer(str(folder), worker)
     assert scorer.signature == f"tiny@{fingerprint(folder)}"
     pairs = [("the room", "is open"), ("word " * 70, "is open"), ("", ""), ("\ud800", "\x00")]
@@ -212,12 +211,12 @@ async def test_probabilities_are_read_by_the_labels_of_the_config(
 async def test_a_folder_without_a_classifier_is_refused_and_its_code_not_run(
     tmp_path: Path, worker: ThreadPoolExecutor
 ) -> None:
-    nan = tiny.save_classifier(tmp_path / "nan", THREE, (float("nan"), 0.0, 0.0))
-    headless = tiny.save_encoder(tmp_path / "headless")
-    wordless = tiny.save_classifier(tmp_path / "wordless", THREE)
+    nan = tiny_models.save_classifier(tmp_path / "nan", THREE, (float("nan"), 0.0, 0.0))
+    headless = tiny_models.save_encoder(tmp_path / "headless")
+    wordless = tiny_models.save_classifier(tmp_path / "wordless", THREE)
     for path in wordless.glob("*token*"):
         path.unlink()
-    own = tiny.save_classifier(tmp_path / "own", THREE)
+    own = tiny_models.save_classifier(tmp_path / "own", THREE)
     config = json.loads((own / "config.json").read_text(encoding="utf-8"))
     config |= {"model_type": "own", "auto_map": {"AutoConfig": "own.C"}}
     (own / "config.json").write_text(json.dumps(config), encoding="utf-8")
@@ -238,7 +237,9 @@ async def test_a_folder_without_a_classifier_is_refused_and_its_code_not_run(
 async def test_rows_have_unit_length_and_blank_texts_none(
     tmp_path: Path, worker: ThreadPoolExecutor
 ) -> None:
-    embedder: Embedder = await load_embedder(str(tiny.save_encoder(tmp_path / "tiny")), worker)
+    embedder: Embedder = await load_embedder(
+        str(tiny_models.save_encoder(tmp_path / "tiny")), worker
+    )
     assert embedder.signature.startswith("embedding:tiny@")
     rows = await embedder.embed(["the room is open.", " \n", "门开。", "", "the room is open."])
     assert not isinstance(rows, Unscored)

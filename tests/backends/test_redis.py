@@ -13,9 +13,9 @@ from judge.errors import ConfigError, RunError
 from judge.evaluator import Evaluator
 from judge.records import Sample, SampleResult
 from tests import replies
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import judge, line, results, write
-from tests.posted import SELF_SIGNED
+from tests.post_server import SELF_SIGNED
 from tests.redis_server import BINARY, RedisServer, free_port
 from tests.replies import Answer
 from tests.server import JudgeServer
@@ -125,7 +125,7 @@ def test_a_server_that_disappears_does_not_end_the_run(place: Path) -> None:
     source = write(place / "samples.jsonl", rows(6))
     with RedisServer() as redis:
 
-        def killing(asked: Asked) -> Answer:
+        def killing(asked: ChatCall) -> Answer:
             if asked.number == 2:
                 redis.close()
             return replies.right(asked)

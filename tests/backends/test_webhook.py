@@ -11,7 +11,7 @@ import pytest
 from judge import ConfigError, Sample, SampleResult, evaluate
 from judge.backends.webhook import Webhook, WebhookError
 from judge.records import Chunk
-from tests.posted import BREAK, HANG, SELF_SIGNED, TRICKLE, PostServer, Reply
+from tests.post_server import BREAK, HANG, SELF_SIGNED, TRICKLE, PostServer, Reply
 from tests.server import refused_url
 
 SAMPLE = Sample(

@@ -23,7 +23,7 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from judge.inputs.runs import read_summary
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import judge, line, write
 from tests.replies import TOO_MANY, Answer, Says, Script, Slow, Status, Tokens, right, too_many
 from tests.server import JudgeServer
@@ -36,7 +36,7 @@ PATIENCE_SECONDS: Final = 3
 _RUNS: Final = itertools.count()
 
 
-def slow(asked: Asked) -> Answer:
+def slow(asked: ChatCall) -> Answer:
     return Slow(REPLY_SECONDS, right(asked))
 
 
@@ -44,7 +44,7 @@ def faulty(share: float, *faults: Answer) -> Script:
     """Answer a random share of the requests with each of the faults, and the rest rightly."""
     draws = random.Random(0)  # noqa: S311  hides nothing
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         kind = int(draws.random() / share)
         return faults[kind] if not asked.is_probe and kind < len(faults) else slow(asked)
 
@@ -57,7 +57,7 @@ class Run:
     def __init__(self, folder: Path, answers: int, script: Script, in_flight: int) -> None:
         arrivals: dict[str, list[float]] = {}
 
-        def noted(asked: Asked) -> Answer:
+        def noted(asked: ChatCall) -> Answer:
             if not asked.is_probe:
                 claim = "".join(asked.sentences.values())
                 arrivals.setdefault(claim, []).append(time.perf_counter())

@@ -28,7 +28,7 @@ from judge.inputs.runs import line_of
 from tests.bench import labelled, workload
 from tests.bench.calls import served, stats
 from tests.server import JudgeServer
-from tests.serving import QUICKSTART, process, until
+from tests.service_process import QUICKSTART, process, until
 
 DELAY: Final = 0.3
 

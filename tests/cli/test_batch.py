@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.asked import Asked
+from tests.batch_provider import BatchProvider
+from tests.chat_call import ChatCall
 from tests.commands import CHUNKS, Ran, cramped, judge, line, results, write
-from tests.provider import BatchProvider
 from tests.replies import Answer, Says, Status, right, verdicts
 from tests.server import refused_url
 
@@ -30,7 +30,7 @@ class Faulty:
     def __init__(self) -> None:
         self._met: set[str] = set()
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         text = " ".join(asked.sentences.values())
         first = text not in self._met
         self._met.add(text)
@@ -187,7 +187,7 @@ def answers(folder: Path, name: str = "requests-*.jsonl") -> list[str]:
     for path in sorted(folder.glob(name)):
         for text in path.read_text("utf-8").splitlines():
             request = json.loads(text)
-            asked = Asked(0, json.dumps(request["body"]).encode(), {})
+            asked = ChatCall(0, json.dumps(request["body"]).encode(), {})
             response = {
                 "status_code": 200,
                 "body": maker.completion(asked, Says(verdicts(asked), model="tiny-2026")),
@@ -318,7 +318,7 @@ def test_a_server_that_takes_less_than_was_thought_is_asked_anew(place: Path) ->
     message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
     no = Status(400, {"error": {"message": message, "param": "max_tokens"}})
 
-    def strict(asked: Asked) -> Answer:
+    def strict(asked: ChatCall) -> Answer:
         return no if b'"max_tokens"' in asked.raw else right(asked)
 
     with BatchProvider(strict, strict) as server:

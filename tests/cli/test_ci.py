@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from markdown_it import MarkdownIt
 
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import cramped, judge, line, write
 from tests.replies import Answer, Says, Status, right, verdicts
 from tests.server import JudgeServer
@@ -46,7 +46,7 @@ def cases(path: Path) -> tuple[dict[str, str], dict[str, ET.Element | None]]:
     return dict(suite.attrib), found
 
 
-def answered(asked: Asked) -> Answer:
+def answered(asked: ChatCall) -> Answer:
     """Each sentence has the label that it names; the server fails at those that name none."""
     if asked.is_probe:
         return right(asked)

@@ -12,7 +12,7 @@ from scipy import stats
 
 from judge.messages import Messages
 from tests.commands import Ran, judge, line, write
-from tests.reviewed import score
+from tests.review_runs import score
 
 S, U, P, F = "supported", "unsupported", "partial", "unscored"
 # By hand: of eight questions six lose a half, one gains it, one stays.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import judge
 from tests.replies import Answer, Body, Says, Script, Status, right, verdicts
 from tests.server import JudgeServer, refused_url
@@ -17,7 +17,7 @@ _WORDS = re.compile(r"(?:first|last) word to remember is (\w+)")
 SHORT = ("--max-evidence-tokens", "2000")
 
 
-def well(asked: Asked) -> Answer:
+def well(asked: ChatCall) -> Answer:
     """A model that reads to the end, and judges the trial right."""
     if not asked.is_probe:
         return Says(verdicts(asked, s2="contradicted"))
@@ -27,7 +27,7 @@ def well(asked: Asked) -> Answer:
 def remembering(part: slice) -> Script:
     """A model that repeats some of the words of a long prompt."""
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         words = _WORDS.findall(asked.user)
         return Says(" ".join(words[part])) if words else right(asked)
 
@@ -37,7 +37,7 @@ def remembering(part: slice) -> Script:
 def long(answer: Answer | Script) -> Script:
     """Return a script of a good model that gives this answer to the long prompt."""
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         if "word to remember" not in asked.user:
             return well(asked)
         return answer(asked) if callable(answer) else answer
@@ -45,13 +45,13 @@ def long(answer: Answer | Script) -> Script:
     return script
 
 
-def thinking(asked: Asked) -> Answer:
+def thinking(asked: ChatCall) -> Answer:
     """A model whose thoughts take more than a reply."""
     enough = json.loads(asked.raw)["max_tokens"] > _THOUGHTS
     return well(asked) if enough else Says("<think>well", finish="length")
 
 
-def trial(answer: Callable[[Asked], Answer]) -> Script:
+def trial(answer: Callable[[ChatCall], Answer]) -> Script:
     """Return a script of a good model that gives this answer in the trial."""
     return lambda asked: well(asked) if asked.is_probe else answer(asked)
 

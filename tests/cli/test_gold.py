@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from judge.review.sheet import GRADED, READ_GRADES, read_grade, read_sheet, write_sheet
 from tests.commands import Ran, judge, write
-from tests.reviewed import cells
+from tests.review_runs import cells
 
 LEGEND = "human_grade: 0 irrelevant, 1 on the subject but no answer, 2 answers in part, 3 answers"
 ZH = "相关等级：0 不相关，1 主题相关但没有答案，2 部分回答，3 完整回答"

@@ -17,10 +17,10 @@ from typing import Final
 
 import pytest
 
+from tests.batch_provider import BatchProvider
 from tests.commands import Golden, judge
-from tests.provider import BatchProvider
 from tests.replies import mixed
-from tests.reviewed import fill
+from tests.review_runs import fill
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 MODEL: Final = "--model tiny --base-url {server} --no-cache"

@@ -10,7 +10,7 @@ import httpx
 
 from judge import review
 from tests.commands import judge
-from tests.reviewed import score
+from tests.review_runs import score
 
 
 class Opened(webbrowser.BaseBrowser):

@@ -17,7 +17,7 @@ from judge.records import (
 )
 from judge.records.run import RunInput, RunRecord
 from judge.scores.answer import aggregate
-from tests.compared import compared
+from tests.comparisons import compared
 
 FULL = Verdict(support=Support.FULL, source="llm", signature="s")
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)

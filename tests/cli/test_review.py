@@ -10,7 +10,7 @@ from judge.inputs.runs import hold
 from judge.review.records import Agreement
 from judge.review.sheet import BLIND
 from tests.commands import judge
-from tests.reviewed import cells, fill, score
+from tests.review_runs import cells, fill, score
 
 ANSWERS = [["supported", "unsupported", "partial"]] * 6 + [["supported_doubtful"]] * 6
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from tests.commands import judge
-from tests.serving import QUICKSTART
+from tests.service_process import QUICKSTART
 
 
 @pytest.fixture(autouse=True)

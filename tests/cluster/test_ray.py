@@ -17,7 +17,7 @@ from judge.errors import ConfigError
 from judge.inputs.runs import read_summary
 from judge.jobs.results import evaluate
 from judge.records import SampleResult
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import judge, line, results, start, until, write
 from tests.replies import Answer, Says, Until, right
 from tests.server import JudgeServer
@@ -128,7 +128,7 @@ def test_whoever_dies_nothing_is_lost_or_paid_for_twice_and_all_keep_one_pace(pl
     killed: list[int] = []
     came: list[float] = []
 
-    def script(request: Asked) -> Answer:
+    def script(request: ChatCall) -> Answer:
         came.append(time.monotonic())
         if request.number == 45:
             killed.extend(_workers())
@@ -173,7 +173,7 @@ def test_a_block_that_workers_die_of_is_named(place: Path) -> None:
     write(place / "rows.jsonl", _rows(0, 9))
     deaths: list[int] = []
 
-    def script(request: Asked) -> Answer:
+    def script(request: ChatCall) -> Answer:
         if not request.is_probe and len(deaths) < 20:
             for pid in _workers():
                 os.kill(pid, signal.SIGKILL)
@@ -208,7 +208,7 @@ def test_a_dataset_is_scored_in_a_pipeline(place: Path) -> None:  # noqa: ARG001
     rows[7]["said"] = None
     came: list[float] = []
 
-    def script(request: Asked) -> Answer:
+    def script(request: ChatCall) -> Answer:
         if not request.is_probe:
             came.append(time.monotonic())
         return right(request)

@@ -17,7 +17,7 @@ from judge.exam.scores import UNSCORED, count
 from judge.records import CitationStatus, JudgeOutcome
 from judge.review.coefficients import fisher
 from judge.review.golden import GoldenLabel
-from tests.drawn import FAILED, fallen_back, verdict
+from tests.draws import FAILED, fallen_back, verdict
 
 FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
 CONTRADICTED, NO_CLAIM = Support.CONTRADICTED, Support.NO_CLAIM

@@ -16,7 +16,7 @@ from judge import (
 )
 from judge.inputs.runs import read_summary
 from judge.records import RelevanceTotals
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import CRASHED, REFUSED, TOO_LONG
 from tests.replies import Answer, Says, Script, answered, right
@@ -35,7 +35,7 @@ SAID: Final = {
 OPENS: Final = "The canteen opens at seven."
 
 
-def reader(asked: Asked) -> Answer:
+def reader(asked: ChatCall) -> Answer:
     if not asked.is_about_question:
         return right(asked)
     return Says(answered(asked, **SAID.get(asked.question, {})))
@@ -44,7 +44,7 @@ def reader(asked: Asked) -> Answer:
 def relating(script: Script) -> Script:
     """As `script` says of questions, and right of sentences."""
 
-    def answer(asked: Asked) -> Answer:
+    def answer(asked: ChatCall) -> Answer:
         return script(asked) if asked.is_about_question else right(asked)
 
     return answer
@@ -154,7 +154,7 @@ def test_what_cannot_be_believed_is_no_score(place: Path) -> None:
     write(place / "in.jsonl", [line("right", OPENS), *lines])
     (place / "judge.toml").write_text("attempts = 1\nconcurrency = 1\n")
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         number = asked.question.partition(":")[0]
         return FAULTS[int(number)][0] if number.isdecimal() else right(asked)
 
@@ -179,7 +179,7 @@ def test_failures_have_bounds_gates_and_an_exit_code(place: Path) -> None:
     write(place / "in.jsonl", lines)
     (place / "judge.toml").write_text("attempts = 1\n")
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         return CRASHED if asked.question[9] in "012" else right(asked)
 
     gate = ("--fail-under", "relevance=0.9")
@@ -200,7 +200,7 @@ def test_quotes_of_the_answer_are_checked(place: Path) -> None:
     marked = "It opens at seven [1], and closes at three [1]."
     write(place / "in.jsonl", [line("a", OPENS), line("b", marked)])
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         said = json.loads(answered(asked))
         # The quote leaves out the markers and the spaces before them.
         true = "It opens at seven, and closes at three."

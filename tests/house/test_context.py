@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from judge import Config, ConfigError, ContextScores, SampleResult, evaluate, to_rows
 from judge.inputs.runs import read_summary
 from judge.records import ContextTotals
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import CRASHED
 from tests.replies import Answer, Says, packed, right, verdict
@@ -38,7 +38,7 @@ ROWS: Final[list[tuple[str | None, float | None, float | None]]] = [
 ]
 
 
-def reader(asked: Asked) -> Answer:
+def reader(asked: ChatCall) -> Answer:
     claims = asked.sentences
     if any("fails" in text for text in claims.values()):
         return CRASHED

@@ -9,7 +9,7 @@ import pytest
 
 from judge import CorrectnessStatus, SampleResult, Unscored, Verdict
 from judge.inputs.runs import read_record, read_summary
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, results
 from tests.faults import CRASHED
 from tests.replies import Answer, Says, Script, right, verdicts
@@ -36,20 +36,20 @@ SAID: Final = {
 """The labels that a careful reader gives to the sentences of one text by the other text."""
 
 
-def compares(asked: Asked) -> bool:
+def compares(asked: ChatCall) -> bool:
     return not asked.is_probe and "two answers" in asked.messages[0][1]
 
 
 def comparing(script: Script) -> Script:
     """As `script` says where answers are compared, and right where chunks are judged."""
 
-    def answer(asked: Asked) -> Answer:
+    def answer(asked: ChatCall) -> Answer:
         return script(asked) if compares(asked) else right(asked)
 
     return answer
 
 
-def reader(asked: Asked) -> Answer:
+def reader(asked: ChatCall) -> Answer:
     return Says(verdicts(asked, **{name: SAID[text] for name, text in asked.sentences.items()}))
 
 

@@ -18,7 +18,7 @@ from judge.backends.store import DiskStore
 from judge.inputs.runs import read_record, read_summary
 from judge.judges.cached import Row
 from judge.records import Support, UnscoredReason
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, start, write
 from tests.replies import Answer, Slow, Until, right
 from tests.server import JudgeServer
@@ -211,7 +211,7 @@ def test_a_server_that_dies_leaves_failures_and_no_crash(samples: Path) -> None:
 def test_what_is_under_way_gets_some_seconds_where_a_run_is_stopped(samples: Path) -> None:
     asked = threading.Event()
 
-    def script(request: Asked) -> Answer:
+    def script(request: ChatCall) -> Answer:
         if request.is_probe or request.number < 5:
             return right(request)
         asked.set()

@@ -11,7 +11,7 @@ from judge import Evaluator, Sample, SampleResult, Verdict
 from judge.inputs.runs import read_summary
 from judge.records import Chunk, FlagName, SentenceResult, Unscored
 from tests import faults, replies
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import judge, line, write
 from tests.replies import Answer, Body, Hang, Reset, Says, Script, Trickle, verdicts
 from tests.server import JudgeServer
@@ -135,7 +135,7 @@ class Once:
         self._seen: set[str] = set()
         self._lock = threading.Lock()
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         query = next((s.query for s in (ENGLISH, CHINESE) if s.query in asked.user), "probe")
         with self._lock:
             if query == "probe" or query in self._seen:
@@ -166,7 +166,7 @@ async def test_a_token_bucket_is_waited_for() -> None:
 
 
 async def test_what_is_said_counts_as_it_was_said() -> None:
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         return Says(verdicts(asked, "none", s1="partial", s3="contradicted"))
 
     for result in (await run(script))[0]:
@@ -179,7 +179,7 @@ async def test_what_is_said_counts_as_it_was_said() -> None:
 @pytest.mark.parametrize("digits", [1, 4300])
 def test_a_count_of_tokens_that_is_none_harms_nothing(place: Path, digits: int) -> None:
     # In mid-run these stop the bar, the totals and the summary; kept, every run to come.
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         body = {"choices": [{"message": {"content": verdicts(asked)}}], "usage": {"x": "@"}}
         usage = f'"prompt_tokens": {"9" * digits}, "completion_tokens": {"9" * digits}'
         return Body(json.dumps(body).replace('"x": "@"', usage))
@@ -221,7 +221,7 @@ async def test_an_option_refused_is_left_out_before_the_run(name: str) -> None:
     refused, probes, signed = STEPS[name]
     seen: list[bool] = []
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         seen.append(asked.is_probe)
         return replies.picky(refused)(asked)
 

@@ -7,7 +7,7 @@ import pytest
 
 from judge import SampleResult, Verdict
 from judge.records import FlagName, UnscoredReason
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import judge, line, results, write
 from tests.replies import Answer, Says, packed, right, verdict, verdicts
 from tests.server import JudgeServer
@@ -15,7 +15,9 @@ from tests.server import JudgeServer
 CHUNK = "The canteen opens at seven and closes at three, from Monday to Friday, all year round."
 
 
-def ask(place: Path, answer: str, *chunks: str, query: str = "When?") -> tuple[Asked, SampleResult]:
+def ask(
+    place: Path, answer: str, *chunks: str, query: str = "When?"
+) -> tuple[ChatCall, SampleResult]:
     """The one request that was made for an answer, and what came of it: `none`, all of it."""
     write(place / "in.jsonl", [line("q", answer, chunks, query)])
     with JudgeServer(lambda asked: Says(verdicts(asked, "none"))) as server:
@@ -32,7 +34,7 @@ def alike(text: str) -> str:
     return text.replace("<", "＜").replace("[", "［").replace("\u2060", "")
 
 
-def holds(asked: Asked, result: SampleResult, chunks: list[str]) -> None:
+def holds(asked: ChatCall, result: SampleResult, chunks: list[str]) -> None:
     """Assert that the server reads the texts of the file, and takes none of them for structure."""
     claims = [s for s in result.sentences if s.kind == "claim"]
     assert asked.ids == [f"s{sentence.index + 1}" for sentence in claims]
@@ -75,7 +77,7 @@ def test_an_answer_that_gives_orders(place: Path) -> None:
     assert not flagged(result)
 
 
-def code_of(asked: Asked) -> str:
+def code_of(asked: ChatCall) -> str:
     found = re.search("^Code: (.*)$", asked.user, re.MULTILINE)
     assert found
     return found[1]
@@ -114,7 +116,7 @@ TOKENS = (
 def test_a_quote_holds_as_the_chunk_has_it_and_as_it_was_shown(place: Path) -> None:
     source = write(place / "in.jsonl", [line("q", "It opens. It is so.", [TOKENS])])
 
-    def copying(asked: Asked) -> Answer:
+    def copying(asked: ChatCall) -> Answer:
         if asked.is_probe:
             return right(asked)
         assert not any(token in asked.user for token in TOKENS.split() if token[-1] in ">]")
@@ -150,7 +152,7 @@ def test_a_model_that_repeats_its_input_gives_no_verdict(
     answer = f"It opens at nine {written}"
     source = write(place / "in.jsonl", [line("q", answer, [CHUNK])])
 
-    def echo(asked: Asked) -> Answer:
+    def echo(asked: ChatCall) -> Answer:
         if asked.is_probe:
             return right(asked)
         system = next(text for role, text in asked.messages if role == "system")

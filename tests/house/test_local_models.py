@@ -6,7 +6,6 @@ import pytest
 
 from judge.inputs.runs import read_record, read_summary
 from judge.records import Support, Verdict
-from tests import tiny
 from tests.commands import judge, line, results, write
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -23,7 +22,7 @@ def samples(place: Path) -> Path:
         line("q3", "It is a word.", {"three": CHUNKS["three"]}),
         line("q4", "It is a word.", []),
     ]
-    tiny.save_classifier(place / "tiny", LABELS, (0.0, 4.0, 0.0), WORDS)
+    tiny_models.save_classifier(place / "tiny", LABELS, (0.0, 4.0, 0.0), WORDS)
     return write(place / "in.jsonl", lines)
 
 

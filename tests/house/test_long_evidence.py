@@ -9,7 +9,7 @@ from judge import SampleResult, Verdict
 from judge.inputs.runs import read_summary
 from judge.records import FlagName
 from judge.text.fold import estimate_tokens
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import judge, line, results, write
 from tests.faults import error
 from tests.replies import Answer, Says, calls, packed, right, verdict, verdicts
@@ -22,7 +22,7 @@ KEY = "The cellar of the house is locked at nine in the evening by the porter."
 ANSWER = "The cellar is locked at nine [151]. 地下室九点上锁。"
 
 
-def seeing(asked: Asked) -> Answer:
+def seeing(asked: ChatCall) -> Answer:
     """`full` where the one telling chunk is seen, else `none`; its quote out of that chunk."""
     if asked.is_probe:
         return right(asked)

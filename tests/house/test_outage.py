@@ -14,7 +14,7 @@ from judge.config import Config
 from judge.evaluator import Evaluator
 from judge.inputs.runs import read_summary
 from judge.records import UnscoredReason
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import judge, line, results, write
 from tests.replies import TOO_MANY, Answer, Status, right, too_many
 from tests.server import JudgeServer, refused_url
@@ -117,7 +117,7 @@ class Falling:
         self._calls, self._failure = calls, failure
         self.mended = False
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         if self.mended or asked.is_probe or asked.number < self._calls:
             return right(asked)
         return self._failure
@@ -188,7 +188,7 @@ def test_at_the_start_it_is_waited_for_as_long(samples: Path) -> None:
 async def test_refused_requests_are_counted_on_the_line_of_progress() -> None:
     left = [too_many("0")] * 3
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         return right(asked) if asked.is_probe or not left else left.pop()
 
     with JudgeServer(script) as server:

@@ -11,7 +11,7 @@ from judge import Evaluator
 from judge.cli import app as cli
 from judge.config import Config
 from tests.commands import judge
-from tests.reviewed import fill
+from tests.review_runs import fill
 from tests.server import JudgeServer
 
 ROOT = Path(__file__).resolve().parents[2]

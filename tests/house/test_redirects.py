@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge import Unscored, UnscoredReason
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, write
 from tests.replies import Answer, Status, right
 from tests.server import JudgeServer
@@ -93,7 +93,7 @@ def test_in_mid_run_nothing_is_scored(samples: Path) -> None:
     for status in (302, 307):
         with JudgeServer() as other:
 
-            def script(asked: Asked, to: str = other.base_url, code: int = status) -> Answer:
+            def script(asked: ChatCall, to: str = other.base_url, code: int = status) -> Answer:
                 return right(asked) if asked.is_probe else sends(code, to)
 
             with JudgeServer(script) as server:

@@ -10,9 +10,9 @@ from judge import SampleResult, Verdict
 from judge.inputs.runs import read_summary
 from judge.records import FlagName
 from tests import faults
-from tests.asked import Asked
+from tests.batch_provider import BatchProvider
+from tests.chat_call import ChatCall
 from tests.commands import judge, line, results, write
-from tests.provider import BatchProvider
 from tests.replies import Answer, Says, Script, calls, packed, picky, right, verdict, verdicts
 from tests.server import JudgeServer
 
@@ -28,7 +28,7 @@ BROKEN = "I would say yes."
 def saying(labels: Sequence[str], sentence: str = "s1") -> Script:
     """Label one sentence differently for each repeat, by its seed, and all others `full`."""
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         if asked.is_probe:
             return right(asked)
         seed = asked.body["seed"]
@@ -82,7 +82,7 @@ ASKINGS: list[tuple[str, str, bool]] = [
 def test_the_majority_decides(place: Path) -> None:
     rows = [(said.split(), label, flipped) for said, label, flipped in ASKINGS]
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         """Label an answer by its row. The question is the row's number."""
         words, *_ = rows[0 if asked.is_probe else int(asked.question)]
         return saying(words)(asked)
@@ -133,7 +133,7 @@ def test_support_without_its_quote_is_asked_again_and_a_quote_that_is_found_kept
 def test_quotes_and_citations_are_those_of_the_sample_in_whatever_order_it_was_shown(
     place: Path,
 ) -> None:
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         """At first in doubt; then `full`, by the number under which the chunk was shown."""
         if asked.is_probe or asked.body["seed"] == 7:
             return Says(verdicts(asked, "partial", "not in there at all"))

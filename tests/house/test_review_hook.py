@@ -12,7 +12,7 @@ import pytest
 from judge.backends.hook import chosen
 from judge.inputs.runs import read_record
 from tests.commands import Ran, judge, line, results, start, write
-from tests.posted import PostServer, Reply
+from tests.post_server import PostServer, Reply
 
 MODULE = """
 import pathlib

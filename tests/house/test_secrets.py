@@ -9,7 +9,7 @@ import pytest
 
 from judge import Config, ConfigError, Evaluator, JudgeUnavailable, Sample
 from judge.records import Chunk
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, write
 from tests.faults import error
 from tests.replies import (
@@ -40,7 +40,7 @@ def keyed(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
-def given(asked: Asked) -> str:
+def given(asked: ChatCall) -> str:
     """The key, as the server was sent it."""
     key = asked.headers["Authorization"].removeprefix("Bearer ")
     assert key == KEY
@@ -63,7 +63,7 @@ def escaped(key: str) -> Answer:
     return Status(500, f'{{"error": {{"message": "no {letters}"}}}}')
 
 
-def telling(asked: Asked) -> Answer:
+def telling(asked: ChatCall) -> Answer:
     """Right verdicts, and the key is the reason for each."""
     key = given(asked)
     return Says(packed([verdict(asked, name, "none") | {"reason": key} for name in asked.ids]))
@@ -140,7 +140,7 @@ async def test_what_is_printed_of_objects_and_errors() -> None:
     assert not any(KEY in text for text in shown)
 
 
-def told_header(asked: Asked) -> str:
+def told_header(asked: ChatCall) -> str:
     """Return the password that the request's own header holds."""
     assert asked.headers["X-Api-Auth"] == f"Basic {PASSWORD}"
     return PASSWORD

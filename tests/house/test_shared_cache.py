@@ -7,7 +7,7 @@ import pytest
 from pydantic import JsonValue
 
 from judge import SampleResult
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import judge, line, results, start, write
 from tests.replies import Answer, Slow, right
 from tests.server import JudgeServer
@@ -19,7 +19,7 @@ def server(place: Path) -> Iterator[JudgeServer]:  # noqa: ARG001  nobody's sett
         yield server
 
 
-def slowly(asked: Asked) -> Answer:
+def slowly(asked: ChatCall) -> Answer:
     return right(asked) if asked.is_probe else Slow(0.005, right(asked))
 
 

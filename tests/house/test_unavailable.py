@@ -8,7 +8,7 @@ import pytest
 
 from judge.inputs.runs import read_summary
 from tests import faults
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import Ran, cramped, judge, line, results, write
 from tests.faults import error
 from tests.replies import Answer, Script, Status, right
@@ -51,7 +51,7 @@ def is_told(ran: Ran, server: JudgeServer, step: str) -> None:
     assert "Traceback" not in ran.err
 
 
-def say(answer: Answer | Script, asked: Asked) -> Answer:
+def say(answer: Answer | Script, asked: ChatCall) -> Answer:
     return answer(asked) if callable(answer) else answer
 
 
@@ -73,7 +73,7 @@ class Failing:
         self._after, self._answer = after, answer
         self.mended = False
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         if self.mended or asked.is_probe or asked.number < self._after:
             return right(asked)
         return say(self._answer, asked)
@@ -114,7 +114,7 @@ def test_in_mid_run(samples: Path, name: str) -> None:
 def test_an_option_that_is_no_longer_taken(samples: Path) -> None:
     refusing = Failing(5, faults.NO_TEMPERATURE)
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         if refusing.mended and "temperature" in asked.body:
             return faults.NO_TEMPERATURE
         return refusing(asked)

@@ -9,7 +9,7 @@ from judge import Evaluator, JudgeUnhealthy, Sample
 from judge.inputs.runs import read_summary
 from judge.records import Chunk
 from tests import faults, replies
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, write
 from tests.replies import Answer, Says, Script, Status, right
 from tests.server import JudgeServer
@@ -48,7 +48,7 @@ class Mended:
         self._answer, self._after = answer, after
         self.done = False
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         if self.done or asked.is_probe or asked.number < self._after:
             return right(asked)
         return self._answer(asked) if callable(self._answer) else self._answer

@@ -9,7 +9,7 @@ import pytest
 from judge import SampleResult, Status, Summary, Verdict
 from judge.inputs.runs import read_summary
 from judge.records import SUPPORT_WEIGHT, CorpusScore, SentenceResult, Unscored
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import CRASHED
 from tests.replies import Answer, Says, Script, failing, right, verdicts
@@ -21,7 +21,7 @@ SENTENCES = 6
 CLAIMS = ANSWERS * SENTENCES
 
 
-def labelled(asked: Asked) -> Answer:
+def labelled(asked: ChatCall) -> Answer:
     """Labels that hang on the sentence alone, so that two runs agree on it."""
     if asked.is_probe:
         return right(asked)

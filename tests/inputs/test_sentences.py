@@ -11,7 +11,7 @@ from judge.errors import InputError
 from judge.inputs.samples import read_samples
 from judge.records import CitationStatus, GivenSentence, SampleResult
 from tests.commands import judge
-from tests.serving import QUICKSTART
+from tests.service_process import QUICKSTART
 
 CHUNKS = [
     {"chunk_id": "gym", "text": "The gym opens at 6:30 on working days."},

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.asked import Asked
-from tests.rated import recipe
+from tests.chat_call import ChatCall
+from tests.known_scores import recipe
 from tests.replies import Answer, Says, Status, right, verdicts
 from tests.server import JudgeServer
 
@@ -72,7 +72,7 @@ async def test_a_task(place: Path) -> None:
 
 
 async def test_nothing_unscored_has_a_score(place: Path) -> None:
-    def answered(asked: Asked) -> Answer:
+    def answered(asked: ChatCall) -> Answer:
         if asked.is_probe:
             return right(asked)
         labels = {name: text.split()[0].casefold() for name, text in asked.sentences.items()}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rated import RATED, TEXT, rater, recipe, tool
+from tests.known_scores import RATED, TEXT, rater, recipe, tool
 
 os.environ.setdefault("DEEPEVAL_TELEMETRY_OPT_OUT", "1")  # it is read as it is imported
 deepeval = tool("deepeval")

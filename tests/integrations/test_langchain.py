@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from judge import InputError
-from tests.posted import PostServer, Reply
-from tests.rated import RATED, TEXT, rater, recipe, tool
+from tests.known_scores import RATED, TEXT, rater, recipe, tool
+from tests.post_server import PostServer, Reply
 
 runnables = tool("langchain_core.runnables")
 documents = tool("langchain_core.documents")

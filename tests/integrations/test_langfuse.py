@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from judge import ConfigError, JudgeError, Sample, SampleResult, evaluate
-from tests.posted import PostServer, Reply
-from tests.rated import RATED, TEXT, rater, recipe, tool
+from tests.known_scores import RATED, TEXT, rater, recipe, tool
+from tests.post_server import PostServer, Reply
 
 langfuse = tool("langfuse")
 clients = tool("langfuse._client.resource_manager")

@@ -3,7 +3,7 @@
 import pytest
 
 from judge import InputError
-from tests.rated import RATED, TEXT, rater, recipe, tool
+from tests.known_scores import RATED, TEXT, rater, recipe, tool
 
 evaluation = tool("llama_index.core.evaluation")
 schema = tool("llama_index.core.schema")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from judge import Evaluator
-from tests.rated import RATED, TEXT, rater, recipe, tool
+from tests.known_scores import RATED, TEXT, rater, recipe, tool
 from tests.server import JudgeServer
 
 mlflow = tool("mlflow")

@@ -3,7 +3,7 @@
 import pytest
 
 from judge import Evaluator, Sample
-from tests.rated import RATED, rater, recipe
+from tests.known_scores import RATED, rater, recipe
 from tests.replies import Status, right
 from tests.server import JudgeServer
 

@@ -11,7 +11,7 @@ import yaml
 
 from judge import ConfigError, InputError
 from judge.integrations.promptfoo import get_assert
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.replies import Answer, Says, Status, right, verdicts
 from tests.server import JudgeServer
 
@@ -53,7 +53,7 @@ def test_where_passages_are() -> None:
 
 
 def test_nothing_unscored_passes() -> None:
-    def answered(asked: Asked) -> Answer:
+    def answered(asked: ChatCall) -> Answer:
         if asked.is_probe:
             return right(asked)
         if any("Broken" in text for text in asked.sentences.values()):

@@ -8,8 +8,8 @@ import pytest
 
 from judge import Chunk, ConfigError, Evaluator
 from judge.integrations.pytest import assert_faithful
-from tests.asked import Asked
-from tests.rated import recipe
+from tests.chat_call import ChatCall
+from tests.known_scores import recipe
 from tests.replies import Answer, Says, Status, right, verdicts
 from tests.server import JudgeServer
 
@@ -79,7 +79,7 @@ def test_pytest_finds_the_plugin_by_the_package() -> None:
     assert project["entry-points"]["pytest11"] == {"judge": "judge.integrations.pytest"}
 
 
-def answered(asked: Asked) -> Answer:
+def answered(asked: ChatCall) -> Answer:
     """Each sentence has the label that it names; the server fails at those that name none."""
     if asked.is_probe:
         return right(asked)

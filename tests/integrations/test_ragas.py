@@ -7,7 +7,7 @@ import os
 import pytest
 
 from judge import JudgeError
-from tests.rated import RATED, TEXT, rater, recipe, tool
+from tests.known_scores import RATED, TEXT, rater, recipe, tool
 
 os.environ.setdefault("RAGAS_DO_NOT_TRACK", "true")  # it is read once
 ragas = tool("ragas")

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 from judge import Chunk, Flag, FlagName, JudgeRequest, Judgment, Sentence, Support, Verdict
 from judge.compose import compose
 from judge.judges.repeated import RepeatedJudge
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.replies import Answer, Says, packed, right, verdict
 from tests.server import JudgeServer
 
@@ -28,7 +28,7 @@ def request(chunks: Sequence[str] = ROOMS) -> JudgeRequest:
     )
 
 
-def pointing(asked: Asked) -> Answer:
+def pointing(asked: ChatCall) -> Answer:
     """Quote the chunk of the sentence's own room, by the number under which it was shown."""
     if asked.is_probe:
         return right(asked)

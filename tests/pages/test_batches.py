@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, HttpCredentials, Route, expect
 from judge.service.requests import Limits
 from tests.browser import DESK, PHONE, barriers, browser, opened, overflow
 from tests.commands import line, write
-from tests.serving import Serving, judged
+from tests.service_process import Serving, judged
 
 __all__ = ["browser"]
 KEY = "0123456789abcdef"

@@ -16,7 +16,7 @@ from judge.config import Config
 from judge.jobs.job import Job
 from tests.browser import DESK, PHONE, barriers, browser, opened, overflow
 from tests.commands import line, start, write
-from tests.reviewed import cells, score
+from tests.review_runs import cells, score
 
 __all__ = ["browser"]
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202egnp.exe </script>"

@@ -18,7 +18,7 @@ from judge import (
 from judge.messages import Messages
 from judge.reports.totals import score_tables
 from tests.browser import PHONE, barriers, opened, overflow
-from tests.compared import outcome
+from tests.comparisons import outcome
 
 LABELS = ["full", "partial", "none", "contradicted", "unscored", "unscored", "no_claim"]
 EVIL = "</div></style><style>*{display:none}</style><img src=x onerror=alert(1)>"

@@ -25,7 +25,7 @@ from judge.records import (
 )
 from tests.browser import PHONE, barriers, opened, overflow
 from tests.commands import judge, line, write
-from tests.reviewed import fill
+from tests.review_runs import fill
 
 ROOMS: Final = 30
 """Answers that are supported: two pages of them."""

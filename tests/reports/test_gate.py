@@ -17,7 +17,7 @@ from judge.records.comparison import Side
 from judge.reports.gate import GATED, OPTIONS, Gate, Gates, exit_code, hold, parse_gate, parse_loss
 from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
-from tests.compared import compared
+from tests.comparisons import compared
 
 NOTHING = summarize([])
 

@@ -16,7 +16,7 @@ from judge.records import (
 )
 from judge.reports.rows import to_rows
 from judge.scores.answer import aggregate
-from tests.compared import compared
+from tests.comparisons import compared
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT, detail="after 60 s")
 

@@ -11,7 +11,7 @@ from judge.records import (
 )
 from judge.reports.worst import Example, Failures, Worst, worst_answer
 from judge.scores.answer import aggregate
-from tests.compared import compared, comparison
+from tests.comparisons import compared, comparison
 
 
 def said(support: str, score: float | None = None) -> Verdict:

@@ -22,7 +22,7 @@ from judge.review.coefficients import (
     mcnemar,
 )
 from judge.review.records import Agreement, DrawnSentence, Share
-from tests.drawn import FAILED, NO_SUMMARY, draw, label, row, stratum, verdict
+from tests.draws import FAILED, NO_SUMMARY, draw, label, row, stratum, verdict
 
 Row = tuple[str, str, int]
 ROWS = st.lists(

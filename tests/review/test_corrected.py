@@ -5,7 +5,7 @@ import pytest
 from judge.records import Outcome
 from judge.review.agreement import by_row, corrected_scores
 from judge.review.records import CorrectedScore, Draw, Label, ScoreName
-from tests.drawn import (
+from tests.draws import (
     FAILED,
     NO_SUMMARY,
     draw,

@@ -26,7 +26,7 @@ from judge.review.draws import (
 )
 from judge.review.records import Draw, StratumName
 from judge.review.sheet import BLIND, OPEN
-from tests.reviewed import score
+from tests.review_runs import score
 
 NAMES = [*StratumName, "supported", "supported", "no_claim", "fallen"]
 # One to six claims each, all kinds among them, and an empty one.

@@ -19,7 +19,7 @@ from judge.review.golden import Golden, GoldenLabel, golden_lines, read_golden
 from judge.review.records import Draw, DrawnSentence
 from tests.commands import line
 from tests.commands import write as write_lines
-from tests.drawn import FAILED, fallen_back, label, verdict
+from tests.draws import FAILED, fallen_back, label, verdict
 
 FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
 LLM = "llm:m@host|t:0"

@@ -12,8 +12,8 @@ from judge.review.folder import read_labels, write_draw
 from judge.review.labels import labels_of
 from judge.review.records import Agreement, Draw, Label
 from judge.review.sheet import BLIND, SheetRow, write_sheet
-from tests.drawn import draw, row, stratum, verdict
-from tests.reviewed import score
+from tests.draws import draw, row, stratum, verdict
+from tests.review_runs import score
 
 ANSWERS = [["supported", "unsupported"], ["supported", "partial"], ["supported"] * 4]
 

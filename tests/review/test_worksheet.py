@@ -11,7 +11,7 @@ from judge.errors import InputError, RunError
 from judge.review.labels import import_labels
 from judge.review.worksheet import Entry, Questions, Worksheet, draw_to_label, worksheets
 from tests.commands import cramped, judge
-from tests.reviewed import cells, score
+from tests.review_runs import cells, score
 
 NAMES = ("supported", "supported", "unsupported", "unsupported", "partial", "supported")
 

@@ -9,7 +9,7 @@ from judge.records import (
     SampleResult,
 )
 from judge.scores.answer import aggregate
-from tests.compared import outcomes, sentences
+from tests.comparisons import outcomes, sentences
 
 STATUS = {"v": "valid", "u": "unsupported", "d": "dangling", "?": "unjudged"}
 FLAG = Flag(name=FlagName.INJECTION_SUSPECTED)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.compared import MARKS, comparison
+from tests.comparisons import MARKS, comparison
 
 Limits = tuple[float, float]
 SIDE = st.text(alphabet=MARKS, max_size=8)

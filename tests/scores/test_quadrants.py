@@ -18,7 +18,7 @@ from judge.scores.correctness import (
     row_of,
     table,
 )
-from tests.compared import outcomes, sentences
+from tests.comparisons import outcomes, sentences
 
 SEEN = Sample(qid="1", chunks=(Chunk(chunk_id="x", text="t"),), gold_evidence=("x",))
 MISSED = SEEN.model_copy(update={"gold_evidence": ("y",)})

@@ -13,7 +13,7 @@ from judge.records import (
 )
 from judge.scores.answer import aggregate, answer_relevance, is_beside, with_outcomes
 from judge.scores.totals import summarize
-from tests.compared import TIMEOUT, outcome, outcomes, sentences
+from tests.comparisons import TIMEOUT, outcome, outcomes, sentences
 
 UNASKED = {
     "-": RelevanceStatus.NO_QUERY,

@@ -26,7 +26,7 @@ from judge.records import (
 from judge.scores.answer import aggregate
 from judge.scores.intervals import mean_limits
 from judge.scores.totals import Totals, summarize
-from tests.compared import MARKS, compared, comparison, outcomes, sentences
+from tests.comparisons import MARKS, compared, comparison, outcomes, sentences
 
 TIMEOUT = UnscoredReason.TIMEOUT
 STATUS = {"v": "valid", "u": "unsupported", "d": "dangling", "?": "unjudged"}
@@ -51,7 +51,7 @@ def answer(
     cached: bool = False,
     seconds: float = 0.5,
 ) -> SampleResult:
-    """An answer of such sentences (`tests.compared.MARKS`), whose chunks and citations agree.
+    """An answer of such sentences (`tests.comparisons.MARKS`), whose chunks and citations agree.
 
     Args:
         qid: whose.

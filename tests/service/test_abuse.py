@@ -15,7 +15,7 @@ import pytest
 from judge.service.requests import Limits
 from judge.service.server import Connection
 from tests.commands import write
-from tests.serving import QUICKSTART, Serving, judged, process
+from tests.service_process import QUICKSTART, Serving, judged, process
 
 TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's
 PIECE = b"40000\r\n" + b"x" * 0x40000 + b"\r\n"

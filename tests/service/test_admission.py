@@ -8,11 +8,11 @@ from pathlib import Path
 import httpx
 
 from judge.service.requests import Limits
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.commands import line
 from tests.replies import Answer, Slow, right
 from tests.server import JudgeServer
-from tests.serving import Serving
+from tests.service_process import Serving
 
 
 class Held:
@@ -22,7 +22,7 @@ class Held:
         self.asked = threading.Semaphore(0)
         self.open = threading.Event()
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         if asked.is_probe:
             return right(asked)
         self.asked.release()
@@ -59,7 +59,7 @@ def test_a_full_queue_says_when_to_try_again(tmp_path: Path) -> None:
 def test_bodies_in_memory_are_limited_together(tmp_path: Path) -> None:
     arrived, judged = threading.Event(), threading.Event()
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         if not asked.is_probe:
             arrived.set()
             assert judged.wait(20)

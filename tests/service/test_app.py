@@ -10,7 +10,7 @@ import pytest
 
 from judge.service.monitoring import JsonLines
 from judge.service.requests import Limits
-from tests.serving import QUICKSTART, Serving
+from tests.service_process import QUICKSTART, Serving
 
 PRIVATE = "a text that nobody else should see"
 

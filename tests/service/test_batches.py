@@ -19,7 +19,7 @@ from judge.service.requests import Limits
 from tests.commands import judge, line, results, start, write
 from tests.replies import Slow, right
 from tests.server import JudgeServer
-from tests.serving import QUICKSTART, Serving, process, until
+from tests.service_process import QUICKSTART, Serving, process, until
 
 OPENS = "The canteen opens at seven."
 RUN = ("input", "results.jsonl", "run.json", "summary.json")

@@ -19,7 +19,7 @@ from judge import (
 from judge.client import AsyncJudgeClient, JudgeClient
 from judge.errors import UsageError
 from judge.service.wire import BatchStatus
-from tests.serving import QUICKSTART, Serving
+from tests.service_process import QUICKSTART, Serving
 
 TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's
 

@@ -21,7 +21,7 @@ import yaml
 
 from judge.config import load_config
 from judge.service.access import Tokens
-from tests.serving import ROOT
+from tests.service_process import ROOT
 
 pytestmark = pytest.mark.no_cover
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.service.problems import KINDS
-from tests.serving import ROOT, Serving
+from tests.service_process import ROOT, Serving
 
 GUIDE = (ROOT / "judge" / "service" / "README.md").read_text("utf-8")
 SAID = "http://127.0.0.1:8080"

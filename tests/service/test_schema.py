@@ -12,7 +12,7 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.core.result import Ok
 
 from judge.service.requests import Limits
-from tests.serving import Serving, judged
+from tests.service_process import Serving, judged
 
 TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's
 _CHECKS = (

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.serving import Serving, judged
+from tests.service_process import Serving, judged
 
 KEY = "0123456789abcdef"
 BEARER = {"Authorization": f"Bearer {KEY}"}

@@ -15,7 +15,7 @@ from judge.backends.openai.client import Exchange
 from judge.backends.openai.failures import Failure, Refusal
 from judge.errors import ConfigError
 from judge.records import UnscoredReason
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.replies import Answer, Hang, Says, Trickle, too_many
 from tests.server import JudgeServer, refused_url
 
@@ -147,7 +147,7 @@ def test_a_refused_connection(ask: Ask) -> None:
 async def test_a_request_can_be_cancelled(key: str, quick: Policy, answer: Answer) -> None:
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
 
-    def script(_: Asked) -> Answer:
+    def script(_: ChatCall) -> Answer:
         loop.call_soon_threadsafe(arrived.set)
         return answer
 
@@ -164,7 +164,7 @@ async def test_a_request_can_be_cancelled(key: str, quick: Policy, answer: Answe
 async def test_many_requests_are_in_flight_at_once(key: str, quick: Policy) -> None:
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         if asked.number == 299:
             loop.call_soon_threadsafe(arrived.set)
         return Hang()

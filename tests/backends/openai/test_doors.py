@@ -10,7 +10,7 @@ import judge.backends.openai as guided
 from judge.inputs.runs import read_record
 from judge.records import Unscored
 from tests.commands import Ran, judge, line, results, write
-from tests.doors import GEMINI_KEY, Anthropic, Gemini
+from tests.provider_quirks import GEMINI_KEY, Anthropic, Gemini
 from tests.replies import Script
 from tests.server import JudgeServer
 

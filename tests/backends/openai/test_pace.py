@@ -15,7 +15,7 @@ from judge.backends.openai.completion import read_completion
 from judge.backends.openai.failures import Failure
 from judge.backends.openai.pace import Pace
 from judge.errors import JudgeUnavailable
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.faults import QUOTA
 from tests.replies import Answer, Body, right, too_many
 from tests.server import JudgeServer
@@ -124,7 +124,7 @@ async def send(
 async def test_over_http_a_refused_request_waits_and_delays_no_other() -> None:
     arrivals: list[float] = []
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: ChatCall) -> Answer:
         arrivals.append(time.monotonic())
         return too_many("0.5") if len(arrivals) % 4 == 1 else right(asked)
 

@@ -11,10 +11,10 @@ from pydantic import JsonValue
 from judge.backends.openai.completion import read_completion
 from judge.inputs.runs import read_record
 from judge.records import Verdict
-from tests.asked import Asked
+from tests.batch_provider import BatchProvider
+from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import FILTERED, REFUSED, cut, error
-from tests.provider import BatchProvider
 from tests.replies import Answer, Body, Says, Script, Status, calls, picky, right
 from tests.server import JudgeServer
 
@@ -177,7 +177,7 @@ def test_the_probe_steps_down_and_leaves_room_for_thinking() -> None:
         "temperature": error(400, "Unsupported parameter: 'temperature'", "temperature"),
     }
 
-    def thinks(asked: Asked) -> Answer:
+    def thinks(asked: ChatCall) -> Answer:
         # Thinking takes 4 000 tokens of the limit.
         limit = asked.body["max_output_tokens"]
         assert isinstance(limit, int)

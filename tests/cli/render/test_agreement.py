@@ -5,8 +5,8 @@ from rich.cells import cell_len
 from judge.cli.render.agreement import print_agreement
 from judge.records import Summary
 from judge.review.records import Agreement
-from tests.paged import paged
 from tests.pages.agreements import HOSTILE, SIMILARITY, of_run
+from tests.terminal_page import paged
 
 
 def printed(agreement: Agreement, summary: Summary | None = None, width: int = 80) -> list[str]:

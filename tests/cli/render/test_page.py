@@ -40,8 +40,8 @@ from judge.reports.gate import Gates
 from judge.scores.answer import aggregate
 from judge.scores.correctness import correctness
 from judge.scores.totals import summarize
-from tests.compared import TIMEOUT, compared
-from tests.paged import paged
+from tests.comparisons import TIMEOUT, compared
+from tests.terminal_page import paged
 
 Piece = tuple[str, JudgeOutcome | Excluded]
 Made = tuple[SampleResult, Sample]

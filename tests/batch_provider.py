@@ -6,7 +6,7 @@ from typing import Final
 
 from aiohttp import web
 
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.replies import Says, Script, Status, right
 from tests.server import JudgeServer, send
 
@@ -97,7 +97,7 @@ class BatchProvider(JudgeServer):
             return
         for line in self.files[str(batch["input_file_id"])].splitlines():
             request = json.loads(line)
-            asked = Asked(self._answered, json.dumps(request["body"]).encode(), {})
+            asked = ChatCall(self._answered, json.dumps(request["body"]).encode(), {})
             self._answered += 1
             said = self._answering(asked)
             row: dict[str, object] = {"id": "r", "custom_id": request["custom_id"], "error": None}

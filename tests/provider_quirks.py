@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from tests.asked import Asked
+from tests.chat_call import ChatCall
 from tests.faults import error
 from tests.replies import Answer, Says, Script, Status, right
 
@@ -75,7 +75,7 @@ class Anthropic:
         self._strict = strict
         self._asked = 0
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         assert asked.headers["Authorization"].startswith("Bearer ")
         assert asked.body.get("n", 1) == 1
         # github.com/decolua/9router/issues/1748, of models from Opus 4.7 on.
@@ -118,7 +118,7 @@ class Gemini:
         self._thoughts = thoughts
         self._asked = 0
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ChatCall) -> Answer:
         if refusal := self._refusal(asked):
             return refusal
         self._asked += not asked.is_probe
@@ -131,7 +131,7 @@ class Gemini:
         assert isinstance(limit, int)
         return self._then(asked) if limit > self._thoughts else Says(None, finish="length")
 
-    def _refusal(self, asked: Asked) -> Status | None:
+    def _refusal(self, asked: ChatCall) -> Status | None:
         if asked.headers["Authorization"] != f"Bearer {GEMINI_KEY}":
             return NO_KEY
         if "seed" in asked.body:

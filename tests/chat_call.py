@@ -13,7 +13,7 @@ _CODE: Final = re.compile(r"^Code: ([0-9a-f]+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Asked:
+class ChatCall:
     """One chat request; read when looked at, so that a benchmark pays for nothing else."""
 
     number: int
