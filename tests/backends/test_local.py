@@ -21,6 +21,7 @@ from judge.backends.local import (
 from judge.errors import ConfigError
 from judge.protocols import Embedder, PairScorer
 from judge.records import Unscored, UnscoredReason
+from tests import tiny_models
 
 THREE = ("entailment", "neutral", "contradiction")
 

@@ -6,6 +6,7 @@ import pytest
 
 from judge.inputs.runs import read_record, read_summary
 from judge.records import Support, Verdict
+from tests import tiny_models
 from tests.commands import judge, line, results, write
 
 LABELS = ("entailment", "neutral", "contradiction")
