@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from pydantic import JsonValue
 
 from judge import (
     AnswerRelevance,
@@ -18,7 +17,7 @@ from judge.inputs.runs import read_summary
 from judge.records import RelevanceTotals
 from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, write
-from tests.faults import CRASHED, REFUSED, TOO_LONG
+from tests.faults import CRASHED
 from tests.replies import Answer, Says, Script, answered, right
 from tests.server import JudgeServer
 
@@ -123,56 +122,6 @@ def test_parts_are_weighed_and_nothing_is_asked_twice(place: Path) -> None:
     assert (rows["0"], rows["5"]) == (0.5, None)
 
 
-def part(**fields: JsonValue) -> dict[str, JsonValue]:
-    """A right part of the question `WHEN`, with other fields put over it."""
-    plain: dict[str, JsonValue] = {"part": WHEN, "evidence": [OPENS], "answered": "full"}
-    return plain | fields
-
-
-def parts(*listed: JsonValue) -> Says:
-    return Says(json.dumps({"parts": list(listed)}))
-
-
-FAULTS: Final[list[tuple[Answer, str, int]]] = [
-    # what comes back every time, why there is no score, and after how many calls
-    (parts(), "missing", 3),
-    (parts(part(part="When does it open"), part(part="tea?")), "malformed", 2),
-    (parts(part(answered="yes")), "malformed", 2),
-    (parts(part(evidence=[3])), "malformed", 2),
-    (Says('{"parts": {}}'), "malformed", 2),
-    (Says("Both are answered."), "malformed", 2),
-    (REFUSED, "refused", 1),
-    (CRASHED, "server_error", 1),
-    (TOO_LONG, "truncated", 1),
-]
-
-
-def test_what_cannot_be_believed_is_no_score(place: Path) -> None:
-    """The fault is named the second time; what the chunks say stays as it is."""
-    lines = [line(str(n), OPENS, query=f"{n}: {WHEN}") for n in range(len(FAULTS))]
-    # Where nothing usable came of the first 20 answers a run would end.
-    write(place / "in.jsonl", [line("right", OPENS), *lines])
-    (place / "judge.toml").write_text("attempts = 1\nconcurrency = 1\n")
-
-    def script(asked: ChatCall) -> Answer:
-        number = asked.question.partition(":")[0]
-        return FAULTS[int(number)][0] if number.isdecimal() else right(asked)
-
-    with JudgeServer(relating(script)) as server:
-        score(place, "run", server)
-    _, *scored = results(place / "run")
-    for n, ((fault, reason, calls), result) in enumerate(zip(FAULTS, scored, strict=True)):
-        own = found(result)
-        about = [each for each in server.requests if each.question.startswith(f"{n}:")]
-        again = [each.again for each in about if each.is_about_question]
-        assert own.failure is not None, fault
-        assert (own.failure.reason, again) == (reason, [False, True, True][:calls]), fault
-        assert (own.status, own.score, own.bounds) == ("unscored", None, (0.0, 1.0))
-        assert result.scores.faithfulness == 1.0
-    kept = {"missing": 1, "malformed": 5, "refused": 1, "server_error": 1, "truncated": 1}
-    assert totals(place / "run").unscored == kept
-
-
 def test_failures_have_bounds_gates_and_an_exit_code(place: Path) -> None:
     """5 of 8 answers are relevant, 3 fail: bounds 5/8 to 1. A strict gate takes the lower."""
     lines = [line(str(n), OPENS, query=f"Opens at {n}?") for n in range(8)]
@@ -221,19 +170,3 @@ def test_quotes_of_the_answer_are_checked(place: Path) -> None:
     assert (kept.score, [flag.name for flag in kept.flags]) == (1.0, ["unverified_quote"])
     assert (strict.score, strict.bounds) == (None, (0.0, 1.0))
     assert [failure.reason for failure in strict.failures] == ["unverified"]
-
-
-def test_similarity_says_nothing_of_it(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line that names the next step; nothing is scored, and no 0 is made up."""
-    write(place / "in.jsonl", [line("a", OPENS)])
-    for words in ((), ("--judge", "similarity", "--model", "m")):
-        ran = judge("score", place / "in.jsonl", "-o", place / "run", "--relevance", *words)
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-        assert not (place / "run").exists()
-    monkeypatch.setenv("JUDGE_RELEVANCE", "true")
-    assert judge("score", place / "in.jsonl", "-o", place / "run").code == 2
-    assert judge("score", place / "in.jsonl", "-o", place / "run", "--no-relevance").code == 0
-    assert read_summary(place / "run").answer_relevance is None
-    monkeypatch.delenv("JUDGE_RELEVANCE")
-    ran = judge("score", place / "in.jsonl", "-o", place / "x", "--fail-under", "relevance=0.5")
-    assert (ran.code, ran.err.count("\n")) == (2, 1)

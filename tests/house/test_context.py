@@ -1,13 +1,12 @@
 """How well chunks support the references: what is asked, cached, counted and gated, over HTTP."""
 
-import json
 from pathlib import Path
 from typing import Final
 
 import pytest
 from pydantic import JsonValue
 
-from judge import Config, ConfigError, ContextScores, SampleResult, evaluate, to_rows
+from judge import ContextScores, SampleResult, evaluate
 from judge.inputs.runs import read_summary
 from judge.records import ContextTotals
 from tests.chat_call import ChatCall
@@ -137,25 +136,3 @@ def test_the_triad_costs_three_calls_and_prints_one_table(place: Path) -> None:
     report = judge("report", place / "run3", "-o", place / "r.html")
     assert report.code == 0
     assert (place / "r.html").read_text("utf-8").count(f"<caption>{title}</caption>") == 1
-
-
-def test_gates_and_rows_have_both_scores(place: Path) -> None:
-    with JudgeServer(reader) as server:
-        good = ("--fail-under", "context_recall=0.6", "--fail-under", "context_precision=0.4")
-        assert score(place, "good", server, "--context", *good).code == 0
-        bad = score(place, "bad", server, "--context", "--fail-under", "context_recall=0.7")
-        assert bad.code == 1
-        strict = ("--fail-under", "context_precision=0.1", "--strict-gate")
-        assert score(place, "strict", server, "--context", *strict).code == 1
-        refused = score(place, "none", server, "--fail-under", "context_recall=0.7")
-        assert refused.code == 2
-        assert "add --context" in refused.err
-    (row,) = [each for each in to_rows(results(place / "good"), "answers") if each["qid"] == "0"]
-    assert (row["context_recall"], row["context_precision_low"]) == (0.5, 0.5)
-    compared = judge("compare", place / "good", place / "bad", "--json")
-    assert json.loads(compared.out)["differences"][0]["scores"]["context_recall"]["difference"] == 0
-
-
-def test_a_triad_without_a_model_says_what_to_do() -> None:
-    with pytest.raises(ConfigError, match=r"triad: only a language model .* or say --context in"):
-        Config(triad=True)

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ import pytest
 from judge.backends.store import DiskStore
 from judge.inputs.runs import read_record, read_summary
 from judge.judges.cached import Row
-from judge.records import Support, UnscoredReason
+from judge.records import Support
 from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, start, write
 from tests.replies import Answer, Slow, Until, right
@@ -186,26 +185,6 @@ def test_kill_9_between_any_two_steps(place: Path) -> None:
     ran = subprocess.run(words, cwd=top, input=text, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert all(int(steps) > 9 for steps in ran.stdout.split())
-
-
-def test_a_server_that_dies_leaves_failures_and_no_crash(samples: Path) -> None:
-    samples.with_name("judge.toml").write_text("attempts = 1\npatience = 0\n")
-    script = Until(CONCURRENCY)
-    script.upto(10)
-
-    def die() -> None:
-        script.full.wait(60)
-        server.close()
-
-    with JudgeServer(script) as server, ThreadPoolExecutor() as pool:
-        pool.submit(die)
-        ran = judge(*command(server, samples))
-    assert ran.code == 3
-    assert "Traceback" not in ran.err
-    summary = read_summary(samples.with_name("run"))
-    assert summary.unscored.keys() == {UnscoredReason.CONNECTION}
-    assert summary.judged == 2 * 10
-    assert summary.judged + sum(summary.unscored.values()) == 2 * len(ANSWERS)
 
 
 def test_what_is_under_way_gets_some_seconds_where_a_run_is_stopped(samples: Path) -> None:

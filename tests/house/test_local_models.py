@@ -55,12 +55,6 @@ def test_an_nli_model_scores_a_file(samples: Path, place: Path) -> None:
     assert "第一室门关" in shown.out
 
 
-def test_the_settings_file_names_it_as_well(samples: Path, place: Path) -> None:
-    (place / "judge.toml").write_text('nli_model = "tiny"\n', encoding="utf-8")
-    assert judge("score", samples, "-o", place / "run", "--config", "judge.toml").code == 0
-    assert read_record(place / "run").signature.startswith("nli:tiny@")
-
-
 def test_a_model_that_is_not_there_is_one_line(place: Path) -> None:
     samples = write(place / "in.jsonl", [line("q1", "It is open.")])
     for options, named in (

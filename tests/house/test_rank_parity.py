@@ -36,17 +36,6 @@ TREC = {
     "ap@{}": "map_cut_{}",
     "ndcg@{}": "ndcg_cut_{}",
 }
-IR_MEASURES = {
-    "rr": "RR(rel={level})",
-    "ap": "AP(rel={level})",
-    "r_precision": "Rprec(rel={level})",
-    "ndcg": "nDCG",
-    "precision@{}": "P(rel={level})@{}",
-    "recall@{}": "R(rel={level})@{}",
-    "hit@{}": "Success(rel={level})@{}",
-    "ap@{}": "AP(rel={level})@{}",
-    "ndcg@{}": "nDCG@{}",
-}
 RANX = {
     "ap": "map",
     "rr": "mrr",
@@ -132,7 +121,7 @@ def pytrec(qrels: Qrels, run: Run, level: int) -> Values:
     }
 
 
-def calculated(qrels: Qrels, run: Run, names: Sequence[str]) -> Values:
+def by_ir_measures(qrels: Qrels, run: Run, names: Sequence[str]) -> Values:
     measures = {ir_measures.parse_measure(name): name for name in names}
     found: Values = {name: {} for name in names}
     for metric in ir_measures.iter_calc(list(measures), qrels, run):
@@ -147,12 +136,9 @@ def test_as_pytrec_eval_and_ir_measures(grades: tuple[int, ...], level: int) -> 
     qrels, run = drawn(grades)
     ours = measured(qrels, run, relevance_level=level)
     compare(ours, pytrec(qrels, run, level), at_each_k(TREC))
-    names = at_each_k(IR_MEASURES, level=level)
-    compare(ours, calculated(qrels, run, [*names.values()]), names)
-    # It breaks ties by document id rising, as MS MARCO does, where its RR without k has them
-    # falling: here the rank is the score.
+    # ir_measures breaks ties by rising document ids here: the scores are made from the rank.
     names = {f"rr@{k}": f"RR(rel={level})@{k}" for k in KS}
-    compare(ours, calculated(qrels, by_rank(run), [*names.values()]), names)
+    compare(ours, by_ir_measures(qrels, by_rank(run), [*names.values()]), names)
 
 
 # ranx warns when Python compiles its source for the first time.
@@ -185,11 +171,6 @@ def test_as_ranx(monkeypatch: pytest.MonkeyPatch) -> None:
         holds(*drawn(grades))
     # ranx' DCG at a level drops lower grades; trec_eval's nDCG ignores the level.
     holds(*drawn(GRADED), level=2, gains=())
-    # ranx takes a relevance under 1 for none, because its levels are whole numbers.
-    fractions = {0: 0.0, 1: 1.25, 2: 1.5, 3: 2.875, 4: 3.1, -1: 0.0}
-    qrels, run = drawn(GRADED)
-    holds({qid: {d: fractions[g] for d, g in row.items()} for qid, row in qrels.items()}, run)
-    holds(json.loads(there("ranx/qrels.json")), json.loads(there("ranx/run.json")))
 
 
 def there(name: str) -> str:
@@ -197,23 +178,6 @@ def there(name: str) -> str:
     if not path.exists():
         pytest.skip("no shared data beside this checkout")
     return path.read_text("utf-8")
-
-
-def read(qrels_name: str, run_name: str) -> tuple[Qrels, Run]:
-    qrels: Qrels = {}
-    for line in there(qrels_name).splitlines():
-        qid, _, document, grade = line.split()
-        qrels.setdefault(qid, {})[document] = int(grade)
-    run: Run = {}
-    for line in there(run_name).splitlines():
-        qid, _, document, _, score, _ = line.split()
-        run.setdefault(qid, {})[document] = float(score)
-    return qrels, {qid: run[qid] for qid in run if qid in qrels}
-
-
-def test_the_rankings_of_ir_measures() -> None:
-    qrels, run = read("ir_measures/compat.qrels", "ir_measures/compat.run")
-    compare(measured(qrels, run), pytrec(qrels, run, 1), at_each_k(TREC))
 
 
 # Names of trec_eval's printed means, as the command calls its own.

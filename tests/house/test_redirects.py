@@ -68,27 +68,6 @@ def test_before_the_run_it_is_one_line(samples: Path) -> None:
     assert not samples.with_name("run").exists()
 
 
-ODD = (
-    "",
-    "http://",
-    "https:///x",
-    "http://256.256.256.256/",
-    "a" * 7000,
-    f"http://{KEY}.example/",
-)
-
-
-def test_a_place_that_is_none(samples: Path) -> None:
-    for place in ODD:
-        answer = sends(307, place)
-        with JudgeServer(always(answer)) as server:
-            ran = score(samples, *server.words)
-        assert (ran.code, ran.out) == (2, ""), place
-        assert "HTTP 307: " in ran.err, place
-        assert KEY not in ran.err
-        assert len(server.requests) == 1
-
-
 def test_in_mid_run_nothing_is_scored(samples: Path) -> None:
     for status in (302, 307):
         with JudgeServer() as other:

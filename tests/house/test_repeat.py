@@ -9,11 +9,10 @@ from pydantic import JsonValue
 from judge import SampleResult, Verdict
 from judge.inputs.runs import read_summary
 from judge.records import FlagName
-from tests import faults
 from tests.batch_provider import BatchProvider
 from tests.chat_call import ChatCall
 from tests.commands import judge, line, results, write
-from tests.replies import Answer, Says, Script, calls, packed, picky, right, verdict, verdicts
+from tests.replies import Answer, Says, Script, packed, right, verdict, verdicts
 from tests.server import JudgeServer
 
 CHUNKS = {
@@ -116,20 +115,6 @@ def test_the_majority_decides(place: Path) -> None:
                 assert outcome.signature.endswith(f"|repeat:{many}")
 
 
-def test_support_without_its_quote_is_asked_again_and_a_quote_that_is_found_kept(
-    place: Path,
-) -> None:
-    samples(place, ANSWER)
-    for said, kept in (("unverified full", True), ("unverified unverified", False)):
-        with JudgeServer(saying(said.split())) as server:
-            score(server, "--repeat", 2, "--no-cache", "--force")
-        outcome, result = first()
-        assert (outcome.support, outcome.askings) == ("full", ("full", "full"))
-        assert outcome.backed is kept
-        names = {flag.name.value for flag in result.flags}
-        assert ("unverified_quote" in names, "flipped" in names) == (not kept, False)
-
-
 def test_quotes_and_citations_are_those_of_the_sample_in_whatever_order_it_was_shown(
     place: Path,
 ) -> None:
@@ -171,22 +156,6 @@ def test_what_was_asked_is_never_asked_again(place: Path) -> None:
             assert server.calls - before == new, f"{wanted}: two answers, each so often"
             outcome, _ = first()
             assert outcome.support == ("full" if wanted > 2 else "partial")
-
-
-def test_a_server_that_takes_no_seed_is_shown_another_order_alone(place: Path) -> None:
-    samples(place, ANSWER)
-    refused = {"seed": faults.error(400, "Unsupported parameter: 'seed'.", "seed")}
-    numbered = calls(*(lambda asked, s=s: Says(verdicts(asked, s)) for s in ("partial", "full")))
-    with JudgeServer(picky(refused, numbered)) as server:
-        score(server, "--repeat", 3)
-        asked = server.requests[-3:]
-        assert all("seed" not in each.body for each in asked)
-        assert len({tuple(each.chunks) for each in asked}) == 3
-        score(server, "--repeat", 3, "--force")
-        assert server.calls == 3, "each stands in the cache by itself"
-    outcome, result = first()
-    assert outcome.askings == ("partial", "full", "full")
-    assert "|seed:none|" in result.signature
 
 
 def test_a_budget_that_ends_in_a_repeat_is_told(place: Path) -> None:

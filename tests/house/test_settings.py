@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.inputs.runs import read_record, read_summary
+from judge.inputs.runs import read_record
 from tests.commands import Ran, judge, line, write
 from tests.server import JudgeServer
 
@@ -18,16 +18,6 @@ def samples(place: Path) -> Path:
 
 def score(samples: Path, *more: object, name: str = "run") -> Ran:
     return judge("score", samples, "-o", samples.with_name(name), *more)
-
-
-def test_options_reach_the_server(samples: Path, server: JudgeServer) -> None:
-    more = ("--sentences-per-call", "1", "--max-reply-tokens", "701")
-    assert score(samples, *server.words, *more).code == 0
-    asked = server.requests[1:]
-    assert sorted(each.ids for each in asked) == [["s1"], ["s1"], ["s2"], ["s3"], ["s4"]]
-    assert {each.body["max_tokens"] for each in asked} == {701}
-    summary = read_summary(samples.with_name("run"))
-    assert (summary.calls, summary.claims) == (5, 5)
 
 
 def test_the_environment(

@@ -59,16 +59,3 @@ def test_without_a_cache_nothing_is_kept(place: Path, server: JudgeServer) -> No
         ran = judge(*words(server, source, name), "--no-cache")
         assert (ran.code, server.calls, server.probes) == (0, 3 * number, number)
     assert not (place / "caches").exists()
-
-
-def test_a_folder_that_cannot_be_used_stops_before_anything(
-    place: Path, server: JudgeServer
-) -> None:
-    source = write(place / "in.jsonl", some(0, 3))
-    (place / "file").write_text("in the way")
-    ran = judge(*words(server, source, "run"), "--cache-dir", place / "file" / "cache")
-    assert (ran.code, ran.out, server.requests) == (2, "", [])
-    assert ran.err.count("\n") == 1
-    assert "name another cache directory" in ran.err
-    assert str(place / "file" / "cache") in ran.err
-    assert not (place / "run").exists()

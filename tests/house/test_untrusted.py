@@ -128,15 +128,6 @@ def test_a_tenth_of_the_calls_fails(samples: Path, *, fallback: bool) -> None:
     assert macro(with_fallback) != macro(summary.faithfulness)
 
 
-def test_a_few_failures_are_an_accident(samples: Path) -> None:
-    ran = score(failing(0.03, CRASHED, labelled), samples, "run")
-    summary = read_summary(samples.with_name("run"))
-    assert 3 <= sum(summary.unscored.values()) <= 0.05 * CLAIMS
-    assert (ran.code, summary.untrusted) == (0, False)
-    strict = score(failing(0.03, CRASHED, labelled), samples, "strict", "--max-unscored", "0.001")
-    assert strict.code == 3
-
-
 def test_a_run_of_failures_alone_has_no_score(samples: Path) -> None:
     ran = score(failing(1, CRASHED), samples, "run")
     assert ran.code == 3
