@@ -1,12 +1,10 @@
 """The command `judge`: its subcommands, and how errors and signals end it."""
 
-import errno
 import gc
 import logging
 import os
 import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -57,13 +55,6 @@ COMMANDS: Final = {
 """The help of each command. Its module in `judge.cli` is imported when the command is run."""
 
 _BUG: Final = "this is a bug in judge, not yours; please report the above"
-_MORE_MEMORY: Final = (
-    "the memory that the system allows is used up; allow more (ulimit -v), judge fewer answers at "
-    "once (--concurrency, --workers), or split the longest one, and run the same command again"
-)
-_MORE_FILES: Final = (
-    "allow more (ulimit -n 1024) or give a smaller --concurrency; the same command resumes the run"
-)
 
 
 class _Commands(TyperGroup):
@@ -116,13 +107,15 @@ def _run(arguments: Sequence[str]) -> int:
     group = get_group(app)
     received = signal.SIGINT
 
-    def terminate(*_: object) -> None:
+    def terminate(_number: int, frame: FrameType | None) -> None:
         nonlocal received
         received = signal.SIGTERM
-        signal.raise_signal(signal.SIGINT)
+        handler = signal.getsignal(signal.SIGINT)
+        (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)
 
+    usual = signal.signal(signal.SIGTERM, terminate)
     try:
-        with _handling_sigterm(terminate), group.make_context("judge", [*arguments]) as context:
+        with group.make_context("judge", [*arguments]) as context:
             group.invoke(context)
     except typer.Exit as ended:
         return ended.exit_code
@@ -136,20 +129,9 @@ def _run(arguments: Sequence[str]) -> int:
         return SIGNALLED + received
     except Exception as error:  # noqa: BLE001  the last line of defence
         return _report(error)
-    return 0
-
-
-@contextmanager
-def _handling_sigterm(handler: Callable[..., None]) -> Iterator[None]:
-    """Install a handler of SIGTERM, unless it is ignored or has another handler already."""
-    if not _is_main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, handler)
-    try:
-        yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, usual)
+    return 0
 
 
 @contextmanager
@@ -159,7 +141,7 @@ def stopping(stop: Callable[[BaseException], bool]) -> Iterator[None]:
     If it will not, and on the second interrupt, the command is interrupted as usual.
     """
     usual = signal.getsignal(signal.SIGINT)
-    if not _is_main_thread() or not callable(usual):
+    if not callable(usual):
         yield
         return
 
@@ -175,10 +157,6 @@ def stopping(stop: Callable[[BaseException], bool]) -> Iterator[None]:
         signal.signal(signal.SIGINT, usual)
 
 
-def _is_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
-
-
 def _report(error: Exception) -> int:
     """Print an error in one line, and return the exit code."""
     match error:
@@ -188,12 +166,6 @@ def _report(error: Exception) -> int:
             return _report_usage(error)
         case JudgeError():
             message = str(error)
-        case RecursionError():
-            message = "something in the input is nested too deeply; flatten it"
-        case MemoryError() | RuntimeError(args=("can't start new thread",)):
-            message = _MORE_MEMORY
-        case OSError(errno=errno.EMFILE | errno.ENFILE):
-            message = f"{error.strerror}; {_MORE_FILES}"
         case OSError():
             place = f"{error.filename}: " if error.filename else ""
             message = f"{place}{error.strerror or error}; mend that, and run the same command again"

@@ -7,12 +7,10 @@ import typer
 from judge.advice.recommend import recommend_measures
 from judge.advice.records import MOST_CHUNKS, POOL, Cost, Task, Wishes
 from judge.cli.options import JSON, MAX_LINE, SAMPLES, SKIP_BAD
-from judge.cli.render.advice import markdown_page, print_advice
-from judge.cli.terminal import output, say
+from judge.cli.render.advice import print_advice
+from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError
-from judge.inputs.files import PIPED
 from judge.inputs.samples import Source
-from judge.inputs.tables import page_file
 from judge.retrieval.records import DEEPEST
 
 app = typer.Typer(add_completion=False)
@@ -37,9 +35,6 @@ def recommend(
     task: Task | None = typer.Option(
         None, help="Name the measures that SQuAD (qa) or MS MARCO (passage) report."
     ),
-    markdown: str | None = typer.Option(
-        None, metavar="FILE", help="Write the advice as Markdown; - prints it."
-    ),
     as_json: bool = JSON,
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
@@ -61,18 +56,11 @@ def recommend(
         corpus_size=corpus_size,
         task=task,
     )
-    if as_json and markdown == PIPED:
-        raise ConfigError("--json and --markdown - both print; give --markdown a file's name")
     source = Source(samples, (), skip_bad_lines=skip_bad_lines, max_line=max_line)
-    written = None if markdown == PIPED else markdown
-    with source.samples() as read, page_file(written, samples) as write:
-        advice, name = recommend_measures(read, wishes), shlex.quote(samples)
-        if write is not None:
-            write(markdown_page(advice, name))
+    with source.samples() as read:
+        advice = recommend_measures(read, wishes)
     if as_json:
-        say(advice.model_dump_json())
-    elif markdown == PIPED:
-        say(markdown_page(advice, name))
-    else:
-        with output() as page:
-            print_advice(advice, name, page, written)
+        say_json(advice.model_dump_json())
+        return
+    with output() as page:
+        print_advice(advice, shlex.quote(samples), page)

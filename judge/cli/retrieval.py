@@ -1,13 +1,13 @@
 """`judge retrieval`: measure by ranks whether the evidence was found."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 import typer
 from pydantic import ValidationError
 
-from judge.advice.diagnose import Use, ceilings, changes, diagnosis_table, read
+from judge.advice.diagnose import Use, changes, read
 from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, split, takes_options
 from judge.cli.render.answers import gate_line
 from judge.cli.render.comparison import print_compared
@@ -93,34 +93,16 @@ class _Gating(NamedTuple):
         metavar="NAME=X",
         help="Exit 1 if a mean of which less is better is over X; may be repeated.",
     )
-    fail_targets: bool = typer.Option(
-        False, "--fail-targets", help="Exit 1 if a target of --use is missed."
-    )
     strict_gate: bool = typer.Option(
         False, "--strict-gate", help="Compare the worse limit of the 95 % interval."
     )
 
-    def gates(self, rules: RankRules, use: Use | None) -> tuple[Gates, Gates]:
-        """Return the gates that were given, and those of the targets of a use.
-
-        Targets apply to the share of its ceiling that a mean reaches.
-        """
-        targets: Mapping[str, float] = {}
-        if self.fail_targets:
-            if use is None:
-                raise ConfigError("--fail-targets needs --use, whose targets it compares with")
-            targets = diagnosis_table().use[use].target
-            if not targets:
-                raise ConfigError(f"--fail-targets: --use {use} has no targets; add --fail-under")
+    def gates(self, rules: RankRules) -> Gates:
+        """Return the gates; raise ConfigError if one cannot be read."""
         bounds: dict[Side, list[str]]
         bounds = {"least": self.fail_under or [], "most": self.fail_over or []}
-        least = [f"{name}={bound:g}" for name, bound in targets.items()]
         names = tuple(name for name in mean_names(rules) if not name.startswith("dcg@"))
-        only_targets = bool(targets) and not any(bounds.values())
-        return (
-            Gates.read(bounds, strict=self.strict_gate and not only_targets, names=names),
-            Gates.read({"least": least}, strict=self.strict_gate and bool(targets), names=names),
-        )
+        return Gates.read(bounds, strict=self.strict_gate, names=names)
 
 
 @app.command()
@@ -155,7 +137,6 @@ def retrieval(
     measures: str | None = typer.Option(
         None, metavar="NAME,…", help="The measures of a comparison, such as recall@5,mrr."
     ),
-    chart: bool = typer.Option(False, "--chart", help="Also print bars in a comparison."),
     worst: int = typer.Option(5, metavar="N", min=0, help="The maximum length of each list."),
     as_json: bool = JSON,
     rows: str | None = typer.Option(
@@ -188,26 +169,23 @@ def retrieval(
     """
     ranks = rules.rules()
     runs = _runs(samples or [], qrels, run or [], skip_bad_lines=skip_bad_lines)
-    own, targets = gating.gates(ranks, use)
+    gates = gating.gates(ranks)
     several = len(runs) > 1 or by is not None
-    reading = "--answers" if answers else "--use" if use and not gating.fail_targets else None
-    comparing = "--measures" if measures else "--chart" if chart else None
+    reading = "--answers" if answers else "--use" if use else None
     for is_wrong, message in (
         (by and qrels, "--by is a key of samples, and TREC files have none; leave it out"),
         (gold and (qrels or by), "--gold is for files of samples, without --qrels and --by"),
         (gold == PIPED, "--gold -: gold is read beside the samples; save it, and name the file"),
         (several and reading, f"{reading} is for one run; leave it out, or name one file"),
-        (comparing and not several, f"{comparing} is for several runs; name more files"),
+        (measures and not several, "--measures is for several runs; name more files"),
         (as_json and reading, f"{reading} and --json: a reading is for people; leave out one"),
     ):
         if is_wrong:
             raise ConfigError(message)
 
     def gated(report: RankingReport) -> RankingReport:
-        mean, interval = report.mean, report.interval
-        gates = own.hold_means(mean, interval)
-        gates += targets.hold_means(mean, interval, ceilings(report))
-        return report.model_copy(update={"gates": gates})
+        held = gates.hold_means(report.mean, report.interval)
+        return report.model_copy(update={"gates": held})
 
     files = RankingFiles(ranks, worst, rows, max_line, skip_bad_lines, qrels, gold, by)
     if several:
@@ -217,17 +195,16 @@ def retrieval(
             run.model_copy(update={"report": gated(run.report)}) for run in compared.runs
         )
         compared = compared.model_copy(update={"runs": gated_runs})
-        gates = [gate for run in gated_runs for gate in run.report.gates]
         if as_json:
             say_json(compared.model_dump_json())
-            raise typer.Exit(gates_code(gates))
-        with output() as page:
-            print_compared(compared, names, page, chart=chart)
-            for later in gated_runs[1:]:
-                if found := changes(later.differences):
-                    page.say(f"What {short(later.name)} points to", hang=2, style="bold")
-                    print_findings(found, page)
-        raise typer.Exit(gates_code(gates))
+        else:
+            with output() as page:
+                print_compared(compared, names, page)
+                for later in gated_runs[1:]:
+                    if found := changes(later.differences):
+                        page.say(f"What {short(later.name)} points to", hang=2, style="bold")
+                        print_findings(found, page)
+        raise typer.Exit(gates_code([gate for run in gated_runs for gate in run.report.gates]))
     summary = None if answers is None else read_summary(answers)
     report = gated(files.measure(runs[0]))
     if as_json:

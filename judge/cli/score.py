@@ -1,15 +1,15 @@
 """`judge score`: the batch job."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import typer
 
 from judge.cli.app import Interrupted, stopping
-from judge.cli.ci import Reports, hiding_commands
 from judge.cli.options import engine_option, file_option, gate_option, takes_language
 from judge.cli.progress import Progress
-from judge.cli.render.totals import Highlights, Wanted, print_forecast, print_totals
+from judge.cli.render.answers import gate_line
+from judge.cli.render.totals import Highlights, print_totals
 from judge.cli.terminal import output
 from judge.compose import open_hook
 from judge.config import Config
@@ -24,18 +24,21 @@ from judge.inputs.files import (
     run_name,
     standard_input,
 )
-from judge.inputs.runs import read_record
-from judge.jobs.forecast import forecast
+from judge.inputs.runs import LOCK, OWN, REVIEW, read_record, read_run
+from judge.inputs.tables import check_output, replacing
+from judge.jobs.forecast import SECONDS_PER_CALL, forecast
 from judge.jobs.job import Job
+from judge.messages import Messages
+from judge.records import Summary
 from judge.records.comparison import Side
-from judge.reports.gate import Gates, exit_code
+from judge.reports.cases import write_junit
+from judge.reports.gate import Gates, doubted, exit_code
+from judge.text.visible import counted
 
 if TYPE_CHECKING:
     from judge.cluster.job import ClusterJob
 
 app = typer.Typer(add_completion=False)
-
-_JUDGE_NAMES: Final = {"nli": "an NLI model", "similarity": "similarity"}
 
 
 def _check_name(value: str | None) -> str | None:
@@ -43,13 +46,6 @@ def _check_name(value: str | None) -> str | None:
     if value is not None and not value:
         raise typer.BadParameter("is empty; name a path")
     return value
-
-
-def _check_folder(value: str | None) -> str | None:
-    """Refuse an empty name, and an option that was read as the name."""
-    if value is not None and value.startswith("-"):
-        raise typer.BadParameter(f"{value!r} reads like an option; for a path write ./{value}")
-    return _check_name(value)
 
 
 class _Files(NamedTuple):
@@ -61,7 +57,7 @@ class _Files(NamedTuple):
         "--output",
         metavar="RUN",
         help="The run folder. Without it, runs/ and the name of SAMPLES.",
-        callback=_check_folder,
+        callback=_check_name,
     )
     force: bool = file_option(False, "--force", help="Replace a finished run.")
     skip_bad_lines: bool = file_option(
@@ -75,18 +71,8 @@ class _Files(NamedTuple):
         "--details",
         help="Also print counts, flags, the table of cells, and the worst sentences.",
     )
-    worst: int | None = file_option(
-        None,
-        metavar="N",
-        min=0,
-        help="Also list the N worst sentences; 5 with --details. With 0, no text of an answer is "
-        "printed.",
-    )
     junit: Path | None = file_option(
         None, metavar="FILE", help="Also write a JUnit report with a test case for each answer."
-    )
-    markdown: Path | None = file_option(
-        None, metavar="FILE", help="Also write a summary in Markdown, for a pull request."
     )
     review_hook: str | None = file_option(
         None,
@@ -179,9 +165,7 @@ def score(
 ) -> None:
     """Score a file of answers into a run folder; an interrupted run is resumed.
 
-    Results kept from an interrupted run are not passed to a review hook again. Whatever a hook
-    does, results and exit code stay the same. In a job of GitHub Actions the worst sentences and
-    failed gates are annotated.
+    Whatever a review hook does, results and exit code stay the same.
 
     Example: judge score samples.jsonl -o runs/today --fail-under faithfulness=0.9
     """
@@ -193,21 +177,14 @@ def score(
     engine.check(files.review_hook, files.limit, dry_run=dry_run)
     held = gates.gates()
     if dry_run:
-        if files.junit or files.markdown:
-            raise ConfigError("--dry-run: nothing is scored; leave out --junit and --markdown")
         _print_forecast(source, settings, files)
         return
     file = None if source == PIPED or is_fifo(Path(source)) else Path(source)
     folder = Path(files.output or f"runs/{run_name(file.name) if file else 'stdin'}")
     held.check(settings)
-    if held.bounds and not (gates.expect or {"judge", "model"} & settings.model_fields_set):
-        typer.echo(
-            f"judge: the gates check the scores of {_JUDGE_NAMES[settings.offline]}, because no "
-            "language model is named: add --model, or --expect or --judge if that is meant",
-            err=True,
-        )
-    reports = Reports(file, folder, files.junit, files.markdown, texts=files.worst != 0)
-    wanted = Wanted(files.worst, files.details, cached=settings.cache and settings.asks_model)
+    if files.junit is not None:
+        sources = [Path(source), *(folder / name for name in (*OWN, LOCK, REVIEW))]
+        check_output(files.junit, sources, force=True, option="--junit")
     job: Job | ClusterJob
     if engine.engine == "ray":
         with extra("ray", "--engine ray"):
@@ -234,33 +211,48 @@ def score(
             limit=files.limit,
             gates=held,
         )
-    raise typer.Exit(run_and_print(job, folder, wanted, reports))
+    raise typer.Exit(run_and_print(job, folder, files))
 
 
-def run_and_print(job: "Job | ClusterJob", folder: Path, wanted: Wanted, reports: Reports) -> int:
-    """Run the job, print its totals, write the reports, and return the exit code."""
-    highlights = Highlights(wanted.kept)
+def run_and_print(job: "Job | ClusterJob", folder: Path, files: _Files) -> int:
+    """Run the job, print its totals, write the JUnit report, and return the exit code."""
+    highlights = Highlights()
     progress = Progress(also=highlights.add)
     try:
         with progress, stopping(job.stop):
             summary = job.run(progress)
-        record = read_record(folder)
-        with hiding_commands(), output() as page:
-            print_totals(summary, record, highlights, folder, page, wanted)
-        # A report lists the worst sentences, which a terminal shows with --details.
-        whole = Wanted(worst=wanted.kept, cached=wanted.cached)
-        reports.finish(
-            summary, lambda page: print_totals(summary, record, highlights, folder, page, whole)
-        )
+        with output() as page:
+            print_totals(
+                summary,
+                read_record(folder),
+                highlights,
+                folder,
+                page,
+                details=files.details,
+            )
+        if files.junit is not None:
+            _write_junit(files.junit, folder, summary)
     except BaseException as error:
-        if progress.has_begun or not isinstance(error, UsageError):
-            reports.discard()
+        # The report of an earlier run would be taken for that of this one.
+        if files.junit is not None and (progress.has_begun or not isinstance(error, UsageError)):
+            files.junit.unlink(missing_ok=True)
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted(progress.state) from None
         if isinstance(error, JudgeUnavailable | WorkerLost):
             raise type(error)(f"{error}; {progress.state}") from None
         raise
     return exit_code(summary)
+
+
+def _write_junit(path: Path, folder: Path, summary: Summary) -> None:
+    lines = [gate_line(gate).plain for gate in summary.gates]
+    for each in doubted(summary):
+        share = f"{100 * (each.unscored_share or 0):.1f}"
+        lines.append(Messages.of("cases")("case.untrusted", share=share))
+    with replacing(path, "name another --junit") as part:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            write_junit(file, read_run(folder.resolve()), lines)
 
 
 def _print_forecast(source: str, settings: Config, files: _Files) -> None:
@@ -270,4 +262,22 @@ def _print_forecast(source: str, settings: Config, files: _Files) -> None:
             return
         with naming_input(input_name(source)), readable(source) as path:
             found = forecast(path, settings, limit=files.limit, skip_bad_lines=files.skip_bad_lines)
-        print_forecast(found, page, repeat=settings.repeat)
+        again, cost = found.again, "set --input-price and --output-price to see it"
+        if found.cost is not None:
+            cost = f"about {found.cost:,.4g}"
+        rows = {
+            "answers": f"{found.answers:,}, with {counted(found.claims, 'claim')}, "
+            f"{found.kept:,} of them in the cache",
+            "calls": f"{found.calls:,}",
+            "tokens": f"about {found.prompt_tokens:,} in, {found.reply_tokens:,} out",
+            "cost": cost,
+            "minutes": f"about {found.minutes:,.1f}, at {SECONDS_PER_CALL:g} seconds a call and "
+            f"{found.at_once:,} calls at once",
+        }
+        if again is not None:
+            rows["repeats"] = (
+                f"at most {again.calls:,} more calls, about {again.prompt_tokens:,} tokens in, "
+                f"{again.reply_tokens:,} out"
+            )
+        page.fields(rows.items())
+        page.say("nothing was sent; what a reply leaves open is asked again, and comes on top")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, get_args
+from typing import get_args
 
 import typer
 
@@ -11,14 +11,12 @@ from judge.cli.render.answers import print_answer, print_list
 from judge.cli.terminal import output
 from judge.errors import ConfigError, RunError
 from judge.inputs.runs import read_results, samples_of
+from judge.messages import Messages
 from judge.records import SampleResult
 from judge.records.result import QuadrantWord
 from judge.reports.worst import FLAGS, STATUSES, SUPPORTS, Filter, worst_answer
 from judge.scores.correctness import read_words
 from judge.text.visible import clip
-
-_LISTED: Final = 20
-
 
 app = typer.Typer(add_completion=False)
 
@@ -55,9 +53,6 @@ def show(
         help="List the answers of a cell, by words that all apply, such as retrieved,wrong. The "
         f"words: {', '.join(get_args(QuadrantWord))}.",
     ),
-    count: int | None = typer.Option(
-        None, "-n", metavar="N", min=1, help=f"How many to list; {_LISTED} without it."
-    ),
 ) -> None:
     """Show answers with the support, evidence and citations of each sentence; or list many.
 
@@ -71,26 +66,21 @@ def show(
 
     Example: judge show runs/today --cell retrieved,wrong
     """
+    filters = {"--support": support, "--flag": flag, "--status": status}
+    known = {"--support": SUPPORTS, "--flag": FLAGS, "--status": STATUSES}
+    for option, value in filters.items():
+        if value is not None:
+            chosen(option, value, known[option])
     try:
         words = frozenset() if cell is None else read_words(cell)
     except ValueError as error:
         raise ConfigError(f"--cell {cell!r} {error}") from None
-    values = {"--support": SUPPORTS, "--flag": FLAGS, "--status": STATUSES}
-    named = {"--support": support, "--flag": flag, "--status": status}
-    given = {option: value for option, value in named.items() if value is not None}
-    for option, value in given.items():
-        chosen(option, value, values[option])
-    if worst is not None and count is not None:
-        raise ConfigError(f"-n {count} and --worst {worst}: give one of them")
-    if worst is None and cell is None and not given:
-        if count is not None:
-            raise ConfigError(f"-n {count}: says how many to list; add --support or another filter")
+    if {support, flag, status, worst, cell} == {None}:
         _show_answers(run, qids or [])
         return
     results = _answers(run, qids) if qids else read_results(run)
-    wanted = Filter(support, flag, status, words)
     with output() as page:
-        print_list(results, wanted, worst or count or _LISTED, page, is_worst=worst is not None)
+        print_list(results, Filter(support, flag, status, words), page, worst)
 
 
 def _answers(run: Path, qids: Sequence[str]) -> list[SampleResult]:
@@ -117,4 +107,6 @@ def _show_answers(run: Path, qids: Sequence[str]) -> None:
             if position:
                 page.blank()
             sample = samples.get(result.qid)
-            print_answer(result, sample, page, is_gone=sample is None)
+            print_answer(result, sample, page)
+            if sample is None:
+                page.say(Messages.of("answer", "head")("gone"), hang=2, style="dim")

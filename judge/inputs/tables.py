@@ -117,26 +117,6 @@ def json_lines(rows: Iterable[Mapping[str, Value]], *, array: bool) -> Iterator[
 
 
 @contextmanager
-def page_file(name: str | None, *sources: str) -> Iterator[Callable[[str], object] | None]:
-    """Yield a function that writes a text to a file, whole or not at all; None without a name.
-
-    Raises:
-        ConfigError: the name is empty or that of a source.
-        RunError: it cannot be written.
-    """
-    if name is None:
-        yield None
-        return
-    if not name:
-        raise ConfigError("the name of the file to write is empty; name one")
-    path = Path(name)
-    if any(_same(path, source) for source in sources):
-        raise ConfigError(f"{name!r}: is the file that is read; name another to write")
-    with replacing(path) as part:
-        yield lambda text: part.write_bytes(text.encode())
-
-
-@contextmanager
 def replacing(
     path: Path, step: str = "mend that, or name another file", *, follow: bool = True
 ) -> Iterator[Path]:

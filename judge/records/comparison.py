@@ -140,7 +140,7 @@ class RunComparison(Document):
     """What `judge compare --json` prints."""
 
     runs: tuple[RunLine, ...]
-    """In the given order, or by their start; the others are compared with the first."""
+    """In the given order; the others are compared with the first."""
     sides: dict[str, Side]
     """Whether more ("least") or less ("most") of a score is better; the headline comes first."""
     across: tuple[str, ...]
@@ -153,7 +153,5 @@ class RunComparison(Document):
     """What `to_see` is about."""
     differences: tuple[Differences, ...]
     """The differences of each run from the first."""
-    left_out: dict[str, str] = Field(default_factory=dict)
-    """Folders that were not compared, and why."""
     gates: tuple[GateResult, ...] = ()
     """The gates of the command, in its order."""

@@ -46,8 +46,6 @@ WITHOUT: Final = ""
 _MAX_LISTED: Final = 20
 _SUPPORTED: Final = frozenset({None, Support.FULL.value, Support.NO_CLAIM.value})
 _SIGNIFICANT: Final = 0.05
-_BARS: Final = "▁▂▃▄▅▆▇█"
-_PLAIN_BARS: Final = "_.-=^"
 
 
 class _Answer(NamedTuple):
@@ -236,17 +234,6 @@ def findings(scores: Mapping[str, ScoreDifference | None]) -> Iterator[str]:
     for name, found in scores.items():
         if found is not None and found.p_holm < _SIGNIFICANT:
             yield name
-
-
-def sparkline(values: Sequence[float | None], *, plain: bool = False) -> str:
-    """Draw scores as bars from 0 to 1; a missing score is a blank.
-
-    >>> sparkline([0.0, None, 0.951, 0.953])
-    '▁ ██'
-    """
-    bars = _PLAIN_BARS if plain else _BARS
-    steps = len(bars) - 1
-    return "".join(" " if value is None else bars[round(steps * value)] for value in values)
 
 
 def _read(run: Run, scores: Collection[str], by: str | None) -> _Answers:

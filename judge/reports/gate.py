@@ -214,7 +214,6 @@ class Gates(NamedTuple):
         self,
         mean: Mapping[str, float | None],
         interval: Mapping[str, Interval | None],
-        ceiling: Mapping[str, float] | None = None,
         what: str = "mean over queries",
     ) -> tuple[GateResult, ...]:
         """Compare means in which no failure is hidden with the gates.
@@ -222,7 +221,6 @@ class Gates(NamedTuple):
         Args:
             mean: means by name.
             interval: their 95 % intervals, for strict gates.
-            ceiling: the highest possible means; a mean is then compared as a share of its ceiling.
             what: a name for the means.
         """
         results = []
@@ -233,8 +231,6 @@ class Gates(NamedTuple):
                 value, compared = None, _NOTHING
             elif gate.strict and limits is not None:
                 value, compared = _limit(gate, limits)
-            if value is not None and (most := (ceiling or {}).get(gate.name)):
-                value, compared = min(1.0, value / most), f"{compared}, share of the ceiling"
             results.append(_result(gate.name, gate.side, gate.bound, value, compared))
         return tuple(results)
 

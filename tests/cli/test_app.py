@@ -89,14 +89,6 @@ def test_a_bug_of_ours_says_so(run_broken: Callable[[Exception], Ran]) -> None:
     assert "this is a bug in judge" in ran.err
 
 
-def test_too_little_memory_is_one_line(run_broken: Callable[[Exception], Ran]) -> None:
-    # So does Python report a thread whose stack no longer fits.
-    for error in (MemoryError(), RuntimeError("can't start new thread")):
-        ran = run_broken(error)
-        assert (ran.code, ran.err.count("\n")) == (2, 1)
-        assert "the memory that the system allows is used up; allow more (ulimit -v)" in ran.err
-
-
 def test_help_of_all_commands_loads_nothing_heavy() -> None:
     code = (
         "import contextlib, io, sys\n"

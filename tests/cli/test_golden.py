@@ -86,17 +86,17 @@ SESSIONS: Final = {
     "retrieval": (
         "retrieval fixtures/retrieval.jsonl",
         f"retrieval {TREC} fixtures/trec.run",
-        "retrieval fixtures/retrieval.jsonl -k 5 --worst 0 --use documents --fail-targets",
+        "retrieval fixtures/retrieval.jsonl -k 5 --worst 0 --use documents",
         "! score fixtures/cells.jsonl -o cells --correctness",
         "retrieval fixtures/cells.jsonl -k 1,5 --worst 2 --answers cells",
-        f"retrieval {TREC} a=fixtures/trec.run --run b=fixtures/trec.run -k 5 --chart",
+        f"retrieval {TREC} a=fixtures/trec.run --run b=fixtures/trec.run -k 5",
         "retrieval --list",
     ),
     "overlap": ("overlap fixtures/overlap.jsonl",),
     "recommend": (
         "recommend fixtures/recommend_sparse.jsonl",
         "recommend fixtures/recommend_imbalanced.jsonl",
-        "recommend fixtures/recommend_dense.jsonl --corpus-size 13 --depth 3 --markdown -",
+        "recommend fixtures/recommend_dense.jsonl --corpus-size 13 --depth 3",
     ),
     "exam": (
         "exam --limit 1 --category number --category negation -o exam.json",

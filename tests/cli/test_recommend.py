@@ -33,29 +33,13 @@ WRONG: list[tuple[object, ...]] = [
     *(("--depth", value) for value in (0, -3, 10**9, "abc", "", "１０")),
     *(("--corpus-size", value) for value in (0, "1.5", "1\x1b[31m", 10**15 + 1, "9" * 5000, 4)),
     ("--task", "chat"),
-    ("--json", "--markdown", "-"),
-    ("--markdown", ""),
-    ("--markdown", SPARSE),
-    ("--markdown", FIXTURES),
 ]
 
 
-def test_what_is_wrong_is_one_clear_line(tmp_path: Path) -> None:
-    before = SPARSE.read_bytes()
-    page = ("--markdown", tmp_path / "decision.md")
-    broken = [(FIXTURES / name, page) for name in ("nowhere.jsonl", "broken.jsonl")]
+def test_what_is_wrong_is_one_clear_line() -> None:
+    broken = [(FIXTURES / name, ()) for name in ("nowhere.jsonl", "broken.jsonl")]
     for source, words in [*((SPARSE, words) for words in WRONG), *broken]:
         ran = judge("recommend", source, *words)
         assert (ran.code, ran.out) == (2, ""), words
         assert ran.err.startswith("judge: ")
         assert ran.err.count("\n") == 1
-    assert SPARSE.read_bytes() == before
-    assert [*tmp_path.iterdir()] == []
-
-
-def test_the_decision_is_written_down(tmp_path: Path) -> None:
-    page = tmp_path / "decision.md"
-    ran = judge("recommend", SPARSE, "--json", "--markdown", page)
-    assert json.loads(ran.out)["scenario"] == "sparse"
-    printed = judge("recommend", SPARSE, "--markdown", "-").out
-    assert page.read_text("utf-8").strip() == printed.strip()

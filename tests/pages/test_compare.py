@@ -40,7 +40,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         assert judge("compare", *runs[:2], *words, "--lang", lang, "-o", page).code == 1
     assert judge("report", runs[0], "-o", runs[0] / "report.html").code == 0
     assert judge("report", runs[1], "-o", place / "b.html").code == 0
-    assert judge("compare", *runs, "--trend", "-o", place / "three.html").code == 0
+    assert judge("compare", *runs, "-o", place / "three.html").code == 0
     return {name: place / f"{name}.html" for name in ("en", "zh", "three")}
 
 

@@ -5,10 +5,8 @@ from typing import Final, TypeAlias, get_args
 
 from rich.text import Text
 
-from judge import __version__
 from judge.advice.recommend import HELD, cutoff, figure
 from judge.advice.records import Advice, AdvisedMeasure, Profile, Role, Wishes
-from judge.cli.render.markdown import MarkdownPage
 from judge.cli.terminal import Page
 from judge.text.visible import plural
 
@@ -39,8 +37,8 @@ _SHARES: Final = {
 }
 
 
-def print_advice(advice: Advice, source: str, page: Page, written: str | None) -> None:
-    """Print the scenario, the measures, why, and the name of the file if one was written.
+def print_advice(advice: Advice, source: str, page: Page) -> None:
+    """Print the scenario, the measures, and why.
 
     The source is the name of the samples as a shell takes it.
     """
@@ -49,23 +47,12 @@ def print_advice(advice: Advice, source: str, page: Page, written: str | None) -
             page.blank()
         page.say(title, style="bold")
         for name, text in items:
-            between = ": " if isinstance(page, MarkdownPage) else "  "
-            line = Text(name, style="cyan").append(between if name else "")
+            line = Text(name, style="cyan").append("  " if name else "")
             page.say(line.append(text, style="default"), indent=2, hang=4)
     if to_run := _command(advice, source):
         page.blank()
         page.say("To measure it", style="bold")
         page.copied(f"  {to_run}")
-    if written is not None:
-        page.copied(f"written to {written}")
-
-
-def markdown_page(advice: Advice, source: str) -> str:
-    """Return the advice as a page in Markdown, to be kept beside the decision."""
-    page = MarkdownPage()
-    page.say(f"Which measures fit {source}, by judge {__version__}", style="bold")
-    print_advice(advice, source, page, None)
-    return page.markdown
 
 
 def _command(advice: Advice, source: str) -> str | None:

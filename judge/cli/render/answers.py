@@ -7,7 +7,8 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
-from typing import Final, NamedTuple
+from itertools import islice
+from typing import Final
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -27,11 +28,11 @@ from judge.records import (
     Evidence,
     Excluded,
     Flag,
-    FlagName,
     GateResult,
     Outcome,
     Sample,
     SampleResult,
+    SentenceResult,
     Support,
     Unscored,
     Verdict,
@@ -42,76 +43,52 @@ from judge.reports.gate import describe
 from judge.reports.totals import reading
 from judge.reports.worst import BAD_CITATIONS, Entry, Filter, Worst, entries, outcomes
 from judge.scores.answer import by_similarity, is_undecided
-from judge.scores.correctness import look_up, row_of
-from judge.signature import Signature
-from judge.text.fold import CJK
-from judge.text.visible import clip, flat, short
+from judge.scores.correctness import row_of
+from judge.text.visible import clip, flat
 
 _TEXT_WIDTH: Final = 80
 _INDENT: Final = 5
 _ENTRY_INDENT: Final = 4
 _MAX_TEXT: Final = 160
 _MAX_DETAIL: Final = 500
-_CELL_COLUMN: Final = 11
-_MAX_IDS: Final = 10
-_MAX_ID: Final = 40
 _CONTEXT: Final = 80
 """Characters of a chunk that are shown on either side of a quote."""
-_LETTER: Final = re.compile(rf"(?![{CJK}])\w")
-_LETTERS_AT_START: Final = re.compile(rf"^(?:(?![{CJK}])\w)+")
-_LETTERS_AT_END: Final = re.compile(rf"(?:(?![{CJK}])\w)+$")
+_BLANKS: Final = re.compile(r"\s+")
 
-
-class Look(NamedTuple):
-    """The key of a label's word and mark among the messages, and its style."""
-
-    name: str
-    style: str
-    ascii: str
-    """The mark on a terminal that does not know the other one."""
-
-
-LOOKS: Final = {
-    "full": Look("full", "green", "+"),
-    "partial": Look("partial", "yellow", "~"),
-    "none": Look("none", "red", "x"),
-    "contradicted": Look("contradicted", "bold magenta", "!"),
-    "no_claim": Look("no_claim", "dim", "."),
-    "undecided": Look("undecided", "cyan", "?"),
-    "unscored": Look("unscored", "cyan", "-"),
-    "excluded": Look("excluded", "dim", "."),
+STYLES: Final = {
+    "full": "green",
+    "partial": "yellow",
+    "none": "red",
+    "contradicted": "bold magenta",
+    "no_claim": "dim",
+    "undecided": "cyan",
+    "unscored": "cyan",
+    "excluded": "dim",
 }
-"""The looks of labels; `excluded` is that of sentences that are no claims."""
-_WITHOUT_VERDICT: Final = {"undecided", "unscored"}
-"""The labels whose marks are explained below an answer only where they occur."""
+"""The style of each label; `excluded` is that of sentences that are no claims."""
+_ALWAYS_EXPLAINED: Final = {"full", "partial", "none", "contradicted", "excluded"}
 _CITATION_STYLES: Final = {
     CitationStatus.VALID: "green",
     CitationStatus.UNSUPPORTED: "red",
     CitationStatus.DANGLING: "bold red",
     CitationStatus.UNJUDGED: "cyan",
 }
+_Texts = Mapping[str, Sequence[str]]
+"""The texts with each id, of chunks or of an answer."""
 
 
-def look_of(outcome: Outcome) -> Look:
-    """Return the look of an outcome."""
+def _label(outcome: Outcome) -> str:
     if isinstance(outcome, Verdict):
-        return LOOKS[outcome.support.value]
-    name = "undecided" if is_undecided(outcome) else outcome.type
-    return LOOKS[name]
+        return outcome.support.value
+    return "undecided" if is_undecided(outcome) else outcome.type
 
 
-def mark(look: Look, page: Page) -> str:
-    """Return the mark of a label."""
-    return Messages.of("looks", "mark")(look.name) if page.speaks_utf else look.ascii
+def _mark(outcome: Outcome) -> str:
+    return Messages.of("looks", "mark")(_label(outcome))
 
 
-def _label(look: Look) -> str:
-    return Messages.of("looks", "label")(look.name)
-
-
-def _quoted(text: str, page: Page) -> str:
-    # Chinese encodings other than GB 18030 lack these quotation marks.
-    return f"«{text}»" if page.speaks_utf else f'"{text}"'
+def _style(outcome: Outcome) -> str:
+    return STYLES[_label(outcome)]
 
 
 def failure_line(failure: Unscored) -> str:
@@ -128,9 +105,15 @@ def gate_line(result: GateResult) -> Text:
     return Text(describe(result), style="green" if result.passed else "bold red")
 
 
-def _meaning(flag: Flag) -> str:
+def flag_meaning(flag: Flag) -> str:
+    """Return the detail and the meaning of a flag."""
     meaning = Messages.of("looks", "flag")(flag.name.value)
     return f"{flat(flag.detail)}: {meaning}" if flag.detail else meaning
+
+
+def _flag_lines(flags: Iterable[Flag]) -> Iterator[Text]:
+    for flag in flags:
+        yield Text(f"{flag.name.value}: {clip(flag_meaning(flag), _MAX_DETAIL)}", style="yellow")
 
 
 def _citation(citation: Citation) -> Text:
@@ -162,30 +145,25 @@ def text_of(result: SampleResult, sample: Sample | None, lang: Lang) -> str:
     return file.getvalue()
 
 
-def print_answer(
-    result: SampleResult, sample: Sample | None, page: Page, *, is_gone: bool = False
-) -> None:
-    """Print a result with its evidence, and why it is in its cell.
-
-    Without the sample, quotes have no context. With `is_gone`, a line says that the input is gone.
-    """
+def print_answer(result: SampleResult, sample: Sample | None, page: Page) -> None:
+    """Print a result with its evidence; without the sample, quotes have no context."""
     say = Messages.of("answer", "head")
     title = Text(flat(result.qid), style="bold")
     if cell_len(title.plain) > page.console.width - _INDENT:  # a rule would cut it
         page.say(title)
     else:
         page.console.print(Rule(title, align="left", style="dim"))
-    if is_gone:
-        page.say(say("gone"), style="dim")
     if sample is not None and sample.query:
         page.say(say("question", query=sample.query))
+    if sample is not None and sample.gold_answer:
+        page.say(say("reference", answer=sample.gold_answer))
     page.say(_score_line(result), style="bold")
-    for line in _flag_lines(_by_name(flag for flag in result.flags if flag.sentence is None)):
+    for line in _flag_lines(flag for flag in result.flags if flag.sentence is None):
         page.say(line, hang=2)
     page.blank()
-    page.say(_tinted(result, sample, page) or Text(say("empty"), style="dim"))
+    page.say(_tinted(result, sample) or Text(say("empty"), style="dim"))
     page.blank()
-    _print_claims(result, sample, page)
+    _print_own_claims(result, sample, page)
     page.blank()
     if result.correctness is not None:
         _print_reference(result, result.correctness, sample, page)
@@ -194,53 +172,26 @@ def print_answer(
         _print_relevance(result.answer_relevance, sample, page)
         page.blank()
     if result.context is not None:
-        _print_context(result.context, _texts(sample), page)
+        _print_context(result.context, sample, page)
         page.blank()
-    absent = _WITHOUT_VERDICT - {look_of(each).name for each in outcomes(result)}
+    explained = _ALWAYS_EXPLAINED | {_label(each) for each in outcomes(result)} - {"no_claim"}
+    marks, labels = Messages.of("looks", "mark"), Messages.of("looks", "label")
     page.say(
         Text("  ").join(
-            Text(f"{mark(look, page)} {_label(look)}", style=look.style)
-            for look in LOOKS.values()
-            if look.name not in {"no_claim", *absent}
+            Text(f"{marks(name)} {labels(name)}", style=style)
+            for name, style in STYLES.items()
+            if name in explained
         )
     )
-    added = {name: [each.signature] for name, each in result.added.items()}
-    page.made_by([result.signature], added)
-    for name, text in _cell_lines(result, sample):
-        line = Text(f"{name}{' ' * (_CELL_COLUMN - cell_len(name))}", style="bold")
-        page.say(line.append(text, style="not bold"), hang=_CELL_COLUMN)
+    page.made_by([result.signature], {key: [own.signature] for key, own in result.added.items()})
+    if result.cell is not None:
+        words = result.cell.words
+        say = Messages.of("quadrants", "say")
+        half = Messages.of("quadrants", "broken")(row_of(words).half)
+        page.say(say("told", reading=reading(words), half=half), hang=2)
 
 
-def _cell_lines(result: SampleResult, sample: Sample | None) -> Iterator[tuple[str, str]]:
-    """Yield why an answer is in its cell of the table of quadrants: names and texts."""
-    cell, say = result.cell, Messages.of("quadrants", "say")
-    name = Messages.of("quadrants", "ground")
-    if cell is None:
-        if any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags):
-            yield name("no_cell"), say("conflicting_one")
-        return
-    half = row_of(cell.words).half
-    text = say(
-        "told",
-        reading=reading(cell.words),
-        half=Messages.of("quadrants", "broken")(half),
-    )
-    words = name("joint").join(map(Messages.of("quadrants", "word"), cell.words))
-    yield name("cell"), name("placed", words=words, told=text)
-    if sample is None:
-        return
-    if result.correctness is None and (reference := flat(sample.gold_answer or "")):
-        yield name("reference"), reference
-    by_document = Signature.parse(cell.signature).part("gold") == "prefix"
-    found, missed = look_up(sample, "prefix" if by_document else "exact")
-    for key, ids in (("found", found), ("missed", missed)):
-        if ids:
-            listed = ", ".join(short(each, _MAX_ID) for each in ids[:_MAX_IDS])
-            rest = len(ids) - _MAX_IDS
-            yield name(key), name("more", ids=listed, count=rest) if rest > 0 else listed
-
-
-def _tinted(result: SampleResult, sample: Sample | None, page: Page) -> Text:
+def _tinted(result: SampleResult, sample: Sample | None) -> Text:
     """Return the answer in the colours of its sentences, with mark and number before each claim."""
     text, position = Text(), 0
     for sentence in result.sentences:
@@ -248,39 +199,34 @@ def _tinted(result: SampleResult, sample: Sample | None, page: Page) -> Text:
             text.append(sample.answer[position : sentence.start])
         elif position:
             text.append("\n")
-        look = look_of(sentence.outcome)
+        style = _style(sentence.outcome)
         if not isinstance(sentence.outcome, Excluded):
-            text.append(f"{mark(look, page)}{sentence.index + 1} ", style=f"bold {look.style}")
-        text.append(sentence.text, style=look.style)
+            text.append(f"{_mark(sentence.outcome)}{sentence.index + 1} ", style=f"bold {style}")
+        text.append(sentence.text, style=style)
         position = sentence.end
     if sample is not None and result.sentences:
         text.append(sample.answer[position:].rstrip())
     return text
 
 
-def _print_claims(result: SampleResult, sample: Sample | None, page: Page) -> None:
+def _print_own_claims(result: SampleResult, sample: Sample | None, page: Page) -> None:
     """Print each claim with its evidence and citations, then the citations in other sentences."""
-    chunks = _texts(sample)
-    notes = defaultdict[int, list[Text]](list)
-    elsewhere = list[Text]()
+    citations = defaultdict[int, list[Text]](list)
     for citation in result.citations:
-        line = _citation(citation)
-        if isinstance(result.sentences[citation.sentence].outcome, Excluded):
-            place = f"{mark(LOOKS['excluded'], page)}{citation.sentence + 1:<3} "
-            elsewhere.append(Text(place, style="dim").append_text(line))
-        else:
-            notes[citation.sentence].append(line)
+        citations[citation.sentence].append(_citation(citation))
+    chunks = _chunk_texts(sample)
+    others = [each for each in result.sentences if isinstance(each.outcome, Excluded)]
     for sentence in result.sentences:
-        if not isinstance(sentence.outcome, Excluded):
-            page.say(_heading(sentence.index, sentence.outcome, page), hang=_INDENT)
-            own = [*notes[sentence.index], *_flags_of(sentence.index, result.flags)]
-            _print_evidence(sentence.outcome, chunks, own, page)
-    for line in elsewhere:
-        page.say(line, hang=_INDENT)
+        if sentence not in others:
+            notes = [*citations[sentence.index], *_flags_of(sentence.index, result.flags)]
+            _print_claim(sentence, "", chunks, notes, page)
+    for sentence in others:
+        for line in citations[sentence.index]:
+            place = f"{_mark(sentence.outcome)}{sentence.index + 1:<3} "
+            page.say(Text(place, style="dim").append_text(line), hang=_INDENT)
 
 
-def _texts(sample: Sample | None) -> Mapping[str, Sequence[str]]:
-    """Return the texts of the chunks by id."""
+def _chunk_texts(sample: Sample | None) -> _Texts:
     chunks = defaultdict[str, list[str]](list)
     for chunk in sample.chunks if sample else ():
         chunks[chunk.chunk_id].append(chunk.text)
@@ -292,62 +238,36 @@ def _print_reference(
 ) -> None:
     """Print how the answer agrees with its reference, sentence by sentence."""
     say = Messages.of("answer", "reference")
-    page.say(_agreement_line(found), hang=_INDENT, style="bold")
+    judged = [*(each.outcome for each in found.answer), *(each.outcome for each in found.reference)]
+    name = "looks_correct" if by_similarity(judged) else "correctness"
+    scores = {
+        name: found.f1,
+        "precision": found.precision,
+        "recall": found.recall,
+        "with_fallback": found.f1_with_fallback,
+    }
+    unscored = found.of_answer.unscored + found.of_reference.unscored
+    parts = _parts(say(found.status.value), scores, found.f1_bounds, unscored)
+    page.say(say("line", parts=parts), hang=_INDENT, style="bold")
     if not (found.of_answer.claims or found.of_reference.claims):
-        for sentence in found.reference:  # they were not judged, and have no label
-            page.say(sentence.text, _INDENT, style="dim")
         return
-
     page.say(say("said"), hang=_INDENT, style="bold")
-    answer = sample.answer if sample else ""
-    for each in found.reference:
-        texts = {ANSWER: [answer]}
-        _print_claim(each.index, each.outcome, each.text, texts, found.reference_flags, page)
+    answer = {ANSWER: [sample.answer if sample else ""]}
+    _print_claims(found.reference, answer, found.reference_flags, page)
     flagged = {flag.sentence for flag in found.answer_flags}
-    beyond = [c for c in found.answer if c.index in flagged or not _is_held(c.outcome)]
+    beyond = [
+        result.sentences[each.index].model_copy(update={"outcome": each.outcome})
+        for each in found.answer
+        if each.index in flagged or not _is_held(each.outcome)
+    ]
     if beyond:
         page.say(say("beyond"), hang=_INDENT, style="bold")
-    gold = (sample.gold_answer if sample else None) or ""
-    for claim in beyond:
-        text = result.sentences[claim.index].text
-        texts = {GOLD: [gold]}
-        _print_claim(claim.index, claim.outcome, text, texts, found.answer_flags, page)
-
-
-def _print_claim(
-    index: int,
-    outcome: Outcome,
-    text: str,
-    texts: Mapping[str, Sequence[str]],
-    flags: Iterable[Flag],
-    page: Page,
-) -> None:
-    """Print the text of a claim, its label and its evidence in `texts`."""
-    page.say(_heading(index, outcome, page), hang=_INDENT)
-    page.say(text, _INDENT, style=look_of(outcome).style)
-    _print_evidence(outcome, texts, _flags_of(index, flags), page)
-
-
-def _print_context(found: ContextScores, texts: Mapping[str, Sequence[str]], page: Page) -> None:
-    """Print how well the chunks support the reference, claim by claim."""
-    recall, precision = "context_recall", "context_precision"
-    if by_similarity(each.outcome for each in found.reference):
-        recall, precision = "looks_recalled", "looks_precise"
-    parts = [
-        Messages.of("looks", "compared")(found.status.value),
-        *_numbers({recall: found.recall}),
-        *_bounds(found.of_reference.unscored, found.recall_bounds),
-        *_numbers({precision: found.precision}),
-    ]
-    line = Messages.of("answer", "reference")("context", parts=" · ".join(parts))
-    page.say(line, hang=_INDENT, style="bold")
-    for each in found.reference:
-        if not isinstance(each.outcome, Excluded):
-            _print_claim(each.index, each.outcome, each.text, texts, found.flags, page)
+    gold = {GOLD: [(sample.gold_answer if sample else None) or ""]}
+    _print_claims(beyond, gold, found.answer_flags, page)
 
 
 def _is_held(outcome: Outcome) -> bool:
-    """Whether the reference says what a claim of the answer says, by the judge itself."""
+    """Return whether the reference says what a claim of the answer says, by the judge itself."""
     return (
         isinstance(outcome, Verdict)
         and not outcome.fallback_from
@@ -355,57 +275,81 @@ def _is_held(outcome: Outcome) -> bool:
     )
 
 
+def _print_context(found: ContextScores, sample: Sample | None, page: Page) -> None:
+    """Print how well the chunks support the reference, claim by claim."""
+    recall, precision = "context_recall", "context_precision"
+    if by_similarity(each.outcome for each in found.reference):
+        recall, precision = "looks_recalled", "looks_precise"
+    parts = _parts(
+        Messages.of("looks", "compared")(found.status.value),
+        {recall: found.recall, precision: found.precision},
+        found.recall_bounds,
+        found.of_reference.unscored,
+    )
+    page.say(Messages.of("answer", "reference")("context", parts=parts), hang=_INDENT, style="bold")
+    _print_claims(found.reference, _chunk_texts(sample), found.flags, page)
+
+
 def _print_relevance(found: AnswerRelevance, sample: Sample | None, page: Page) -> None:
     """Print how far the answer answers its question, part by part."""
-    say, names = Messages.of("answer", "related"), Messages.of("looks", "answered")
-    parts = [
-        say(found.status.value),
-        *_numbers({"relevance": found.score}),
-        *_bounds(len(found.failures), found.bounds),
-    ]
-    page.say(say("line", parts=" · ".join(parts)), hang=_INDENT, style="bold")
+    say, scores = Messages.of("answer", "related"), {"relevance": found.score}
+    parts = _parts(say(found.status.value), scores, found.bounds, len(found.failures))
+    page.say(say("line", parts=parts), hang=_INDENT, style="bold")
     if found.failure is not None:
-        page.say(failure_line(found.failure), _INDENT, style=LOOKS["unscored"].style)
-    answer = sample.answer if sample else ""
-    for part in found.parts:
-        look = look_of(part.outcome)
-        text = say("part", answered=names(look.name), words=flat(part.text))
-        line = f"{mark(look, page)}{part.index + 1:<3} {text}"
-        if isinstance(part.outcome, Unscored):
-            line = f"{line} ({failure_line(part.outcome)})"
-        page.say(line, hang=_INDENT, style=look.style)
-        notes = _flags_of(part.index, found.flags)
-        _print_evidence(part.outcome, {ANSWER: [answer]}, notes, page)
+        page.say(failure_line(found.failure), _INDENT, style=STYLES["unscored"])
+    answer = {ANSWER: [sample.answer if sample else ""]}
+    _print_claims(found.parts, answer, found.flags, page, labels="answered")
 
 
-def _print_evidence(
-    outcome: Outcome, texts: Mapping[str, Sequence[str]], notes: Iterable[Text], page: Page
+def _print_claims(
+    sentences: Iterable[SentenceResult],
+    texts: _Texts,
+    flags: Sequence[Flag],
+    page: Page,
+    labels: str = "label",
 ) -> None:
-    """Print the judge's reason, the quotes with their context in `texts`, and notes."""
+    """Print claims with their texts, and their evidence in `texts`."""
+    for each in sentences:
+        if not isinstance(each.outcome, Excluded):
+            _print_claim(each, each.text, texts, _flags_of(each.index, flags), page, labels)
+
+
+def _print_claim(
+    sentence: SentenceResult,
+    text: str,
+    texts: _Texts,
+    notes: Iterable[Text],
+    page: Page,
+    labels: str = "label",
+) -> None:
+    """Print label, text, the judge's reason, quotes with their context in `texts`, and notes."""
+    outcome = sentence.outcome
+    page.say(_heading(sentence.index, outcome, Messages.of("looks", labels)), hang=_INDENT)
+    if text:
+        page.say(text, _INDENT, style=_style(outcome))
     if isinstance(outcome, Unscored) and is_undecided(outcome):
         page.say(flat(outcome.detail), _INDENT)
     if isinstance(outcome, Verdict):
         if outcome.askings:
-            labels, reasons = Messages.of("looks", "label"), Messages.of("looks", "unscored")
-            names = (
-                labels(each.value) if isinstance(each, Support) else reasons(each.value)
+            names, reasons = Messages.of("looks", "label"), Messages.of("looks", "unscored")
+            labels_given = Messages.of("looks", "gate")("joint").join(
+                names(each.value) if isinstance(each, Support) else reasons(each.value)
                 for each in outcome.askings
             )
-            answers = Messages.of("looks", "gate")("joint").join(names)
             say = Messages.of("answer", "claim")
-            page.say(say("askings", count=len(outcome.askings), told=answers), _INDENT)
+            page.say(say("askings", count=len(outcome.askings), told=labels_given), _INDENT)
         if outcome.reason:
             page.say(flat(outcome.reason), _INDENT)
         for evidence in outcome.evidence:
-            page.say(_in_context(evidence, texts.get(evidence.chunk_id, []), page), _INDENT)
+            page.say(_in_context(evidence, texts.get(evidence.chunk_id, [])), _INDENT)
     for line in notes:
         page.say(line, _INDENT)
 
 
-def _heading(index: int, outcome: Outcome, page: Page) -> Text:
+def _heading(index: int, outcome: Outcome, labels: Messages) -> Text:
     """Return the mark, number and label of a sentence, and who gave the label."""
-    look, say = look_of(outcome), Messages.of("answer", "claim")
-    line = Text(f"{mark(look, page)}{index + 1:<3} {_label(look)}", style=look.style)
+    say = Messages.of("answer", "claim")
+    line = Text(f"{_mark(outcome)}{index + 1:<3} {labels(_label(outcome))}", style=_style(outcome))
     if not isinstance(outcome, Excluded) and outcome.score is not None:
         line.append(f", {say('probability', score=number(outcome.score))}")
     if isinstance(outcome, Verdict) and outcome.fallback_from is not None:
@@ -417,18 +361,13 @@ def _heading(index: int, outcome: Outcome, page: Page) -> Text:
 
 
 def _flags_of(index: int, flags: Iterable[Flag]) -> list[Text]:
-    return [_flag(flag) for flag in flags if flag.sentence == index]
+    return list(_flag_lines(flag for flag in flags if flag.sentence == index))
 
 
-def _flag(flag: Flag) -> Text:
-    say = Messages.of("answer", "claim")
-    return Text(say("flag", name=flag.name.value, means=_meaning(flag)), style="yellow")
-
-
-def _in_context(evidence: Evidence, texts: Sequence[str], page: Page) -> Text:
+def _in_context(evidence: Evidence, texts: Sequence[str]) -> Text:
     """Return a quote with the text around it in its chunk."""
     line = Text(f"{flat(evidence.chunk_id)}  ", style="bold")
-    quote = Text(_quoted(_one_line(evidence.quote), page), style="not bold")
+    quote = Text(f"«{flat(evidence.quote)}»", style="not bold")
     start, end = evidence.start, evidence.end
     if not evidence.verified or start is None or end is None:
         missing = Messages.of("answer", "claim")("not_found")
@@ -437,117 +376,87 @@ def _in_context(evidence: Evidence, texts: Sequence[str], page: Page) -> Text:
     if text is None:
         return line.append_text(quote)
     before, after = text[max(0, start - _CONTEXT) : start], text[end : end + _CONTEXT]
-    if start > _CONTEXT:
-        is_torn = _LETTER.match(text[start - _CONTEXT - 1])
-        before = "…" + (_LETTERS_AT_START.sub("", before) if is_torn else before).lstrip()
-    if end + _CONTEXT < len(text):
-        is_torn = _LETTER.match(text[end + _CONTEXT])
-        after = (_LETTERS_AT_END.sub("", after) if is_torn else after).rstrip() + "…"
-    line.append(_one_line(before), "not bold dim").append_text(quote)
-    return line.append(_one_line(after), "not bold dim")
-
-
-def _one_line(text: str) -> str:
-    """Return a part of a text as one line; a blank at either end stays one."""
-    return (" " if text[:1].isspace() else "") + flat(text) + (" " if text[-1:].isspace() else "")
+    before = f"{'…' if start > _CONTEXT else ''}{_BLANKS.sub(' ', before)}"
+    after = f"{_BLANKS.sub(' ', after)}{'…' if end + _CONTEXT < len(text) else ''}"
+    return line.append(before, "not bold dim").append_text(quote).append(after, "not bold dim")
 
 
 def _score_line(result: SampleResult) -> str:
     scores = result.scores
     offline = by_similarity(sentence.outcome for sentence in result.sentences)
-    name = "looks_supported" if offline else "faithfulness"
-    cited = {"coverage": scores.coverage, "validity": scores.citation_validity}
-    return " · ".join(
-        [
-            Messages.of("looks", "status")(result.status.value),
-            *_numbers({name: scores.faithfulness}),
-            *_bounds(scores.unscored, scores.faithfulness_bounds),
-            *_numbers({"with_fallback": scores.faithfulness_with_fallback} | cited),
-        ]
-    )
+    status = Messages.of("looks", "status")(result.status.value)
+    values = {
+        "looks_supported" if offline else "faithfulness": scores.faithfulness,
+        "with_fallback": scores.faithfulness_with_fallback,
+        "coverage": scores.coverage,
+        "validity": scores.citation_validity,
+    }
+    return _parts(status, values, scores.faithfulness_bounds, scores.unscored)
 
 
-def _agreement_line(found: Correctness) -> str:
-    say = Messages.of("answer", "reference")
-    outcomes = [each.outcome for each in found.answer] + [each.outcome for each in found.reference]
-    name = "looks_correct" if by_similarity(outcomes) else "correctness"
-    unscored = found.of_answer.unscored + found.of_reference.unscored
-    parts = [
-        say(found.status.value),
-        *_numbers({name: found.f1, "precision": found.precision, "recall": found.recall}),
-        *_bounds(unscored, found.f1_bounds),
-        *_numbers({"with_fallback": found.f1_with_fallback}),
-    ]
-    return say("line", parts=" · ".join(parts))
-
-
-def _numbers(scores: Mapping[str, float | None]) -> list[str]:
+def _parts(
+    status: str,
+    scores: Mapping[str, float | None],
+    bounds: tuple[float, float] | None,
+    unscored: int,
+) -> str:
+    """Join a status and scores; the bounds that failures leave the first score are behind it."""
     say = Messages.of("answer", "score")
-    return [f"{say(name)} {number(value)}" for name, value in scores.items() if value is not None]
-
-
-def _bounds(unscored: int, bounds: tuple[float, float] | None) -> list[str]:
-    if not unscored or not bounds:
-        return []
-    low, high = map(number, bounds)
-    return [Messages.of("answer", "score")("open", low=low, high=high, unscored=unscored)]
+    parts = [f"{say(name)} {number(value)}" for name, value in scores.items() if value is not None]
+    if unscored and bounds:
+        low, high = map(number, bounds)
+        parts.insert(1, say("open", low=low, high=high, unscored=unscored))
+    return " · ".join([status, *parts])
 
 
 def print_list(
-    results: Iterable[SampleResult], wanted: Filter, size: int, page: Page, *, is_worst: bool
+    results: Iterable[SampleResult], wanted: Filter, page: Page, worst: int | None
 ) -> None:
-    """Print the first `size` sentences or answers that a filter finds, or the worst sentences.
-
-    Below them is their number.
-    """
+    """Print the sentences or answers that a filter finds, or the `worst` ones, and their number."""
     say = Messages.of("answer", "list")
-    answers, total, has_cells = 0, 0, False
-    worst = Worst(size)
+    answers, total = 0, 0
+    kept = Worst(worst or 0)
+    statuses = wanted.cited or BAD_CITATIONS
     for result in results:
         answers += 1
-        has_cells |= result.cell is not None
         indexes = wanted.indexes(result)
-        if is_worst:
-            worst.add(result, indexes)
+        if worst is not None:
+            kept.add(result, indexes)
         elif indexes is None:
             total += 1
-            if total <= size:
-                _print_beginning(result, page)
+            _print_beginning(result, page)
         elif indexes:
-            listed = entries(result)
-            for entry in (listed[index] for index in indexes):
-                total += 1
-                if total <= size:
-                    print_entry(entry, page, grounds(entry, page, wanted.cited or BAD_CITATIONS))
-    for entry in worst.sentences():
+            total += len(indexes)
+            sentences = entries(result)
+            for index in indexes:
+                print_entry(sentences[index], page, statuses)
+    for entry in kept.sentences():
         total += 1
-        print_entry(entry, page, grounds(entry, page, wanted.cited or BAD_CITATIONS))
+        print_entry(entry, page, statuses)
+    if total:
+        page.blank()
+    key = "nothing" if not total else "shown" if worst is None else "worst"
     read = Messages.of("totals", "counted")("answer", count=answers)
-    if not total:
-        page.say(say("nothing", answers=read), hang=2)
-        if wanted.cell and not has_cells:
-            page.say(say("no_cells"), hang=2)
-        return
-    page.blank()
-    key = "worst" if is_worst else "shown" if total <= size else "first"
-    page.copied(say(key, answers=read, shown=f"{min(size, total):,}", total=total), "bold")
+    page.copied(say(key, answers=read, total=total), "bold" if total else "")
 
 
 def _print_beginning(result: SampleResult, page: Page) -> None:
     """Print the name, the scores, the first sentences and the flags of an answer."""
     line = Text(f"{flat(result.qid)}  ", style="bold")
     page.say(line.append(_score_line(result), style="not bold"), hang=2)
-    text = flat(" ".join(sentence.text for sentence in result.sentences[:3]))
+    text = flat(" ".join(sentence.text for sentence in islice(result.sentences, 3)))
     page.say(clip(text, _MAX_TEXT), _ENTRY_INDENT)
     for line in _flag_lines(flag for flag in result.flags if flag.sentence is None):
         page.say(line, _ENTRY_INDENT)
 
 
-def print_entry(entry: Entry, page: Page, below: Iterable[Text], indent: int = 0) -> None:
-    """Print one sentence of a list, and the lines below it."""
+def print_entry(
+    entry: Entry, page: Page, statuses: Collection[CitationStatus], indent: int = 0
+) -> None:
+    """Print a sentence with its reason, quote and flags, and its citations with `statuses`."""
     outcome = entry.sentence.outcome
-    look = look_of(outcome)
-    line = Text(f"{mark(look, page)} {_label(look)}", style=look.style)
+    label = Messages.of("looks", "label")(_label(outcome))
+    line = Text(f"{_mark(outcome)} {label}", style=_style(outcome))
     if not isinstance(outcome, Excluded) and outcome.score is not None:
         line.append(f" {number(outcome.score)}")
     if isinstance(outcome, Verdict) and outcome.fallback_from:
@@ -555,22 +464,14 @@ def print_entry(entry: Entry, page: Page, below: Iterable[Text], indent: int = 0
     line.append(f"  {flat(entry.qid)}  ", style="bold")
     line.append(clip(flat(entry.sentence.text), _MAX_TEXT), style="default")
     page.say(line, indent, hang=2)
-    for ground in below:
+    grounds = [*_reasons(outcome), *_flag_lines(entry.flags)]
+    grounds += [_citation(each) for each in entry.citations if each.status in statuses]
+    for ground in grounds:
         page.say(ground, indent + _ENTRY_INDENT)
 
 
-def grounds(
-    entry: Entry, page: Page, statuses: Collection[CitationStatus] = BAD_CITATIONS
-) -> Iterator[Text]:
-    """Yield lines for the reasons and flags of a sentence, and its citations with `statuses`."""
-    yield from reasons(entry, page)
-    yield from _flag_lines(entry.flags)
-    yield from citations(entry, statuses)
-
-
-def reasons(entry: Entry, page: Page) -> Iterator[Text]:
+def _reasons(outcome: Outcome) -> Iterator[Text]:
     """Yield lines for the failure, the judge's reason, and the quote of a sentence."""
-    outcome = entry.sentence.outcome
     if failure := failure_of(outcome):
         undecided = is_undecided(outcome)
         line = flat(failure.detail) if undecided else failure_line(failure)
@@ -581,24 +482,5 @@ def reasons(entry: Entry, page: Page) -> Iterator[Text]:
         yield Text(clip(flat(outcome.reason), _MAX_DETAIL), style="dim")
     if outcome.support in {Support.CONTRADICTED, Support.PARTIAL} and outcome.evidence:
         evidence = outcome.evidence[0]
-        quote = _quoted(clip(flat(evidence.quote), _MAX_TEXT), page)
+        quote = f"«{clip(flat(evidence.quote), _MAX_TEXT)}»"
         yield Text(f"{flat(evidence.chunk_id)}  ", style="bold").append(quote, style="not bold")
-
-
-def citations(entry: Entry, statuses: Collection[CitationStatus]) -> Iterator[Text]:
-    """Yield a line for each citation that has one of `statuses`."""
-    return (_citation(each) for each in entry.citations if each.status in statuses)
-
-
-def _by_name(flags: Iterable[Flag]) -> Iterator[Flag]:
-    """Yield one flag for each name, with the details of all flags of that name."""
-    details: dict[FlagName, list[str]] = {}
-    for flag in flags:
-        details.setdefault(flag.name, []).append(flag.detail)
-    for name, own in details.items():
-        yield Flag(name=name, detail="; ".join(filter(None, own)))
-
-
-def _flag_lines(flags: Iterable[Flag]) -> Iterator[Text]:
-    for flag in flags:
-        yield Text(f"{flag.name.value}: {clip(_meaning(flag), _MAX_DETAIL)}", style="yellow")

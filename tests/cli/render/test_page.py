@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from judge.cli.render.answers import print_answer
-from judge.cli.render.totals import Highlights, Wanted, print_totals
+from judge.cli.render.totals import Highlights, print_totals
 from judge.cli.terminal import Page
 from judge.messages import LANGS, Lang
 from judge.records import (
@@ -100,9 +100,8 @@ def with_reference(one: Made, signature: str = "other") -> Made:
     return result.model_copy(update={"correctness": found}), sample
 
 
-def answered(one: Made, *, given: bool = True) -> Show:
-    result, sample = one
-    return lambda page: print_answer(result, sample if given else None, page, is_gone=not given)
+def answered(one: Made) -> Show:
+    return lambda page: print_answer(*one, page)
 
 
 RECORD = RunRecord(
@@ -118,14 +117,12 @@ def totals(
     *results: SampleResult,
     gates: Sequence[str] = (),
     folder: Path = Path("runs/today"),
-    wanted: Wanted | None = None,
 ) -> Show:
-    wanted = wanted or Wanted(details=True)
-    highlights = Highlights(wanted.kept)
+    highlights = Highlights()
     for result in results:
         highlights.add(result)
     summary = Gates.read({"least": gates}, strict=bool(gates)).hold(summarize(results))
-    return lambda page: print_totals(summary, RECORD, highlights, folder, page, wanted)
+    return lambda page: print_totals(summary, RECORD, highlights, folder, page, details=True)
 
 
 def quote(text: str, part: str, name: str = "a#1") -> Evidence:
@@ -155,7 +152,7 @@ def test_text_from_outside_is_printed_as_it_is_and_steers_nothing() -> None:
     both, whole = with_reference(one, HOSTILE), totals(one[0], folder=Path(HOSTILE))
     for show in (answered(one), answered(both), whole):
         text = paged(show, 300)
-        assert text.count(LITERAL) == text.count("smile") >= 13
+        assert text.count(LITERAL) == text.count("smile") >= 9
         # Only our own escape sequences for colours are printed.
         tinted = re.sub(r"\x1b\[[0-9;]*m", "", paged(show, colour=True))
         assert not (set(text) | set(tinted)) & STEERING
@@ -234,32 +231,8 @@ def test_what_is_copied_is_never_cut_or_broken() -> None:
     assert text.replace("\n", "").startswith(qid)
     assert text.splitlines()[-1].endswith(signature)
     folder = Path("a folder/" * 30)
-    named = one[0].model_copy(update={"qid": "q"})
-    lines = paged(totals(named, folder=folder, wanted=Wanted())).splitlines()
-    assert lines[-5].endswith(signature)
-    assert lines[-4].endswith(str(folder))
-    assert lines[-3].endswith(f"judge show '{folder}' q")
-    assert lines[-2].endswith(f"judge show '{folder}' --worst 20")
-
-
-EVERY: dict[str, Piece] = {
-    "✓+": ("Rooms cost 600.", verdict("full", "", quote("共十元。", "十元"))),
-    "◐~": ("Suites cost 900 in May.", verdict("partial", "no month given")),
-    "≠!": ("早餐另付。", verdict("contradicted")),
-    "✗x": ("Pets stay free.", verdict("none")),
-    "◌-": ("Parking is free.", LIMITED),
-    "·.": ("So be it.", verdict("no_claim")),
-}
-
-
-@pytest.mark.parametrize(("encoding", "place"), [("utf-8", 0), ("gbk", -1)])
-def test_a_terminal_that_is_not_utf_gets_plain_marks(encoding: str, place: int) -> None:
-    one = made(*EVERY.values(), chunks=[Chunk(chunk_id="a#1", text="共十元。")])
-    lines = paged(answered(one), encoding=encoding).splitlines()
-    for number, marks in enumerate(EVERY, start=1):
-        assert any(line.startswith(f"{marks[place]}{number}  ") for line in lines), marks
-    # The legend explains each mark once.
-    assert [each.split()[0] for each in lines[-2].split("  ")] == [
-        marks[place] for marks in ("✓+", "◐~", "✗x", "≠!", "◌-", "·.")
-    ]
-    assert ("«十元»" in "".join(lines)) == (encoding == "utf-8")
+    lines = paged(totals(one[0], folder=folder)).splitlines()
+    assert lines[-4].endswith(signature)
+    assert lines[-3].endswith(str(folder))
+    assert lines[-2].endswith(f"judge show '{folder}'")
+    assert lines[-1].endswith(f"judge show '{folder}' --worst 20")
