@@ -251,10 +251,7 @@ async def _model_judges(
     if send is None:
         raise RuntimeError("no server is connected, and nothing answers in its place")
     model = ChatModel(server, name, settled, store, send)
-    how = "remembered" if settled.remembered else "asked" if connection else "not asked yet"
-    _LOG.info(
-        "what the server takes (%s): %s", how, ", ".join(Signature.parse(model.signature).whole)
-    )
+    _LOG.info("what the server takes: %s", ", ".join(Signature.parse(model.signature).whole))
     made = _ModelJudges(config, model, store, server.base_url, _room(settled), guarded)
     prompt = (FAITHFULNESS, config.prompt)
     first, *others = (made.judge(prompt, each, each) for each in range(config.repeat))

@@ -28,10 +28,10 @@ _MESSAGE_CHARACTERS: Final = 200
 class Calls:
     """An asynchronous context manager that calls one hook during one run.
 
-    The calls are made one after another on a daemon thread. An awaitable result is awaited on that
-    thread for at most `timeout` seconds. An exception is counted, and logged once per kind without
-    its message, which may hold texts. Leaving waits `timeout` seconds for the remaining calls;
-    after an error it does not wait.
+    The calls are made one after another on a daemon thread, where an awaitable result is awaited
+    for at most `timeout` seconds. An exception is counted, and logged once per kind without its
+    message, which may hold texts. Leaving waits `timeout` seconds for the remaining calls; after an
+    error it does not wait.
 
     Args:
         hook: the function that receives results.
@@ -53,11 +53,9 @@ class Calls:
         self._hook = hook
         self._seed = seed
         self._rate = rate
-        self._most = waiting
+        self._most_waiting = waiting
         self._timeout = timeout
-        self._name = getattr(hook, "__qualname__", type(hook).__qualname__)
         self._queue: SimpleQueue[tuple[Sample, SampleResult] | None] = SimpleQueue()
-        self._thread = Thread(target=self._work, name="judge-review-hook", daemon=True)
         self._over = False
         self._logged: set[str] = set()
         self._offered = self._dropped = 0  # counted on the run's thread
@@ -66,7 +64,7 @@ class Calls:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self._done = asyncio.Event()
-        self._thread.start()
+        Thread(target=self._work, name="judge-review-hook", daemon=True).start()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -94,7 +92,7 @@ class Calls:
     def offer(self, sample: Sample, result: SampleResult) -> None:
         """Put a call of the hook into the queue, and return at once."""
         self._offered += 1
-        if self._offered - self._dropped - self._ended > self._most:
+        if self._offered - self._dropped - self._ended > self._most_waiting:
             self._dropped += 1
         else:
             self._queue.put((sample, result))
@@ -102,12 +100,13 @@ class Calls:
     def _work(self) -> None:
         with asyncio.Runner() as runner:
             while (drawn := self._queue.get()) and not self._over:
+                sample, result = drawn
                 try:
-                    answer: object = self._hook(*drawn, self._rate)
+                    answer: object = self._hook(sample, result, self._rate)
                     if inspect.isawaitable(answer):
                         runner.run(self._in_time(answer))
                 except BaseException as error:  # noqa: BLE001  the user's code may raise anything
-                    self._fail(drawn[1].qid, error)
+                    self._fail(result.qid, error)
                 self._ended += 1
         with suppress(RuntimeError):  # the run's loop may be closed
             self._loop.call_soon_threadsafe(self._done.set)
@@ -115,6 +114,11 @@ class Calls:
     async def _in_time(self, answer: Awaitable[object]) -> None:
         async with asyncio.timeout(self._timeout):
             await answer
+
+    @property
+    def _name(self) -> str:
+        name: str = getattr(self._hook, "__qualname__", type(self._hook).__qualname__)
+        return name
 
     def _fail(self, qid: str, error: BaseException) -> None:
         self._failed += 1
@@ -128,7 +132,6 @@ class Calls:
             what = described(error)  # our own errors have no text of a sample in their message
         text = "review hook %s failed for %r: %s (further ones of this kind are only counted)"
         _LOG.warning(text, self._name, qid, what)
-        _LOG.debug("review hook %s: %s", self._name, described(error))
 
     def _report(self) -> None:
         counts = {

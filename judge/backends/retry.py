@@ -22,14 +22,14 @@ def parse_retry_after(retry_after: str, date: str = "") -> float | None:
     try:
         seconds = float(retry_after)
     except ValueError:
-        then, now = _moment(retry_after), _moment(date)
+        then, now = _timestamp(retry_after), _timestamp(date)
         if then is None:
             return None
         seconds = then - (time.time() if now is None else now)
     return None if math.isnan(seconds) else max(0.0, seconds)
 
 
-def _moment(date: str) -> float | None:
+def _timestamp(date: str) -> float | None:
     """Return the seconds since 1970 of an HTTP date, or None if it is malformed."""
     try:
         moment = parsedate_to_datetime(date)

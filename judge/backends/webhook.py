@@ -37,14 +37,8 @@ class Webhook:
 
     The body is `{"qid": …, "probability": …, "sample": {…}, "result": {…}}`, with the records as in
     the files of a run. Every attempt to post a body has the same `Idempotency-Key`, its SHA-256. No
-    answer, 408, 425, 429 and 5xx are retried; another status and a redirect are not.
-
-    Args:
-        url: an http or https address. All of it except the host is secret, and never repeated.
-        timeout: the seconds for one attempt.
-        attempts: the most attempts.
-        headers: additional headers, such as `Authorization`.
-        first_wait: the most seconds before the second attempt; it doubles after each attempt.
+    answer, 408, 425, 429 and 5xx are retried; another status and a redirect are not. All of the
+    address except its host is secret, and never repeated.
 
     Raises:
         ConfigError: `url` is not an http address.
@@ -72,14 +66,12 @@ class Webhook:
 
     async def __call__(self, sample: Sample, result: SampleResult, probability: float) -> None:
         """Post one result; raise WebhookError if it was not accepted."""
-        body = json.dumps(
-            {
-                "qid": result.qid,
-                "probability": probability,
-                "sample": sample.model_dump(mode="json"),
-                "result": result.model_dump(mode="json"),
-            }
-        ).encode()
+        fields = {"qid": result.qid, "probability": probability}
+        records = {
+            "sample": sample.model_dump(mode="json"),
+            "result": result.model_dump(mode="json"),
+        }
+        body = json.dumps(fields | records).encode()
         headers = {**self._headers, "Idempotency-Key": hashlib.sha256(body).hexdigest()}
         failure: _Failure | None = await AsyncRetrying(
             retry=retry_if_result(lambda failure: failure is not None and failure.again),
@@ -109,10 +101,8 @@ class Webhook:
         if response.is_success:
             return None
         message = f"HTTP {response.status_code}"
-        if response.next_request:
-            there = response.next_request.url
-            place = f"{there.scheme}://{there.netloc.decode()}"
-            message += f" to {place}, and redirects are not followed"
+        if response.has_redirect_location:
+            message += ", and redirects are not followed"
         asked = response.headers.get("Retry-After", ""), response.headers.get("Date", "")
         return _Failure(message, response.status_code in _RETRIED, parse_retry_after(*asked))
 

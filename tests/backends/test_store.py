@@ -16,9 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.backends.store import BackgroundStore, DiskStore, empty, open_store
+from judge.backends.store import BackgroundStore, DiskStore, empty
 from judge.backends.store.redis import RedisStore
-from judge.config import Config
 from judge.errors import JudgeError
 from judge.protocols import Store
 
@@ -263,17 +262,6 @@ def test_a_full_disk_is_reported_and_loses_nothing(folder: Path) -> None:
     assert int(count) > 5
     with DiskStore(folder) as store:
         assert {key for key, _ in store.rows()} == {str(number) for number in range(int(count))}
-
-
-async def test_rows_of_an_earlier_version_are_reported(
-    folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    config = Config(cache_dir=folder)
-    for key, warnings in (("ab12", 0), ("reply:ab12", 1)):
-        async with open_store(config) as store:
-            await store.put({"probe:12": "x", key: "x"})
-        async with open_store(config):
-            assert caplog.text.count(f"judge cache clear --cache-dir {folder}") == warnings
 
 
 def test_a_new_folder_is_private_to_its_owner(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from judge import Evaluator, JudgeUnhealthy
 from judge.backends.openai.failures import Failure, Refusal
-from judge.backends.openai.outage import Outage
+from judge.backends.openai.limits import Outage
 from judge.inputs.runs import read_summary
 from judge.records import UnscoredReason
 from tests import faults

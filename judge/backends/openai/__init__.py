@@ -1,11 +1,10 @@
 """Models and embeddings of OpenAI-compatible servers."""
 
-from judge.backends.openai.budget import Budget
 from judge.backends.openai.chat import Capabilities
 from judge.backends.openai.client import Connection, Policy
 from judge.backends.openai.embedder import OpenAIEmbedder
+from judge.backends.openai.limits import Budget, Pace
 from judge.backends.openai.model import ChatModel, SeededModel, Send, counting, sender, settle
-from judge.backends.openai.pace import Pace
 from judge.backends.openai.server import Server
 
 __all__ = [

@@ -35,14 +35,13 @@ _Model = TypeVar("_Model", bound=BaseModel)
 WAITS: Final = "waits for the reply to a batch"
 """The detail of an outcome that a reply may still bring."""
 _ID: Final = re.compile(r"judge-([0-9a-f]{40})-(\d+)")
-_FINE: Final = 200
-_LISTED: Final = 100
-"""The number of newest batches that are searched for one that was sent already."""
+_OK: Final = 200
+_SEARCHED_BATCHES: Final = 100
+"""The newest batches, among which one that was sent already is looked for."""
 _USELESS: Final = frozenset({"failed", "cancelling", "cancelled"})
 """States of a batch whose requests must be sent again."""
-_MARK: Final = "judge"
+_DIGEST_KEY: Final = "judge"
 """The key, in a batch's metadata, of the hash of its file."""
-_AGAIN: Final = "free some space, and run the same command again"
 _STEP: Final = "mend that, and run the same command again"
 _NO_BATCHES: Final = (
     "there is no Batch API at this address: write the folder with another --base-url, or have its "
@@ -93,25 +92,23 @@ class BatchReply(NamedTuple):
     def parse(cls, line: bytes) -> "BatchReply | None":
         """Return the reply in a line of output, or None if it answers no request of judge."""
         try:
-            read = json.loads(line)
-            key = RequestKey.parse(read.get("custom_id")) if isinstance(read, dict) else None
-            if key is None:
-                return None
-            response, error = read.get("response"), read.get("error")
-            if not isinstance(response, dict):
-                said = (
-                    error.get("message") or error.get("code") if isinstance(error, dict) else error
-                )
-                return cls(key, 0, str(said or "no response"))
-            status = response.get("status_code")
-            return cls(key, status if type(status) is int else 0, json.dumps(response.get("body")))
+            fields = json.loads(line)
         except (ValueError, RecursionError):
             return None
+        key = RequestKey.parse(fields.get("custom_id")) if isinstance(fields, dict) else None
+        match fields:
+            case _ if key is None:
+                return None
+            case {"response": {"status_code": int(status), "body": body}}:
+                return cls(key, status, json.dumps(body))
+            case {"error": {"message": str(why)} | {"code": str(why)}}:
+                return cls(key, 0, why)
+        return cls(key, 0, "no response")
 
     @property
     def outcome(self) -> Completion | Failure:
         """The completion in the reply, or the failure of the request."""
-        if self.status != _FINE:
+        if self.status != _OK:
             return from_refusal(read_refusal(self.status, self.body))
         try:
             return read_completion(self.body)
@@ -131,11 +128,12 @@ class BatchReply(NamedTuple):
     @property
     def trouble(self) -> str:
         """The failure for which the request must be sent again; empty for a reply."""
-        outcome = self.outcome
         if not self.status:
             return self.body
-        failed = isinstance(outcome, Failure) and (outcome.again or outcome.step)
-        return outcome.detail if isinstance(outcome, Failure) and failed else ""
+        match self.outcome:
+            case Failure(again=again, step=step, detail=detail) if again or step:
+                return detail
+        return ""
 
 
 async def ask_batch(
@@ -151,12 +149,12 @@ async def ask_batch(
     """
     key = RequestKey.of(body)
     if reply := find(key):
-        return Exchange(reply.outcome, 0.0, 0)
+        return Exchange(reply.outcome)
     hand_on(key, body)
-    return Exchange(Failure(UnscoredReason.CONNECTION, WAITS, again=False), 0.0, 0)
+    return Exchange(Failure(UnscoredReason.CONNECTION, WAITS, again=False))
 
 
-class _Trouble(BaseModel):
+class _BatchError(BaseModel):
     message: str = ""
 
 
@@ -172,9 +170,9 @@ class Batch(BaseModel):
     """The number of answered requests."""
     failed: int = Field(default=0, validation_alias=AliasPath("request_counts", "failed"))
     """The number of failed requests."""
-    digest: JsonValue = Field(default=None, validation_alias=AliasPath("metadata", _MARK))
+    digest: JsonValue = Field(default=None, validation_alias=AliasPath("metadata", _DIGEST_KEY))
     """The hash of its file."""
-    troubles: list[_Trouble] | None = Field(
+    errors: list[_BatchError] | None = Field(
         default=None, validation_alias=AliasPath("errors", "data")
     )
 
@@ -188,7 +186,7 @@ class _File(BaseModel):
     id: Annotated[str, Field(min_length=1)]
 
 
-class _List(BaseModel):
+class _BatchList(BaseModel):
     data: list[Batch]
 
 
@@ -236,16 +234,13 @@ class Provider:
             "input_file_id": file.id,
             "endpoint": f"/v1{PATHS[endpoint]}",
             "completion_window": "24h",
-            "metadata": {_MARK: digest},
+            "metadata": {_DIGEST_KEY: digest},
         }
-        ordered = False
 
         async def start() -> Batch:
-            nonlocal ordered
-            # After the first attempt, perhaps only the answer was lost.
-            if ordered and (found := await self._find(digest, known)):
+            # An earlier attempt may have succeeded, and only its answer been lost.
+            if found := await self._find(digest, known):
                 return found
-            ordered = True
             return _read(Batch, await self._client.post("/batches", cast_to=Response, body=order))
 
         return await self._call("POST /batches", start)
@@ -261,14 +256,10 @@ class Provider:
 
     def why(self, batch: Batch) -> str:
         """Return a batch's error messages on one line, without secrets; empty without an error."""
-        return brief(self._server.hide("; ".join(each.message for each in batch.troubles or ())))
+        return brief(self._server.hide("; ".join(each.message for each in batch.errors or ())))
 
     async def fetch(self, file: str, copy: IO[bytes]) -> None:
-        """Download a file into `copy`, replacing its content.
-
-        Raises:
-            RunError: the copy cannot be written.
-        """
+        """Download a file into `copy`, replacing its content; RunError if that is not writable."""
 
         async def save() -> None:
             copy.seek(0)
@@ -279,14 +270,16 @@ class Provider:
                     try:
                         copy.write(piece)
                     except OSError as error:
-                        why = f"{file}: cannot be kept ({error.strerror}); {_AGAIN}"
-                        raise RunError(why) from None
+                        step = "free some space, and run the same command again"
+                        raise RunError(
+                            f"{file}: cannot be kept ({error.strerror}); {step}"
+                        ) from None
 
         await self._call(f"GET /files/{file}/content", save, whole=True)
 
     async def _find(self, digest: str, known: Container[str]) -> Batch | None:
-        path = f"/batches?limit={_LISTED}"
-        for batch in _read(_List, await self._client.get(path, cast_to=Response)).data:
+        path = f"/batches?limit={_SEARCHED_BATCHES}"
+        for batch in _read(_BatchList, await self._client.get(path, cast_to=Response)).data:
             usable = batch.id not in known and batch.status not in _USELESS
             if usable and batch.digest == digest:
                 return batch
@@ -295,10 +288,7 @@ class Provider:
     async def _call(
         self, what: str, attempt: Callable[[], Awaitable[T]], *, whole: bool = False
     ) -> T:
-        """Attempt a request as often as the policy allows.
-
-        The transfer of a `whole` file has no time limit; any other request has `--timeout`.
-        """
+        """Attempt a request as often as the policy allows; a `whole` file has no time-out."""
 
         async def once(end: float) -> T | Failure:
             now = asyncio.get_running_loop().time()
@@ -312,10 +302,10 @@ class Provider:
             except JudgeError:
                 raise
             except Exception as error:  # noqa: BLE001  the transport raises errors of its own
-                if limit.expired():
-                    slow = "no whole answer in time; raise JUDGE_TIMEOUT"
-                    return Failure(UnscoredReason.TIMEOUT, slow)
-                return from_error(error, self._server.hide)
+                if not limit.expired():
+                    return from_error(error, self._server.hide)
+                slow = "no whole answer in time; raise JUDGE_TIMEOUT"
+                return Failure(UnscoredReason.TIMEOUT, slow)
 
         outcome, _ = await self._policy.persist(once, None)
         if isinstance(outcome, Failure):
@@ -324,8 +314,7 @@ class Provider:
             if outcome.again or outcome.gone:
                 raise JudgeUnhealthy(f"{where}; wait, and run the same command again")
             # Any other path names a file or a batch, which may be gone.
-            status = outcome.refusal.status if outcome.refusal else None
-            if path in {"/files", "/batches"} and status in _NOT_FOUND:
+            if path in {"/files", "/batches"} and outcome.status in _NOT_FOUND:
                 raise JudgeUnavailable(f"{where}; {_NO_BATCHES}")
             raise JudgeUnavailable(f"{where}; {outcome.step.format(option='--model') or _STEP}")
         return outcome

@@ -44,8 +44,6 @@ class Capabilities(Record):
     """Additional fields of the request, set by the user; they override the fields above."""
     served: str = ""
     """The model that the server named in its reply; may be empty."""
-    remembered: bool = Field(default=False, exclude=True)
-    """True if an earlier run found it out."""
 
     @classmethod
     def wanted(cls, endpoint: Endpoint, extra: Mapping[str, JsonValue]) -> Self:
@@ -61,24 +59,19 @@ class Capabilities(Record):
         """The path of the endpoint."""
         return PATHS[self.endpoint]
 
-    def sent_as(self, field: str) -> str:
-        """Return the endpoint's name of a field that the user added."""
-        moved = self.endpoint == "responses" and field == "reasoning_effort"
-        return "reasoning" if moved else field
-
     def signature(self, model: str, host: str, later: int = 0) -> str:
         """Return `llm:MODEL@HOST|…` with the options; unknown fields of the user enter by hash.
 
         `later` is added to the seed.
         """
         rest = dict(self.extra)
-        heat = rest.pop("temperature", 0 if self.temperature else "default")
+        temperature = rest.pop("temperature", 0 if self.temperature else "default")
         seed = _later(rest.pop("seed", SEED if self.seed else "none"), later)
         effort = str(rest.pop("reasoning_effort", ""))
         made = Signature(part("llm", f"{model}@{host}")).having(
             part("served", self.served) if self.served not in {"", model} else "",
             self.response_format,
-            part("t", str(heat)),
+            part("t", str(temperature)),
             part("seed", str(seed)),
             # The guide to moving reports other scores for one model, prompt and setup at the two.
             part("endpoint", self.endpoint) if self.endpoint != "chat" else "",
@@ -107,8 +100,8 @@ class Capabilities(Record):
             body["seed"] = SEED
         body |= self._shape(dict(request.reply_schema)) | self.extra
         if self.endpoint == "responses" and "reasoning_effort" in body:
-            effort, given = body.pop("reasoning_effort"), body.get("reasoning")
-            body["reasoning"] = {**(given if isinstance(given, dict) else {}), "effort": effort}
+            effort, own = body.pop("reasoning_effort"), body.get("reasoning")
+            body["reasoning"] = {**(own if isinstance(own, dict) else {}), "effort": effort}
         if request.seed and "seed" in body:
             body["seed"] = _later(body["seed"], request.seed)
         return body
@@ -155,10 +148,9 @@ async def recall(
         return None
     key = _memory_key(base_url, model, wanted)
     try:
-        known = Capabilities.model_validate_json((await memory.get([key])).get(key, ""))
+        return Capabilities.model_validate_json((await memory.get([key])).get(key, ""))
     except ValidationError:
         return None
-    return known.model_copy(update={"remembered": True})
 
 
 async def remember(
@@ -175,10 +167,7 @@ async def remember(
 
 
 def _memory_key(base_url: str, model: str, wanted: Capabilities) -> str:
-    """Return the key under which a store remembers the options.
-
-    It depends on the server, the model, the endpoint and the user's additional fields.
-    """
+    """Return a hash of the server, the model, the endpoint and the user's additional fields."""
     whole = f"{base_url} {model}".encode() + (_written(wanted.extra) if wanted.extra else b"")
     whole += b"" if wanted.endpoint == "chat" else f" {wanted.path}".encode()
     return f"probe:{hashlib.sha256(whole).hexdigest()}"
@@ -195,8 +184,9 @@ def _written(fields: Mapping[str, JsonValue]) -> bytes:
 def prompt_tokens(body: Mapping[str, JsonValue]) -> int:
     """Return the estimated tokens of the messages in a request's body."""
     messages = body.get("messages") or body.get("input")
-    listed = messages if isinstance(messages, list) else []
-    return sum(estimate_tokens(str(each["content"])) for each in listed if isinstance(each, dict))
+    if not isinstance(messages, list):
+        return 0
+    return sum(estimate_tokens(str(each["content"])) for each in messages if isinstance(each, dict))
 
 
 def reply_limit(body: Mapping[str, JsonValue]) -> int:

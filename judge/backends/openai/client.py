@@ -14,8 +14,7 @@ from pydantic_core import to_json
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result
 
 from judge.backends.openai.failures import OWN_FAULT, Failure, broken, from_error
-from judge.backends.openai.outage import Outage
-from judge.backends.openai.pace import REFUSAL_WINDOW_SECONDS, TOO_MANY, Pace
+from judge.backends.openai.limits import REFUSAL_WINDOW_SECONDS, TOO_MANY, Outage, Pace
 from judge.backends.openai.sdk import AsyncOpenAI
 from judge.backends.openai.server import NO_HEADERS, SOCKETS, Server
 from judge.backends.retry import last, pause
@@ -28,22 +27,14 @@ T = TypeVar("T")
 _LOG: Final = logging.getLogger("judge")
 CONNECT_SECONDS: Final = 15.0
 """A running server accepts a connection sooner, even a busy one."""
-_REFUSED: Final = 2.0
-"""The longest wait after a refusal without `Retry-After`."""
-_UNSENT: Final = 8.0
-"""The longest wait after a connection that was refused."""
+_LONGEST_WAIT_REFUSED: Final = 2.0
+"""After a refusal without `Retry-After`."""
+_LONGEST_WAIT_UNSENT: Final = 8.0
+"""After a connection that was refused."""
 LAST_SECONDS: Final = 5.0
 """How long an attempt may go on after the end of patience."""
 _FIRST_ATTEMPTS: Final = 3
 _REDIRECTS: Final = range(300, 400)
-
-
-def _never(_: Failure) -> bool:
-    return False
-
-
-def _ignore(_: Failure) -> None:
-    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +70,7 @@ class Policy:
         attempt: Callable[[float], Awaitable[T | Failure]],
         deadline: float | None,
         over: Callable[[], float] = lambda: math.inf,
-        before_wait: Callable[[Failure], None] = _ignore,
+        before_wait: Callable[[Failure], None] = lambda _: None,
     ) -> tuple[T | Failure, int]:
         """Return the answer or the last failure, and the number of failed attempts before it.
 
@@ -124,7 +115,8 @@ class Policy:
         failure: Failure = last(state)
         asked = failure.refusal.wait if failure.refusal else None
         if self._is_free(failure):
-            longest = min(self.longest_wait, _UNSENT if failure.unsent else _REFUSED)
+            longest = _LONGEST_WAIT_UNSENT if failure.unsent else _LONGEST_WAIT_REFUSED
+            longest = min(self.longest_wait, longest)
             return pause(state.attempt_number, asked, self.first_wait, longest)
         # Earlier attempts that did not count do not make the wait longer either.
         return pause(counted, asked, self.first_wait, self.longest_wait)
@@ -141,9 +133,9 @@ class Exchange(Generic[T]):
 
     outcome: T | Failure
     """The answer or the failure."""
-    seconds: float
+    seconds: float = 0.0
     """From the first attempt to the end, waits included."""
-    retries: int
+    retries: int = 0
     """Attempts that failed before the last one."""
 
 
@@ -220,13 +212,14 @@ class Connection:
             deadline = started + max(policy.timeout, patience)
             policy = policy.for_first_request
         outcome, retries = await policy.persist(
-            partial(self._attempt, self.base_url + path, content, read, final or _never),
+            partial(self._attempt, self.base_url + path, content, read, final),
             deadline,
             lambda: self._outage.end,
-            _ignore if final is None and self._outage.has_connected else self._log_once,
+            self._log_once if final or not self._outage.has_connected else lambda _: None,
         )
-        self._raise_if_hopeless(outcome, str(body.get("model", "")), option)
-        if not isinstance(outcome, Failure) and (tokens := spent(outcome)):
+        if isinstance(outcome, Failure):
+            self._raise_if_hopeless(outcome, str(body.get("model", "")), option)
+        elif tokens := spent(outcome):
             self._pace.spent(len(content), tokens)
         return Exchange(outcome, clock() - started, retries)
 
@@ -238,12 +231,10 @@ class Connection:
             text = "no answer yet from %s (%s); trying again%s"
             _LOG.info(text, self.base_url, failure.detail, long)
 
-    def _raise_if_hopeless(self, outcome: object, model: str, option: str) -> None:
-        if not isinstance(outcome, Failure):
-            return
-        if outcome.step:
-            step = outcome.step.format(option=option)
-            raise unavailable(self.base_url, model, f"{outcome.detail}; {step}")
+    def _raise_if_hopeless(self, failure: Failure, model: str, option: str) -> None:
+        if failure.step:
+            step = failure.step.format(option=option)
+            raise unavailable(self.base_url, model, f"{failure.detail}; {step}")
         if why := self._outage.why:
             raise JudgeUnhealthy(str(unavailable(self.base_url, model, why)))
 
@@ -261,7 +252,7 @@ class Connection:
         url: str,
         content: bytes,
         read: Callable[[str], T],
-        is_final: Callable[[Failure], bool],
+        final: Callable[[Failure], bool] | None,
         end: float,
     ) -> T | Failure:
         if not await self._pace.begin(len(content), end):
@@ -275,12 +266,10 @@ class Connection:
             async with asyncio.timeout_at(last_moment) as limit:
                 response = await self._client.post(url, cast_to=Response, content=content)
         except Exception as error:  # noqa: BLE001  the transport raises errors of its own as well
+            outcome: T | Failure = from_error(error, partial(self.server.hide, sent=content))
             if limit.expired():
-                seconds = last_moment - started
-                late = f"no whole answer within {seconds:.3g} s"
-                outcome: T | Failure = Failure(UnscoredReason.TIMEOUT, late)
-            else:
-                outcome = from_error(error, partial(self.server.hide, sent=content))
+                late = f"no whole answer within {last_moment - started:.3g} s"
+                outcome = Failure(UnscoredReason.TIMEOUT, late)
         else:
             outcome = self._read(response, content, read)
         finally:
@@ -291,9 +280,8 @@ class Connection:
         self._outage.hear(outcome)
         if outcome.reason is UnscoredReason.RATE_LIMITED:
             self._pace.refused()
-        status = outcome.refusal.status if outcome.refusal else 0
-        _LOG.debug("attempt failed: %s, status %d", outcome.reason, status)
-        return replace(outcome, again=False) if outcome.again and is_final(outcome) else outcome
+        _LOG.debug("attempt failed: %s, status %d", outcome.reason, outcome.status)
+        return replace(outcome, again=False) if final and final(outcome) else outcome
 
     def _read(self, response: Response, sent: bytes, read: Callable[[str], T]) -> T | Failure:
         text = self.server.hide(response.content.decode("utf-8-sig", "replace"), sent)
@@ -315,17 +303,16 @@ def hopeless(
 
     `option` names the model, and `purpose` is the verb for its task.
     """
-    refusal = failure.refusal
     limited = failure.reason is UnscoredReason.RATE_LIMITED
     if limited:
         step = "wait, then try again, or set OPENAI_API_KEY to a key with a higher limit"
-    elif refusal is None and failure.reason is UnscoredReason.SERVER_ERROR:
+    elif not failure.status and failure.reason is UnscoredReason.SERVER_ERROR:
         step = "is --base-url right? does a proxy change what the server says?"
-    elif refusal is None:
+    elif not failure.status:
         step = "is the server running? is --base-url right?"
-    elif refusal.status in _REDIRECTS:
+    elif failure.status in _REDIRECTS:
         step = "if another address is right, name it with --base-url"
-    elif refusal.status >= OWN_FAULT:
+    elif failure.status >= OWN_FAULT:
         step = "the server has trouble of its own; see its log, or try again later"
     else:
         step = f"is --base-url right, and can this model {purpose} ({option})?"

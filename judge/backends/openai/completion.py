@@ -89,13 +89,15 @@ def _read_chat(body: _Object) -> Completion:
         raise ValueError("no choice with a message")
     content = message.get("content")
     # Some servers send parts, those of thinking among them.
-    said = "".join(_word(each.get("text")) for each in _objects(content, "text"))
-    thought = _word(message.get("reasoning_content")) or _word(message.get("reasoning"))
-    # Gemini may say which filter it was: "content_filter: RECITATION".
-    finish = _FINISHES.get(ended.partition(":")[0], "stop")
-    refusal = _word(message.get("refusal"))
+    text = "".join(_word(each.get("text")) for each in _objects(content, "text"))
     return _completion(
-        body, ("prompt", "completion"), finish, said or _word(content), refusal, thought
+        body,
+        ("prompt", "completion"),
+        # Gemini may say which filter it was: "content_filter: RECITATION".
+        _FINISHES.get(ended.partition(":")[0], "stop"),
+        text or _word(content),
+        _word(message.get("refusal")),
+        _word(message.get("reasoning_content")) or _word(message.get("reasoning")),
     )
 
 
@@ -109,31 +111,32 @@ def _read_response(body: _Object) -> Completion:
     if not isinstance(output, list) or (finish == "stop" and not output):
         raise ValueError("there is nothing in the response")
     items = _objects(output)
-    said = [each for each in _objects(output, "message") if each.get("phase") != "commentary"]
+    final = [each for each in _objects(output, "message") if each.get("phase") != "commentary"]
     return _completion(
         body,
         ("input", "output"),
         finish,
-        "".join(_parts(each, "output_text") for each in said),
-        "".join(_parts(each, "refusal", "refusal") for each in said),
+        "".join(_parts(each, "output_text") for each in final),
+        "".join(_parts(each, "refusal", "refusal") for each in final),
         "".join(_parts(each, "reasoning_text") or _parts(each, "summary_text") for each in items),
     )
 
 
 def _completion(
-    body: _Object, counted: tuple[str, str], finish: Finish, said: str, refusal: str, thought: str
+    body: _Object, counts: tuple[str, str], finish: Finish, reply: str, refusal: str, thought: str
 ) -> Completion:
     if refusal and finish != "content_filter":
         finish = "refusal"
-    text, bare = said or refusal, thought.strip()
-    if not text.strip() and bare:
+    text = reply or refusal
+    if not text.strip() and thought.strip():
         # A server that takes all for thinking may hold the reply itself there, whole and alone.
-        text = thought if bare.startswith("{") and bare.endswith("}") else f"<think>{thought}"
+        is_reply = thought.strip().startswith("{") and thought.strip().endswith("}")
+        text = thought if is_reply else f"<think>{thought}"
     usage = _object(body.get("usage"))
-    prompt, reply, total = (_count(usage.get(f"{name}_tokens")) for name in (*counted, "total"))
-    if reply is not None and prompt is not None and total is not None:
-        reply = max(reply, total - prompt)  # some servers count thoughts in the total only
-    return Completion(text, finish, brief(_word(body.get("model"))), prompt, reply)
+    prompt, tokens, total = (_count(usage.get(f"{name}_tokens")) for name in (*counts, "total"))
+    if tokens is not None and prompt is not None and total is not None:
+        tokens = max(tokens, total - prompt)  # some servers count thoughts in the total only
+    return Completion(text, finish, brief(_word(body.get("model"))), prompt, tokens)
 
 
 def _parts(item: _Object, kind: str, field: str = "text") -> str:

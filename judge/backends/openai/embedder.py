@@ -18,13 +18,13 @@ _BATCH: Final = 32
 """The default limit of Hugging Face's server."""
 
 
-class _Row(BaseModel):
+class _Embedding(BaseModel):
     embedding: Annotated[list[float], Field(min_length=1)]
     index: int | None = None
 
 
-class _Body(BaseModel):
-    data: list[_Row]
+class _EmbeddingsBody(BaseModel):
+    data: list[_Embedding]
 
 
 class OpenAIEmbedder:
@@ -93,7 +93,7 @@ class OpenAIEmbedder:
 
 
 def _rows(count: int, body: str) -> npt.NDArray[np.float32]:
-    data = _Body.model_validate_json(body).data
+    data = _EmbeddingsBody.model_validate_json(body).data
     if all(row.index is not None for row in data):
         data.sort(key=lambda row: row.index or 0)
     # Ragged rows raise here.

@@ -19,12 +19,12 @@ from judge.text.visible import clip, printable
 Hide = Callable[[str], str]
 """Takes secrets out of a text."""
 
-_KEPT: Final = 2_000
-_SHOWN: Final = 200
-_READ: Final = 400
+_MESSAGE_CHARACTERS: Final = 2_000
+_DETAIL_CHARACTERS: Final = 200
+_FIELD_CHARACTERS: Final = 400
+"""The beginning of a message, where a field that it is about is named; the rest may quote."""
 OWN_FAULT: Final = 500
 """The lowest status of an internal error of the server."""
-_NOT_FOUND: Final = 404
 _SECONDS: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 """A duration as protobuf writes it in JSON."""
 _TAGS: Final = re.compile(r"<(style|script).*?</\1>|<[^>]*>", re.DOTALL)
@@ -69,22 +69,19 @@ class Refusal:
     def field(self, sent: Mapping[str, JsonValue]) -> str | None:
         """Return the optional field of the sent body that the error is about, or None.
 
-        `param` decides where there is one. Else the field that is named first counts:
-        "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead" is about
-        `max_tokens`. That is a guess, because the message may quote the request.
+        Without `param`, it is the field that the message names first: "Unsupported parameter:
+        'max_tokens'. Use 'max_completion_tokens' instead" is about `max_tokens`. That is a guess,
+        because the message may quote the request.
         """
         if self.param in sent:
             return self.named_field(sent)
+        beginning = self.message[:_FIELD_CHARACTERS]
         found = (
             (match.start(), field)
             for field, pattern in _FIELDS.items()
-            if field in sent and (match := pattern.search(self.message[:_READ]))
+            if field in sent and (match := pattern.search(beginning))
         )
         return min(found, default=(0, None))[1]
-
-    def names(self, field: str) -> bool:
-        """Return whether the error seems to be about this field of the request."""
-        return field in (self.param or self.message[:_READ])
 
     def named_field(self, sent: Mapping[str, JsonValue]) -> str | None:
         """Return the optional field of the sent body that `param` names, or None."""
@@ -110,14 +107,19 @@ class Failure:
     """Whether no connection was made."""
 
     @property
+    def status(self) -> int:
+        """The HTTP status; 0 without a response."""
+        return self.refusal.status if self.refusal else 0
+
+    @property
     def gone(self) -> bool:
         """Whether the server cannot be reached, or reports an internal error (5xx)."""
         lost = self.reason is UnscoredReason.CONNECTION or self.unsent
-        return lost if self.refusal is None else self.refusal.status >= OWN_FAULT
+        return lost if self.refusal is None else self.status >= OWN_FAULT
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _FailureRule:
     """A failure by status, and by any of the codes or words if there are any."""
 
     reason: UnscoredReason
@@ -143,12 +145,12 @@ _TOO_LONG: Final = re.compile(
 _ADD_CREDIT: Final = "add credit, or set OPENAI_API_KEY to another key"
 _SET_KEY: Final = "set OPENAI_API_KEY to a key of this server"
 _TABLE: Final = (
-    _Row(
+    _FailureRule(
         UnscoredReason.RATE_LIMITED,
         codes={"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"},
         step=f"the quota is used up: {_ADD_CREDIT}",
     ),
-    _Row(
+    _FailureRule(
         UnscoredReason.CONTENT_FILTER,
         {400, 403, 422},
         codes={
@@ -162,8 +164,8 @@ _TABLE: Final = (
             "misalignment_policy_violation",
         },
     ),
-    _Row(UnscoredReason.RATE_LIMITED, {429}, codes={"rate_limit_exceeded"}, again=True),
-    _Row(
+    _FailureRule(UnscoredReason.RATE_LIMITED, {429}, codes={"rate_limit_exceeded"}, again=True),
+    _FailureRule(
         UnscoredReason.TRUNCATED,
         {400, 413, 422, 500},
         codes={"context_length_exceeded", "exceed_context_size_error"},
@@ -171,27 +173,29 @@ _TABLE: Final = (
         hint="more than this model takes, try a smaller --max-evidence-tokens",
     ),
     # Failures that end only when the user acts.
-    _Row(UnscoredReason.SERVER_ERROR, {400}, codes={"API_KEY_INVALID"}, step=_SET_KEY),  # Gemini
-    _Row(UnscoredReason.SERVER_ERROR, {401}, step=_SET_KEY),
-    _Row(UnscoredReason.SERVER_ERROR, {402}, step=_ADD_CREDIT),
-    _Row(
+    _FailureRule(
+        UnscoredReason.SERVER_ERROR, {400}, codes={"API_KEY_INVALID"}, step=_SET_KEY
+    ),  # Gemini
+    _FailureRule(UnscoredReason.SERVER_ERROR, {401}, step=_SET_KEY),
+    _FailureRule(UnscoredReason.SERVER_ERROR, {402}, step=_ADD_CREDIT),
+    _FailureRule(
         UnscoredReason.SERVER_ERROR,
         {403},
         step="check that this key may use this model (OPENAI_API_KEY, {option})",
     ),
-    _Row(
+    _FailureRule(
         UnscoredReason.SERVER_ERROR,
         {404},
         step="check {option}, and that --base-url ends as the server wants it, mostly in /v1",
     ),
     # Failures that may pass. After an informational status the next one may be an answer.
-    _Row(UnscoredReason.RATE_LIMITED, {429}, again=True),
-    _Row(UnscoredReason.TIMEOUT, {408}, again=True),
-    _Row(UnscoredReason.SERVER_ERROR, {*range(200), 409, *range(500, 1000)}, again=True),
-    _Row(UnscoredReason.SERVER_ERROR),
+    _FailureRule(UnscoredReason.RATE_LIMITED, {429}, again=True),
+    _FailureRule(UnscoredReason.TIMEOUT, {408}, again=True),
+    _FailureRule(UnscoredReason.SERVER_ERROR, {*range(200), 409, *range(500, 1000)}, again=True),
+    _FailureRule(UnscoredReason.SERVER_ERROR),
 )
 """The first row that holds counts."""
-_BROKEN: Final = _Row(UnscoredReason.SERVER_ERROR, again=True)
+_BROKEN: Final = _FailureRule(UnscoredReason.SERVER_ERROR, again=True)
 
 
 def from_error(error: Exception, hide: Hide = str) -> Failure:
@@ -203,19 +207,14 @@ def from_error(error: Exception, hide: Hide = str) -> Failure:
     if target := response.next_request:
         place = f"{target.url.scheme}://{target.url.netloc.decode('ascii', 'replace')}"
         text = f"redirects to {place}, and redirects are not followed"
-    failure = from_refusal(read_refusal(response.status_code, text, response.headers, hide))
-    if response.status_code == _NOT_FOUND and error.request.url.path.endswith("/responses"):
-        step = f"{failure.step}, or leave --endpoint responses out"
-        return Failure(failure.reason, failure.detail, failure.again, step, failure.refusal)
-    return failure
+    return from_refusal(read_refusal(response.status_code, text, response.headers, hide))
 
 
 def _from_transport(error: Exception, hide: Hide) -> Failure:
     """Return the failure of a request without a response.
 
-    The root of the cause chain decides, because the SDK reports a connection that was refused or
-    closed as a time-out. Only the message of the operating system is shown: the others quote what
-    was received, which may end within the key.
+    The root of the cause chain decides, because the SDK reports a connection that was refused as a
+    time-out. Other messages than the operating system's may quote the key, and are not shown.
     """
     chain: list[Exception] = [error]
     while isinstance(cause := chain[-1].__cause__ or chain[-1].__context__, Exception):
@@ -230,66 +229,59 @@ def _from_transport(error: Exception, hide: Hide) -> Failure:
         return Failure(UnscoredReason.CONNECTION, detail, unsent=unsent)
     kinds = {type(each) for each in chain}
     if httpx2.ProxyError in kinds:
-        said = f"the proxy refused: HTTP {getattr(root, 'status', 'error')}"
+        problem = f"the proxy refused: HTTP {getattr(root, 'status', 'error')}"
     elif httpx2.DecodingError in kinds:
-        said = f"the reply cannot be decompressed: {name}"
+        problem = f"the reply cannot be decompressed: {name}"
     elif isinstance(error, OpenAIError | httpx2.HTTPError):
         return Failure(UnscoredReason.CONNECTION, f"the connection broke off: {name}")
     else:
-        said = f"the reply is not HTTP: {name}"
-    return Failure(UnscoredReason.SERVER_ERROR, said)
+        problem = f"the reply is not HTTP: {name}"
+    return Failure(UnscoredReason.SERVER_ERROR, problem)
 
 
 def from_refusal(refusal: Refusal) -> Failure:
     """Return the failure of an error response."""
-    row = next(row for row in _TABLE if row.holds(refusal))
-    detail = brief(f"{row.hint} ({refusal.detail})") if row.hint else refusal.detail
-    return Failure(row.reason, detail, row.again, row.step, refusal)
+    rule = next(rule for rule in _TABLE if rule.holds(refusal))
+    detail = brief(f"{rule.hint} ({refusal.detail})") if rule.hint else refusal.detail
+    return Failure(rule.reason, detail, rule.again, rule.step, refusal)
 
 
 def broken(status: int, text: str) -> Failure:
     """Return the failure of a successful response without a reply; it may name an error."""
     refusal = read_refusal(status, text)
-    row = next((row for row in _TABLE if row.codes & refusal.codes), _BROKEN)
-    said = refusal.message or "an empty body"
-    detail = brief(f"HTTP {status}, but no reply in it: {said}")
-    return Failure(row.reason, detail, row.again, row.step)
+    rule = next((rule for rule in _TABLE if rule.codes & refusal.codes), _BROKEN)
+    detail = brief(f"HTTP {status}, but no reply in it: {refusal.message or 'an empty body'}")
+    return Failure(rule.reason, detail, rule.again, rule.step)
 
 
 def read_refusal(
     status: int, text: str, headers: Mapping[str, str] | None = None, hide: Hide = str
 ) -> Refusal:
-    """Read an error response.
-
-    Args:
-        status: the HTTP status.
-        text: the body, of any form.
-        headers: the headers, under names of any case.
-        hide: takes secrets out of the message.
-    """
+    """Read an error response; `text` is its body, of any form."""
     try:
         body: JsonValue = json.loads(text)
     except (ValueError, RecursionError):
-        body = _TAGS.sub(" ", text[:_KEPT])
+        body = _TAGS.sub(" ", text[:_MESSAGE_CHARACTERS])
     if isinstance(body, list) and body and isinstance(body[0], dict):  # as Gemini sends it
         body = body[0]
     error = body.get("error") or body if isinstance(body, dict) else body
     parts = error if isinstance(error, dict) else {}
     message = parts.get("message") or parts.get("detail") or error
-    said = message if isinstance(message, str) else json.dumps(message)
+    text = message if isinstance(message, str) else json.dumps(message)
+    param = parts.get("param")
     details = _details(parts)
     return Refusal(
         status=status,
         codes=_codes(parts, details),
-        param=re.split(r"[.\[]", _param(parts))[0],
-        message=printable(hide(said))[:_KEPT],
+        param=re.split(r"[.\[]", param)[0] if isinstance(param, str) else "",
+        message=printable(hide(text))[:_MESSAGE_CHARACTERS],
         wait=_wait(headers or {}, details),
     )
 
 
 def brief(text: str) -> str:
     """Return the text cut to a line, without control characters."""
-    return clip(printable(text), _SHOWN)
+    return clip(printable(text), _DETAIL_CHARACTERS)
 
 
 def _details(error: Mapping[str, JsonValue]) -> list[dict[str, JsonValue]]:
@@ -300,22 +292,12 @@ def _details(error: Mapping[str, JsonValue]) -> list[dict[str, JsonValue]]:
 
 def _codes(error: Mapping[str, JsonValue], details: list[dict[str, JsonValue]]) -> frozenset[str]:
     inner, metadata = error.get("innererror"), error.get("metadata")
-    given = [error.get("code"), error.get("type"), *(each.get("reason") for each in details)]
+    codes = [error.get("code"), error.get("type"), *(each.get("reason") for each in details)]
     if isinstance(inner, dict):
-        given.append(inner.get("code"))
+        codes.append(inner.get("code"))
     if isinstance(metadata, dict) and "flagged_input" in metadata:
-        given.append("flagged_input")
-    return frozenset(code for code in given if isinstance(code, str))
-
-
-def _param(error: Mapping[str, JsonValue]) -> str:
-    match error:
-        case {"param": str(param)}:
-            return param
-        # FastAPI: {"detail": [{"loc": ["body", "seed"], "msg": …}]}
-        case {"detail": [{"loc": ["body", str(name), *_]}, *_]}:
-            return name
-    return ""
+        codes.append("flagged_input")
+    return frozenset(code for code in codes if isinstance(code, str))
 
 
 def _wait(headers: Mapping[str, str], details: list[dict[str, JsonValue]]) -> float | None:

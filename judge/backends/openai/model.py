@@ -8,7 +8,6 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from judge.backends.openai.budget import Budget
 from judge.backends.openai.chat import (
     EVERYTHING,
     Capabilities,
@@ -20,22 +19,15 @@ from judge.backends.openai.chat import (
 from judge.backends.openai.client import Connection, Exchange, hopeless, unavailable
 from judge.backends.openai.completion import Completion, read_completion
 from judge.backends.openai.failures import Failure
+from judge.backends.openai.limits import Budget
 from judge.backends.openai.server import Server
-from judge.errors import JudgeUnavailable
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
 
 _LOG: Final = logging.getLogger("judge")
-_SPARSE: Final = 8
-"""Characters a token stands for at most; English has four or five, Chinese fewer than two."""
-_PROBED_ANEW: Final = "the same command will find out anew what it takes"
-_MODEL_WARNINGS: Final = 20
-"""Changes of the serving model that are logged, because a server may name each reply's anew."""
-_LONG: Final = 4000
-"""Characters of a prompt that might not fit."""
 _REFUSES: Final = frozenset({400, 422})
 _SAYS_NO: Final = frozenset(range(400, 500)) - {408, 409, 429}
-_MAX_TOKENS: Final = 256
+_PROBE_TOKENS: Final = 256
 """Enough to see that the options are taken; few enough for a model that never ends by itself."""
 _CUT_OFF: Final = re.compile(
     r"output limit was reached|could not finish the message", re.IGNORECASE
@@ -64,20 +56,19 @@ async def settle(
     if known is not None:
         return known
     request = ChatRequest(
-        system=_SYSTEM, user=_USER, reply_schema=dict(schema), max_tokens=_MAX_TOKENS
+        system=_SYSTEM, user=_USER, reply_schema=dict(schema), max_tokens=_PROBE_TOKENS
     )
+    purpose = "chat with --reasoning-effort and --extra-body" if wanted.extra else "chat"
     settled = wanted
     while isinstance(
-        outcome := await _probe(connection, settled.path, settled.body(model, request)), Failure
+        outcome := await _probe(connection, settled, settled.body(model, request)), Failure
     ):
         if outcome.refusal and _CUT_OFF.search(outcome.refusal.message):
             break  # a reasoning model ran out of tokens: it took the options, then
         field = _refused(outcome, settled.body(model, request))
         less = settled.without(field) if field else None
         if less is None:
-            raise _unwanted(outcome, connection, settled, model) or hopeless(
-                outcome, connection, model, "--model", "chat"
-            )
+            raise hopeless(outcome, connection, model, "--model", purpose)
         settled = less
     else:
         settled = settled.model_copy(update={"served": outcome})
@@ -85,34 +76,18 @@ async def settle(
     return settled
 
 
-def _unwanted(
-    failure: Failure, connection: Connection, settled: Capabilities, model: str
-) -> JudgeUnavailable | None:
-    """Return the error for a refused field that the user added, or None."""
-    refusal = failure.refusal
-    named = (name for name in settled.extra if refusal and refusal.names(settled.sent_as(name)))
-    if (name := next(named, None)) is None:
-        return None
-    option = "--reasoning-effort" if name == "reasoning_effort" else "--extra-body"
-    return unavailable(
-        connection.base_url, model, f"{failure.detail}; leave {name!r} out of {option}"
-    )
-
-
-async def _probe(connection: Connection, path: str, body: Mapping[str, JsonValue]) -> str | Failure:
+async def _probe(
+    connection: Connection, settled: Capabilities, body: Mapping[str, JsonValue]
+) -> str | Failure:
     """Return the model that the server names in its reply, or the failure."""
     exchange = await connection.ask(
-        path,
+        settled.path,
         body,
         lambda text: read_completion(text).model,
+        option="--model" if settled.endpoint == "chat" else "--model and --endpoint",
         final=lambda failure: _refused(failure, body) is not None,
     )
     return exchange.outcome
-
-
-def _tokens(completion: Completion) -> int:
-    """Return the server's count of prompt and reply tokens; 0 for an absent count."""
-    return (completion.prompt_tokens or 0) + (completion.reply_tokens or 0)
 
 
 def _refused(failure: Failure, body: Mapping[str, JsonValue]) -> str | None:
@@ -132,14 +107,17 @@ def sender(connection: Connection, settled: Capabilities, budget: Budget | None 
     Once the budget is spent, each request fails with the reason `budget`.
     """
 
+    def spent(completion: Completion) -> int:
+        return (completion.prompt_tokens or 0) + (completion.reply_tokens or 0)
+
     async def send(body: Mapping[str, JsonValue], deadline: float | None) -> Exchange[Completion]:
-        tokens, prompt, reply = 0 if budget is None else prompt_tokens(body), 0, 0
+        tokens, prompt, reply = prompt_tokens(body) if budget else 0, 0, 0
         if budget and not budget.begin(tokens):
             detail = f"the budget is spent ({budget.over})"
-            return Exchange(Failure(UnscoredReason.BUDGET, detail, again=False), 0.0, 0)
+            return Exchange(Failure(UnscoredReason.BUDGET, detail, again=False))
         try:
             exchange = await connection.ask(
-                settled.path, body, read_completion, deadline=deadline, spent=_tokens
+                settled.path, body, read_completion, deadline=deadline, spent=spent
             )
             if budget and isinstance(exchange.outcome, Completion):
                 prompt, reply = exchange.outcome.spent(body)
@@ -164,7 +142,7 @@ def counting(counts: Counter[str]) -> Send:
         counts["calls"] += 1
         counts["prompt_tokens"] += prompt_tokens(body)
         counts["reply_tokens"] += reply_limit(body) // 5
-        return Exchange(Failure(UnscoredReason.BUDGET, "nothing is sent", again=False), 0.0, 0)
+        return Exchange(Failure(UnscoredReason.BUDGET, "nothing is sent", again=False))
 
     return send
 
@@ -190,22 +168,14 @@ class ChatModel:
     ) -> None:
         self._server = server
         self._model = model
-        self._use(capabilities)
+        self._capabilities = capabilities
+        self.signature = self.signed(0)
+        """`llm:MODEL@HOST|…`, then the options; it names the model that served last."""
         self._memory = memory
         self._send = send
-        self._checked_length = False
-        self._named = {capabilities.served}
+        self._logged_change = False
         self._longest_limit = 0
         """The highest limit on a reply that the server accepted."""
-
-    @property
-    def signature(self) -> str:
-        """`llm:MODEL@HOST|…`, then the options; it names the model that served last."""
-        return self._signature
-
-    def _use(self, capabilities: Capabilities) -> None:
-        self._capabilities = capabilities
-        self._signature = self.signed(0)
 
     def signed(self, seed: int) -> str:
         """Return the signature of requests with this seed."""
@@ -224,18 +194,16 @@ class ChatModel:
         if isinstance(outcome, Failure):
             too_many = self._exceeds(outcome, body)
             if not too_many:
-                await self._check(outcome, body)
-            status = outcome.refusal.status if outcome.refusal else 0
+                await self._check_options(outcome, body)
             return ChatFailure(
                 reason=UnscoredReason.TRUNCATED if too_many else outcome.reason,
                 detail=outcome.detail,
                 seconds=seconds,
                 retries=retries,
-                refused=status in _SAYS_NO,
+                refused=outcome.status in _SAYS_NO,
             )
         self._longest_limit = max(self._longest_limit, request.max_tokens)
         await self._note_model(outcome.model)
-        self._check_length(outcome.prompt_tokens, len(request.system) + len(request.user))
         prompt, reply = outcome.spent(body)
         return ChatReply(
             text=outcome.text,
@@ -254,7 +222,7 @@ class ChatModel:
             return False
         return 0 < self._longest_limit < int(str(body[name]))
 
-    async def _check(self, failure: Failure, body: Mapping[str, JsonValue]) -> None:
+    async def _check_options(self, failure: Failure, body: Mapping[str, JsonValue]) -> None:
         """Raise JudgeUnavailable if the failure is about an option: the next would fail, too."""
         refusal = failure.refusal
         # A request too long or filtered may name a field as well, and refuses none.
@@ -267,48 +235,25 @@ class ChatModel:
         self._memory = None  # what served since is not to bring it back
         # A message alone may quote what is judged: that is no reason to stop all the others.
         if field := refusal.named_field(body):
-            step = _PROBED_ANEW
+            step = "the same command will find out anew what it takes"
             if field == self._capabilities.limit:
                 # It may be taken, and only be too high for a model: no probe finds that out.
                 step += ", or try a smaller --max-reply-tokens"
-            raise unavailable(
-                self._server.base_url,
-                self._model,
-                f"the server no longer takes {field!r} ({failure.detail}); {step}",
-            )
+            detail = f"the server no longer takes {field!r} ({failure.detail}); {step}"
+            raise unavailable(url, self._model, detail)
 
     async def _note_model(self, served: str) -> None:
-        """Log and remember a change of the serving model."""
+        """Remember a change of the serving model, and log the first one."""
         before = self._capabilities.served
         if served in {"", before}:
             return
-        self._use(self._capabilities.model_copy(update={"served": served}))
-        url, settled = self._server.base_url, self._capabilities
-        await remember(self._memory, url, self._model, settled, settled)
-        if served in self._named or len(self._named) > _MODEL_WARNINGS:
-            return
-        if before:
-            _LOG.warning(
-                "the server now answers with model %r, and no longer with %r", served, before
-            )
-        self._named.add(served)
-
-    def _check_length(self, tokens: int | None, characters: int) -> None:
-        """Warn once if a prompt may have been cut, as Ollama does beyond its context length."""
-        if (
-            not tokens
-            or self._checked_length
-            or characters < _LONG
-            or tokens * _SPARSE >= characters
-        ):
-            return
-        self._checked_length = True
-        _LOG.warning(
-            "the server counted %d tokens in a prompt of %d characters; if it cuts prompts, raise "
-            "its context length or lower --max-evidence-tokens",
-            tokens,
-            characters,
-        )
+        settled = self._capabilities = self._capabilities.model_copy(update={"served": served})
+        self.signature = self.signed(0)
+        await remember(self._memory, self._server.base_url, self._model, settled, settled)
+        if before and not self._logged_change:
+            self._logged_change = True
+            text = "the server now answers with model %r, and no longer with %r"
+            _LOG.warning(text, served, before)
 
 
 class SeededModel:

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,12 +18,8 @@ if TYPE_CHECKING:
 
 _LOGGER: Final = logging.getLogger("judge")
 _LOST: Final = (
-    "cache %s: it failed for a while, and what %s said is not kept: it is in the results alone, "
-    "and is asked for again with --force"
-)
-_OLDER: Final = (
-    "cache %s: what an earlier version stored there is not read any more; to remove it: "
-    "judge cache clear --cache-dir %s"
+    "cache %s: it failed for a while, and the verdicts of %s are not kept: they are in the results "
+    "alone, and are asked for again with --force"
 )
 
 
@@ -34,10 +29,9 @@ class BackgroundStore:
     `put` returns once the texts are stored, so that a kill -9 loses none of them; they are stored
     even if the caller is cancelled.
 
-    A disk that fills up, or a server that goes away, does not end a run, because the results hold
-    what was paid for. A warning says so once, and another one at the end says how much was not
-    stored; a text that cannot be looked up counts as absent. A `strict` store raises these
-    failures.
+    A disk that fills up, or a server that goes away, does not end a run: the results hold what was
+    paid for. This is logged once, and again at the end with the number of lost calls; a text that
+    cannot be looked up counts as absent. A `strict` store raises these failures.
     """
 
     def __init__(
@@ -94,10 +88,7 @@ def open_store(config: Config, *, strict: bool = False) -> BackgroundStore:
 
     def opened() -> "DiskStore | RedisStore":
         if config.cache_url is None:
-            store = DiskStore(cache_folder(config), durable=config.durable)
-            if store.holds_older_rows():
-                _LOGGER.warning(_OLDER, store.place, shlex.quote(store.place))
-            return store
+            return DiskStore(cache_folder(config), durable=config.durable)
         with extra("redis", "cache_url"):
             from judge.backends.store.redis import RedisStore  # noqa: PLC0415  an extra
         return RedisStore(config.cache_url, ttl=config.cache_ttl)
@@ -107,8 +98,8 @@ def open_store(config: Config, *, strict: bool = False) -> BackgroundStore:
 
 def cache_folder(config: Config) -> Path:
     """Return the folder of the verdicts: as set, else in the user's cache folder (XDG)."""
-    usual = Path(os.environ.get("XDG_CACHE_HOME", ""))  # a relative one does not count
-    folder = config.cache_dir or (usual if usual.is_absolute() else Path("~/.cache")) / "judge"
+    user = Path(os.environ.get("XDG_CACHE_HOME", ""))  # a relative one does not count
+    folder = config.cache_dir or (user if user.is_absolute() else Path("~/.cache")) / "judge"
     try:
         return folder.expanduser()
     except RuntimeError:

@@ -39,9 +39,8 @@ class Malformed(ConfigError):
 class TextDisk(Disk):  # type: ignore[misc] # diskcache has no types
     """Keeps text in the database alone.
 
-    diskcache itself unpickles what a row holds and opens, or removes, the file that a row names
-    (CVE-2025-69872). Here a row with a pickle or a file name counts as absent, and no file beside
-    the database is ever touched.
+    diskcache itself unpickles what a row holds, and opens or removes the file that a row names
+    (CVE-2025-69872). Here a row with a pickle or a file name counts as absent.
     """
 
     _warned = False
@@ -63,11 +62,7 @@ class TextDisk(Disk):  # type: ignore[misc] # diskcache has no types
         return len(value), _MODE_RAW, None, value
 
     def fetch(self, mode: int, filename: str | None, value: object, _read: bool) -> str:  # noqa: FBT001
-        """Return the text of a row.
-
-        Raises:
-            OSError: the row is not plain text; diskcache takes that for an absent row.
-        """
+        """Return the text of a row; OSError, which diskcache takes for absence, if it is none."""
         if mode == _MODE_RAW and filename is None and isinstance(value, str):
             return value
         self._warn()
@@ -89,7 +84,7 @@ class DiskStore:
     its owner alone, as it holds questions and verdicts.
 
     Raises:
-        ConfigError: the folder cannot be used, or (Malformed) does not hold a sound database.
+        ConfigError: the folder cannot be used, or its database is malformed (`Malformed`).
         NotKept: the disk is full.
     """
 
@@ -138,15 +133,6 @@ class DiskStore:
                 if key is not None and (text := self._cache.get(key)) is not None:
                     yield key, text
 
-    def holds_older_rows(self) -> bool:
-        """Return whether an earlier version stored verdicts here, one row for each sentence.
-
-        Its replies have keys that sort behind all keys of today.
-        """
-        with _translated(self.directory):
-            last = next(self._cache.iterkeys(reverse=True), None)
-        return isinstance(last, str) and last.startswith("reply:")
-
     @property
     def size(self) -> int:
         """Bytes on disk."""
@@ -161,10 +147,7 @@ class DiskStore:
 
 
 def empty(directory: Path) -> int | None:
-    """Remove all that is stored, and a database that cannot be read.
-
-    Returns:
-        The number of rows that were removed; None where it could not be counted.
+    """Remove all rows, and return their number; None where the database cannot be read.
 
     Raises:
         ConfigError: the folder cannot be changed.

@@ -170,8 +170,7 @@ def run(
 
 def known(memory: FakeStore, url: str) -> Capabilities | None:
     """Return the options that the next run starts from."""
-    found = asyncio.run(recall(memory, url, "m"))
-    return found and found.model_copy(update={"remembered": False})
+    return asyncio.run(recall(memory, url, "m"))
 
 
 def chat(
@@ -264,27 +263,7 @@ def test_a_change_of_the_serving_model_is_reported_and_remembered(
         asyncio.run(remember(memory, server.base_url, "m", first))
         run(server.base_url, use, first, memory)
         assert known(memory, server.base_url) == first.model_copy(update={"served": "m-3"})
-    told = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
-    assert [message.count("'m-2'") for message in told] == [1, 1]
-    assert "'m-1'" in told[0]
-    assert "'m-3'" in told[1]
+    (told,) = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert told == "the server now answers with model 'm-2', and no longer with 'm-1'"
     served = [signature.split("|")[1] for signature in signatures]
     assert served == ["served:m-1", "served:m-2", "served:m-2", "served:m-2", "served:m-3"]
-
-
-@pytest.mark.parametrize(("counted", "warned"), [(499, 1), (500, 0), (0, 0)])
-def test_a_prompt_that_seems_cut_is_reported_once(
-    question: ChatRequest, caplog: pytest.LogCaptureFixture, counted: int, warned: int
-) -> None:
-    usage: JsonValue = {"prompt_tokens": counted, "completion_tokens": 1}
-    long = question.model_copy(update={"system": "", "user": "字" * 4000})
-
-    async def ask(model: ChatModel, _: Connection) -> None:
-        for _again in range(2):
-            await model.chat(long)
-
-    with JudgeServer(lambda _: Body(json.dumps(COMPLETION | {"usage": usage}))) as server:
-        run(server.base_url, ask)
-    told = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
-    assert len(told) == warned
-    assert all("--max-evidence-tokens" in each for each in told)

@@ -202,7 +202,7 @@ def test_the_probe_steps_down_and_leaves_room_for_thinking() -> None:
 
 def test_errors_are_one_line_with_the_next_step() -> None:
     rows: list[tuple[Script, tuple[str, ...], str]] = [
-        (lambda _: Status(404, {"error": "Not Found"}), (), "or leave --endpoint responses out"),
+        (lambda _: Status(404, {"error": "Not Found"}), (), "check --model and --endpoint, and"),
         (
             lambda _: error(400, "Unknown", "reasoning.effort"),
             ("--reasoning-effort", "odd"),

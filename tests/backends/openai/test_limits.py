@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from judge.backends.openai.client import Connection, Policy
 from judge.backends.openai.completion import read_completion
 from judge.backends.openai.failures import Failure
-from judge.backends.openai.pace import Pace
+from judge.backends.openai.limits import Pace
 from judge.errors import JudgeUnavailable
 from tests.chat_call import ChatCall
 from tests.faults import QUOTA
