@@ -259,7 +259,7 @@ def test_a_full_disk_beneath_the_cache_loses_no_verdict(samples: Path, server: J
     with cramped(250_000):
         ran = score(samples, server)
     assert (ran.code, ran.err.count(full)) == (0, 1), ran.err
-    lost = int(re.findall(r"what (\d+) calls said is not kept", ran.err)[0])
+    lost = int(re.findall(r"verdicts of (\d+) calls are not kept", ran.err)[0])
     assert 0 < lost < answers
     assert read_summary(samples.with_name("run")).unscored == {}
     assert server.calls == answers
