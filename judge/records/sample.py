@@ -4,7 +4,7 @@ import operator
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -12,7 +12,6 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
-    ValidationError,
     model_validator,
 )
 
@@ -36,7 +35,6 @@ _KINDS: Final[dict[type, str]] = {
     dict: "an object",
     type(None): "null",
 }
-_SHOULD_BE: Final = "Input should be "
 _absent = partial(operator.is_, None)
 
 
@@ -70,22 +68,7 @@ class Document(Record):
     """The version of this layout; pydantic reserves the name without an underscore."""
 
 
-class _ByHand(Record):
-    """A record that people make themselves: what is wrong with it is an `InputError`, one line."""
-
-    if not TYPE_CHECKING:  # a type checker knows each field
-
-        def __init__(self, /, **fields: object) -> None:
-            try:
-                super().__init__(**fields)
-            except ValidationError as error:
-                raise _mistake(error, type(self)) from None
-
-        # Nothing but a call by name comes here: pydantic's own ways keep their errors, and speed.
-        __init__.__pydantic_base_init__ = True
-
-
-class Chunk(_ByHand):
+class Chunk(Record):
     """One retrieved passage, with its text."""
 
     chunk_id: str
@@ -105,7 +88,7 @@ class GivenSentence(Record):
     """The citations in order: positions in `chunks` from 0, or ids; null where none were listed."""
 
 
-class Sample(_ByHand):
+class Sample(Record):
     """One question, its answer, and what was retrieved for it."""
 
     qid: str
@@ -115,10 +98,10 @@ class Sample(_ByHand):
     answer: _Answer = ""
     """The generated answer; sentence and citation offsets are characters into it."""
     sentences: tuple[GivenSentence, ...] | None = Field(default=None, exclude_if=_absent)
-    """The sentences of an answer that is already split. They are given in order, as texts, as
-    `[start, end]`, or as objects of `text` (or `start` and `end`) and `citations`. Text between
-    them is not judged, and blank sentences are left out. An absent answer becomes the texts, joined
-    by a space. Markers in the text count as no citations where any sentence lists its citations."""
+    """The sentences of an answer that is already split. They are given in order, as texts, or as
+    objects of `text` (or `start` and `end`) and `citations`. Text between them is not judged, and
+    blank sentences are left out. An absent answer becomes the texts, joined by a space. Markers in
+    the text count as no citations where any sentence lists its citations."""
     chunks: tuple[Chunk, ...] = ()
     """The chunks that the generator saw, in its order; without any, nothing is supported."""
     retrieved: tuple[str, ...] | None = None
@@ -172,10 +155,9 @@ class Sample(_ByHand):
         return sample
 
 
-class _Given(NamedTuple):
-    """One given sentence: its text, its span, or both."""
+class _SentenceInput(NamedTuple):
+    """One given sentence: its text, its span, or both; and what it cites."""
 
-    where: str
     text: str | None
     span: tuple[int, int] | None
     citations: tuple[int | str, ...] | None
@@ -185,91 +167,68 @@ def _placed(given: object, answer: str) -> tuple[str, list[GivenSentence]]:
     """Return an answer and its sentences; raise InputError where they do not fit."""
     field = "sentences"
     if not isinstance(given, list | tuple):
-        raise unfit(given, "a list of texts or of [start, end]", field)
+        raise unfit(given, "a list of texts or objects", field)
     if len(given) > MOST_SENTENCES:
         what = f"has {len(given):,} sentences, of which at most {MOST_SENTENCES:,} are read"
-        raise InputError(f"{what}; part the answer", field=field)
+        raise InputError(f"{what}; split the answer", field=field)
     sentences = [_read(each, f"{field}[{number}]") for number, each in enumerate(given)]
     if not answer.strip():
         answer = " ".join(each.text for each in sentences if each.text)
         sentences = [s if s.text is None else s._replace(span=None) for s in sentences]
     placed, at = list[GivenSentence](), 0
-    for each in sentences:
-        start, end = (at, at) if each.text == "" else _span(each, answer, at)
+    for number, each in enumerate(sentences):
+        start, end = (at, at) if each.text == "" else _span(each, answer, at, f"{field}[{number}]")
         cut = answer[start:end]
-        if bare := cut.strip():
+        if text := cut.strip():
             first = start + len(cut) - len(cut.lstrip())
-            at = first + len(bare)
+            at = first + len(text)
             placed.append(GivenSentence(start=first, end=at, citations=each.citations))
     if answer.strip() and not placed:
         what = "holds no sentence, and the answer is not empty"
-        raise InputError(f"{what}; leave it out to have the answer cut", field=field)
+        raise InputError(f"{what}; leave it out to have the answer split", field=field)
     return answer, placed
 
 
-def _span(given: _Given, answer: str, at: int) -> tuple[int, int]:
-    """Return the span of a sentence in the answer, searching from character `at`."""
-    where, text, span, _ = given
-    if span is None:
-        text = text or ""
+def _read(given: object, where: str) -> _SentenceInput:
+    if isinstance(given, GivenSentence):
+        return _SentenceInput(None, (given.start, given.end), given.citations)
+    fields = {"text": given} if isinstance(given, str) else given
+    needed = "a text, or an object with text, or with start and end,"
+    if not isinstance(fields, Mapping):
+        raise unfit(given, needed, where)
+    text, start, end = fields.get("text"), fields.get("start"), fields.get("end")
+    span = (start, end) if type(start) is type(end) is int else None
+    if span is None and not isinstance(text, str):
+        raise unfit(given, needed, where)
+    citations = _citations(fields.get("citations"), f"{where}.citations")
+    return _SentenceInput(text.strip() if isinstance(text, str) else None, span, citations)
+
+
+def _span(sentence: _SentenceInput, answer: str, at: int, where: str) -> tuple[int, int]:
+    """Return the span of a sentence in the answer, searching its text from character `at` on."""
+    if sentence.span is None:
+        text = sentence.text or ""
         start = answer.find(text, at)
         if start < 0:
-            what = f"stands nowhere in the answer from character {at} on: {text[:_SHOWN]!r}"
-            raise InputError(f"{what}; give the texts as they stand, in order", field=where)
+            what = f"is not in the answer from character {at} on: {text[:_SHOWN]!r}"
+            raise InputError(f"{what}; give the exact texts in their order", field=where)
         return start, start + len(text)
-    start, end = span
+    start, end = sentence.span
     if not at <= start <= end <= len(answer):
         what = f"is [{start}, {end}], not within [{at}, {len(answer)}]"
-        raise InputError(f"{what}, what is left of the answer there; mend it", field=where)
-    if text is not None and answer[start:end].strip() != text:
-        what = f"has a text that does not stand at [{start}, {end}] of the answer"
-        raise InputError(f"{what}; mend start and end, or leave them out", field=where)
-    return span
+        raise InputError(f"{what}, the rest of the answer there; correct it", field=where)
+    return start, end
 
 
-def _read(given: object, where: str) -> _Given:
-    if isinstance(given, GivenSentence):
-        return _Given(where, None, (given.start, given.end), given.citations)
-    citations, text, place = None, given, given
-    if isinstance(given, Mapping):
-        citations = _listed(given.get("citations"), f"{where}.citations")
-        text, place = given.get("text"), (given.get("start"), given.get("end"))
-    span = None
-    match place:
-        case [int() as start, int() as end] if bool not in {type(start), type(end)}:
-            span = start, end
-    if isinstance(text, str):
-        return _Given(where, text.strip(), span, citations)
-    if span is None:
-        raise unfit(given, "a text, [start, end], or an object that has either", where)
-    return _Given(where, None, span, citations)
-
-
-def _listed(given: object, where: str) -> tuple[int | str, ...] | None:
+def _citations(given: object, where: str) -> tuple[int | str, ...] | None:
     if given is None:
         return None
     if not isinstance(given, list | tuple | Mapping):  # of a mapping the keys: id to confidence
-        raise unfit(given, "a list of places in the chunks, from 0, or of ids", where)
+        raise unfit(given, "a list of positions in the chunks, from 0, or of ids", where)
     for number, each in enumerate(given):
         if isinstance(each, bool) or not isinstance(each, int | str):
-            raise unfit(each, "a place from 0, or an id,", f"{where}[{number}]")
+            raise unfit(each, "a position from 0, or an id,", f"{where}[{number}]")
     return tuple(given)
-
-
-def _mistake(error: ValidationError, kind: type[Record]) -> InputError:
-    """Return the first error of a record."""
-    first = error.errors(include_url=False)[0]
-    names = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
-    field, said = "".join(names).removeprefix("."), first["msg"].removeprefix("Value error, ")
-    if first["type"] == "missing":
-        said = "is missing"
-    elif first["type"] == "extra_forbidden":
-        said = f"is no field; there are: {', '.join(kind.model_fields)}"
-    elif said.startswith(_SHOULD_BE):
-        needed = said.removeprefix(_SHOULD_BE).replace("a valid string", "text")
-        said = unfit(first["input"], needed, field).problem
-        said += "; Sample.of(row) reads what a file may hold"
-    return InputError(said, path=kind.__name__, field=field)
 
 
 def unfit(value: object, needed: str, field: str) -> InputError:

@@ -33,7 +33,6 @@ def test_sentences_are_taken_as_they_stand() -> None:
         assert (sample.answer, places) == (each["answer"], each["places"])
         assert Sample.model_validate_json(sample.model_dump_json()) == sample
         assert Sample.model_validate(dict(sample)) == sample
-        assert Sample(qid="1", chunks=CHUNKS, **each["given"]) == sample
 
 
 def test_what_does_not_fit_is_one_line_that_names_the_place() -> None:
@@ -44,12 +43,8 @@ def test_what_does_not_fit_is_one_line_that_names_the_place() -> None:
         assert caught.value.field == each["field"]
         assert each["says"] in caught.value.problem
         assert "\n" not in str(caught.value)
-    for many, problem in (
-        (["a" * 6_000_001], "6,000,001 characters"),
-        ([""] * 500_001, "has 500,001 sentences"),
-    ):
-        with pytest.raises(InputError, match=problem):
-            Sample(qid="1", sentences=many)
+    with pytest.raises(InputError, match="has 500,001 sentences"):
+        Sample.model_validate({"qid": "1", "sentences": [""] * 500_001})
     with pytest.raises(ValidationError, match="answer"):
         Sample.model_validate({"qid": "1", "answer": 5, "sentences": ["One."]})
 
@@ -132,11 +127,14 @@ def test_the_same_verdicts_as_of_markers_through_file_cell_and_command(tmp_path:
     assert "[1]" not in said
 
 
+SPANS = [{"start": 6, "end": 28}, {"start": 31, "end": 42}]
+
+
 def test_what_stands_between_sentences_is_shown_and_the_run_is_of_its_input(
     tmp_path: Path,
 ) -> None:
     answer = "Well: The gym opens at 6:30. 😀 It is free. See you!"
-    row = {"qid": "1", "answer": answer, "sentences": [[6, 28], [31, 42]], "chunks": CHUNKS}
+    row = {"qid": "1", "answer": answer, "sentences": SPANS, "chunks": CHUNKS}
     lines, run, sheet = (tmp_path / name for name in ("a.jsonl", "run", "sheet.csv"))
     lines.write_text(json.dumps(row) + "\n", "utf-8")
     assert judge("score", lines, "-o", run, "--judge", "similarity").code == 0
@@ -146,7 +144,7 @@ def test_what_stands_between_sentences_is_shown_and_the_run_is_of_its_input(
     assert judge("review", "draw", run, "-o", sheet).code == 0
     assert "▶The gym opens at 6:30.◀ 😀 It is free. See you!" in sheet.read_text("utf-8")
     # Cut otherwise, or not at all, they are others.
-    for sentences in ([[6, 42]], None):
+    for sentences in ([{"start": 6, "end": 42}], None):
         lines.write_text(json.dumps(row | {"sentences": sentences}) + "\n", "utf-8")
         assert "the input is gone" in judge("show", run, "1").out
 
@@ -173,7 +171,10 @@ def test_an_answer_that_is_given_as_it_would_be_cut_is_judged_alike() -> None:
         Sample.model_validate(
             {
                 **sample.model_dump(),
-                "sentences": [[s.start, s.end] if s.index % 2 else s.text for s in own.sentences],
+                "sentences": [
+                    {"start": s.start, "end": s.end} if s.index % 2 else s.text
+                    for s in own.sentences
+                ],
             }
         )
         for sample, own in zip(samples, cut, strict=True)
