@@ -17,7 +17,6 @@ from judge.reports.compare import compare_runs
 from judge.reports.gate import GATED, UNTRUSTED, gates_code, parse_loss
 
 _MAX_ANSWERS: Final = 5
-_DETECTED_DIFFERENCE: Final = 0.02
 
 app = typer.Typer(add_completion=False)
 
@@ -87,7 +86,6 @@ def compare(
         scores=names,
         losses=losses,
         across=across_signatures,
-        detect=_DETECTED_DIFFERENCE,
         worst=MOST_ANSWERS if page_file else _MAX_ANSWERS,
     )
     if page_file is not None:

@@ -36,8 +36,6 @@ class ScoreDifference(Record):
     """Further questions of both of which failures leave the score open in at least one run."""
     bounds: tuple[float, float] | None = None
     """The least and the greatest difference with the open questions; null where none failed."""
-    to_see: int | None = None
-    """The number of pairs needed to detect a difference of `detect`; null where none differ."""
 
     @property
     def tied(self) -> int:
@@ -80,7 +78,7 @@ class AnswerChange(Record):
     """Whether both answers read the same."""
     sentences: int
     """The number of sentences whose labels differ, where both answers read the same."""
-    told: tuple[SentenceChange, ...] = ()
+    shown: tuple[SentenceChange, ...] = ()
     """The first sentences whose labels differ; where the texts differ, the first sentences of this
     run that are not fully supported. Given for the last run only."""
 
@@ -99,14 +97,12 @@ class Differences(Record):
     reworded: int = 0
     """Questions of both whose words differ: under one qid the runs may have asked different things.
     0 where the samples of either are gone."""
-    listed: dict[Literal["only_here", "only_first", "reworded"], tuple[str, ...]]
+    qids: dict[Literal["only_here", "only_first", "reworded"], tuple[str, ...]]
     """The first qids of each kind."""
     scores: dict[str, ScoreDifference | None]
     """By score; null where no question has it in both."""
     slices: dict[str, dict[str, ScoreDifference | None]]
-    """The same by value of the key, where one is asked for; "" for answers without it."""
-    moved: int
-    """Questions with another value of the key in this run; the first run's value counts."""
+    """The same by the first run's value of the key, if there is one; "" for answers without it."""
     same_text: int
     """Questions whose answers read the same in both."""
     labels: tuple[LabelChange, ...]
@@ -149,8 +145,6 @@ class RunComparison(Document):
     """Whether similarity judged all of them: sentences only look supported."""
     by: str | None
     """The key of the slices."""
-    detect: float
-    """What `to_see` is about."""
     differences: tuple[Differences, ...]
     """The differences of each run from the first."""
     gates: tuple[GateResult, ...] = ()

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -35,10 +34,9 @@ from judge.reports.gate import (
     doubted,
     hold_loss,
     measured,
-    passing_loss,
 )
-from judge.scores.answer import SUPPORTING, public_scores, support_of
-from judge.scores.differences import holm, paired, pairs_to_see, share_limits
+from judge.scores.answer import SUPPORTING, Limits, public_scores, support_of
+from judge.scores.differences import holm, paired, share_limits
 from judge.signature import Signature, parts_apart
 
 WITHOUT: Final = ""
@@ -49,21 +47,16 @@ _SIGNIFICANT: Final = 0.05
 
 
 class _Answer(NamedTuple):
-    """The data kept of one answer: 24 bytes a score and a few hundred more."""
+    """The data kept of one answer."""
 
-    values: "array[float]"
-    """The scores; NaN for those that it lacks, here and below."""
-    low: "array[float]"
-    high: "array[float]"
+    values: tuple[float | None, ...]
+    """The compared scores, the headline first."""
+    limits: tuple[Limits | None, ...]
+    """Their bounds."""
     text: bytes
     """A hash of its sentences."""
     labels: tuple[str | None, ...]
     slice: str
-
-    def score(self, column: int = 0) -> float | None:
-        """Return a score, by default the headline."""
-        value = self.values[column]
-        return None if math.isnan(value) else value
 
 
 _Answers = dict[str, _Answer]
@@ -78,7 +71,6 @@ def compare_runs(
     scores: Sequence[str],
     losses: Sequence[LossGate],
     across: bool,
-    detect: float,
     worst: int,
 ) -> RunComparison:
     """Compare finished runs with the first one.
@@ -90,7 +82,6 @@ def compare_runs(
         scores: the scores to compare, the headline first; by default all that were measured.
         losses: the gates on the loss of the last run.
         across: whether runs may be judged in different ways.
-        detect: the difference that `to_see` is about, above 0.
         worst: the number of changed answers to list.
 
     Raises:
@@ -119,7 +110,7 @@ def compare_runs(
         own = first if run.folder == runs[0][0].folder else _read(run, sides, by)
         asked_here = questions(run.folder) if asked else {}
         reworded = [q for q in asked if q in asked_here and asked[q] != asked_here[q]]
-        found.append(_differences(name, own, first, sides, reworded, by, detect, worst))
+        found.append(_differences(name, own, first, sides, reworded, by, worst))
     last = found[-1] = _with_sentences(found[-1], runs[-1][0].results, first)
     if by is not None and not any(each.slices.keys() - {WITHOUT} for each in found):
         raise ConfigError(f"--by {by!r}: no answer of {names[0]} has such metadata")
@@ -141,7 +132,6 @@ def compare_runs(
         across=apart,
         by=by,
         offline=offline,
-        detect=detect,
         differences=tuple(found),
         gates=tuple(gates),
     )
@@ -196,20 +186,14 @@ def doubt_lines(report: RunComparison) -> Iterator[str]:
     say, last = Messages.of("compare", "say"), report.differences[-1]
     if not last.common or any(findings(last.scores)):
         return
-    headline = next(iter(report.sides))
-    score = last.scores[headline]
-    if score is None or score.to_see is None:
-        yield say("none")
-    else:
-        values = {"detect": f"{report.detect:g}", "count": f"{score.to_see:,}"}
-        yield say("nothing", score=score_name(headline, offline=report.offline), **values)
+    yield say("none")
     differing = [each for each in last.scores.values() if each and each.better + each.worse]
     if any(not each.interval.low <= 0 <= each.interval.high for each in differing):
         yield say("holm", count=len(differing))
 
 
 def loss_lines(report: RunComparison) -> Iterator[str]:
-    """Yield each loss that has a gate, with both limits, and the loss that would still pass."""
+    """Yield each loss that has a gate, with both limits."""
     say, last = Messages.of("compare", "say"), report.differences[-1]
     for name in dict.fromkeys(gate.name for gate in report.gates):
         loss, found = _loss(last, name, report.sides), last.scores[name]
@@ -218,10 +202,6 @@ def loss_lines(report: RunComparison) -> Iterator[str]:
         values = {key: f"{value:+.3f}" for key, value in loss._asdict().items()}
         shown = score_name(name, offline=report.offline)
         yield say("loss", score=shown, count=found.pairs, **values)
-        for gate in report.gates:
-            passes = passing_loss(gate, loss)
-            if gate.name == name and passes is not None:
-                yield say("passes", name=name, bound=f"{gate.bound:g}", passes=f"{passes:.3f}")
 
 
 def _loss(last: Differences, name: str, sides: Mapping[str, Side]) -> Loss | None:
@@ -254,12 +234,9 @@ def _answer(result: SampleResult, scores: Collection[str], by: str | None) -> _A
     digest = hashlib.blake2b(digest_size=8)
     for each in result.sentences:
         digest.update(b"%d " % each.start + each.text.encode("utf-8", "surrogatepass"))
-    own = [values.get(name) for name in scores]
-    pairs = [limits.get(name) or (math.nan, math.nan) for name in scores]
     return _Answer(
-        array("d", [math.nan if each is None else each for each in own]),
-        array("d", [low for low, _ in pairs]),
-        array("d", [high for _, high in pairs]),
+        tuple(values.get(name) for name in scores),
+        tuple(limits.get(name) for name in scores),
         digest.digest(),
         tuple(support_of(each) for each in result.sentences),
         WITHOUT if by is None else slice_name(result.metadata.get(by)),
@@ -273,7 +250,6 @@ def _differences(
     sides: Mapping[str, Side],
     reworded: Sequence[str],
     by: str | None,
-    detect: float,
     most: int,
 ) -> Differences:
     """Compare the answers `here` of a run with those `there`, of the first one."""
@@ -288,7 +264,7 @@ def _differences(
     for one, two in pairs.values() if by is not None else ():
         slices[one.slice].append((one, two))
     tables = {
-        value: _scores(slices[value], sides, detect)
+        value: _scores(slices[value], sides)
         for value in sorted(slices, key=lambda value: (-len(slices[value]), value))
     }
     same = [(one, two) for one, two in pairs.values() if one.text == two.text]
@@ -303,10 +279,9 @@ def _differences(
         only_here=len(apart["only_here"]),
         only_first=len(apart["only_first"]),
         reworded=len(apart["reworded"]),
-        listed={kind: tuple(qids[:_MAX_LISTED]) for kind, qids in apart.items()},
-        scores=_corrected(_scores(list(pairs.values()), sides, detect)),
+        qids={kind: tuple(qids[:_MAX_LISTED]) for kind, qids in apart.items()},
+        scores=_corrected(_scores(list(pairs.values()), sides)),
         slices=_corrected_down(tables, sides),
-        moved=sum(one.slice != two.slice for one, two in pairs.values()),
         same_text=len(same),
         labels=tuple(
             LabelChange(first=one, then=two, sentences=count)
@@ -326,7 +301,7 @@ def _with_sentences(
         if (change := changes.get(result.qid)) is not None:
             before = first[result.qid].labels if change.same_text else None
             lines = tuple(islice(_sentences(result, before), _MAX_LISTED))
-            changes[result.qid] = change.model_copy(update={"told": lines})
+            changes[result.qid] = change.model_copy(update={"shown": lines})
     return found.model_copy(update={"worst": tuple(changes.values())})
 
 
@@ -350,12 +325,12 @@ def _relabelled(one: _Answer, two: _Answer) -> Iterator[tuple[str, str]]:
 def _changes(pairs: Mapping[str, tuple[_Answer, _Answer]]) -> Iterator[AnswerChange]:
     for qid, (one, two) in pairs.items():
         same = one.text == two.text
-        if same and one.labels == two.labels and one.score() == two.score():
+        if same and one.labels == two.labels and one.values[0] == two.values[0]:
             continue
         yield AnswerChange(
             qid=qid,
-            first=one.score(),
-            value=two.score(),
+            first=one.values[0],
+            value=two.values[0],
             same_text=same,
             sentences=sum(1 for _ in _relabelled(one, two)) if same else 0,
         )
@@ -370,30 +345,29 @@ def _gain(change: AnswerChange, side: Side) -> float:
 
 
 def _scores(
-    pairs: Sequence[tuple[_Answer, _Answer]], sides: Mapping[str, Side], detect: float
+    pairs: Sequence[tuple[_Answer, _Answer]], sides: Mapping[str, Side]
 ) -> dict[str, ScoreDifference | None]:
     return {
-        name: _difference(column, pairs, side, detect)
-        for column, (name, side) in enumerate(sides.items())
+        name: _difference(column, pairs, side) for column, (name, side) in enumerate(sides.items())
     }
 
 
 def _difference(
-    column: int, pairs: Sequence[tuple[_Answer, _Answer]], side: Side, detect: float
+    column: int, pairs: Sequence[tuple[_Answer, _Answer]], side: Side
 ) -> ScoreDifference | None:
     known = [
-        (one.values[column], two.values[column])
+        (first, value)
         for one, two in pairs
-        if not (math.isnan(one.values[column]) or math.isnan(two.values[column]))
+        if (first := one.values[column]) is not None and (value := two.values[column]) is not None
     ]
     changes = [two - one for one, two in known]
     found, limits = paired(changes), share_limits(changes)
     if found is None or limits is None:
         return None
     limited = [
-        (one.low[column], one.high[column], two.low[column], two.high[column])
+        (*first_limits, *own_limits)
         for one, two in pairs
-        if not (math.isnan(one.low[column]) or math.isnan(two.low[column]))
+        if (first_limits := one.limits[column]) and (own_limits := two.limits[column])
     ]
     failed = any(low < high or least < most for low, high, least, most in limited)
     return ScoreDifference(
@@ -415,7 +389,6 @@ def _difference(
         )
         if failed
         else None,
-        to_see=pairs_to_see(detect, changes),
     )
 
 

@@ -288,15 +288,6 @@ def hold_loss(gate: LossGate, loss: Loss | None) -> GateResult:
     return _result(gate.name, "most", gate.most, value, what)
 
 
-def passing_loss(result: GateResult, loss: Loss) -> float | None:
-    """Return the largest mean loss that passes a gate on the lower limit; None for other gates.
-
-    It is the bound and the distance of the mean from its lower limit, which a set of as many
-    questions would have again.
-    """
-    return result.bound + loss.mean - loss.low if result.what == _LOWER_LOSS else None
-
-
 def _result(name: str, side: Side, bound: float, value: float | None, what: str) -> GateResult:
     over = None if value is None else value - bound if side == "most" else bound - value
     passed = over is not None and over <= _ROUNDING

@@ -142,30 +142,11 @@ def share_limits(differences: Sequence[float]) -> tuple[float, float] | None:
 def difference_to_see(low: float, high: float) -> float:
     """Return the difference that has p < .05 in four of five comparisons such as this one.
 
-    (z(.975) + z(.8)) ÷ z(.975) times the reach of its 95 % interval; the source is that below.
+    (z(.975) + z(.8)) ÷ z(.975) times the reach of its 95 % interval.
+
+    Source: J. M. Lachin (1981), Controlled Clinical Trials 2, 93-113.
 
     >>> round(difference_to_see(-0.02, 0.02), 4)
     0.0286
     """
     return (high - low) / 2 * (Z95 + _Z80) / Z95
-
-
-def pairs_to_see(difference: float, differences: Sequence[float]) -> int | None:
-    """Return the number of such pairs needed to detect a difference; None where no pair differs.
-
-    ((z(.975) + z(.8))·s ÷ difference)², with s their standard deviation: in four of five
-    comparisons of that size p would be under .05.
-
-    Args:
-        difference: to be seen, not 0.
-        differences: one for each pair.
-
-    Source: J. M. Lachin (1981), Controlled Clinical Trials 2, 93-113.
-
-    >>> pairs_to_see(0.05, [0.2, -0.2] * 50)
-    127
-    """
-    if len(differences) < 2:  # noqa: PLR2004  one has no spread
-        return None
-    spread = float(np.std(differences, ddof=1))
-    return math.ceil(((Z95 + _Z80) * spread / difference) ** 2) or None

@@ -305,7 +305,6 @@ def get_comparison(batch: FinishedBatch, first: Annotated[Batch, Depends(_first)
         scores=(),
         losses=(),
         across=True,
-        detect=0.02,
         worst=MOST_ANSWERS,
     )
     addresses = [f"../{each.id}/report" for each in both]

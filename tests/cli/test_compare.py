@@ -56,8 +56,6 @@ def test_the_example_worked_by_hand(runs: tuple[Path, Path]) -> None:
     # Strict, both hallucination rates and contradictions differ alike: five times p.
     assert own["p_holm"] == pytest.approx(5 * own["p"])
     assert differences["scores"]["coverage"]["p_holm"] == 1
-    # ((1.96 + .8416)·.37201/.02)² = 2715.6
-    assert own["to_see"] == 2716
     assert differences["labels"] == [
         {"first": "full", "then": "contradicted", "sentences": 6},
         {"first": "contradicted", "then": "full", "sentences": 1},
@@ -101,8 +99,6 @@ def test_a_gate_on_the_mean_loss_fails_what_its_lower_limit_would_pass(
     assert "gate faithfulness <= 0.3: 0.312 (mean loss), failed" in said
     loss = "Mean loss of faithfulness: +0.312 (95 % interval +0.001 to +0.624) over 8 questions"
     assert said.count(loss) == 1
-    # .3 + .31102
-    assert "a mean loss of up to 0.611 would pass the gate faithfulness <= 0.3" in said
     assert judge("compare", *runs, "--fail-if-mean-worse", "correctness=0.1").code == 3
     assert judge("compare", *runs[::-1], "--fail-if-mean-worse", "faithfulness=0").code == 0
 
@@ -143,9 +139,9 @@ def test_questions_of_one_run_alone_are_counted_and_said(tmp_path: Path) -> None
     first, second = two(tmp_path, [[S]] * 4, [[S]])
     (found,) = report(first, second)["differences"]
     assert (found["common"], found["only_first"], found["only_here"]) == (1, 3, 0)
-    assert found["listed"]["only_first"] == ["qb", "qc", "qd"]
+    assert found["qids"]["only_first"] == ["qb", "qc", "qd"]
     own = found["scores"]["faithfulness"]
-    assert (own["interval"]["low"], own["interval"]["high"], own["to_see"]) == (-1, 1, None)
+    assert (own["interval"]["low"], own["interval"]["high"]) == (-1, 1)
     other = write(tmp_path / "other.jsonl", [line("x", "It opens at seven.")])
     third = tmp_path / "third"
     assert judge("score", other, "-o", third).code == 0
@@ -162,7 +158,7 @@ def test_questions_that_share_no_more_than_a_qid_are_counted(tmp_path: Path) -> 
         assert judge("score", source, "-o", tmp_path / name).code == 0
     for other, qids in {"a": [], "b": [], "c": ["q1"], "d": []}.items():
         (found,) = report(tmp_path / "a", tmp_path / other)["differences"]
-        assert (found["reworded"], found["listed"]["reworded"]) == (len(qids), qids), other
+        assert (found["reworded"], found["qids"]["reworded"]) == (len(qids), qids), other
     (tmp_path / "c.jsonl").unlink()
     (found,) = report(tmp_path / "a", tmp_path / "c")["differences"]
     assert found["reworded"] == 0

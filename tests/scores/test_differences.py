@@ -2,12 +2,10 @@ import numpy as np
 import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.power import TTestPower
 
 from judge.scores.differences import (
     holm,
     paired,
-    pairs_to_see,
     share_limits,
     t_tails,
 )
@@ -75,13 +73,3 @@ def test_holm_is_statsmodels() -> None:
         ps = rng.random(size) ** 3
         assert holm(list(ps)) == pytest.approx(multipletests(ps, method="holm")[1])
     assert holm([]) == []
-
-
-def test_pairs_to_see_are_about_those_of_the_t_test() -> None:
-    differences = np.random.default_rng(7).normal(0, 0.3, 200)
-    spread = differences.std(ddof=1)
-    for wanted in (0.02, 0.05):
-        exact = TTestPower().solve_power(wanted / spread, alpha=0.05, power=0.8)
-        assert pairs_to_see(wanted, list(differences)) == pytest.approx(exact, rel=0.01), wanted
-    assert pairs_to_see(0.02, [0.0] * 9) is None
-    assert pairs_to_see(0.02, [1.0]) is None

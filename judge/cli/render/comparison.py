@@ -170,7 +170,7 @@ def _print_scores(report: RunComparison, found: Differences, page: Page) -> None
         for key, score in found.scores.items()
     }
     _print_table("score", rows, page)
-    for kind, qids in found.listed.items():
+    for kind, qids in found.qids.items():
         if count := getattr(found, kind):
             shown = ", ".join(map(_run_name, qids[:_MAX_NAMES]))
             shown += say("more", count=count - _MAX_NAMES) if count > _MAX_NAMES else ""
@@ -251,7 +251,7 @@ def _print_changes(report: RunComparison, found: Differences, page: Page, most: 
         if each.same_text:
             line += f"  ({say('same_text', count=each.sentences)})"
         page.say(line, 2, hang=2)
-        for change in each.told[:_MAX_NAMES]:
+        for change in each.shown[:_MAX_NAMES]:
             names = " → ".join(labels(label) for label in (change.first, change.label) if label)
             sentence = Text().append(f"{marks(change.label)} {names}  ", STYLES[change.label])
             page.say(sentence.append(clip(flat(change.text), _MAX_SENTENCE)), 4, hang=2)
