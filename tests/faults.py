@@ -86,7 +86,6 @@ FILTERED: Final = Says(None, finish="content_filter")
 NULL_CONTENT: Final = Says(None)
 HTML: Final = Body("<html><body><h1>Sign in</h1></body></html>", "text/html")
 BROKEN_BODY: Final = Body('{"id": "chatcmpl-1", "object": "chat.completion", "choices": [')
-NO_CHOICES: Final = Body('{"id": "chatcmpl-1", "object": "chat.completion", "model": "m"}')
 EMPTY_CHOICES: Final = Body('{"id": "chatcmpl-1", "object": "chat.completion", "choices": []}')
 
 # Errors: a status, and a body in the manner of the server named.
@@ -104,32 +103,12 @@ def error(
     return Status(code, {"error": {"message": message, "type": kind, "param": param, "code": name}})
 
 
-_SHAPE_FAULT: Final = "Input should be 'text' or 'json_object'"
-
-NO_JSON_SCHEMA: Final = error(
-    400,
-    "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
-    "response_format",
-)
-NO_JSON_OBJECT: Final = error(
-    400, "'response_format.type' must be 'text'.", "response_format.type", "invalid_value"
-)
 NO_TEMPERATURE: Final = error(
     400,
     "Unsupported value: 'temperature' does not support 0 with this model. "
     "Only the default (1) value is supported.",
     "temperature",
     "unsupported_value",
-)
-NO_SEED: Final = error(
-    400, "Unrecognized request argument supplied: seed", "seed", "unknown_parameter"
-)
-NO_MAX_TOKENS: Final = error(
-    400,
-    "Unsupported parameter: 'max_tokens' is not supported with this model. "
-    "Use 'max_completion_tokens' instead.",
-    "max_tokens",
-    "unsupported_parameter",
 )
 TOO_LONG: Final = error(
     400,
@@ -157,21 +136,12 @@ AZURE_FILTERED: Final = Status(
 )
 
 
-def unprocessable(*place: str, message: str = _SHAPE_FAULT) -> Status:
-    """422 as FastAPI's validation words it: the field stands in `loc`."""
-    where: list[JsonValue] = ["body", *place]
-    return Status(422, {"detail": [{"type": "literal_error", "loc": where, "msg": message}]})
-
-
-NO_JSON_SCHEMA_422: Final = unprocessable("response_format", "type")
-NO_SEED_422: Final = unprocessable("seed", message="Extra inputs are not permitted")
-_LITERAL_ERROR: Final = (
-    "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), "
-    f"'msg': \"{_SHAPE_FAULT}\", 'input': 'json_schema'}}]"
-)
-_VLLM: Final[dict[str, JsonValue]] = {"object": "error", "type": "BadRequestError", "param": None}
-NO_JSON_SCHEMA_VLLM: Final = Status(400, _VLLM | {"message": _LITERAL_ERROR, "code": 400})
-NO_JSON_SCHEMA_500: Final = error(500, _LITERAL_ERROR, kind="internal_server_error")
+_EXTRA_SEED: Final[dict[str, JsonValue]] = {
+    "type": "extra_forbidden",
+    "loc": ["body", "seed"],
+    "msg": "Extra inputs are not permitted",
+}
+NO_SEED_422: Final = Status(422, {"detail": [_EXTRA_SEED]})
 
 _NO_QUOTA: Final = "You exceeded your current quota, please check your plan and billing."
 QUOTA: Final = error(429, _NO_QUOTA, None, "insufficient_quota", "insufficient_quota")
@@ -187,8 +157,6 @@ UNAUTHORIZED: Final = Status(401, {"error": "Unauthorized"})
 FORBIDDEN: Final = error(403, "Country, region, or territory not supported", None, "unsupported")
 NO_MODEL: Final = error(404, "The model `tiny` does not exist", None, "model_not_found")
 CRASHED: Final = error(500, "The server had an error while processing your request.")
-OVERLOADED: Final = error(503, "The engine is currently overloaded, please try again later.")
-BAD_GATEWAY: Final = Status(502, "<html><body><h1>502 Bad Gateway</h1></body></html>")
 
 
 class Faulty:

@@ -42,37 +42,15 @@ EXHAUSTED: Final = _google(
 _BUSY: Final = ((529, "overloaded_error"), (429, "rate_limit_error"))
 
 
-_KEYWORDS: Final = frozenset(
-    {"minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "format"}
-)
-
-
-def plain(schema: JsonValue) -> bool:
-    """Whether all objects are closed, with all fields required, and nothing else is limited."""
-    if isinstance(schema, list):
-        return all(map(plain, schema))
-    if not isinstance(schema, dict):
-        return True
-    fields = schema.get("properties")
-    closed = fields is None or (
-        isinstance(fields, dict)
-        and schema.get("additionalProperties") is False
-        and schema.get("required") == [*fields]
-    )
-    return closed and not _KEYWORDS & schema.keys() and all(map(plain, schema.values()))
-
-
 class Anthropic:
     """`response_format` and `seed` are ignored: see the page that its recipe names.
 
     Args:
         then: what the model says, wherever the door lets a request through.
-        strict: it takes strict schemas of plain keywords alone, as is reported of the live door.
     """
 
-    def __init__(self, then: Script = right, *, strict: bool = False) -> None:
+    def __init__(self, then: Script = right) -> None:
         self._then = then
-        self._strict = strict
         self._asked = 0
 
     def __call__(self, asked: ChatCall) -> Answer:
@@ -81,14 +59,6 @@ class Anthropic:
         # github.com/decolua/9router/issues/1748, of models from Opus 4.7 on.
         if "temperature" in asked.body:
             return self._error("`temperature` is deprecated for this model.")
-        shape = asked.body.get("response_format")
-        if self._strict and isinstance(shape, dict):
-            # github.com/interviewstreet/hiring-agent/pull/421
-            if shape["type"] != "json_schema":
-                return self._error("response_format.type: Input should be 'json_schema'")
-            named = shape["json_schema"]
-            if not (isinstance(named, dict) and named["strict"] is True and plain(named["schema"])):
-                return self._error(f"response_format.json_schema: {named} is not supported")
         self._asked += not asked.is_probe
         if not asked.is_probe and self._asked <= len(_BUSY):
             # platform.claude.com/docs/en/api/errors
@@ -104,18 +74,16 @@ class Anthropic:
 
 
 class Gemini:
-    """ai.google.dev/gemini-api/docs/openai, with a model that thinks within its limit.
+    """ai.google.dev/gemini-api/docs/openai
 
     `seed` is no field: github.com/Vali-98/ChatterUI/issues/227. Of a schema it takes a part.
 
     Args:
         then: what the model says, wherever the door lets a request through.
-        thoughts: tokens that it thinks, within the limit on a reply.
     """
 
-    def __init__(self, then: Script = right, *, thoughts: int = 0) -> None:
+    def __init__(self, then: Script = right) -> None:
         self._then = then
-        self._thoughts = thoughts
         self._asked = 0
 
     def __call__(self, asked: ChatCall) -> Answer:
@@ -127,9 +95,7 @@ class Gemini:
         if "poem" in asked.user:
             # The message has no content then: github.com/bespokelabsai/curator/issues/261
             return Says(None, finish="content_filter: RECITATION")
-        limit = asked.body["max_tokens"]
-        assert isinstance(limit, int)
-        return self._then(asked) if limit > self._thoughts else Says(None, finish="length")
+        return self._then(asked)
 
     def _refusal(self, asked: ChatCall) -> Status | None:
         if asked.headers["Authorization"] != f"Bearer {GEMINI_KEY}":

@@ -255,25 +255,6 @@ def picky(refused: Mapping[str, Answer], then: Script = right) -> Script:
     return script
 
 
-class Bucket:
-    """A token bucket: behind each request that it lets through it refuses so many with a 429."""
-
-    def __init__(self, refusals: int, then: Script = right) -> None:
-        self._refusals = refusals
-        self._then = then
-        self._left = refusals
-        self.refused = 0
-        """How many requests found it empty."""
-
-    def __call__(self, asked: ChatCall) -> Answer:
-        if self._left:
-            self._left -= 1
-            self.refused += 1
-            return TOO_MANY
-        self._left = self._refusals
-        return self._then(asked)
-
-
 class Tokens:
     """A bucket that fills with time: one token a request, refused where there is none.
 

@@ -1,7 +1,4 @@
 from collections.abc import Sequence
-from typing import Final
-
-import pytest
 
 from judge.answer.audit import audit
 from judge.records import (
@@ -15,7 +12,6 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from tests.citation_table import Tally, results, rows, said, tally
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
 
@@ -117,29 +113,3 @@ def test_an_audit_holds_citations_against_the_verdict() -> None:
         named = [one[0] for one in wanted.split(", ")]
         found[case] = (outcome, audited(named, {4: outcome} if outcome else {}))
     assert found == AUDITS
-
-
-# Caught of those that do not hold, and false alarms among those that do. Of the held half only
-# these totals are looked at.
-TALLIES: Final = {
-    ("learn", "similarity"): Tally(12, 15, 7, 36),
-    ("learn", "llm"): Tally(15, 17, 2, 22),
-    ("held", "similarity"): Tally(11, 16, 6, 33),
-    ("held", "llm"): Tally(15, 17, 2, 20),
-}
-
-
-@pytest.mark.no_cover
-def test_citations_that_people_have_judged() -> None:
-    found = list(results(rows()))
-    of = {
-        key: tally(each for each in found if (each[0].half, each[0].judge) == key)
-        for key in TALLIES
-    }
-    assert of == TALLIES
-    dangling = [(row.id, said(result)) for row, result in found if "d" in row.want]
-    assert dangling == [(row.id, row.want) for row in rows() if "d" in row.want]
-    for _, result in found:
-        for each in result.citations:
-            assert bool(each.reason) == (each.status != "valid"), each
-            assert "\n" not in each.reason

@@ -38,9 +38,7 @@ def score(server: JudgeServer, *words: object) -> Ran:
 
 DOORS: dict[str, tuple[Script, str]] = {
     "Anthropic": (Anthropic(), "json_schema|t:default|seed:7|max_tokens"),
-    "strict": (Anthropic(strict=True), "json_schema|t:default|seed:7|max_tokens"),
     "Gemini": (Gemini(), "json_object|t:0|seed:none|max_tokens"),
-    "thinks": (Gemini(thoughts=3_000), "json_object|t:0|seed:none|max_tokens"),
 }
 
 
