@@ -7,18 +7,16 @@ from functools import cached_property, lru_cache
 from itertools import product
 from typing import Final, NamedTuple
 
-from judge.checks.names import Mentions, Name, names
 from judge.checks.polarity import Copies, Copy, contrast
 from judge.checks.polarity import read as read_sentence
-from judge.checks.quotes import repeats
 from judge.checks.values import HAN_NUMERALS, Amount, Day, Value, values
 from judge.records import JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.words import blank_markup
 
-EDITION: Final = "11"
+EDITION: Final = "12"
 """Raised with every change that finds other mismatches, also in a word list."""
 _MOST: Final = 200
-"""The most values or names of one sentence that are looked up; a table has more."""
+"""The most values of one sentence that are looked up; a table has more."""
 _COUNTS: Final = range(13)
 """Such a number without a unit may be the answer's own count of the items in a passage."""
 _LONGEST_CACHED: Final = 4_096
@@ -53,7 +51,6 @@ def mismatches(
             isinstance(outcome, Verdict)
             and outcome.support is Support.FULL
             and not source.repeats(index)
-            and not repeats(outcome, source.bare(index))
         ):
             own = list(_compare(source, index))
             contrasts = [each for each in own if each.instead]
@@ -70,10 +67,10 @@ def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
     # Another near-copy without the contrast supports the claim.
     if contrasts and all(contrasts) and (first := contrasts[0]):
         yield Mismatch(*first)
-    mine = ValueIndex(source.values(index)) if copies else ValueIndex(())
+    own = ValueIndex(source.values(index))
     for value in (each for each in source.values(index) if each.certain):
         written = bare[value.start : value.end].rstrip(".")
-        others = [_other(value, copy, mine) for copy in copies]
+        others = [_replacement(value, copy, own) for copy in copies]
         # Tokenized text has `31. 8 million`, whose sentence is cut behind `31.`.
         is_cut = any(other and written.startswith(f"{other}.") for other in others)
         if others and all(others) and not is_cut:
@@ -84,7 +81,7 @@ def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
         yield from _cell_mismatches(row, source.chunk_rows)
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row of a table in Markdown."""
 
     columns: Sequence[str]
@@ -92,26 +89,17 @@ class Row(NamedTuple):
     cells: Sequence[str]
     """The cells; the first one names the row."""
 
-    def cell(self, own: "Row", at: int) -> str | None:
-        """Return the cell in the column of cell `at` of another row: by name, else by position.
-
-        A name that is blank, or that several columns of a table share, says only which columns at
-        that position can be the same.
-        """
-        if own.columns and self.columns:
-            if at >= len(own.columns):
-                return None
-            name = own.columns[at]
-            if name and own.columns.count(name) == 1 and self.columns.count(name) <= 1:
-                return dict(zip(self.columns, self.cells, strict=False)).get(name)
-            if name not in self.columns[at : at + 1]:
-                return None
-        return self.cells[at] if len(self.cells) == len(own.cells) else None
+    def cell_below(self, other: "TableRow", at: int) -> str | None:
+        """Return the cell in the column of cell `at` of another row: by name, else by position."""
+        if self.columns and other.columns and self.columns != other.columns:
+            name = other.columns[at] if at < len(other.columns) else ""
+            return dict(zip(self.columns, self.cells, strict=False)).get(name)
+        return self.cells[at] if len(self.cells) == len(other.cells) else None
 
 
-def table_rows(lines: Sequence[str]) -> list[Row | None]:
+def table_rows(lines: Sequence[str]) -> list[TableRow | None]:
     """Return for each line its row of a table; None for other lines, headers and rules."""
-    rows: list[Row | None] = []
+    rows: list[TableRow | None] = []
     columns: Sequence[str] = ()
     for line, below in zip(lines, (*lines[1:], ""), strict=True):
         text = blank_markup(line).strip().removeprefix("|").removesuffix("|")
@@ -120,7 +108,7 @@ def table_rows(lines: Sequence[str]) -> list[Row | None]:
         if is_header or len(cells) == 1:
             columns = [cell.casefold() for cell in cells] if is_header else ()
         is_row = len(cells) > 1 and not is_header and not _is_rule(line)
-        rows.append(Row(columns, cells) if is_row else None)
+        rows.append(TableRow(columns, cells) if is_row else None)
     return rows
 
 
@@ -129,36 +117,38 @@ def _is_rule(line: str) -> bool:
     return "-" in line and "|" in line and not line.strip("|:- \t")
 
 
-def _cell_mismatches(own: Row, rows: Iterable[Row]) -> Iterator[Mismatch]:
+def _cell_mismatches(own: TableRow, rows: Iterable[TableRow]) -> Iterator[Mismatch]:
     """Yield the cells whose value the same column of the chunks' rows of that name lacks.
 
     In: `| Pro | 5 TB |`, and the chunk's `| Pro | 2 TB |`. Out: `5 TB`, and `2 TB` instead.
     """
     same = [row for row in rows if row.cells[0].casefold() == own.cells[0].casefold()]
     for at, cell in enumerate(own.cells[1:], 1):
-        others = [other for row in same if (other := row.cell(own, at)) and read_values(other)]
+        others = [
+            other for row in same if (other := row.cell_below(own, at)) and read_values(other)
+        ]
         index = ValueIndex(value for other in others for value in read_values(other))
         if others and any(each.certain and not index.has(each) for each in values(cell)):
             yield Mismatch(cell, others[0])
 
 
-def _other(value: Value, copy: Copy, mine: "ValueIndex") -> str | None:
+def _replacement(value: Value, copy: Copy, own: "ValueIndex") -> str | None:
     """Return the value that replaces this one in a near-copy, or None.
 
-    `mine` are the values of the claim: one that it has too replaces none.
+    `own` are the values of the claim: one that it has too replaces none.
     """
     places = {
         there.start
-        for own, there in copy.pairs
-        if own.key != there.key and value.start <= own.start < value.end
+        for here, there in copy.pairs
+        if here.key != there.key and value.start <= here.start < value.end
     }
     text = copy.sentence.text
-    held = read_values(text) if places else ()
-    if not held or ValueIndex(held).has(value):
+    found = read_values(text) if places else ()
+    if not found or ValueIndex(found).has(value):
         return None
-    for other in held:
+    for other in found:
         alike = other.certain and not kinds(value).isdisjoint(kinds(other))
-        if alike and not places.isdisjoint(range(other.start, other.end)) and not mine.has(other):
+        if alike and not places.isdisjoint(range(other.start, other.end)) and not own.has(other):
             return text[other.start : other.end].rstrip(".")
     return None
 
@@ -189,10 +179,6 @@ class Source:
             self._values[index] = values(self.bare(index))[:_MOST]
         return self._values[index]
 
-    def names(self, index: int) -> list[Name]:
-        """Return the names of a sentence."""
-        return names(self.bare(index), self.values(index))[:_MOST]
-
     def repeats(self, index: int) -> bool:
         """Return whether a chunk contains a sentence verbatim."""
         bare = self.bare(index).strip("*_-•· \t\n.。!！")
@@ -204,14 +190,14 @@ class Source:
         return Copies(self._texts)
 
     @cached_property
-    def rows(self) -> list[Row | None]:
+    def rows(self) -> list[TableRow | None]:
         """The table row that each sentence is; None for a sentence that is no row."""
         if "|" not in self._request.answer:
             return [None] * len(self._request.sentences)
         return table_rows([sentence.text for sentence in self._request.sentences])
 
     @cached_property
-    def chunk_rows(self) -> list[Row]:
+    def chunk_rows(self) -> list[TableRow]:
         """The table rows of the chunks."""
         texts = [text.splitlines() for text in self._texts if "|" in text]
         return [row for lines in texts for row in table_rows(lines) if row]
@@ -224,15 +210,6 @@ class Source:
     @cached_property
     def _evidence(self) -> list[str]:
         return [*self._texts, self._request.query]
-
-    def missing_name(self, index: int) -> str | None:
-        """Return the first name of a sentence that neither the chunks nor the question mention."""
-        names = (each for each in self.names(index) if each.certain)
-        return next((each.written for each in names if self._mentions.lacks(each)), None)
-
-    @cached_property
-    def _mentions(self) -> Mentions:
-        return Mentions("\n".join(self._evidence))
 
     @cached_property
     def _index(self) -> "ValueIndex":
@@ -251,36 +228,15 @@ class Source:
         return any(_stands(written, text) for text in evidence) or self._index.has(value)
 
     def equivalents(self, index: int, absent: Sequence[int]) -> list[tuple[int, int]]:
-        """Return the spans of values and names of a sentence that the chunks give in other forms.
+        """Return the spans of values of a sentence that the chunks give in other forms.
 
         `absent` are the offsets of its words that no chunk contains.
         """
-        bare = self.bare(index)
-        found: list[Value | Name] = [
-            each for each in self.values(index) if _within(each, absent) and self._index.has(each)
+        return [
+            (each.start, each.end)
+            for each in self.values(index)
+            if any(each.start <= at < each.end for at in absent) and self._index.has(each)
         ]
-        tall = [at for at in absent if bare[at].isupper()]
-        if tall:
-            found += [
-                each
-                for each in self.names(index)
-                if _within(each, tall) and self._hinted(each) and not self._mentions.lacks(each)
-            ]
-        return [(each.start, each.end) for each in found]
-
-    @cached_property
-    def _low(self) -> str:
-        return "\n".join(self._evidence).lower()
-
-    def _hinted(self, name: Name) -> bool:
-        """Return whether the evidence has the beginning of a name, or its initials."""
-        initials = "".join(part[0] for part in name.parts)
-        signs = [part[:4] for part in name.parts] + [initials] * (len(initials) > 1)
-        return name.written.isupper() or any(sign.lower() in self._low for sign in signs)
-
-
-def _within(part: Value | Name, places: Iterable[int]) -> bool:
-    return any(part.start <= at < part.end for at in places)
 
 
 def _stands(words: str, text: str) -> bool:
@@ -314,20 +270,15 @@ def read_values(text: str) -> list[Value]:
 
 
 _SAME: Final = 1e-9
-_FAR: Final = 2.0
-"""The largest ratio between a limit and an amount that it includes."""
 
 
 class ValueIndex:
     """The values of some texts, sorted for look-ups."""
 
     def __init__(self, found: Iterable[Value]) -> None:
-        found = tuple(found)
         readings = [each for value in found for each in value.readings]
         self._days = {each for each in readings if isinstance(each, Day)}
         amounts = [each for each in readings if isinstance(each, Amount)]
-        limits = [each for value in found if value.over for each in value.readings]
-        self._limits = [each for each in limits if isinstance(each, Amount)]
         by_kind: dict[str, list[float]] = {}
         for number, unit in amounts:
             by_kind.setdefault(unit.kind, []).append(number)
@@ -338,7 +289,7 @@ class ValueIndex:
         """Return whether a value follows from the texts, in this form or another.
 
         In: `3.5 million` for `3,512,000` of the texts. Out: `3,512,000` for `3.5 million`.
-        A number without a unit fits any unit. `Over ten days` of the texts includes 15 days.
+        A number without a unit fits any unit.
         """
         return any(
             self._has_day(each) if isinstance(each, Day) else self._has_amount(value, each)
@@ -348,14 +299,9 @@ class ValueIndex:
     def _has_amount(self, value: Value, amount: Amount) -> bool:
         kind, factor = amount.unit
         bare = self._by_kind.get("", ()) if kind else self._bare
-        return (
-            _holds(self._by_kind.get(kind, ()), amount.number, value.leeway * factor)
-            or _holds(bare, amount.number / factor, value.leeway)
-            or any(
-                limit.unit.kind == kind and limit.number < amount.number <= _FAR * limit.number
-                for limit in self._limits
-            )
-        )
+        return _has_near(
+            self._by_kind.get(kind, ()), amount.number, value.leeway * factor
+        ) or _has_near(bare, amount.number / factor, value.leeway)
 
     def _has_day(self, day: Day) -> bool:
         """Return whether a day follows from the texts, its year and its day perhaps from two.
@@ -382,7 +328,7 @@ def _follow(days: Iterable[Day]) -> frozenset[Day]:
     return frozenset(Day(*parts) for day in days for parts in product(*({p, None} for p in day)))
 
 
-def _holds(amounts: Sequence[float], amount: float, off: float) -> bool:
+def _has_near(amounts: Sequence[float], amount: float, off: float) -> bool:
     """Return whether one of the ascending amounts is at most `off` away."""
     off += _SAME * abs(amount)
     place = bisect_left(amounts, amount - off)

@@ -19,8 +19,6 @@ from judge.text.words import CONTENT, WORD, grammar, stem, stems, weight
 
 NEAR: Final = 0.8
 """The least share of common words of near-copies."""
-_ASKED: Final = 0.4
-"""The least share of common words of an answer and its question."""
 _SHARED: Final = 0.5
 """The least share of stems in common (Dice) of sentences that are compared word by word."""
 _COMPARED: Final = 3
@@ -272,21 +270,6 @@ def _rule(tokens: Iterable[Token]) -> str | None:
     if names[:1] == ["must"] and "deny-all" in marks:  # `requires no effort`
         return "need-not"
     return "must-not" if names[:1] == ["forbid"] else next(iter(names), None)
-
-
-def denies(claim: str, question: str) -> bool:
-    """Return whether a short answer denies its question, or asserts what the question denies.
-
-    >>> denies("Children may take aspirin.", "Which drug may children not take?")
-    True
-    """
-    own, other = read(claim), read(question)
-    copy = compare(own, other)
-    if copy.share < _ASKED:
-        return False
-    against = sum(excludes(one, two) for one, two in copy.pairs)
-    forbidding = sum(_rule(each.tokens) in {"must-not", "need-not"} for each in (own, other))
-    return (_denials(own.tokens) + _denials(other.tokens) + forbidding + against) % 2 == 1
 
 
 def _worded(

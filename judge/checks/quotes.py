@@ -36,9 +36,6 @@ _MOST_PLACES: Final = 1000
 square of the length."""
 _STOPS: Final = ".。!?;,、\"'"
 """Marks that a judge may add or omit at the end of a whole chunk."""
-_WIDE: Final = "。！"
-_ENDS: Final = f".!{_WIDE}"
-"""The ends of a statement."""
 
 
 def verify(
@@ -82,18 +79,6 @@ def find_words(quotes: Sequence[str], text: str) -> list[tuple[int, int] | None]
     """Return the span of each quote in a text as `find_quote` does, also of very short quotes."""
     read = _Text(text)
     return [read.find(quote, short=True) for quote in quotes]
-
-
-def repeats(verdict: Verdict, claim: str) -> bool:
-    """Return whether a quote contains the claim, word for word, as a whole sentence."""
-    bare = claim.strip(f"{_ENDS} \n")
-    for each in verdict.evidence if bare else ():
-        before, own, behind = each.quote.partition(bare)
-        apart = before[-1:] in _WIDE or (before[-1:].isspace() and before.rstrip()[-1:] in _ENDS)
-        ended = not behind or (behind[0] in _ENDS and not behind[1:2].isdecimal())
-        if own and each.verified and ended and (apart or not before.strip()):
-            return True
-    return False
 
 
 class _ChunkTexts:

@@ -32,7 +32,6 @@ _SCALES: Final = {
 }  # fmt: skip
 _LETTER_SCALES: Final = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12}
 """Scales that are also units: behind a currency they are scales, elsewhere only `5k` and `5m`."""
-_PARTS: Final = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
 _HAN: Final = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {
     "〇": 0, "两": 2, "兩": 2,
 }  # fmt: skip
@@ -109,8 +108,6 @@ class Value:
 
     50,000 for `3.5 million`, 50 for `3,500`, at most 5 % where the text writes zeros out.
     """
-    over: bool = False
-    """Whether the text says that it is more than this: `over ten days`, `超过十天`."""
 
 
 def values(text: str) -> list[Value]:
@@ -139,8 +136,8 @@ _START: Final = re.compile(
 )
 """The places where a value may begin; the slower patterns are tried only there."""
 _WORDS: Final = frozenset((
-    *SPELLED, *_ORDINALS, *_PARTS, "a", "an", "noon", "midday", "midnight", "weekday", "weekdays",
-    "weekend", "weekends", "sept", "tue", "tues", "wed", "thu", "thur", "thurs", "mon", "fri",
+    *SPELLED, *_ORDINALS, "a", "an", "half", "quarter", "noon", "midday", "midnight", "sept",
+    "tue", "tues", "wed", "thu", "thur", "thurs", "mon", "fri",
     "sat", "sun", *(name.lower() for name in (*month_name, *month_abbr)),
     *(f"{name.lower()}{ending}" for name in day_name for ending in ("", "s")),
 ))  # fmt: skip
@@ -157,16 +154,14 @@ _CLOCK_TIME: Final = re.compile(
       (?<![A-Za-z0-9_.,:$€£¥/]) (?<![A-Za-z]-) (?:
         (?: (?P<from>\d{{1,2}}) (?:[:.](?P<from_minute>[0-5]\d))? {_TO} )?
         (?P<hour>\d{{1,2}}) (?:[:.](?P<minute>[0-5]\d))? \s? (?P<half>[ap])\.?\s?m (?![^\W_])
-      | (?P<plain>[01]?\d|2[0-4]) [:：] (?P<plain_minute>[0-5]\d) (?![\d:]|[.,]\d)
-      | (?: (?<=from\s) | (?<=between\s) ) (?P<low>\d{{1,2}}) {_TO} (?P<high>\d{{1,2}}) \s?
-        (?: h | hrs? ) (?![^\W_]) )
+      | (?P<plain>[01]?\d|2[0-4]) [:：] (?P<plain_minute>[0-5]\d) (?![\d:]|[.,]\d) )
     | (?<![^\W_]) (?: (?P<whole>\d{{1,2}}|{_HOUR_WORD}) \s? o['’]clock
       | (?P<part>half|quarter) \s (?P<side>past|to) \s (?P<past>\d{{1,2}}|{_HOUR_WORD})
       | (?:12\s)? (?P<named>noon|midday|midnight) ) (?![^\W_])
     | (?P<han_named>正午|午夜)
     | (?P<day>上午|早上|早晨|清晨|凌晨|中午|下午|傍晚|晚上|晚间|夜里|夜间)? \s?
       (?<![.\d第]) (?P<han>{_SMALL_HAN}) \s? [点點时時] (?! 间|候|期|代|建议|意见|要求 )
-      (?: (?P<han_half>半) | (?P<quarters>[一三])刻
+      (?: (?P<han_half>半)
         | (?P<han_minute> \d{{2}} | 零[一二三四五六七八九] | [二三四五]?十[一二三四五六七八九]?
           | (?:\d|[一二三四五六七八九])(?=分) ) 分?
         | (?P<even>钟|整) )?
@@ -187,7 +182,7 @@ def _read_clock(text: str, at: int) -> list[Value]:
     if match is None:
         return []
     # `三点` alone is also "three points".
-    sure = not match["han"] or any(match.group("day", "han_half", "quarters", "han_minute", "even"))
+    sure = not match["han"] or any(match.group("day", "han_half", "han_minute", "even"))
     return [
         Value(at, match.end(), tuple(Amount(minutes, _CLOCK) for minutes in times), sure)
         for times in _times(match)
@@ -209,9 +204,6 @@ def _times(match: re.Match[str]) -> Iterator[tuple[int, ...]]:
         hour, minute = int(match["plain"]) % _HOURS, int(match["plain_minute"])
         early = match["plain"].startswith("0")
         yield (hour * _HOUR + minute,) if early else _either(hour, minute)
-    elif match["low"]:
-        yield (int(match["low"]) * _HOUR,)
-        yield (int(match["high"]) % _HOURS * _HOUR,)
     elif match["han"]:
         yield _han_time(match)
     else:
@@ -224,7 +216,6 @@ def _times(match: re.Match[str]) -> Iterator[tuple[int, ...]]:
 def _han_time(match: re.Match[str]) -> tuple[int, ...]:
     hour, day = int(number(match["han"])), match["day"]
     minute = 30 if match["han_half"] else int(number(match["han_minute"] or "0"))
-    minute = 15 * _HAN[match["quarters"]] if match["quarters"] else minute
     if hour > _HOURS or minute >= _HOUR:
         return ()
     if not day:
@@ -280,8 +271,6 @@ _DATE: Final = re.compile(
     | (?<![\w.,$€£¥￥₹₩#/]) (?:(?<!\d[-–])|(?<=\d{{4}}[-–])) (?P<year>{_YEAR})
         (?: [-–—/] | \s?(?:--|–|—)\s? ) (?P<until>\d{{2}}) (?![\d-])
     | (?P<weekday>{_WEEKDAY}) (?: \s? (?:[-–—至到~]|to|through|until) \s? (?P<last>{_WEEKDAY}) )?
-    | (?<![^\W_]) (?P<working>(?i:weekdays?)(?![^\W_])|工作日)
-    | (?<![^\W_]) (?P<free>(?i:weekends?)(?![^\W_])|周末)
     """,
     re.VERBOSE,
 )
@@ -296,9 +285,6 @@ def _read_date(text: str, at: int) -> list[Value]:
     end = match.end()
     if match["weekday"]:
         return _weekdays(match)
-    if match["working"] or match["free"]:
-        days = range(5) if match["working"] else range(5, 7)
-        return [Value(at, end, tuple(Day(weekday=day) for day in days), certain=False)]
     if match["decades"] or match["decade"]:
         return [Value(at, end, (), certain=False)]
     verb = match[0].rstrip(".").lower() in _VERBS
@@ -363,9 +349,7 @@ _FRACTION: Final = re.compile(
     rf"""
       (?P<whole>[{HAN_NUMERALS}]{{1,4}}|\d{{1,4}}) 分之
         (?P<parts>\d{{1,4}}(?:\.\d+)?|[{HAN_NUMERALS}]{{1,4}}(?:点[{HAN_NUMERALS}]+)?)
-    | (?<![^\W_]) (?: (?P<count>an?|one|two|three|four) [ -] )?
-        (?P<part>half|third|quarter|fifth|tenth) (?(count)s?) (?![^\W_]) (?! [ ]an?[ ]{_LASTING} )
-    | (?P<han_half>一半)
+    | (?<![^\W_]) half (?![^\W_]) (?! [ ]an?[ ]{_LASTING} ) | 一半
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -373,22 +357,17 @@ _HUNDRED: Final = 100
 
 
 def _read_fraction(text: str, at: int) -> list[Value]:
-    """Return `三分之一` and `two thirds` as percentages; `half` and `a third` are not certain."""
+    """Return `三分之一` as a percentage; `half` is not certain."""
     match = _FRACTION.match(text, at)
     if match is None:
         return []
-    if match["whole"]:
-        whole, decimals = number(match["whole"]), match["parts"].partition(".")[2]
-        share = Amount(100 * number(match["parts"]) / whole if whole else 0.0, _PERCENT)
-        leeway = 0.5 * 10.0 ** -len(decimals) if whole == _HUNDRED else 0.5
-        return [Value(at, match.end(), (share,), leeway=leeway)]
-    count, part = (match["count"] or "").lower(), (match["part"] or "half").lower()
-    if part == "half" and count in {"", "a", "one"}:
+    if not match["whole"]:
         half = (Amount(50.0, _PERCENT), Amount(0.5, _BARE))
         return [Value(at, match.end(), half, certain=False)]
-    share = Amount(100 * SPELLED.get(count, 1) / _PARTS.get(part, 1), _PERCENT)
-    certain = count in SPELLED and text.startswith(" of ", match.end())
-    return [Value(at, match.end(), (share,), certain, leeway=0.5)] if count else []
+    whole, decimals = number(match["whole"]), match["parts"].partition(".")[2]
+    share = Amount(100 * number(match["parts"]) / whole if whole else 0.0, _PERCENT)
+    leeway = 0.5 * 10.0 ** -len(decimals) if whole == _HUNDRED else 0.5
+    return [Value(at, match.end(), (share,), leeway=leeway)]
 
 
 # Numbers and their units.
@@ -427,12 +406,6 @@ _NAME: Final = re.compile(
     re.IGNORECASE,
 )
 """What makes a number part of a name or a citation: `B12`, `step 3`, `[2023]`."""
-_OVER: Final = re.compile(
-    r"(?<!no )(?<!not )(?:(?:more|greater|longer|older|larger|higher) than|(?<![^\W_])(?:over|above"
-    r"|exceed(?:s|ed|ing)?)) \Z|(?<!不)(?:超过|超|逾|高于|多于|大于)\Z",
-    re.IGNORECASE,
-)
-_OVER_REACH: Final = 16
 _NAME_REACH: Final = 10
 _YEAR_ALONE: Final = re.compile(r"1[0-9]{3}|2[01][0-9]{2}")
 
@@ -521,8 +494,7 @@ def _read_number(text: str, at: int) -> list[Value]:
         or (match["spelled"] or "").lower() in _ORDINALS
         or (not currency and _NAME.search(text, max(0, at - _NAME_REACH), at))
     )
-    over = _OVER.search(text, max(0, start - _OVER_REACH), start) is not None
-    return [Value(start, end, readings, certain, leeway, over)]
+    return [Value(start, end, readings, certain, leeway)]
 
 
 def _scaled(match: re.Match[str], *, priced: bool) -> tuple[float, float, int]:

@@ -4,18 +4,15 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
-from judge.checks.alternatives import among, offered
-from judge.checks.mismatch import Mismatch, Source, mismatches
-from judge.checks.polarity import denies
+from judge.checks.mismatch import Mismatch, mismatches
 from judge.judges import overruled, reason
 from judge.pool import apart, weigh
 from judge.protocols import Judge
 from judge.records import Evidence, JudgeRequest, Judgment, Support, Verdict
-from judge.records.result import ANSWER
 from judge.signature import Signature
 from judge.text.fold import CJK, CJK_CHAR
 from judge.text.words import CONTENT, grammar, negation, no_negations, stems, weight, words
@@ -37,6 +34,7 @@ _HITS: Final = 20
 """The most occurrences of a text that are searched for one that is not denied."""
 _SHORT: Final = 4
 """The most characters of a Chinese word or name."""
+_NAME: Final = re.compile(r"[A-Z][a-z]{2,}")
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _CLAUSE: Final = re.compile(r"[,，;；:：.。!?！？\n]")
 # "No dogs are allowed" has a subject there, and no answer.
@@ -71,7 +69,7 @@ class _Assent(NamedTuple):
     yes: bool
     end: int
     """The offset after the word for yes or no."""
-    bare: bool
+    alone: bool
     """Whether the text says nothing else."""
 
 
@@ -81,8 +79,6 @@ class _Text:
     def __init__(self, text: str, name: str = "") -> None:
         self.text = text
         self.name = name
-        # Many claims may have the same few hits.
-        self.denies_there = cache(self._denies_there)
 
     @cached_property
     def tokens(self) -> list[_Token]:
@@ -101,17 +97,9 @@ class _Text:
         return "".join(["\n", *(f"{token.key}\n" for token in self.tokens)])
 
     @cached_property
-    def places(self) -> list[int]:
+    def offsets(self) -> list[int]:
         """The offsets in `lines` of the break before each token, ascending."""
         return list(accumulate((len(token.key) + 1 for token in self.tokens), initial=0))
-
-    @cached_property
-    def keys(self) -> frozenset[str]:
-        return frozenset(token.key for token in self.tokens)
-
-    @cached_property
-    def bare(self) -> str:
-        return self.text.strip()
 
     @cached_property
     def figures(self) -> dict[str, str]:
@@ -134,42 +122,32 @@ class _Text:
     def find(self, short: "_Text") -> Iterator[tuple[int, int]]:
         """Yield the spans that have all tokens of another text in a row."""
         many = len(short.tokens) if len(short.text) <= _LONGEST else 0
-        # Most texts lack some word: a look at the words is quicker than one at the whole text.
-        at = self.lines.find(short.lines) if many and short.keys <= self.keys else -1
+        at = self.lines.find(short.lines) if many else -1
         while at >= 0:
-            first = bisect_left(self.places, at)
+            first = bisect_left(self.offsets, at)
             yield self.tokens[first].start, self.tokens[first + many - 1].end
             at = self.lines.find(short.lines, at + 1)
 
-    def _denies_there(self, span: tuple[int, int], asked: str) -> bool:
-        """Return whether a negation precedes a span, or its clause denies the question."""
-        start, end = span
+    def denies(self, start: int) -> bool:
+        """Return whether a negation is one of the few words before an offset in its clause."""
         before = _CLAUSE.split(self.text[max(start - _LONGEST, 0) : start])[-1]
         found = words(before)
         mere = {at for part in no_negations(before) for at in range(*part)}
         near = zip(found.stems[-_REACH:], found.starts[-_REACH:], strict=True)
-        if any(stem in negation() and at not in mere for stem, at in near):
-            return True
-        own = self.text[start:end]
-        clause = f"{before}{own}{_CLAUSE.split(self.text[end : end + _LONGEST])[0]}"
-        return negation().isdisjoint(stems(own)) and clause != own and denies(clause, asked)
+        return any(stem in negation() and at not in mere for stem, at in near)
 
 
-class _Other:
+class _Reference:
     """The question, and the texts that sentences are compared with."""
 
     def __init__(self, request: JudgeRequest) -> None:
-        self.asked = _Text(request.query)
+        self.question = _Text(request.query)
         self.texts = [_Text(chunk.text, chunk.chunk_id) for chunk in request.chunks]
-        self.gold = all(text.name != ANSWER for text in self.texts)
-        """Whether they are a reference, which may offer several answers itself."""
-        self.alone = len(request.ask) == 1
-        """Whether a single sentence is compared with them."""
 
     @cached_property
     def figures(self) -> frozenset[str]:
         """Keys of the figures, of the question too."""
-        return frozenset(key for text in (self.asked, *self.texts) for key in text.figures)
+        return frozenset(key for text in (self.question, *self.texts) for key in text.figures)
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -186,13 +164,12 @@ class ContainmentJudge:
        `contradicted`. Where they agree and one says no more than that, it is `full`.
     2. Where one text contains the other word for word, but for case, width, punctuation and
        articles, a sentence is `full`: a sentence of the reference that the answer contains, and a
-       sentence of the answer that contains the reference. One that offers the reference beside
-       other answers is `none`: "It could be Paris, London, Berlin or Madrid".
+       sentence of the answer that contains the reference.
     3. Otherwise the inner judge decides, as in faithfulness.
     4. A `full` becomes `none` where the other text lacks a figure, date, unit or name of the
        sentence, or has not half of the words that it adds to the question: "The capital of France
-       is Lyon" is not "The capital of France is Paris". Of an answer that offers alternatives it
-       must have them all. It becomes `contradicted` where the other text says otherwise.
+       is Lyon" is not "The capital of France is Paris". It becomes `contradicted` where the other
+       text says otherwise.
 
     That compares short answers well. Long ones in other words want a language model.
     """
@@ -203,7 +180,7 @@ class ContainmentJudge:
     @property
     def signature(self) -> str:
         """The inner judge's signature with the version of this comparison."""
-        return str(Signature.parse(self._inner.signature).having("short:contained-v4"))
+        return str(Signature.parse(self._inner.signature).having("short:contained-v5"))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Return one outcome per asked sentence."""
@@ -213,62 +190,60 @@ class ContainmentJudge:
 
 def _compared(request: JudgeRequest, judgment: Judgment) -> Judgment:
     """Return the outcomes of the inner judge, overruled by yes, no and containment."""
-    other = _Other(request)
-    source = Source(request)
-    against = mismatches(request, judgment.outcomes, source)
+    reference = _Reference(request)
+    against = mismatches(request, judgment.outcomes)
     outcomes = dict(judgment.outcomes)
     for index, outcome in judgment.outcomes.items():
         if isinstance(outcome, Verdict):
-            claim = _Text(request.claim(index))
-            outcomes[index] = _read(
-                claim, other, outcome, first=index == request.ask[0]
-            ) or _checked(claim, other, outcome, against.get(index), source.missing_name(index))
+            claim, first = _Text(request.claim(index)), index == request.ask[0]
+            outcomes[index] = _contained(claim, reference, outcome, first=first) or _checked(
+                claim, reference, outcome, against.get(index)
+            )
     return judgment.model_copy(update={"outcomes": outcomes})
 
 
-def _read(claim: _Text, held: _Other, verdict: Verdict, *, first: bool) -> Verdict | None:
+def _contained(
+    claim: _Text, reference: _Reference, verdict: Verdict, *, first: bool
+) -> Verdict | None:
     """Return the verdict of yes, no or containment on a claim; None if they do not apply."""
-    own, why = claim.assent if first else None, ""
-    for text in held.texts:
+    own, denied = claim.assent if first else None, False
+    for text in reference.texts:
         whole, other = (0, len(text.text)), text.assent
         if own and other and own.yes != other.yes:
             return _refused(verdict, reason("answer.opposite", claim.text), Support.CONTRADICTED)
-        if own and other and (own.bare or other.bare):
+        if own and other and (own.alone or other.alone):
             return _granted(verdict, text, (0, other.end))
-        if (own and own.bare) or (other and other.bare):  # many texts contain a plain yes
+        if (own and own.alone) or (other and other.alone):  # many texts contain a plain yes
             continue
-        if claim.bare == text.bare:
+        if claim.text.strip() == text.text.strip():
             return _granted(verdict, text, whole)
         for holder, spans in ((text, text.find(claim)), (claim, claim.find(text))):
             for span in islice(spans, _HITS):
-                if holder.denies_there(span, held.asked.text):
-                    why = "answer.denied"
-                elif holder is claim and held.gold and among(claim.text, *span):
-                    why = "answer.offered"
-                else:
+                if not holder.denies(span[0]):
                     return _granted(verdict, text, span if holder is text else whole)
-    return _refused(verdict, reason(why, claim.text)) if why else None
+                denied = True
+    return _refused(verdict, reason("answer.denied", claim.text)) if denied else None
 
 
 def _checked(
-    claim: _Text, held: _Other, verdict: Verdict, against: Mismatch | None, name: str | None
+    claim: _Text, reference: _Reference, verdict: Verdict, against: Mismatch | None
 ) -> Verdict:
     """Return the verdict, with a `full` lowered to `none` or `contradicted` by a mismatch."""
     if verdict.support is not Support.FULL:
         return verdict
     if against:
         return overruled(verdict, claim.text, against)
-    lacking = name or _lacking(claim, held)
+    lacking = _lacking(claim, reference)
     return _refused(verdict, lacking) if lacking else verdict
 
 
-def _lacking(claim: _Text, held: _Other) -> str:
+def _lacking(claim: _Text, reference: _Reference) -> str:
     """Return the numbers that the texts replace by others, or else the words that they lack.
 
     Small numbers, too: two answers to one question each give the number that was asked for.
     """
-    figures = [written for key, written in claim.figures.items() if key not in held.figures]
-    if figures and any(key not in claim.figures for key in held.figures):
+    figures = [written for key, written in claim.figures.items() if key not in reference.figures]
+    if figures and any(key not in claim.figures for key in reference.figures):
         return "; ".join(figures)
     # The texts may contain single characters of a Chinese word that they lack.
     bare = "".join(token.key for token in claim.tokens)
@@ -278,12 +253,11 @@ def _lacking(claim: _Text, held: _Other) -> str:
     new = [
         (stem, claim.text[start:end])
         for stem, start, end in zip(*words(claim.text), strict=True)
-        if stem not in held.asked.stems and start not in light and weight(stem) > CONTENT
+        if stem not in reference.question.stems and start not in light and weight(stem) > CONTENT
     ]
-    lacking = [word for stem, word in new if stem not in held.stems]
-    several = held.gold and offered(claim.text, alone=held.alone)
-    most = 0 if several else len(new) / 2
-    return " ".join(lacking) if len(lacking) > most else ""
+    lacking = [word for stem, word in new if stem not in reference.stems]
+    names = [word for word in lacking if _NAME.fullmatch(word) and not claim.text.startswith(word)]
+    return " ".join(names or (lacking if len(lacking) > len(new) / 2 else ()))
 
 
 def _granted(verdict: Verdict, text: _Text, span: tuple[int, int]) -> Verdict:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.checks.polarity import Copies, contrast, denies, read
+from judge.checks.polarity import Copies, contrast, read
 
 
 def told(claim: str, *passages: str) -> tuple[str, str] | None:
@@ -55,12 +55,6 @@ def test_what_bears_a_claim_out() -> None:
     claim, *others = "The pool is open.", "The pool is closed.", "The pool is open again."
     assert told(claim, others[0])
     assert told(claim, *others) is None
-
-
-def test_a_short_answer_may_deny_what_a_question_says() -> None:
-    assert denies("Children may take aspirin.", "Which drug may children not take?")
-    assert denies("打车费报销。", "哪些费用不报销？")
-    assert not denies("Cellars are not heated.", "Which rooms are not heated?")
 
 
 @given(st.text(), st.lists(st.text(), max_size=3))

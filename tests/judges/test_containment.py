@@ -60,14 +60,12 @@ BOTH_WAYS = [
     ("What is the tune?", "It is “The Blue Danube”.", "blue danube", "f", "f"),
     ("How cold was it?", "It was -5 degrees.", "5", "n", "n"),
     ("第几届？", "第十三届", "三", "n", "n"),
-    # What is denied is not said; where the question denies, what affirms it is not.
+    # What is denied is not said.
     (DOME, "The dome was not built in 1931.", "1931", "n", "n"),
     (DOME, "It was built in 1931, not moved in 1931.", "1931", "f", "f"),
-    (ROOMS, "Cellars are heated.", "Cellars", "n", "n"),
     (ROOMS, "Cellars are not heated.", "Cellars.", "f", "f"),
     (DRUG, "Aspirin should not be given to children.", "Aspirin", "f", "f"),
     (DRUG, "Paracetamol should not be given to children.", "Aspirin", "n", "n"),
-    ("哪些费用不报销？", "打车费报销。", "打车费", "n", "n"),
     ("哪些费用不报销？", "打车费不报销。", "打车费", "f", "f"),
     # Yes and no: the first word of both.
     (PERMIT, "Yes, students need a permit to park on weekdays.", "Yes", "f", "f"),
@@ -80,12 +78,6 @@ BOTH_WAYS = [
     (PERMIT_ZH, "需要，学生停车需要许可证。", "不需要", "c", "c"),
     (PERMIT_ZH, "是的，需要许可证。", "是", "f", "f"),
     (PERMIT_ZH, "图书馆是新的。", "是", "n", "n"),
-    # What is one of several answers offered is said, and the offer is not right.
-    (DOME, "It was built in 1931, 1932 or 1933.", "1931", "n", "f"),
-    (DOME, "It was built in 1931 or later.", "1931", "f", "f"),
-    (DOME, "It was built in 1931 or 1932.", "1931 or 1932", "f", "f"),
-    (HEAD_ZH, "可能是林若兰、陈晓梅或王建国。", "林若兰", "n", "f"),
-    (HEAD_ZH, "林若兰或王建国", "林若兰或王建国", "f", "f"),
     # Equal texts, however little they say.
     ("Which answer?", "A", "A", "f", "f"),
     ("Which answer?", "A", "It is a cat.", "n", "n"),
@@ -116,16 +108,6 @@ async def test_short_references_by_similarity() -> None:
             if found != expected:
                 wrong.append((said, other, expected, found))
     assert wrong == []
-
-
-async def test_a_reference_may_offer_several_answers() -> None:
-    judge = ContainmentJudge(SimilarityJudge(LexicalEmbedder()))
-    for query, several, one in (
-        (DOME, "1931 or 1932", "1931"),
-        (HEAD_ZH, "林若兰或王建国", "林若兰"),
-    ):
-        about = request([several], [one], ids=["answer"], query=query, answer=several)
-        assert letters([*(await judge.judge(about)).outcomes.values()]) == "f"
 
 
 def verdict(support: Support, quote: str = "") -> Verdict:
@@ -199,7 +181,7 @@ async def test_the_inner_judge_s_error_comes_as_it_is_and_its_signature_stands()
             raise JudgeUnavailable(request.query)
 
     judge = ContainmentJudge(Broken({}, signature="similarity:x|t:0.8"))
-    assert judge.signature == "similarity:x|t:0.8|short:contained-v4"
+    assert judge.signature == "similarity:x|t:0.8|short:contained-v5"
     with pytest.raises(JudgeUnavailable, match="who"):
         await judged(judge, "who?", "It rained.", "It rained.")
 
