@@ -1,7 +1,6 @@
 """`judge cache`: the verdicts that are kept."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -61,11 +60,7 @@ def clear(
     if folder is None:
         return
     if not yes:
-        if sys.stdin is None or not sys.stdin.isatty():
-            raise ConfigError(f"{folder}: no terminal to confirm this; add --yes to empty it")
-        if not typer.confirm(visible(f"Remove every verdict kept in {folder}?")):
-            say(f"nothing was removed from {folder}")
-            return
+        typer.confirm(visible(f"Remove every verdict kept in {folder}?"), abort=True)
     rows = empty(folder)
     what = "a database with an unknown number of rows" if rows is None else counted(rows, "row")
     say(f"removed {what} from {folder}")

@@ -26,18 +26,10 @@ from judge.messages import LANGS
 from judge.records import Interval
 from judge.reports.gate import OVER_BUDGET, UNTRUSTED, Gates, gates_code
 
-app = typer.Typer(add_completion=False, invoke_without_command=True, subcommand_metavar="[show …]")
+app = typer.Typer(add_completion=False)
 
 _GATED: Final = ("accuracy", "binary", "macro_f1", "kappa", "quotes", "citations")
-_BARE: Final = frozenset({"macro_f1", "kappa"})
-"""The figures that have no interval."""
-_AGAINST: Final = typer.Option(
-    None,
-    "--against",
-    metavar="FILE",
-    help="Compare with an earlier report (-o FILE.json), sentence by sentence: another model, "
-    "prompt or settings on the same items.",
-)
+_WITHOUT_INTERVAL: Final = frozenset({"macro_f1", "kappa"})
 
 
 class _Items(NamedTuple):
@@ -91,7 +83,7 @@ class _Gating(NamedTuple):
         """Return the gates; raise ConfigError if one cannot be read."""
         gates = Gates.read({"least": self.fail_under or ()}, strict=self.strict_gate, names=_GATED)
         for gate in gates.bounds:
-            if self.strict_gate and gate.name in _BARE:
+            if self.strict_gate and gate.name in _WITHOUT_INTERVAL:
                 what = f"--strict-gate: {gate.name} has no 95 % interval"
                 raise ConfigError(
                     f"{what}; gate on accuracy or binary, or leave one of the two out"
@@ -99,14 +91,19 @@ class _Gating(NamedTuple):
         return gates
 
 
-@app.callback()
+@app.command()
 @takes_options
 def exam(
-    context: typer.Context,
     *,
     chosen: _Items,
     gating: _Gating,
-    against: Path | None = _AGAINST,
+    against: Path | None = typer.Option(
+        None,
+        "--against",
+        metavar="FILE",
+        help="Compare with an earlier report (-o FILE.json), sentence by sentence: another model, "
+        "prompt or settings on the same items.",
+    ),
     out: Path | None = typer.Option(
         None,
         "-o",
@@ -128,8 +125,6 @@ def exam(
 
     Example: judge exam --model gpt-5-mini --repeat 3 -o exam.json
     """
-    if context.invoked_subcommand is not None:
-        return
     gates = gating.gates()
     items = chosen.read(settings.max_line)
     earlier = None if against is None else read_report(against)
@@ -142,40 +137,18 @@ def exam(
     results = gates.hold_means(*_measured(report), what="in the exam")
     compared = None if earlier is None else compare(earlier, report)
     report = report.model_copy(update={"gates": results, "against": compared})
-    _show(report, out, as_json=as_json)
-    fit = report.fitness
-    code = UNTRUSTED if fit.untrusted and not fit.spent else gates_code(results)
-    raise typer.Exit(OVER_BUDGET if report.over_budget and code != UNTRUSTED else code)
-
-
-@app.command()
-def show(
-    kept: Path = typer.Argument(metavar="REPORT", help="A report that judge exam -o kept."),
-    *,
-    against: Path | None = _AGAINST,
-    as_json: bool = JSON,
-) -> None:
-    """Show a kept report again, or compare it with another; no judge is called.
-
-    Example: judge exam show now.json --against before.json
-    """
-    report = read_report(kept)
-    if against is not None:
-        report = report.model_copy(update={"against": compare(read_report(against), report)})
-    _show(report, None, as_json=as_json)
-
-
-def _show(report: ExamReport, out: Path | None, *, as_json: bool) -> None:
-    """Write a report to a file if one is named, and print it."""
     if out is not None:
         write_whole(out, [written(report)])
     if as_json:
         say_json(report.model_dump_json())
-        return
-    with output() as page:
-        print_exam(report, page)
-        if out is not None:
-            page.copied(f"written to {out}")
+    else:
+        with output() as page:
+            print_exam(report, page)
+            if out is not None:
+                page.copied(f"written to {out}")
+    fit = report.fitness
+    code = UNTRUSTED if fit.untrusted and not fit.spent else gates_code(results)
+    raise typer.Exit(OVER_BUDGET if report.over_budget and code != UNTRUSTED else code)
 
 
 def _measured(

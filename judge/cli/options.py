@@ -30,7 +30,6 @@ from judge.text.visible import clip
 
 _Value = TypeVar("_Value", bound=str)
 _MAX_SHOWN: Final = 60
-_MAX_REVIEWERS: Final = 50
 
 FILES: Final = "Input and output"
 GATES: Final = "Gates"
@@ -207,7 +206,7 @@ class Drawing(NamedTuple):
 
     seed: int = typer.Option(0, min=0, help="Seed of the draw.")
     reviewers: str = typer.Option(
-        "1", metavar="N|NAMES", help="Reviewers with a sheet each: a number, or names with commas."
+        "", metavar="NAME,…", help="The reviewers, each with a sheet of their own."
     )
     overlap: int = typer.Option(
         0, min=0, metavar="N", help="Sentences or queries that all reviewers get."
@@ -216,29 +215,19 @@ class Drawing(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The names of the reviewers; errors as `reviewer_names`."""
-        return reviewer_names(self.reviewers, self.overlap)
+        """The names of the reviewers; one empty name if none is given.
 
-
-def reviewer_names(given: str, overlap: int) -> list[str]:
-    """Return the names for `--reviewers`: those given, or numbers, or an empty one for one person.
-
-    Raises:
-        ConfigError: the names are not different, there are too many, or one person is to share
-            `overlap` rows with others.
-    """
-    names = [" ".join(name.split()) for name in split(given)]
-    if len(names) == 1 and names[0].isdecimal():
-        count = min(int(names[0][:9]), _MAX_REVIEWERS + 1)
-        names = [str(number) for number in range(1, count + 1)]
-    elif len(names) == 1 and not any(map(str.isalpha, given)):
-        names = []
-    different = {name.casefold() for name in names}
-    if not all(names) or not 0 < len(different) == len(names) <= _MAX_REVIEWERS:
-        raise ConfigError(
-            f"--reviewers {given!r}: give a number from 1 to {_MAX_REVIEWERS}, "
-            "or different names with commas between them"
-        )
-    if overlap and len(names) == 1:
-        raise ConfigError(f"--overlap {overlap}: there is one reviewer; name more with --reviewers")
-    return [""] if names == ["1"] else names
+        Raises:
+            ConfigError: the names are not different, or one person is to share rows with others.
+        """
+        names = [" ".join(name.split()) for name in split(self.reviewers)]
+        different = {name.casefold() for name in names}
+        if len(different) < len(names) or (len(names) > 1 and not all(names)):
+            raise ConfigError(
+                f"--reviewers {self.reviewers!r}: give different names with commas between them"
+            )
+        if self.overlap and len(names) == 1:
+            raise ConfigError(
+                f"--overlap {self.overlap}: there is one reviewer; name more with --reviewers"
+            )
+        return names

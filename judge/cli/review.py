@@ -20,7 +20,7 @@ from judge.review.draws import Drawn
 from judge.review.folder import samples_of
 from judge.review.records import Agreement, StratumName
 from judge.review.sheet import choices, header
-from judge.text.visible import clip, counted, flat
+from judge.text.visible import counted, flat, short
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["review"])
 
@@ -131,17 +131,11 @@ def import_(
         print_agreement(found.agreement, found.summary, run, shown, samples)
     words = Messages.of("agreement", "terminal")
     if skips := found.skips:
-        page_words = Messages.of("label")
-        reasons = (
-            (
-                page_words(key)
-                if (key := f"skip.{why}") in page_words
-                else clip(flat(why), _WIDTH),
-                count,
-            )
+        names = Messages.of("label", "skip")
+        why = words("skip_joint").join(
+            words("skip", why=names(why) if why in names else short(why, _WIDTH), count=count)
             for why, count in skips.most_common(_REASONS)
         )
-        why = words("skip_joint").join(words("skip", why=why, count=n) for why, n in reasons)
         say(words("skipped", count=skips.total(), why=why))
 
 

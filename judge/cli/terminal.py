@@ -33,7 +33,6 @@ class Page:
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        self.speaks_utf = console.encoding.lower().startswith("utf")
 
     def say(self, text: Text | str, indent: int = 0, hang: int = 0, style: str = "") -> None:
         """Print a text in lines, as `wrap` breaks it. `style` applies to a plain string."""
@@ -207,23 +206,7 @@ def _lines(plain: str, width: int, hang: int) -> Iterator[tuple[int, int]]:
         size = cell_len(word)
         if column and column + size > room and not word.isspace():
             yield start, end
-            start, column, room = piece.start(), 0, hanging
-        for position in _folds(word, room - column, hanging):
-            yield start, piece.start() + position
-            start, column = piece.start() + position, 0
-        # The rest of a folded word is measured once, not after each fold.
-        column += size if start <= piece.start() else cell_len(plain[start : piece.end()])
+            start, column = piece.start(), 0
+        column += size
         end = piece.end()
     yield start, end
-
-
-def _folds(word: str, room: int, then: int) -> Iterator[int]:
-    """Yield where a word is cut that does not fit into `room` columns, nor into `then` later."""
-    if word.isspace():
-        return
-    column = 0
-    for position, character in enumerate(word):
-        column += cell_len(character)
-        if column > room and position:
-            yield position
-            column, room = cell_len(character), then

