@@ -1,5 +1,3 @@
-import copy
-import pickle
 import re
 
 import pytest
@@ -36,13 +34,6 @@ def test_an_input_error_says_where() -> None:
         (InputError("bad", path="b", line=1).at("a", 3), "a, line 3: bad"),
     ]
     assert [str(error) for error, _ in rows] == [text for _, text in rows]
-
-
-def test_an_input_error_survives_copying_and_another_process() -> None:
-    error = InputError("bad", path="a.csv", line=3, field="q")
-    for other in (copy.copy(error), pickle.loads(pickle.dumps(error))):  # noqa: S301  our own
-        assert str(other) == str(error)
-        assert (other.problem, other.path, other.line, other.field) == ("bad", "a.csv", 3, "q")
 
 
 def test_an_extra_says_whether_it_is_missing_or_broken() -> None:

@@ -105,12 +105,6 @@ async def test_what_would_be_asked_is_what_is_asked() -> None:
         assert (judge.requests[0].ask, judge.requests[0].cites) == ((1, 2), cited)
 
 
-async def test_identical_sentences_are_kept_apart() -> None:
-    result = await scored("It is paid. It is paid. It is paid.", FakeJudge({"It is paid.": FULL}))
-    assert [(s.index, s.start) for s in result.sentences] == [(0, 0), (1, 12), (2, 24)]
-    assert result.scores.judged == 3
-
-
 async def test_without_a_claim_no_judge_is_asked() -> None:
     for answer, status in (
         ("", Status.NO_CLAIMS),

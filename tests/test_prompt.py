@@ -7,7 +7,7 @@ import pytest
 
 from judge.config import Config
 from judge.errors import PromptMismatch
-from judge.prompt import load_prompt, pins, prompts_folder, verify_prompts, versions
+from judge.prompt import load_prompt, prompts_folder, verify_prompts, versions
 
 TEXT = "system = 'S'\nuser = 'U $code $query $chunks $sentences $ask'\nagain = 'A $faults'\n"
 
@@ -43,14 +43,6 @@ def test_the_shipped_prompts_have_their_pinned_bytes_and_take_all_that_is_put_in
         assert "JSON" in prompt.system
 
 
-def test_a_prompt_is_read_with_its_hash(tmp_path: Path) -> None:
-    prompt = load_prompt("faithfulness", "v1", released(tmp_path, "v1"))
-    texts = (prompt.system, prompt.user.template[:2], prompt.again.template)
-    assert texts == ("S", "U ", "A $faults")
-    assert prompt.sha256 == hashlib.sha256(TEXT.encode()).hexdigest()
-    assert prompt.reference == f"faithfulness-v1@{prompt.sha256[:8]}"
-
-
 def test_a_changed_prompt_is_refused_under_its_version(tmp_path: Path) -> None:
     released(tmp_path, "v1", "v2")
     (tmp_path / "faithfulness" / "v1.toml").write_text(TEXT + "\n", encoding="utf-8")
@@ -83,21 +75,6 @@ def test_an_absent_or_unpinned_prompt_is_named(tmp_path: Path) -> None:
     (tmp_path / "faithfulness" / "v1.toml").unlink()
     with pytest.raises(PromptMismatch, match="restore"):
         load_prompt("faithfulness", "v1", tmp_path)
-
-
-def test_what_is_no_prompt_is_named(tmp_path: Path) -> None:
-    for text in ("system = 'S'", "system", "user = 1\nagain = 2\nsys = 3"):
-        released(tmp_path, "v1", text=text)
-        with pytest.raises(PromptMismatch, match=r"v1\.toml: cannot be read as a prompt"):
-            load_prompt("faithfulness", "v1", tmp_path)
-
-
-def test_sums_that_are_none_are_named(tmp_path: Path) -> None:
-    with pytest.raises(PromptMismatch, match="SHA256SUMS"):
-        pins(tmp_path)
-    (tmp_path / "SHA256SUMS").write_text("abc  faithfulness/v1.toml\n", encoding="utf-8")
-    with pytest.raises(PromptMismatch, match="no line of sha256sum"):
-        pins(tmp_path)
 
 
 def test_versions_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:

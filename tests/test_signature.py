@@ -18,22 +18,11 @@ def test_what_is_parsed_prints_as_it_stood(text: str) -> None:
     assert str(parse(text)) == text
 
 
-@given(parts, st.lists(parts).map(tuple))
-def test_what_is_printed_is_parsed_as_it_was_made(maker: str, rest: tuple[str, ...]) -> None:
-    made = Signature(maker, rest)
-    assert parse(str(made)) == made
-
-
 def test_a_bar_within_a_part_is_refused() -> None:
     for maker, rest in (("a|b", ()), ("a", ("b", "c|d"))):
         with pytest.raises(ValueError, match=r"\|"):
             Signature(maker, rest)
     assert part("served", "a|b") == "served:a/b"
-
-
-def test_who_made_it() -> None:
-    sources = [parse(text).source for text in (LLM, SIMILARITY, "retrieval|k:5", "fake", "")]
-    assert sources == ["llm", "similarity", "retrieval", "fake", ""]
 
 
 def test_a_part_by_its_name() -> None:
