@@ -88,6 +88,4 @@ def _asked(named: dict[str, str | None]) -> tuple[str, str]:
     ((form, name),) = given
     if form == "parquet" and name.lower().endswith(".gz"):
         raise ConfigError(f"--parquet {name!r}: Parquet is packed by itself; name it .parquet")
-    if name.lower().endswith(".zst"):
-        raise ConfigError(f"--{form} {name!r}: zstd is read and not written; name it .gz")
     return form, name

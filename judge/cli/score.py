@@ -18,7 +18,6 @@ from judge.evaluator import Evaluator
 from judge.inputs.files import (
     PIPED,
     input_name,
-    is_fifo,
     naming_input,
     readable,
     run_name,
@@ -179,7 +178,7 @@ def score(
     if dry_run:
         _print_forecast(source, settings, files)
         return
-    file = None if source == PIPED or is_fifo(Path(source)) else Path(source)
+    file = None if source == PIPED else Path(source)
     folder = Path(files.output or f"runs/{run_name(file.name) if file else 'stdin'}")
     held.check(settings)
     if files.junit is not None:
@@ -202,7 +201,7 @@ def score(
     else:
         hook = None if files.review_hook is None else open_hook(files.review_hook)
         job = Job(
-            standard_input() if source == PIPED else Path(source),
+            standard_input() if source == PIPED else source,
             folder,
             settings,
             evaluator=Evaluator(settings, review_hook=hook),

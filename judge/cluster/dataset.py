@@ -10,8 +10,8 @@ from judge.cluster.actors import Holder, Row, config_of, cpus, portable
 from judge.config import Config
 from judge.errors import ConfigError, InputError
 from judge.inputs.fields import SCORE_NEEDS
-from judge.inputs.rows import plain_fields
-from judge.inputs.shapes import Reader
+from judge.inputs.rows import table_fields
+from judge.inputs.shapes import RowReader
 from judge.records import Sample, SampleResult
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class _Rows(Holder):
 
     async def __call__(self, batch: pa.Table) -> pa.Table:
         """Return a row for each row of a batch."""
-        reader = Reader(_NEEDS, self._map)
+        reader = RowReader(_NEEDS, self._map)
         read = [_read(row, reader) for row in batch.to_pylist()]
         evaluator = await self._opened()
         results = evaluator.evaluate(each for each in read if isinstance(each, Sample))
@@ -81,9 +81,9 @@ class _Rows(Holder):
         return pa.Table.from_pylist(rows, _COLUMNS)
 
 
-def _read(row: Row, reader: Reader) -> Sample | Row:
+def _read(row: Row, reader: RowReader) -> Sample | Row:
     try:
-        return reader.sample(plain_fields(row), 0)
+        return reader.sample(table_fields(row), 0)
     except InputError as error:
         qid = row.get("qid")
         named = None if qid is None else str(qid)

@@ -27,7 +27,6 @@ from judge.inputs.files import (
     hash_of_hashes,
     input_files,
     is_address,
-    is_fifo,
     would_hold,
 )
 from judge.inputs.rows import FORMS
@@ -92,7 +91,7 @@ class ClusterJob:
         """
         began = time.monotonic()
         watcher = watcher or Watcher()
-        if self._given == PIPED or is_fifo(Path(self._given)):
+        if self._given == PIPED:
             raise InputError("--engine ray reads files, each of them twice; save it to one")
         files = input_files(self._source)
         self._refuse_within(files)

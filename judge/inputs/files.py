@@ -10,8 +10,7 @@ import tempfile
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from fnmatch import fnmatchcase
+from contextlib import contextmanager
 from glob import iglob
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
@@ -34,17 +33,12 @@ PEEK: Final = 4096
 """Bytes that tell the format of a file."""
 _TEXT_ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 _TABLE_ENDINGS: Final = (".parquet", ".pq", ".arrow", ".feather", ".xlsx")
-_ENDINGS: Final = (*(e + z for e in _TEXT_ENDINGS for z in ("", ".gz", ".zst")), *_TABLE_ENDINGS)
+_ENDINGS: Final = (*_TEXT_ENDINGS, *(f"{each}.gz" for each in _TEXT_ENDINGS), *_TABLE_ENDINGS)
 _WILDCARDS: Final = frozenset("*?[")
 _GZIP: Final = b"\x1f\x8b"
-_ZSTD: Final = b"\x28\xb5\x2f\xfd"
-UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
-_OLE: Final = b"\xd0\xcf\x11\xe0"
-"""The first bytes of old Office files, and of new ones that are encrypted."""
+_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 CHINESE: Final = "gb18030"
 """The encoding of a CSV that Excel and WPS save where Windows speaks Chinese."""
-_JOINED_SLASHES: Final = re.compile(r"^(\w{2,}):/(?=[^/])")
-"""The beginning of an address after `Path` has made one slash of two."""
 _REMOTE_PIECE: Final = 4 << 20
 """Bytes of one request to an object store."""
 _BUFFER: Final = 1 << 18
@@ -58,11 +52,9 @@ class InputFile(NamedTuple):
 
     address: str
     """A path, or an address whose special characters are escaped."""
-    size: int | None = None
-    """In bytes, if known."""
 
     def __str__(self) -> str:
-        return unquote(self.address) if "://" in self.address else self.address
+        return unquote(self.address) if is_address(self.address) else self.address
 
     @property
     def name(self) -> str:
@@ -71,7 +63,7 @@ class InputFile(NamedTuple):
 
     def open(self) -> io.BufferedReader:
         """Return its bytes; raise OSError or ValueError if it cannot be read."""
-        if "://" not in self.address:
+        if not is_address(self.address):
             return Path(self.address).open("rb")
         system, path = _file_system(self.address)
         raw = cast("io.RawIOBase", system.open_input_file(path))
@@ -90,29 +82,22 @@ def _file_system(address: str) -> tuple["FileSystem", str]:
     return system, path
 
 
-def is_address(given: str | Path) -> bool:
+def is_address(name: str | Path) -> bool:
     """Return whether a name is an address such as `s3://bucket/key`, and no path."""
-    return "://" in whole_address(given)
+    return "://" in str(name)
 
 
-def whole_address(given: str | Path) -> str:
-    """Return an address whose two slashes `Path` may have joined."""
-    # A `file:` address has an empty host: file:///tmp/a.
-    return _JOINED_SLASHES.sub(lambda m: f"{m[1]}:{'///' if m[1] == 'file' else '//'}", str(given))
-
-
-def is_many(given: str | Path) -> bool:
-    """Return whether a name is a folder or a pattern, or an address, which may be either."""
-    if is_address(given):
-        return True
-    path = Path(given)
+def is_many(name: str | Path) -> bool:
+    """Return whether a name is a folder or a pattern, or an address, which may be a folder."""
+    path = Path(name)
     try:
-        return path.is_dir() or (not _WILDCARDS.isdisjoint(str(path)) and not path.exists())
+        is_pattern = not _WILDCARDS.isdisjoint(str(path)) and not path.exists()
+        return is_address(name) or path.is_dir() or is_pattern
     except (OSError, ValueError):  # not a possible file name; opening it says why
         return False
 
 
-def input_files(given: str | Path) -> list[InputFile]:
+def input_files(name: str | Path) -> list[InputFile]:
     """Return the files that a name means, in the order in which they are read.
 
     A folder means the files below it whose names end as samples do, without hidden ones and those
@@ -121,66 +106,50 @@ def input_files(given: str | Path) -> list[InputFile]:
     Raises:
         InputError: a folder or a pattern has no such file, or an address cannot be read.
     """
-    if is_address(given):
-        return _remote_files(whole_address(given))
-    path = Path(given)
-    if not is_many(path):
-        try:
-            return [InputFile(str(path), path.stat().st_size)]
-        except (OSError, ValueError):
-            return [InputFile(str(path))]
-    if path.is_dir():
-        found = [str(each) for each in path.rglob("*") if each.is_file() and _is_meant(str(each))]
+    path = Path(name)
+    if is_address(name):
+        found = _remote_files(str(name))
+    elif not is_many(path):
+        return [InputFile(str(path))]
+    elif path.is_dir():
+        found = [str(each) for each in path.rglob("*") if each.is_file() and _is_read(str(each))]
     else:
         every = iglob(str(path), recursive=True)  # noqa: PTH207  as a shell does: no hidden files
         found = [each for each in every if Path(each).is_file()]
     if not found:
-        raise _no_file(str(path), folder=path.is_dir())
-    return [InputFile(each, Path(each).stat().st_size) for each in sorted(found)]
+        kinds = "" if _WILDCARDS.intersection(str(name)) else f" that ends in {', '.join(_ENDINGS)}"
+        raise InputError(f"no file there{kinds}; check the name", path=str(name))
+    return list(map(InputFile, sorted(found)))
 
 
-def _remote_files(given: str) -> list[InputFile]:
-    with extra("data", given.partition(":")[0]):
-        from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415  an extra, and slow to load
-    parts = urlsplit(given)
+def _remote_files(name: str) -> list[str]:
+    """Return the addresses of a file, or of the files below a folder of an object store."""
+    parts = urlsplit(name)
     if parts.password or "=" in parts.query:
         raise InputError(
             "an address with keys or options in it is not read; set them in the environment"
         )
-    address, pattern = quote(given, "%/:@!$&'()*+,;=~"), ""
+    address = quote(name, "%/:@!$&'()*+,;=~")
     try:
         system, path = _file_system(address)
-        begin = unquote(address).rstrip("/").removesuffix(path.rstrip("/"))
+        from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415  an extra, and slow to load
+
         found = system.get_file_info(path)
-        if found.type is FileType.NotFound and not _WILDCARDS.isdisjoint(path):
-            names = path.split("/")
-            fixed = next(i for i, name in enumerate(names) if not _WILDCARDS.isdisjoint(name))
-            pattern, path = path, "/".join(names[:fixed])
-            found = system.get_file_info(path)
         if found.type is FileType.File:
-            return [InputFile(address, found.size)]
+            return [address]
         if found.type is FileType.NotFound:
-            raise InputError("no such file or folder; check the path", path=given)
+            raise InputError("no such file or folder; check the path", path=name)
         every = system.get_file_info(FileSelector(path, recursive=True))
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {error}; check it", path=given) from None
-    meant = [e for e in every if e.type is FileType.File and _is_meant(e.path, pattern)]
-    if not meant:
-        raise _no_file(given, folder=not pattern)
-    meant.sort(key=lambda each: each.path)
-    return [InputFile(begin + quote(each.path), each.size) for each in meant]
+        raise InputError(f"cannot be read: {error}; check it", path=name) from None
+    begin = unquote(address).rstrip("/").removesuffix(path.rstrip("/"))
+    is_file = FileType.File
+    return [begin + quote(e.path) for e in every if e.type is is_file and _is_read(e.path)]
 
 
-def _is_meant(path: str, pattern: str = "") -> bool:
-    parts, wanted = path.split("/"), pattern.split("/")
-    if pattern:  # as in a shell, an asterisk matches no slash
-        return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
-    return not parts[-1].startswith((".", "_")) and path.lower().endswith(_ENDINGS)
-
-
-def _no_file(given: str, *, folder: bool) -> InputError:
-    kinds = f" that ends in {', '.join(_ENDINGS)}" if folder else ""
-    return InputError(f"no file there{kinds}; check the name", path=given)
+def _is_read(path: str) -> bool:
+    name = path.rpartition("/")[2].lower()
+    return not name.startswith((".", "_")) and name.endswith(_ENDINGS)
 
 
 def run_name(name: str) -> str:
@@ -189,7 +158,7 @@ def run_name(name: str) -> str:
     >>> run_name("night.jsonl.gz"), run_name("part-*.csv"), run_name(".jsonl")
     ('night', 'part', 'run')
     """
-    for ending in (".gz", ".zst", *_TABLE_ENDINGS, *_TEXT_ENDINGS):
+    for ending in (".gz", *_TABLE_ENDINGS, *_TEXT_ENDINGS):
         name = name.removesuffix(ending)
     if not _WILDCARDS.isdisjoint(name):
         name = re.sub(r"[*?\[\]]+", "", name).strip("-_")
@@ -222,9 +191,6 @@ def with_input_name(error: InputError, name: str) -> InputError:
     return error.at(own or name, error.line)
 
 
-# Pipes
-
-
 def standard_input() -> IO[bytes]:
     """Return standard input; raise ConfigError if it is closed."""
     if sys.stdin is None:
@@ -232,17 +198,9 @@ def standard_input() -> IO[bytes]:
     return sys.stdin.buffer
 
 
-def is_fifo(path: Path) -> bool:
-    """Return whether a path is a pipe, such as a shell's `<(…)`, which is read only once."""
-    try:
-        return path.is_fifo()
-    except OSError:  # the name is too long, for example; opening it says what is wrong
-        return False
-
-
 @contextmanager
-def readable(name: str) -> Iterator[Path]:
-    """Yield the path of an input that can be read again: a pipe is copied first.
+def readable(name: str) -> Iterator[str]:
+    """Yield the name of an input that can be read again: standard input is copied first.
 
     Raises:
         ConfigError: the name is empty, or standard input is closed.
@@ -250,33 +208,30 @@ def readable(name: str) -> Iterator[Path]:
     """
     if not name:  # a script's unset variable would mean the current folder
         raise ConfigError("the name of a file is empty; name a path, or - for standard input")
-    if name != PIPED and not is_fifo(Path(name)):
-        yield Path(name)
+    if name != PIPED:
+        yield name
         return
     with tempfile.NamedTemporaryFile() as copy:
         try:
-            with ExitStack() as stack:
-                piped = name == PIPED
-                pipe = standard_input() if piped else stack.enter_context(Path(name).open("rb"))
-                shutil.copyfileobj(pipe, copy)
+            shutil.copyfileobj(standard_input(), copy)
             copy.flush()
         except OSError as error:
-            message = f"{input_name(name)}: cannot be copied ({error.strerror}); "
-            raise RunError(message + "save it to a file and name that") from None
-        yield Path(copy.name)
+            message = f"standard input: cannot be copied ({error.strerror})"
+            raise RunError(f"{message}; save it to a file and name that") from None
+        yield copy.name
 
 
 # Bytes and text
 
 
-def hash_of(given: str | Path) -> str:
+def hash_of(name: str | Path) -> str:
     """Return the SHA-256 of an input: of the file's bytes, or of several files' hashes in order.
 
     Raises:
         InputError: a file cannot be opened.
         OSError: a file cannot be read.
     """
-    return hash_of_hashes(list(map(hash_of_file, input_files(given))))
+    return hash_of_hashes(list(map(hash_of_file, input_files(name))))
 
 
 def hash_of_file(file: InputFile) -> str:
@@ -291,21 +246,13 @@ def hash_of_hashes(hashes: list[str]) -> str:
 
 
 @contextmanager
-def open_text(file: InputFile) -> Iterator[io.BufferedReader]:
-    """Yield a file's bytes, decompressed if they are gzip or zstd.
+def open_raw(file: InputFile) -> Iterator[io.BufferedReader]:
+    """Yield a file's bytes as they are.
 
     Raises:
-        InputError: the file does not exist, is a folder, is not text, or cannot be read, also
-            where the reading within the block fails.
-        ConfigError: the library that decompresses it is not installed.
+        InputError: the file does not exist, is a folder or a pipe, or cannot be read, also where
+            the reading within the block fails.
     """
-    with open_raw(file) as raw, decompress(raw, file) as stream:
-        yield stream
-
-
-@contextmanager
-def open_raw(file: InputFile) -> Iterator[io.BufferedReader]:
-    """Yield a file's bytes as they are; errors as in `open_text`."""
     try:
         with _opened(file) as raw:
             yield raw
@@ -325,49 +272,35 @@ def _opened(file: InputFile) -> Iterator[io.BufferedReader]:
         raise _unreadable(error, file) from None
     with raw:
         if not raw.seekable():
-            message = "is a pipe, and the samples are read twice; name - and pipe into standard "
-            raise InputError(f"{message}input", path=str(file))
+            step = "name - and pipe into standard input"
+            raise InputError(f"is a pipe, and the samples are read twice; {step}", path=str(file))
         yield raw
 
 
 @contextmanager
-def decompress(raw: io.BufferedReader, file: InputFile) -> Iterator[io.BufferedReader]:
-    """Yield the text in an open file; errors as in `open_text`."""
-    head = raw.peek(PEEK)
-    packing = "gzip" if head.startswith(_GZIP) else "zstd" if head.startswith(_ZSTD) else ""
-    try:
-        with _unpacked(raw, packing) as stream:
-            _refuse_binary(stream.peek(PEEK)[:PEEK], file)
-            yield stream
-    except (EOFError, OSError, zlib.error) as error:
-        if not packing or getattr(error, "errno", None) is not None:
-            raise
-        message = f"the {packing} data is damaged ({error}); make the file again"
-        raise InputError(message, path=str(file)) from None
+def open_text(file: InputFile) -> Iterator[io.BufferedReader]:
+    """Yield the bytes of a text file, decompressed if they are gzip; errors as in `open_raw`."""
+    with open_raw(file) as raw, decompress(raw, file) as stream:
+        yield stream
 
 
 @contextmanager
-def _unpacked(raw: io.BufferedReader, packing: str) -> Iterator[io.BufferedReader]:
-    if packing == "zstd":
-        with extra("data", "zstd"):
-            import pyarrow as pa  # noqa: PLC0415  an extra, and slow to load
-        unpacked = pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")
-        with io.BufferedReader(cast("io.RawIOBase", unpacked)) as stream:
-            yield cast("io.BufferedReader", stream)
-    else:
-        yield cast("io.BufferedReader", gzip.GzipFile(fileobj=raw) if packing else raw)
-
-
-def _refuse_binary(head: bytes, file: InputFile) -> None:
-    if head.startswith(UTF16):
-        message = "is UTF-16; convert it: save it as CSV UTF-8, or iconv -f UTF-16 -t UTF-8"
-    elif head.startswith(_OLE):
-        message = "is an XLS file or bears a password; save it as XLSX without one, or as CSV"
-    elif b"\0" in head:
-        message = "is a binary file; text is needed (a spreadsheet: save it as CSV)"
-    else:
-        return
-    raise InputError(message, path=str(file))
+def decompress(raw: io.BufferedReader, file: InputFile) -> Iterator[io.BufferedReader]:
+    """Yield the bytes of the text in an open file; raise InputError if it is damaged or no text."""
+    is_packed = raw.peek(PEEK).startswith(_GZIP)
+    stream = cast("io.BufferedReader", gzip.GzipFile(fileobj=raw) if is_packed else raw)
+    try:
+        head = stream.peek(PEEK)[:PEEK]
+        if head.startswith(_UTF16) or b"\0" in head:
+            what = "is UTF-16 or a binary file, and text in UTF-8 is needed"
+            step = "save a spreadsheet as XLSX without a password, or as CSV UTF-8"
+            raise InputError(f"{what}; {step}", path=str(file))
+        yield stream
+    except (EOFError, OSError, zlib.error) as error:
+        if not is_packed or getattr(error, "errno", None) is not None:
+            raise
+        message = f"the gzip data is damaged ({error}); make the file again"
+        raise InputError(message, path=str(file)) from None
 
 
 def _unreadable(error: Exception, file: InputFile) -> InputError:
@@ -379,7 +312,7 @@ class LongLineError(InputError):
     """A line over the limit."""
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line of a text file with its end."""
 
     number: int
@@ -392,7 +325,7 @@ class Line(NamedTuple):
 
 def text_lines(
     stream: IO[bytes], max_line: float, on_chinese: Callable[[], object] | None = None
-) -> Iterator[Line]:
+) -> Iterator[TextLine]:
     """Yield the lines of a UTF-8 file; one bad line does not hide the next.
 
     Args:
@@ -411,7 +344,7 @@ def text_lines(
             while rest and not rest.endswith(b"\n"):
                 rest = stream.readline(_BUFFER)
             long = LongLineError(f"longer than {most / MEGA:g} MB; {ALLOW_MORE}")
-            yield Line(number, data[:CLIPPED].decode(errors="replace"), long)
+            yield TextLine(number, data[:CLIPPED].decode(errors="replace"), long)
             continue
         if is_ascii and not data.isascii():
             is_ascii = False
@@ -419,9 +352,9 @@ def text_lines(
                 encoding = CHINESE
                 on_chinese()
         try:
-            yield Line(number, data.decode(encoding))
+            yield TextLine(number, data.decode(encoding))
         except UnicodeDecodeError as error:
-            yield Line(number, data.decode(encoding, "replace"), wrong_encoding(error))
+            yield TextLine(number, data.decode(encoding, "replace"), wrong_encoding(error))
 
 
 def _is(data: bytes, encoding: str) -> bool:

@@ -8,14 +8,18 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import is_dataclass
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from io import BufferedReader, StringIO
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from uuid import UUID
 
 from pydantic import JsonValue
+from pydantic_core import from_json
 
 from judge.errors import InputError, extra
 from judge.inputs.fields import NAMES, Fields
@@ -26,10 +30,9 @@ from judge.inputs.files import (
     MAX_LINE,
     MEGA,
     PEEK,
-    UTF16,
     InputFile,
-    Line,
     LongLineError,
+    TextLine,
     decompress,
     input_files,
     most_bytes,
@@ -57,7 +60,10 @@ _DOCUMENT_LINES: Final = 8
 _SHOWN: Final = 60
 """Characters of a value in a message."""
 _DELIMITERS: Final = ",;\t|"
-_JSON_HEAD: Final = re.compile(r"""\{|\[\s*(?:[\[{"\]]|$)""")
+_JSON_PLACE: Final = re.compile(r" at line (\d+) column (\d+)$")
+_DUMP_METHODS: Final = ("model_dump", "to_dict", "isoformat", "tolist")
+_NULL_TYPES: Final = frozenset({"NAType", "NaTType"})
+"""pandas' own nulls."""
 
 PARQUET: Final = b"PAR1"
 ARROW_FILE: Final = b"ARROW1"
@@ -70,13 +76,12 @@ _MOST_UNPACKED: Final = 512 << 20
 """Bytes that a workbook may unpack to: a small file can hold any amount of the same."""
 MOST_ROWS: Final = 1_048_576
 MOST_COLUMNS: Final = 256
-_FAILED_FORMULAS: Final = {"#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A"}
 
 Report = Callable[[str], object]
 """Called with a remark on how an input is read."""
 
 
-class Row(NamedTuple):
+class InputRow(NamedTuple):
     """One row of an input."""
 
     file: InputFile
@@ -90,11 +95,11 @@ class Row(NamedTuple):
 
 def read_rows(
     path: str | Path, *, max_line: float = MAX_LINE, report: Report | None = None
-) -> Iterator[Row]:
+) -> Iterator[InputRow]:
     """Yield the rows of a file, a folder, a pattern or an address, one at a time.
 
     Parquet, Arrow and XLSX are recognised by their first bytes, JSON and CSV by the name's ending
-    or else by the first line.
+    or else by the first character.
 
     Args:
         path: what to read.
@@ -111,7 +116,7 @@ def read_rows(
 
 def file_rows(
     file: InputFile, max_line: float = MAX_LINE, report: Report | None = None
-) -> Iterator[Row]:
+) -> Iterator[InputRow]:
     """Yield the rows of one file, as `read_rows` does."""
     try:
         with open_raw(file) as raw:
@@ -120,8 +125,8 @@ def file_rows(
                 yield from _sheet_rows(raw, file, max_line)
             elif head.startswith((PARQUET, ARROW_FILE, ARROW_STREAM)):
                 for number, row in enumerate(_column_rows(raw, head), 1):
-                    text = json.dumps(row, ensure_ascii=False, default=_json_form)
-                    yield _row(file, number, text, partial(_fields_in, text), max_line)
+                    text = json_text(row)
+                    yield _row(file, number, text, partial(_table_fields, text), max_line)
             else:
                 with decompress(raw, file) as stream:
                     yield from _text_rows(stream, file, max_line, report)
@@ -131,16 +136,16 @@ def file_rows(
 
 def _row(
     file: InputFile, line: int, text: str, read: Callable[[], Fields], max_line: float = MAX_LINE
-) -> Row:
+) -> InputRow:
     fields: Fields | InputError
     if len(text) > most_bytes(max_line):
         long = InputError(f"the row is longer than {max_line:g} MB; {ALLOW_MORE}")
-        return Row(file, line, text[:CLIPPED], long)
+        return InputRow(file, line, text[:CLIPPED], long)
     try:
         fields = read()
     except InputError as error:
         fields = error
-    return Row(file, line, text, fields)
+    return InputRow(file, line, text, fields)
 
 
 # JSON
@@ -148,47 +153,42 @@ def _row(
 
 def _text_rows(
     stream: BufferedReader, file: InputFile, max_line: float, report: Report | None
-) -> Iterator[Row]:
-    name = file.name.lower().removesuffix(".gz").removesuffix(".zst")
+) -> Iterator[InputRow]:
+    name = file.name.lower().removesuffix(".gz")
     head = stream.peek(PEEK).decode("utf-8-sig", "replace").lstrip()
-    is_csv, has_lines = name.endswith((".csv", ".tsv")), name.endswith((".jsonl", ".ndjson"))
-    if has_lines or name.endswith(".json") or (not is_csv and (not head or _JSON_HEAD.match(head))):
-        if _is_document(head, has_lines=has_lines):
+    first, end, _ = head.partition("\n")
+    has_lines = name.endswith((".jsonl", ".ndjson"))
+    is_csv = name.endswith((".csv", ".tsv"))
+    if has_lines or name.endswith(".json") or (not is_csv and head[:1] in ("", "{", "[")):
+        # In a file of lines, `{"answer": "a",` is a broken line; `{` alone begins an object.
+        begins = first.rstrip() == "{" if has_lines else first.rstrip().endswith(("{", "[", ","))
+        if head.startswith("[") or (end and begins):
             return _document_rows(stream, file, max_line)
         return _json_lines(stream, file, max_line)
-    first = head.partition("\n")[0]
-    header = (name.strip().strip('"') for name in re.split(f"[{_DELIMITERS}]", first))
-    if not is_csv and not any(map(_is_read, header)):
-        what = f"is neither JSON lines nor CSV: it begins with {_short(first)}"
-        raise InputError(f"{what}, which names no column such as answer; {FORMS}")
 
     def on_chinese() -> None:
         if report is not None:
             report(f"{file}: read as GB18030, because it is not UTF-8")
 
-    return _csv_rows(text_lines(stream, max_line, on_chinese), file, max_line)
+    return _csv_rows(text_lines(stream, max_line, on_chinese), file, max_line, _delimiter(first))
 
 
-def _is_document(head: str, *, has_lines: bool) -> bool:
-    """Return whether a JSON file is an array, or one object over many lines.
-
-    In a file that is named as one of lines, a first line `{"answer": "a",` is a broken line and
-    not the beginning of an object over many lines; `{` alone is.
-    """
-    first, end, _ = head.partition("\n")
-    begins = first.rstrip() == "{" if has_lines else first.rstrip().endswith(("{", "[", ","))
-    return head.startswith("[") or (bool(end) and begins)
-
-
-def _json_lines(stream: BufferedReader, file: InputFile, max_line: float) -> Iterator[Row]:
+def _json_lines(stream: BufferedReader, file: InputFile, max_line: float) -> Iterator[InputRow]:
     for number, text, error in text_lines(stream, max_line):
         if error is not None:
-            yield Row(file, number, text, error)
+            yield InputRow(file, number, text, error)
         elif text.strip():
-            yield _row(file, number, text, partial(json_object, text))
+            yield _row(file, number, text, partial(_line_fields, text))
 
 
-def _document_rows(stream: BufferedReader, file: InputFile, max_line: float) -> Iterator[Row]:
+def _line_fields(line: str) -> Fields:
+    try:
+        return json_object(line.rstrip("\r\n"))
+    except InputError as error:
+        raise error.at("", None) from None
+
+
+def _document_rows(stream: BufferedReader, file: InputFile, max_line: float) -> Iterator[InputRow]:
     """Yield a row for each object of a JSON array, or one row for an object."""
     most = most_bytes(_DOCUMENT_LINES * max_line)
     data = stream.read(most + 1)
@@ -201,52 +201,71 @@ def _document_rows(stream: BufferedReader, file: InputFile, max_line: float) -> 
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise wrong_encoding(error).at("", line) from None
-    value = _json_value(text, "the file")
+    value = _json_value(text)
     for number, each in enumerate(value if isinstance(value, list) else [value], 1):
         yield row_of(file, number, each)
 
 
-def row_of(file: InputFile, line: int, value: JsonValue) -> Row:
+def row_of(file: InputFile, line: int, value: JsonValue) -> InputRow:
     """Return the row of a value that is JSON already."""
-    # Half a surrogate pair, which JSON can name, stays an escape.
-    text = json.dumps(value, ensure_ascii=False).encode(errors="backslashreplace").decode()
-    if isinstance(value, dict):
-        return Row(file, line, text, value)
-    error = InputError(f"holds {_short(text)}; each row is one JSON object, {{…}}")
-    return Row(file, line, text, error)
+    text = json_text(value)
+    return _row(file, line, text, partial(_object_in, value, text))
 
 
-def json_object(line: str) -> Fields:
-    """Return the JSON object on a line; raise InputError if the line is anything else."""
+def json_text(value: object) -> str:
+    """Return a row or a tool's object as JSON; raise InputError if it has no such form."""
     try:
-        # The line end is a control character, which json would report in a line that is cut off.
-        value = _json_value(line.rstrip("\r\n"), "the line")
-    except InputError as error:
-        raise error.at("", None) from None
+        text = json.dumps(value, ensure_ascii=False, default=_json_form)
+        text.encode()  # half a surrogate pair cannot be written
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"has no form as JSON ({error}); give texts, numbers and lists") from None
+    return text
+
+
+def _json_form(value: Any) -> object:  # noqa: ANN401  each tool has its own
+    """Return an object as JSON has it: bytes as text, what a tool's object holds as a mapping."""
+    if type(value).__name__ in _NULL_TYPES:
+        return None
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:  # an image, for example; U+FFFD would be judged as an answer
+            return {"bytes": len(value)}
+    if isinstance(value, UUID | Decimal):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if not isinstance(value, type):
+        for method in filter(callable, (getattr(value, name, None) for name in _DUMP_METHODS)):
+            return method()
+        if is_dataclass(value):
+            return vars(value)
+    what = f"is a {type(value).__name__}; give a text, a number, a list or a mapping"
+    raise InputError(what)
+
+
+def json_object(text: str) -> Fields:
+    """Return a JSON object without the nulls that are written as NaN, or raise InputError."""
+    return _object_in(_json_value(text), text)
+
+
+def _object_in(value: JsonValue, text: str) -> Fields:
     if isinstance(value, dict):
-        return value
-    message = f"holds {_short(line)}; each line is one JSON object, {{…}}"
-    if isinstance(value, list):
-        message += ". Of a JSON array, jq -c '.[]' makes such lines"
-    raise InputError(message)
+        # NaN differs from itself.
+        return {key: None if each != each else each for key, each in value.items()}  # noqa: PLR0124
+    raise InputError(f"holds {_short(text)}; each row is one JSON object, {{…}}")
 
 
-def _json_value(text: str, what: str) -> JsonValue:
-    """Return a JSON value, with null for NaN and Infinity, which Python writes and JSON lacks."""
-    line: int | None = None
+def _json_value(text: str) -> JsonValue:
     try:
-        value: JsonValue = json.loads(text, parse_constant=lambda _: None)
-    except json.JSONDecodeError as error:
-        line = error.lineno
-        shown = _short(error.doc.split("\n")[error.lineno - 1])
-        problem = f"{error.msg.removesuffix(' at')} at column {error.colno}: {shown}"
-    except RecursionError:
-        problem = "lists or objects are nested too deeply"
-    except ValueError:  # Python's own limit on digits
-        problem = "a number has too many digits"
-    else:
-        return value
-    raise InputError(f"bad JSON: {problem}; mend {what}", line=line)
+        value: JsonValue = from_json(text)
+    except ValueError as error:
+        place = _JSON_PLACE.search(str(error))
+        line, column = (int(place[1]), f" at column {place[2]}") if place else (1, "")
+        shown = _short(text.split("\n")[line - 1])
+        problem = f"{_JSON_PLACE.sub('', str(error))}{column}: {shown}"
+        raise InputError(f"bad JSON: {problem}; mend it", line=line) from None
+    return value
 
 
 def _short(text: str) -> str:
@@ -256,7 +275,7 @@ def _short(text: str) -> str:
 # CSV
 
 
-class Record(NamedTuple):
+class CsvRecord(NamedTuple):
     """A record of a CSV."""
 
     line: int
@@ -266,26 +285,25 @@ class Record(NamedTuple):
     error: InputError | None = None
 
 
-def csv_records(lines: Iterable[Line], max_line: float = MAX_LINE) -> Iterator[Record]:
-    """Yield the records of a CSV, with cells of any length; one that is bad does not hide the next.
+def _delimiter(header: str) -> str:
+    """Return the comma, semicolon, tab or bar that is most frequent in the header."""
+    return max(_DELIMITERS, key=header.count)
 
-    The delimiter is the comma, semicolon, tab or bar that is most frequent in the first line that
-    is not blank.
+
+def csv_records(
+    lines: Iterable[TextLine], delimiter: str, max_line: float = MAX_LINE
+) -> Iterator[CsvRecord]:
+    """Yield the records of a CSV, with cells of any length; one that is bad does not hide the next.
 
     Raises:
         InputError: a record is longer than `max_line` MB, as behind an open quotation mark.
     """
     csv.field_size_limit(2**31 - 1)  # a record has its own limit
-    most, size, kept = most_bytes(max_line), 0, list[Line]()
-    given, head = iter(lines), list[Line]()
-    for line in given:
-        head.append(line)
-        if line.text.strip():
-            break
+    most, size, kept = most_bytes(max_line), 0, list[TextLine]()
 
     def record_lines() -> Iterator[str]:
         nonlocal size
-        for line in chain(head, given):
+        for line in lines:
             kept.append(line)
             size += len(line.text)
             if size > most or isinstance(line.error, LongLineError):
@@ -293,7 +311,6 @@ def csv_records(lines: Iterable[Line], max_line: float = MAX_LINE) -> Iterator[R
                 raise InputError(f"{what}, or {ALLOW_MORE}", line=kept[0].number)
             yield line.text
 
-    delimiter = max(_DELIMITERS, key=head[-1].text.count) if head else ","
     reader = csv.reader(record_lines(), delimiter=delimiter, strict=True)
     while True:
         kept, size = [], 0
@@ -301,57 +318,53 @@ def csv_records(lines: Iterable[Line], max_line: float = MAX_LINE) -> Iterator[R
             cells = next(reader, None)
             error = next((line.error for line in kept if line.error), None)
         except csv.Error as bad:
-            cells, error = [], _bad_csv(bad)
+            cells, error = [], InputError(_bad_csv(str(bad)))
         if cells is None:
             return
-        yield Record(kept[0].number, "".join(line.text for line in kept), cells, error)
+        yield CsvRecord(kept[0].number, "".join(line.text for line in kept), cells, error)
 
 
-def _bad_csv(error: Exception) -> InputError:
-    message, hint = str(error), "mend the line"
+def _bad_csv(message: str) -> str:
+    step = "mend the line"
     if "end of data" in message:
-        hint = "close the quotation mark that opens on this line"
+        step = "close the quotation mark that opens on this line"
     elif "new-line character" in message:
-        message = "a carriage return outside quotation marks"
-        hint = "end lines with a line feed"
-    return InputError(f"bad CSV: {message}; {hint}")
+        message, step = "a carriage return outside quotation marks", "end lines with a line feed"
+    return f"bad CSV: {message}; {step}"
 
 
-def _csv_rows(lines: Iterable[Line], file: InputFile, max_line: float) -> Iterator[Row]:
+def _csv_rows(
+    lines: Iterable[TextLine], file: InputFile, max_line: float, delimiter: str
+) -> Iterator[InputRow]:
     """Yield a row for each record under the header; an empty cell is an absent field."""
-    header: list[str] | None = None
-    for record in csv_records(lines, max_line):
-        if header is None:
-            header = _csv_header(record)
+    header: list[str] = []
+    for record in csv_records(lines, delimiter, max_line):
+        if not any(header):
+            if record.error is not None:
+                raise record.error.at("", record.line)
+            header = [name.strip() for name in record.cells]
+            refuse_doubled(header, record.line)
         elif record.error is not None:
-            yield Row(file, record.line, record.text, record.error)
+            yield InputRow(file, record.line, record.text, record.error)
         elif any(record.cells):
             read = partial(_csv_object, header, record.cells)
             yield _row(file, record.line, record.text, read)
-
-
-def _csv_header(record: Record) -> list[str] | None:
-    """Return the names of the columns; None for a blank line."""
-    if record.error is not None:
-        raise record.error.at("", record.line)
-    header = [name.strip() for name in record.cells]
-    refuse_doubled(header, record.line)
-    return header if any(header) else None
 
 
 def csv_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a sheet saved as CSV that are not blank, with their numbers in the sheet.
 
     Args:
-        data: in UTF-8, UTF-16 or GB18030.
+        data: in UTF-8 or GB18030.
 
     Raises:
         InputError: another encoding, a quotation mark is never closed, or a row has cells beyond
             the header's.
     """
-    lines = enumerate(StringIO(_decoded(data), newline=""), 1)
-    width = 0
-    for number, record in enumerate(csv_records(Line(*each) for each in lines), 1):
+    text, width = _decoded(data), 0
+    lines = (TextLine(*each) for each in enumerate(StringIO(text, newline=""), 1))
+    delimiter = _delimiter(text.lstrip().partition("\n")[0])
+    for number, record in enumerate(csv_records(lines, delimiter), 1):
         if record.error is not None:
             raise InputError(f"row {number}: {record.error.problem}, or save the sheet again")
         if not any(map(str.strip, record.cells)):
@@ -364,11 +377,10 @@ def csv_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
 
 def _decoded(data: bytes) -> str:
     # UTF-8 before GB18030: next to no other text is valid UTF-8 by chance.
-    for encoding in ("utf-16",) if data.startswith(UTF16) else ("utf-8-sig", CHINESE):
+    for encoding in ("utf-8-sig", CHINESE):
         with suppress(UnicodeDecodeError):
             return data.decode(encoding)
-    step = "save the sheet again, as CSV UTF-8 or XLSX"
-    raise InputError(f"is neither UTF-8, UTF-16 nor GB18030; {step}")
+    raise InputError("is neither UTF-8 nor GB18030; save the sheet again, as CSV UTF-8 or XLSX")
 
 
 def _too_many_cells(cells: list[str], width: int) -> str:
@@ -382,19 +394,14 @@ def _csv_object(header: list[str], cells: list[str]) -> Fields:
     fields: Fields = {}
     for name, cell in zip_longest(header, cells[: len(header)], fillvalue=""):
         if name in _LIST_KEYS and cell.strip():
-            fields[name] = _json_cell(name, cell)
+            fields[name] = parse_list(cell)  # JSON, or as `pandas.to_csv` writes a list
+            if isinstance(fields[name], str):
+                message = f"is no list: {_short(cell)}; write the cell with json.dumps"
+                raise InputError(message, field=name)
         # A spreadsheet cannot tell an empty answer from none; an empty answer is a result.
         elif name and (cell or name in NAMES["answer"] or _NUMBERED_CHUNK.fullmatch(name)):
             fields[name] = cell
     return _with_chunk_columns(fields)
-
-
-def _json_cell(name: str, cell: str) -> JsonValue:
-    value = parse_list(cell)  # JSON, or as `pandas.to_csv` writes a list
-    if not isinstance(value, str):
-        return value
-    message = f"is no list: {_short(cell)}; write the cell with json.dumps"
-    raise InputError(message, field=name)
 
 
 def refuse_doubled(header: Iterable[str], line: int | None = None) -> None:
@@ -405,19 +412,27 @@ def refuse_doubled(header: Iterable[str], line: int | None = None) -> None:
             raise InputError(message, line=line)
 
 
-def _is_read(column: str) -> bool:
-    """Return whether a column of this name is a field of a sample."""
-    known = any(column in keys for keys in NAMES.values())
-    return known or _NUMBERED_CHUNK.fullmatch(column) is not None
-
-
 # Tables
 
 
-def table_fields(given: Fields) -> Fields:
-    """Return the fields of a table's row: lists that are written as text become lists."""
-    written = {name: parse_list(v) for name in _LIST_KEYS if isinstance(v := given.get(name), str)}
-    return _with_chunk_columns(given | written)
+def table_fields(row: object) -> Fields:
+    """Return the fields of a table's row or a tool's object as JSON has them, without nulls.
+
+    Lists that are written as text become lists; an object's keys that are null come from the other
+    objects of its column.
+    """
+    return _table_fields(json_text(row))
+
+
+def _table_fields(text: str) -> Fields:
+    return listed_fields(_without_nulls(json_object(text)))
+
+
+def listed_fields(fields: Fields) -> Fields:
+    """Return the fields with lists that are written as text, or in a column each, as lists."""
+    texts = ((name, fields[name]) for name in _LIST_KEYS & fields.keys())
+    lists = {name: parse_list(text) for name, text in texts if isinstance(text, str)}
+    return _with_chunk_columns(fields | lists)
 
 
 def _with_chunk_columns(fields: Fields) -> Fields:
@@ -435,40 +450,16 @@ def _with_chunk_columns(fields: Fields) -> Fields:
     return {"chunks": chunks} | rest
 
 
-def without_nulls(fields: Fields) -> Fields:
-    """Return the fields without nulls at any depth, but for a null answer, which is an error.
-
-    A column gives each of its objects all keys that any of them has.
-    """
+def _without_nulls(fields: Fields) -> Fields:
+    """Return the fields without nulls at any depth, but for a null answer, which is an error."""
 
     def whole(value: JsonValue) -> JsonValue:
         if isinstance(value, dict):
             return {key: whole(each) for key, each in value.items() if each is not None}
         return list(map(whole, value)) if isinstance(value, list) else value
 
-    return {
-        key: whole(value)
-        for key, value in fields.items()
-        if value is not None or key in NAMES["answer"]
-    }
-
-
-def plain_fields(row: Mapping[str, Any]) -> Fields:
-    """Return the fields of a table's row as JSON has them, without nulls; dates become text."""
-    return _fields_in(json.dumps(row, ensure_ascii=False, default=_json_form))
-
-
-def _fields_in(text: str) -> Fields:
-    return table_fields(without_nulls(json.loads(text, parse_constant=lambda _: None)))
-
-
-def _json_form(value: object) -> str | dict[str, int]:
-    if not isinstance(value, bytes):
-        return str(value)
-    try:
-        return value.decode()
-    except UnicodeDecodeError:  # an image, for example; U+FFFD would be judged as an answer
-        return {"bytes": len(value)}
+    answers = NAMES["answer"]
+    return {k: whole(each) for k, each in fields.items() if each is not None or k in answers}
 
 
 def _column_rows(stream: IO[bytes], head: bytes) -> Iterator[dict[str, Any]]:
@@ -509,12 +500,10 @@ def batch_rows(batch: "RecordBatch") -> Iterator[dict[str, Any]]:
 
     # Python's clock has no nanoseconds.
     fields = [
-        each.with_type(timestamp("us", each.type.tz))
-        if types.is_timestamp(each.type) and each.type.unit == "ns"
-        else each
+        each.with_type(timestamp("us", each.type.tz)) if types.is_timestamp(each.type) else each
         for each in batch.schema
     ]
-    plain = batch if fields == list(batch.schema) else batch.cast(schema(fields), safe=False)
+    plain = batch.cast(schema(fields), safe=False)
     for start in range(0, plain.num_rows, _BATCH_ROWS):
         yield from plain.slice(start, _BATCH_ROWS).to_pylist(maps_as_pydicts="strict")
 
@@ -552,16 +541,14 @@ def _refuse_large(stream: IO[bytes]) -> None:
             raise InputError(f"unpacks to more than {most} MiB; save the sheet as CSV")
 
 
-def sheet_rows(
-    sheet: "Worksheet", most: int, columns: int = MOST_COLUMNS
-) -> Iterator[tuple[int, list[str]]]:
+def sheet_rows(sheet: "Worksheet", most: int) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not blank, at most `most`, with the numbers that the sheet shows.
 
     Numbers and booleans become text (`1`, `true`), a formula its last value; of merged cells the
     first holds the value. One row is held at a time.
     """
     # The extent that a sheet declares may be wrong, so these limits are ours.
-    rows = sheet.iter_rows(max_row=MOST_ROWS, max_col=columns, values_only=True)
+    rows = sheet.iter_rows(max_row=MOST_ROWS, max_col=MOST_COLUMNS, values_only=True)
     filled = 0
     for number, values in enumerate(rows, 1):
         cells = list(map(_cell_text, values))
@@ -580,43 +567,18 @@ def _cell_text(value: object) -> str:
         return str(int(value))
     if isinstance(value, datetime):
         return str(value).removesuffix(" 00:00:00")
-    return "" if value is None else _unescaped(str(value))
+    return "" if value is None else str(value)
 
 
-def _unescaped(text: str) -> str:
-    """Return a cell's text with the characters that XML writes as `_x000D_`."""
-    from openpyxl.utils.escape import unescape  # noqa: PLC0415  an extra, and slow to load
-
-    return unescape(text) if "_x" in text else text
-
-
-def _sheet_rows(stream: IO[bytes], file: InputFile, max_line: float) -> Iterator[Row]:
+def _sheet_rows(stream: IO[bytes], file: InputFile, max_line: float) -> Iterator[InputRow]:
     """Yield the rows of the first sheet that is not hidden, under its first row."""
     with worksheets(stream) as sheets:
         shown = next((each for each in sheets if each.sheet_state == "visible"), sheets[0])
-        rows = sheet_rows(shown, MOST_ROWS, MOST_COLUMNS + 1)
-        header = _sheet_header(next(rows, (0, []))[1])
+        rows = sheet_rows(shown, MOST_ROWS)
+        header = [name.strip() for name in next(rows, (0, list[str]()))[1]]
+        refuse_doubled(header, 1)
         for number, cells in rows:
-            while not cells[-1].strip():
-                cells.pop()
-            text = json.dumps(dict(zip(header, cells, strict=False)), ensure_ascii=False)
-            read = partial(_sheet_object, header, cells)
-            yield _row(file, number, text, read, max_line)
-
-
-def _sheet_header(cells: list[str]) -> list[str]:
-    header = [name.strip() for name in cells]
-    while header and not header[-1]:
-        header.pop()
-    if len(header) > MOST_COLUMNS:
-        raise InputError(f"over {MOST_COLUMNS} columns have names; keep fewer, or save it as CSV")
-    refuse_doubled(header, 1)
-    return header
-
-
-def _sheet_object(header: list[str], cells: list[str]) -> Fields:
-    for name, cell in zip(header, cells, strict=False):
-        if cell in _FAILED_FORMULAS and _is_read(name):
-            what = f"is {cell}, by which a formula says that it failed; mend or empty the cell"
-            raise InputError(what, field=name)
-    return _csv_object(header, cells)
+            text = json_text(
+                {name: cell for name, cell in zip(header, cells, strict=False) if cell}
+            )
+            yield _row(file, number, text, partial(_csv_object, header, cells), max_line)

@@ -311,9 +311,9 @@ def _is_unchanged(folder: Path) -> bool:
     return has_bytes(_input(folder), read_record(folder).input)
 
 
-def _input(folder: Path) -> Path:
+def _input(folder: Path) -> str | Path:
     copy = folder / INPUT
-    return copy if copy.exists() else Path(read_record(folder).input.path)
+    return copy if copy.exists() else read_record(folder).input.path
 
 
 def is_of(result: SampleResult, sample: Sample) -> bool:

@@ -1,9 +1,9 @@
 """Samples, one at a time: from files of any form, and from rows and objects in memory."""
 
 import asyncio
-import json
 import logging
 import sys
+from collections import deque
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -15,8 +15,6 @@ from collections.abc import (
     Sized,
 )
 from contextlib import contextmanager, suppress
-from dataclasses import is_dataclass
-from decimal import Decimal
 from functools import partial
 from hashlib import blake2b
 from itertools import chain
@@ -24,12 +22,9 @@ from os import PathLike
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
-from uuid import UUID
-
-from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.inputs.fields import MAX_DEPTH, SCORE_NEEDS, Fields
+from judge.inputs.fields import SCORE_NEEDS, Fields
 from judge.inputs.files import (
     MAX_LINE,
     InputFile,
@@ -42,34 +37,29 @@ from judge.inputs.files import (
 )
 from judge.inputs.rows import (
     FORMS,
-    Row,
+    InputRow,
     batch_rows,
     file_rows,
-    plain_fields,
-    refuse_doubled,
+    json_object,
+    json_text,
+    listed_fields,
     row_of,
     table_fields,
-    without_nulls,
 )
-from judge.inputs.shapes import Reader
+from judge.inputs.shapes import RowReader
 from judge.records import Sample
 from judge.records.run import RunInput
 from judge.text.visible import visible
 
 Samples = Iterable[Sample] | AsyncIterable[Sample]
 Mapped = Mapping[str, str] | None
-"""Paths by field, as in `judge.inputs.shapes.Reader`."""
+"""Paths by field, as in `judge.inputs.shapes.RowReader`."""
 _LOG: Final = logging.getLogger("judge")
 _WRAPPERS: Final = (
     *("data", "results", "examples", "rows", "samples"),
     *("test_cases", "testCases", "test_results"),
 )
 """Keys under which an object that is no row has a list of rows."""
-_ROWS_BETWEEN_PAUSES: Final = 100
-"""Rows that are checked before other tasks of the event loop have their turn."""
-_DUMP_METHODS: Final = ("model_dump", "to_dict", "isoformat", "tolist")
-_NULL_TYPES: Final = frozenset({"NAType", "NaTType"})
-"""pandas' own nulls."""
 
 
 class Rejected(NamedTuple):
@@ -110,7 +100,7 @@ def read_samples(
         check: may raise `InputError` to declare a sample's line a bad one.
         max_line: the limit of a line, or of a CSV record, in MB; a longer one is a bad line.
         unique: whether a qid that is not unique makes its line a bad one.
-        mapping: paths by field, as in `judge.inputs.shapes.Reader`.
+        mapping: paths by field, as in `judge.inputs.shapes.RowReader`.
         report: called with each remark on how the input is read.
 
     Raises:
@@ -119,8 +109,8 @@ def read_samples(
     """
     files = [path] if isinstance(path, InputFile) else input_files(path)
     many = len(files) > 1
-    reader = Reader(frozenset(needs) | {"qid"} if many else needs, mapping, report)
-    seen, is_empty = _Seen("on line"), True
+    reader = RowReader(frozenset(needs) | {"qid"} if many else needs, mapping, report)
+    seen, is_empty = _SeenIds("on line"), True
     for row in chain.from_iterable(_unwrapped(file, max_line, reader, report) for file in files):
         is_empty = False
         try:
@@ -131,8 +121,8 @@ def read_samples(
                 check(sample)
             if unique:
                 seen.add(sample.qid, (row.line, row.file) if many else row.line)
-        except InputError as found:
-            error = found.at(str(row.file), row.line)
+        except InputError as problem:
+            error = problem.at(str(row.file), row.line)
             if on_bad is None:
                 raise error from None
             on_bad(Rejected(row.line, row.text, error))
@@ -144,8 +134,8 @@ def read_samples(
 
 
 def _unwrapped(
-    file: InputFile, max_line: float, reader: Reader, report: Callable[[str], object] | None
-) -> Iterator[Row]:
+    file: InputFile, max_line: float, reader: RowReader, report: Callable[[str], object] | None
+) -> Iterator[InputRow]:
     """Yield the rows of a file, and those in an object such as `{"data": [row, …]}`."""
     number = 0
     for row in file_rows(file, max_line, report):
@@ -159,9 +149,9 @@ def _unwrapped(
             yield row_of(file, number, fields)
 
 
-def _inner_rows(given: Any) -> list[Any]:  # noqa: ANN401  each tool has its own
+def _inner_rows(value: Any) -> list[Any]:  # noqa: ANN401  each tool has its own
     """Return the rows in a tool's result or data set, such as its test cases; else nothing."""
-    get = given.get if isinstance(given, Mapping) else partial(getattr, given)
+    get = value.get if isinstance(value, Mapping) else partial(getattr, value)
     for key in _WRAPPERS:
         inner = get(key, None)
         if isinstance(inner, list) and inner:
@@ -256,7 +246,7 @@ class Source:
 
     @contextmanager
     def samples(self) -> Iterator[Iterator[Sample]]:
-        """Yield the samples, one at a time. A pipe is copied first.
+        """Yield the samples, one at a time. Standard input is copied first.
 
         Raises:
             InputError: also for errors of the caller's block; it names the source.
@@ -286,17 +276,16 @@ class Source:
         def reject(line: Rejected) -> None:
             nonlocal found
             found += 1
-            if found <= self.rejected:
-                return
-            self.rejected = found
-            # Not logged, because the message holds texts.
-            error = with_input_name(line.error, self.name)
-            sys.stderr.write(visible(f"judge: left out: {error}") + "\n")
+            if found > self.rejected:
+                self.rejected = found
+                # Not logged, because the message holds texts.
+                error = with_input_name(line.error, self.name)
+                sys.stderr.write(visible(f"judge: left out: {error}") + "\n")
 
         return reject
 
 
-class _Seen:
+class _SeenIds:
     """The places of the qids so far by 128-bit digest; a million of them take about 130 MB.
 
     Args:
@@ -324,8 +313,8 @@ class _Seen:
 # Rows and objects in memory
 
 
-class Rows(NamedTuple):
-    """The rows in what a caller gave."""
+class MemoryRows(NamedTuple):
+    """The rows in what a caller passed."""
 
     read: Callable[[], Iterator[object]]
     """Yields the rows, samples among them."""
@@ -333,69 +322,59 @@ class Rows(NamedTuple):
     """The number of rows; null if they can be read only once."""
 
 
-def rows_of(given: Any, mapping: Mapped = None) -> Rows:  # noqa: ANN401  each tool has its own
-    """Return the rows in what a caller gave: a row or several, a table, or a tool's data set.
+def rows_of(value: Any, mapping: Mapped = None) -> MemoryRows:  # noqa: ANN401  each tool has its own
+    """Return the rows in what a caller passed: a row or several, a table, or a tool's data set.
 
     Raises:
-        InputError: `given` has no rows, for example because it is the name of a file.
+        InputError: the value has no rows, for example because it is the name of a file.
     """
-    if isinstance(given, str | bytes | PathLike):
-        what = f"is a {type(given).__name__}; a file is read by judge.read_samples(path)"
+    if isinstance(value, str | bytes | PathLike):
+        what = f"is a {type(value).__name__}; a file is read by judge.read_samples(path)"
         raise InputError(what, field="samples")
-    if isinstance(given, Mapping):
-        splits = [name for name, each in given.items() if hasattr(each, "column_names")]
-        if splits:
-            what = f"are several data sets; give one of them: [{splits[0]!r}]"
-            raise InputError(what, field="samples")
-    read = _table(given)
-    is_object = isinstance(given, Sample | Mapping) or hasattr(given, "model_dump")
-    if read is None and (is_object or not isinstance(given, Iterable)):
-        inner = [] if isinstance(given, Sample) else _inner_rows(given)
-        rows = [given] if not inner or _is_row(given, mapping) else inner
-        return Rows(partial(iter, rows), len(rows))
-    if read is None and hasattr(given, "to_dict"):  # a row of a DataFrame
-        return Rows(partial(iter, (given,)), 1)
-    return Rows(read or partial(iter, given), len(given) if isinstance(given, Sized) else None)
+    read = _table_reader(value)
+    is_object = isinstance(value, Sample | Mapping) or hasattr(value, "model_dump")
+    if read is None and (is_object or not isinstance(value, Iterable)):
+        inner = [] if isinstance(value, Sample) else _inner_rows(value)
+        rows = [value] if not inner or _is_row(value, mapping) else inner
+        return MemoryRows(partial(iter, rows), len(rows))
+    if read is None and hasattr(value, "to_dict"):  # a row of a DataFrame
+        return MemoryRows(partial(iter, (value,)), 1)
+    return MemoryRows(
+        read or partial(iter, value), len(value) if isinstance(value, Sized) else None
+    )
 
 
-def _is_row(given: object, mapping: Mapped) -> bool:
+def _is_row(value: object, mapping: Mapped) -> bool:
     with suppress(InputError):  # it is no row of any kind
-        return Reader(SCORE_NEEDS, mapping).knows(fields_of(given))
+        return RowReader(SCORE_NEEDS, mapping).knows(fields_of(value))
     return False
 
 
-class _TableRow(dict[str, Any]):
-    """A row of a table, whose objects have all keys that any object of their column has."""
-
-
-def _table(given: Any) -> Callable[[], Iterator[object]] | None:  # noqa: ANN401  as above
-    """Return what reads the rows of a table; None if this is no table."""
-    if hasattr(given, "iter_rows"):  # polars
-        return lambda: map(_TableRow, given.iter_rows(named=True))
-    if hasattr(given, "itertuples"):  # pandas
-        return partial(_frame_rows, given)
-    if hasattr(given, "to_batches"):  # Arrow
-        batches = given.to_batches()
-        return lambda: (
-            _TableRow(plain_fields(row)) for batch in batches for row in batch_rows(batch)
-        )
-    if hasattr(given, "column_names"):  # datasets
-        return lambda: map(_TableRow, given)
+def _table_reader(value: Any) -> Callable[[], Iterator[Fields]] | None:  # noqa: ANN401  as above
+    """Return a function that reads the rows of a table; None if this is no table."""
+    if hasattr(value, "iter_rows"):  # polars
+        return lambda: map(table_fields, value.iter_rows(named=True))
+    if hasattr(value, "itertuples"):  # pandas
+        return lambda: map(table_fields, _frame_rows(value))
+    if hasattr(value, "to_batches"):  # Arrow
+        batches = value.to_batches()
+        return lambda: map(table_fields, chain.from_iterable(map(batch_rows, batches)))
+    if hasattr(value, "column_names"):  # datasets
+        return lambda: map(table_fields, value)
     return None
 
 
-def _frame_rows(frame: Any) -> Iterator[object]:  # noqa: ANN401  as above
+def _frame_rows(frame: Any) -> Iterator[dict[str, object]]:  # noqa: ANN401  as above
     """Yield the rows of a DataFrame; an index with a name is a column."""
     index = [name for name in frame.index.names if name is not None and name not in frame.columns]
     frame = frame.reset_index(level=index) if index else frame
     columns = list(map(str, frame.columns))
-    refuse_doubled(columns)
     for row in frame.itertuples(index=False, name=None):
-        yield _TableRow(zip(columns, row, strict=True))
+        yield dict(zip(columns, row, strict=True))
 
 
-class _RowReader:
-    """Makes samples of rows, one after the other; a sample stays as it is."""
+class _MemoryReader:
+    """Makes samples of rows in memory, one after the other; a sample stays as it is."""
 
     def __init__(
         self,
@@ -403,8 +382,8 @@ class _RowReader:
         needs: Collection[str] = SCORE_NEEDS,
         report: Callable[[str], object] | None = _LOG.info,
     ) -> None:
-        self._reader = Reader(needs, mapping, report)
-        self._seen = _Seen("in row")
+        self._reader = RowReader(needs, mapping, report)
+        self._seen = _SeenIds("in row")
         self._number = 0
 
     def sample(self, row: object) -> Sample:
@@ -417,86 +396,56 @@ class _RowReader:
         if isinstance(row, Sample):
             return row
         try:
-            fields = fields_of(row)
-            fields = without_nulls(fields) if isinstance(row, _TableRow) else fields
-            sample = self._reader.sample(fields, self._number)
+            sample = self._reader.sample(fields_of(row), self._number)
             self._seen.add(sample.qid, self._number)
         except InputError as error:
             raise error.at(f"row {self._number}", None) from None
         return sample
 
 
-def samples_in(given: object, needs: Collection[str]) -> Iterator[Sample]:
+def samples_in(value: object, needs: Collection[str]) -> Iterator[Sample]:
     """Yield every sample in what `each` takes, in order; `needs` are the required fields."""
-    return map(_RowReader(needs=needs).sample, rows_of(given).read())
+    return map(_MemoryReader(needs=needs).sample, rows_of(value).read())
 
 
-async def each(given: object, mapping: Mapped = None) -> AsyncGenerator[Sample]:
-    """Yield every sample in what a caller gave, in order.
+async def each(value: object, mapping: Mapped = None) -> AsyncGenerator[Sample]:
+    """Yield every sample in what a caller passed, in order.
 
     What has a length is checked to its end before the first sample is yielded, as a file is. How
     another tool's rows are read is logged.
 
     Args:
-        given: what `rows_of` takes, or an asynchronous iterable of rows.
-        mapping: paths by field, as in `judge.inputs.shapes.Reader`.
+        value: what `rows_of` takes, or an asynchronous iterable of rows.
+        mapping: paths by field, as in `judge.inputs.shapes.RowReader`.
 
     Raises:
         InputError: names row and field; a qid of a row is not unique.
     """
-    reader = _RowReader(mapping)
-    if isinstance(given, AsyncIterable):
-        async for row in given:
+    reader = _MemoryReader(mapping)
+    if isinstance(value, AsyncIterable):
+        async for row in value:
             yield reader.sample(row)
         return
-    rows = rows_of(given, mapping)
+    rows = rows_of(value, mapping)
     if rows.size is not None:
-        made = 0
-        for row in rows.read():
-            made += reader.sample(row) is not row
-            if made and made % _ROWS_BETWEEN_PAUSES == 0:
-                await asyncio.sleep(0)
-        reader = _RowReader(mapping, report=None)  # the check has logged it
+        await asyncio.to_thread(deque, map(reader.sample, rows.read()), maxlen=0)
+        reader = _MemoryReader(mapping, report=None)  # the check has logged it
     for row in rows.read():
         yield reader.sample(row)
 
 
-def sample_of(given: object, number: int, mapping: Mapped) -> Sample:
+def sample_of(value: object, number: int, mapping: Mapped) -> Sample:
     """Return the sample in a row or an object; see `Sample.of`."""
-    return Reader(SCORE_NEEDS, mapping).sample(fields_of(given), number)
+    return RowReader(SCORE_NEEDS, mapping).sample(fields_of(value), number)
 
 
-def fields_of(given: object) -> Fields:
+def fields_of(value: object) -> Fields:
     """Return the fields of a row, or of a tool's object; raise InputError if it has none.
 
     A list that is written as text is read as a list, as in CSV.
     """
-    fields = _json_value(given, "")
-    if not isinstance(fields, dict):
-        what = f"is no row ({type(given).__name__}); one with an answer and its chunks is needed"
-        raise InputError(what)
-    return table_fields(fields)
-
-
-def _json_value(value: Any, where: str, depth: int = 0) -> JsonValue:  # noqa: ANN401  as above
-    """Return a value as JSON has it; NaN becomes null."""
-    if depth > MAX_DEPTH:
-        raise InputError(f"is nested over {MAX_DEPTH} deep; flatten it", field=where)
-    if isinstance(value, UUID | Decimal):
-        value = str(value)
-    if type(value).__name__ in _NULL_TYPES:
-        value = None
-    if value is None or isinstance(value, bool | int | float | str):
-        atom: JsonValue = json.loads(json.dumps(value), parse_constant=lambda _: None)
-        return atom
-    if isinstance(value, Mapping):
-        return {str(key): _json_value(each, str(key), depth + 1) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json_value(each, where, depth + 1) for each in value]
-    methods = [getattr(value, name, None) for name in _DUMP_METHODS if not isinstance(value, type)]
-    for method in filter(callable, methods):
-        return _json_value(method(), where, depth + 1)
-    if not is_dataclass(value):
-        what = f"is a {type(value).__name__}; give a text, a number, a list or a mapping"
-        raise InputError(what, field=where)
-    return _json_value(vars(value), where, depth + 1)
+    try:
+        return listed_fields(json_object(json_text(value)))
+    except InputError as error:
+        what = f"is no row ({type(value).__name__}); one with an answer and its chunks is needed"
+        raise InputError(f"{what}: {error.problem}") from None

@@ -7,20 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
-from pydantic import JsonValue
-
 from judge.errors import ConfigError, InputError
-from judge.inputs.fields import (
-    MAX_DEPTH,
-    NAMES,
-    SCORE_NEEDS,
-    Fields,
-    identifiers,
-    keys_of,
-    mapping_of,
-    refuse_columns,
-    sample_from,
-)
+from judge.inputs.fields import NAMES, SCORE_NEEDS, Fields, keys_of, mapping_of, sample_from
 from judge.inputs.paths import (
     NOTHING,
     Paths,
@@ -33,13 +21,14 @@ from judge.inputs.paths import (
     within,
 )
 from judge.records import Sample
+from judge.records.sample import unfit
 from judge.text.visible import clip
 
 CHUNK_IDS: Final = "chunk_ids"
 """What `--map` calls the ids of the chunks, where they are not beside the texts."""
 _REPORTED: Final = ("query", "answer", "chunks", "gold_answer")
-_TELLING: Final = frozenset(NAMES) - {"qid", "query"}
-"""Fields that tell a row of ours if no field is required."""
+_DISTINCTIVE: Final = frozenset(NAMES) - {"qid", "query"}
+"""Fields by which a row is recognised as ours if no field is required."""
 _SHOWN_PATHS: Final = 4
 _SHOWN: Final = 60
 """Characters of a value in a message."""
@@ -67,18 +56,6 @@ class Shape(NamedTuple):
     titled: bool = False
     packed: bool = False
     hint: str = ""
-    mapped: frozenset[str] = frozenset()
-    """The fields whose path the user named."""
-
-
-class _Values(NamedTuple):
-    """The values of a row under our names."""
-
-    fields: dict[str, Any]
-    places: dict[str, str]
-    """The path of each."""
-    note: str
-    """A remark on how the chunks were read."""
 
 
 @cache
@@ -105,7 +82,7 @@ def _table() -> tuple[Shape, ...]:
     return (*map(shape, table["shape"]), last)
 
 
-class Reader:
+class RowReader:
     """Reads rows as samples.
 
     A row that has the required fields under our own names is read by them. All other rows are read
@@ -127,9 +104,9 @@ class Reader:
         mapping: Mapping[str, str] | None = None,
         report: Callable[[str], object] | None = None,
     ) -> None:
-        known = [*NAMES, CHUNK_IDS]
-        if strays := [name for name in mapping or () if name not in known]:
-            raise ConfigError(f"map {strays[0]!r}: is no field; there are: {', '.join(known)}")
+        fields = [*NAMES, CHUNK_IDS]
+        if strays := [name for name in mapping or () if name not in fields]:
+            raise ConfigError(f"map {strays[0]!r}: is no field; there are: {', '.join(fields)}")
         self._needs = frozenset(needs)
         self._distinctive = self._needs - {"qid"}
         self._mapped = {name: paths_of([path]) for name, path in (mapping or {}).items()}
@@ -140,18 +117,19 @@ class Reader:
     def sample(self, fields: Fields, line: int) -> Sample:
         """Return the sample in a row; errors as in `sample_from`."""
         if not self._mapped and self._distinctive and self._is_ours(fields):
-            return self._read(fields, line)
-        refuse_columns(fields)
+            return sample_from(fields, line=line, needs=self._needs)
         wide = collect_numbered(fields)
         shape = self._shape or self._recognised(wide)
         if shape is None:
-            return self._read(fields, line)
+            return sample_from(fields, line=line, needs=self._needs)
         found = self._find(wide, shape)
+        places = {name: path for name, (path, _) in found.items()}
         values = _values_of(wide, shape, found)
-        self._say_shape(shape, values)
-        used = [path for path, _ in found.values()]
-        rest = {key: value for key, value in wide.items() if not within(key, used)}
-        sample = self._read(rest | values.fields, line, values.places)
+        if "sentences" in values and "answer" in places:
+            places.setdefault("sentences", places["answer"])
+        self._say_shape(shape, places)
+        rest = {key: value for key, value in wide.items() if not within(key, places.values())}
+        sample = sample_from(rest | values, line=line, needs=self._needs, places=places)
         self._shape = shape
         return sample
 
@@ -166,15 +144,10 @@ class Reader:
         """Return whether a row has what is needed under our own names."""
         return all(_has(fields, name) for name in self._distinctive)
 
-    def _read(self, fields: Fields, line: int, places: Mapping[str, str] | None = None) -> Sample:
-        mappable = self._needs >= SCORE_NEEDS
-        needs = self._needs
-        return sample_from(fields, line=line, needs=needs, places=places, mappable=mappable)
-
     def _recognised(self, fields: Fields) -> Shape | None:
         """Return the shape of a row; None if it has none and nothing is mapped."""
         needed = self._distinctive
-        if not needed and not any(_has(fields, name) for name in _TELLING):
+        if not needed and not any(_has(fields, name) for name in _DISTINCTIVE):
             needed = SCORE_NEEDS
         missing = {name for name in needed if not _has(fields, name)}
         shapes = [
@@ -188,8 +161,7 @@ class Reader:
             return None
         texts, ids = _table()[0].texts, _table()[0].ids
         shape = shapes[0] if shapes else Shape("--map says", {}, texts, ids)
-        paths = {**shape.paths, **self._mapped}
-        return shape._replace(paths=paths, mapped=frozenset(self._mapped))
+        return shape._replace(paths={**shape.paths, **self._mapped})
 
     def _find(self, fields: Fields, shape: Shape) -> dict[str, tuple[str, object]]:
         """Return the path and the value of each field that is there."""
@@ -197,17 +169,16 @@ class Reader:
         for paths, kinds in shape.unless:
             path, value = first(fields, paths)
             if value in kinds:
-                what = f"is {clip(repr(value), _SHOWN)}, which is no answer"
-                raise InputError(f"{what}; leave it out (--skip-bad-lines)", field=path)
+                step = "which is no answer; leave it out (--skip-bad-lines)"
+                raise InputError(f"is {clip(repr(value), _SHOWN)}, {step}", field=path)
         for name in (*NAMES, CHUNK_IDS):
-            paths = shape.paths.get(name, ())
-            path, value = first(fields, paths)
+            path, value = first(fields, shape.paths.get(name, ()))
             if name == "gold_answer" and isinstance(value, list) and len(value) > 1:
                 continue  # it is unknown which is meant, and the answer is judged without
             if path and (value is not None or name in self._needs):
                 found[name] = path, value
             elif name in self._mapped and self._shape is None:
-                what = f"there is nothing at {paths[0][0]}; found {keys_of(fields)}"
+                what = f"there is nothing at {shape.paths[name][0][0]}; found {keys_of(fields)}"
                 raise InputError(f"{what}; name another path: {mapping_of(name)}", field=name)
             elif name == "answer" and "sentences" in self._mapped:
                 continue
@@ -216,22 +187,16 @@ class Reader:
         return found
 
     def _missing(self, name: str, fields: Fields, shape: Shape) -> InputError:
-        ours = NAMES[name]
-        paths = sorted((p for p, _ in shape.paths.get(name, ())), key=lambda p: p not in ours)
         like = " (as the first row was read)" if self._shape else ""
-        where = " or ".join(paths[:_SHOWN_PATHS])
+        where = " or ".join(path for path, _ in shape.paths.get(name, ())[:_SHOWN_PATHS])
         place = f": {shape.name}{like} has it as {where}" if where else like
-        hint = f"{shape.hint}, " if name == "chunks" and shape.hint else ""
-        step = f"{hint}or name its path: {mapping_of(name)}"
-        return InputError(f"is missing{place}; found {keys_of(fields)}; {step}", field=name)
+        hint = f"{shape.hint}, or " if name == "chunks" and shape.hint else ""
+        what = f"is missing{place}; found {keys_of(fields)}"
+        return InputError(f"{what}; {hint}name its path: {mapping_of(name)}", field=name)
 
-    def _say_shape(self, shape: Shape, values: _Values) -> None:
-        places = (
-            f"{name} from {values.places[name]}{values.note if name == 'chunks' else ''}"
-            for name in _REPORTED
-            if name in values.places
-        )
-        text = f"read as {shape.name}: {', '.join(places)}"
+    def _say_shape(self, shape: Shape, places: Mapping[str, str]) -> None:
+        sources = (f"{name} from {places[name]}" for name in _REPORTED if name in places)
+        text = f"read as {shape.name}: {', '.join(sources)}"
         if self._report is not None and text not in self._reported:
             self._reported.add(text)
             self._report(text)
@@ -252,51 +217,36 @@ def _has(fields: Fields, name: str) -> bool:
     return bool(found)
 
 
-def _values_of(fields: Fields, shape: Shape, found: Mapping[str, tuple[str, object]]) -> _Values:
+def _values_of(fields: Fields, shape: Shape, found: Mapping[str, tuple[str, object]]) -> Fields:
+    """Return the values of a row under our names."""
     values: dict[str, Any] = {name: value for name, (_, value) in found.items()}
-    places = {name: path for name, (path, _) in found.items()}
-    note = ""
-    order = _as_ids(fields.get(shape.order)) if shape.order else None
-    given = values.pop(CHUNK_IDS, None)
+    references = fields.get(shape.order)
+    order = list(map(str, references)) if isinstance(references, list) else []
+    mapped_ids = values.pop(CHUNK_IDS, None)
     if "chunks" in found:
         path, value = found["chunks"]
-        if shape.order:
-            value = _ordered(value, order, path, shape)
-        owners = _owners(fields, path, shape)
-        texts, ids, places["chunks"], note = _passages(value, path, owners, shape)
-        if given is not None:
-            ids = _given_ids(given, texts, places[CHUNK_IDS])
-        both = zip(ids, texts, strict=True)
-        values["chunks"] = [{"chunk_id": each, "text": text} for each, text in both]
+        passages = _passages(value, path, shape, order)
+        if mapped_ids is not None:
+            passages = _with_ids(passages, mapped_ids, found[CHUNK_IDS][0])
+        values["chunks"] = passages
     answer = values.get("answer")
-    if isinstance(answer, list) and (shape.order or any(map(_cites, answer))):
-        values["sentences"] = _with_ids(values.pop("answer"), order, shape)
-        places["sentences"] = places["answer"]
+    if isinstance(answer, list) and (shape.order or any(map(_has_citations, answer))):
+        values["sentences"] = [_sentence(each, shape, order) for each in values.pop("answer")]
     for name in ("answer", "query", "gold_answer"):
         if name in values:
-            values[name] = _text(values[name], name, places[name], shape)
-    return _Values(values, places, note)
-
-
-def _given_ids(given: object, texts: list[str], path: str) -> list[str]:
-    ids = identifiers(given, path)
-    if len(ids) != len(texts):
-        what = f"has {len(ids)} ids, and there are {len(texts)} chunks"
-        raise InputError(f"{what}; name a path to one id for each", field=path)
-    return list(ids)
+            values[name] = _text(values[name], name, found[name][0], shape)
+    return values
 
 
 def _text(value: object, field: str, path: str, shape: Shape) -> object:
     if isinstance(value, list) and all(isinstance(each, str) for each in value) and value[1:]:
-        what = f"holds {len(value)} texts; name one"
-        raise InputError(f"{what}: {mapping_of(field).replace('PATH', f'{path}[0]')}", field=path)
-    text = _message_text(value, path)
-    if field == "answer" and shape.packed and field not in shape.mapped and isinstance(text, str):
+        step = mapping_of(field).replace("PATH", f"{path}[0]")
+        raise InputError(f"holds {len(value)} texts; name one: {step}", field=path)
+    text = _message_text(value)
+    if field == "answer" and shape.packed and isinstance(text, str):
         inner = parse_list(text)
-        if isinstance(inner, dict) or (
-            isinstance(inner, list) and isinstance(next(iter(inner), None), dict)
-        ):
-            text = _message_text(inner, path)
+        if _is_object(inner[0] if isinstance(inner, list) and inner else inner):
+            text = _message_text(inner)
     if text is None:
         raise InputError("is null or NaN; fill it, or leave out the row", field=path)
     if isinstance(text, dict):
@@ -305,13 +255,11 @@ def _text(value: object, field: str, path: str, shape: Shape) -> object:
     return text
 
 
-def _message_text(value: object, where: str, depth: int = 0) -> object:
+def _message_text(value: object) -> object:
     """Return the text of a chat message, or of its parts; any other value as it is."""
-    if depth > MAX_DEPTH:
-        raise InputError(f"is nested over {MAX_DEPTH} deep; flatten it", field=where)
     if isinstance(value, dict):
         path, inner = first(value, _MESSAGE_TEXTS)
-        return _message_text(inner, where, depth + 1) if path else value
+        return _message_text(inner) if path else value
     if not isinstance(value, list):
         return value
     texts = [
@@ -319,153 +267,108 @@ def _message_text(value: object, where: str, depth: int = 0) -> object:
         for each in value
         if not isinstance(each, dict)
         or (each.get("type", "text") in _TEXT_PARTS and "role" not in each)
-        if isinstance(text := _message_text(each, where, depth + 1), str)
+        if isinstance(text := _message_text(each), str)
     ]
     return "".join(texts) if texts or not value else value
 
 
-def _cites(sentence: object) -> bool:
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _has_citations(sentence: object) -> bool:
     """Return whether this is a sentence with its citations, and not a part of a message."""
     return isinstance(sentence, dict) and "citations" in sentence and "type" not in sentence
 
 
-def _owners(fields: Fields, path: str, shape: Shape) -> list[Any]:
-    """Return the objects that hold the texts and have ids: in `docs[].body`, the `docs`."""
-    steps = next((steps for each, steps in shape.paths["chunks"] if each == path), ())
-    lists = [n for n, step in enumerate(steps) if step is None or isinstance(step, tuple)]
-    if not lists or any(isinstance(step, int) for step in steps[lists[-1] :]):
-        return []  # `[-1]` chooses one of the list, and the texts are within it
-    found = at(fields, steps[: lists[-1] + 1])
-    return found if isinstance(found, list) else []
+def _sentence(sentence: object, shape: Shape, order: list[str]) -> object:
+    """Return a sentence; a citation beyond the references becomes an id such as `references[7]`."""
+    cited = sentence.get("citations") if isinstance(sentence, dict) else None
+    if not isinstance(sentence, dict) or not isinstance(cited, list):
+        return sentence
+    citations = [
+        f"{shape.order}[{each}]" if order and type(each) is int and each >= len(order) else each
+        for each in cited
+    ]
+    return {**sentence, "citations": citations}
 
 
-def _passages(
-    value: object, path: str, owners: list[Any], shape: Shape
-) -> tuple[list[str], list[str], str, str]:
-    """Return the texts in a value, their ids, their path, and a remark on them."""
-    value, note = parse_list(value) if isinstance(value, str) else value, ""
+def _passages(value: object, path: str, shape: Shape, order: list[str]) -> list[dict[str, object]]:
+    """Return the chunks in a value, in the order of the references if the shape has such."""
+    value = parse_list(value) if isinstance(value, str) else value
     if isinstance(value, str):
         if _BROKEN_LIST.match(value):
             what = f"begins as a list and is none: {value[:_SHOWN]!r}"
             raise InputError(f"{what}; write it with json.dumps", field=path)
         parts = value.split(shape.joined) if shape.joined else [value]
-        note = f", parted at {shape.joined}" if len(parts) > 1 else ", as one text"
         value = parts if value.strip() else []
+    if path == shape.order:
+        if order and all(map(_NAME.fullmatch, order)):
+            what = "holds ids and no texts; add the texts as segments"
+            raise InputError(f"{what}, or name their path: {mapping_of('chunks')}", field=path)
+        order = []
+    ids: list[str] = []
+    if order and isinstance(value, dict):
+        ids, value = list(value), list(value.values())
+    elif isinstance(value, list) and len(order) == len(value) and not any(map(_is_object, value)):
+        ids = order
     items = [value] if isinstance(value, dict) else value
     if not isinstance(items, list):
-        what = "null" if items is None else repr(items)[:_SHOWN]
-        raise InputError(f"is {what}; a list of texts or documents is needed", field=path)
-    items = [each for item in items for each in _unpacked(item, path, shape)]
-    texts, place = list[str](), path
-    for number, item in enumerate(items):
-        one = path.replace("[]", f"[{number}]", 1) if "[]" in path else f"{path}[{number}]"
-        text, where = _passage(item, one, shape)
-        place = f"{path.removesuffix('[]')}[].{where}" if where and number == 0 else place
-        texts.append(text)
-    numbers = [str(number + 1) for number in range(len(texts))]
-    holders = owners if len(owners) == len(items) else items
-    ids, id_path = ([], "") if shape.titled and not shape.order else _ids(holders, shape)
-    if not shape.order and ids != numbers and not set(ids).isdisjoint(numbers):
-        # [1] would be the passage with the id 1; nearly all prompts mean the first passage by it.
-        ids, note = [], f", numbered, for their {id_path} would be taken for places"
-    return texts, ids or numbers, place, note
+        raise unfit(items, "a list of texts or documents", path)
+    where = path if "[]" in path else f"{path}[]"
+    texts = [
+        _passage(item, where.replace("[]", f"[{number}]", 1), shape)
+        for number, item in enumerate(items)
+    ]
+    numbers = [str(number) for number in range(1, len(texts) + 1)]
+    ids = ids or _ids(items, shape)
+    if order:
+        by_id = dict(zip(ids, texts, strict=False))
+        if strays := [each for each in order if each not in by_id]:
+            what = f"has no text of {strays[0][:_SHOWN]!r}"
+            raise InputError(f"{what}, which {shape.order} names; add it", field=path)
+        ids = [*order, *(each for each in by_id if each not in order)]
+        texts = [by_id[each] for each in ids]
+    elif ids != numbers and not set(ids).isdisjoint(numbers):
+        ids = []  # [1] would be the passage with the id 1; nearly all prompts mean the first by it
+    both = zip(ids or numbers, texts, strict=True)
+    return [{"chunk_id": chunk_id, "text": text} for chunk_id, text in both]
 
 
-def _unpacked(item: object, where: str, shape: Shape) -> list[object]:
-    """Return the passages in what a tool returned: documents as JSON, or parts of a message."""
-    inner = parse_list(item) if isinstance(item, str) else item
-    if not isinstance(inner, list) or not inner:
-        return [item]
-    documents = [each for each in inner if isinstance(each, dict)]
-    if len(documents) < len(inner):
-        return [item]
+def _passage(item: object, where: str, shape: Shape) -> str:
+    """Return the text of a document, of the parts of a message, or of a text."""
+    if isinstance(item, list) and all(map(_is_object, item)):
+        item = _message_text(item)
     if isinstance(item, str):
-        return list(documents) if all(first(e, shape.texts)[0] for e in documents) else [item]
-    return [_message_text(documents, where)]
-
-
-def _passage(item: object, where: str, shape: Shape) -> tuple[str, str]:
-    """Return the text of a document or text, and the path to it."""
-    if isinstance(item, str):
-        return item, ""
+        return item
     if not isinstance(item, dict):
-        what = "null" if item is None else repr(item)[:_SHOWN]
-        raise InputError(f"is {what}; a text or a document is needed", field=where)
-    path, text = first(item, shape.texts)
+        raise unfit(item, "a text or a document", where)
+    _, text = first(item, shape.texts)
     if not isinstance(text, str):
         inner = item.get("kwargs")
-        found = keys_of(inner if isinstance(inner, dict) else item)
-        what = f"has no {', '.join(each for each, _ in shape.texts[:3])}; found {found}"
-        step = f"or name the path of its text: {mapping_of('chunks')}"
-        raise InputError(f"{what}; {step}", field=where)
+        what = f"has no {', '.join(path for path, _ in shape.texts[:3])}"
+        what += f"; found {keys_of(inner if isinstance(inner, dict) else item)}"
+        raise InputError(f"{what}; name the path of its text: {mapping_of('chunks')}", field=where)
     title = item.get("title")
-    return f"{title}\n{text}" if shape.titled and title and isinstance(title, str) else text, path
+    return f"{title}\n{text}" if shape.titled and title and isinstance(title, str) else text
 
 
-def _ids(items: list[Any], shape: Shape) -> tuple[list[str], str]:
-    """Return the first kind of id that every document has and no two share, and its path."""
-    for path, steps in shape.ids:
-        ids = [at(item, steps) for item in items]
-        if all(isinstance(each, str | int) and each != "" for each in ids):
-            texts = [str(each) for each in ids]
-            if len(set(texts)) == len(texts):
-                return texts, path
-    return [], ""
+def _ids(items: list[Any], shape: Shape) -> list[str]:
+    """Return the first kind of id that every document has and no two share."""
+    for _, steps in shape.ids:
+        found = [at(item, steps) for item in items]
+        if all(isinstance(each, str | int) and each != "" for each in found):
+            ids = list(map(str, found))
+            if len(set(ids)) == len(ids):
+                return ids
+    return []
 
 
-def _as_ids(references: object) -> object:
-    if isinstance(references, list) and all(isinstance(e, str | int) for e in references):
-        return [str(each) for each in references]
-    return references
-
-
-def _ordered(value: object, references: object, path: str, shape: Shape) -> object:
-    """Return the passages with their ids, in the order in which citations count them."""
-    if not isinstance(references, list) or not all(isinstance(each, str) for each in references):
-        return value
-    if path == shape.order:
-        if not all(map(_NAME.fullmatch, references)):
-            return value
-        what = "holds ids and no texts; add the texts as segments"
-        raise InputError(f"{what}, or name their path: {mapping_of('chunks')}", field=path)
-    texts = value if isinstance(value, dict) else {}
-    if isinstance(value, list):
-        plain = len(value) == len(references) and all(isinstance(each, str) for each in value)
-        texts = dict(zip(references if plain else _ids(value, shape)[0], value, strict=False))
-    if strays := [each for each in references if each not in texts]:
-        what = f"has no text of {strays[0][:_SHOWN]!r}"
-        raise InputError(f"{what}, which {shape.order} names; add it", field=path)
-    others = (name for name in texts if name not in references)
-    both = ((name, texts[name]) for name in (*references, *others))
-    return [
-        {**text, "chunk_id": name} if isinstance(text, dict) else {"chunk_id": name, "text": text}
-        for name, text in both
-    ]
-
-
-def _with_ids(sentences: list[Any], references: object, shape: Shape) -> list[Any]:
-    """Return sentences whose citations are positions in the references, or ids.
-
-    A position beyond the references becomes a dangling id such as `references[7]`.
-    """
-    if not isinstance(references, list):
-        return sentences
-
-    def one(cited: object) -> object:
-        if isinstance(cited, dict):  # with a grade that a person gave
-            ids = (at(cited, steps) for _, steps in shape.ids)
-            cited = next((each for each in ids if each is not NOTHING), cited)
-        if isinstance(cited, float) and cited.is_integer():
-            cited = int(cited)
-        if isinstance(cited, str) and cited.isdecimal() and cited not in references:
-            cited = int(cited)
-        beyond = type(cited) is int and cited >= len(references)
-        return f"{shape.order}[{cited}]" if beyond else cited
-
-    def sentence_of(given: JsonValue) -> object:
-        cited = given.get("citations") if isinstance(given, dict) else None
-        if not (isinstance(given, dict) and isinstance(cited, list)):
-            return given
-        return {**given, "citations": list(map(one, cited))}
-
-    return list(map(sentence_of, sentences))
+def _with_ids(passages: list[dict[str, object]], ids: object, path: str) -> list[dict[str, object]]:
+    """Return the chunks with the ids that `--map` names."""
+    if not isinstance(ids, list):
+        raise unfit(ids, "a list of chunk ids", path)
+    if len(ids) != len(passages):
+        what = f"has {len(ids)} ids, and there are {len(passages)} chunks"
+        raise InputError(f"{what}; name a path to one id for each", field=path)
+    return [each | {"chunk_id": one} for each, one in zip(passages, ids, strict=True)]

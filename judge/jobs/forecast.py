@@ -50,7 +50,7 @@ class More(NamedTuple):
 
 
 def forecast(
-    path: Path,
+    path: str | Path,
     config: Config,
     *,
     limit: int | None = None,

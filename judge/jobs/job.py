@@ -17,7 +17,7 @@ from judge import __version__
 from judge.config import Config
 from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
-from judge.inputs.files import is_address, is_fifo, whole_address, with_input_name, would_hold
+from judge.inputs.files import is_address, with_input_name, would_hold
 from judge.inputs.runs import REJECTED, RunFolder, has_bytes, misplaced
 from judge.inputs.samples import Rejected, check_samples, draw_samples, read_samples
 from judge.pool import cores
@@ -67,7 +67,8 @@ class Job:
     costs nothing.
 
     Args:
-        source: a file, folder or pattern; or an open stream, which is copied into the run folder.
+        source: a file, folder, pattern or address; or an open stream, which is copied into the run
+            folder.
         folder: the run folder.
         config: settings.
         evaluator: scores the samples; made from `config` by default.
@@ -79,7 +80,7 @@ class Job:
 
     def __init__(
         self,
-        source: Path | IO[bytes],
+        source: str | Path | IO[bytes],
         folder: Path,
         config: Config,
         *,
@@ -137,9 +138,9 @@ class Job:
             folder.finish(summary, record.model_copy(update=ended))
             return summary
 
-    def _check(self, folder: RunFolder, bad: IO[str]) -> tuple[Path, RunInput]:
+    def _check(self, folder: RunFolder, bad: IO[str]) -> tuple[str | Path, RunInput]:
         """Read the whole input before the folder changes; write its bad lines to `bad`."""
-        name = str(self._source) if isinstance(self._source, Path) else "standard input"
+        name = str(self._source) if isinstance(self._source, str | Path) else "standard input"
 
         def reject(line: Rejected) -> None:
             error = str(with_input_name(line.error, name))
@@ -161,27 +162,24 @@ class Job:
         if path is not self._source:
             path = folder.input
         elif not is_address(path):
-            path = path.absolute()
+            path = Path(path).absolute()
         samples = min(checked.samples, self._limit or checked.samples)
         return path, RunInput(
             # A file's name is bytes, and need not be text.
-            path=os.fsencode(whole_address(path)).decode(errors="backslashreplace"),
+            path=os.fsencode(path).decode(errors="backslashreplace"),
             sha256=checked.sha256,
             samples=samples,
             rejected=checked.rejected,
             drawn_from=checked.samples if samples < checked.samples else None,
         )
 
-    def _file(self, folder: RunFolder) -> Path:
+    def _file(self, folder: RunFolder) -> str | Path:
         """Return a path that can be read twice: a stream is copied into the folder."""
-        if not isinstance(self._source, Path):
+        if not isinstance(self._source, str | Path):
             return folder.take(self._source)
-        if folder.owns(self._source):
+        if folder.owns(Path(self._source)):
             message = f"{self._source}: is a file of the run it would replace; name another -o"
             raise RunError(message)
-        if is_fifo(self._source):
-            with self._source.open("rb") as stream:
-                return folder.take(stream)
         if would_hold(self._source, folder.path):
             message = f"{self._source}: is read whole, and the run would stand in it; "
             raise RunError(f"{message}name an -o elsewhere")
@@ -194,7 +192,7 @@ class Job:
         return min(self._config.workers or default, samples)
 
     async def _score(
-        self, folder: RunFolder, path: Path, made_from: RunInput, bad: IO[str]
+        self, folder: RunFolder, path: str | Path, made_from: RunInput, bad: IO[str]
     ) -> tuple[Summary, RunRecord]:
         # The evaluator is opened first: an unreachable judge must not cost what is in the folder.
         async with self._ticking(), self._evaluator:
@@ -258,7 +256,7 @@ class Job:
             raise self._stop_reason
 
     async def _results(
-        self, folder: RunFolder, record: RunRecord, path: Path
+        self, folder: RunFolder, record: RunRecord, path: str | Path
     ) -> AsyncGenerator[SampleResult]:
         """Yield the results kept from an earlier session, then those of the samples after them."""
         samples = draw_samples(self._samples(path), record.input, self._config.seed)
@@ -289,7 +287,7 @@ class Job:
                 self._watcher.on_start(record, folder.kept)
             raise
 
-    def _samples(self, path: Path) -> Iterator[Sample]:
+    def _samples(self, path: str | Path) -> Iterator[Sample]:
         # Bad lines were written down when the input was checked.
         on_bad = (lambda _: None) if self._skip else None
         config = self._config
@@ -335,13 +333,13 @@ def priced(summary: Summary, config: Config) -> Summary:
     return summary.model_copy(update={"cost": cost, "over_budget": over})
 
 
-def _is_unchanged(path: Path, made_from: RunInput) -> bool:
+def _is_unchanged(path: str | Path, made_from: RunInput) -> bool:
     with suppress(OSError):  # the file is gone
         return has_bytes(path, made_from)
     return False
 
 
-def _changed(path: Path) -> RunError:
+def _changed(path: str | Path) -> RunError:
     return RunError(f"{path}: changed while it was scored; leave it alone, and score it again")
 
 

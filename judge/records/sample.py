@@ -11,6 +11,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    FiniteFloat,
     JsonValue,
     model_validator,
 )
@@ -110,7 +111,7 @@ class Sample(Record):
     """The reference answer, if there is one."""
     gold_evidence: tuple[str, ...] | None = None
     """Ids of the chunks known to hold the answer."""
-    relevance: dict[str, float] | None = None
+    relevance: dict[str, FiniteFloat] | None = None
     """Graded relevance by chunk id, 0 and up."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     """Every other key of the input line, untouched."""

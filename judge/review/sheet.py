@@ -272,7 +272,7 @@ def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[Shee
     """Yield the rows of a CSV or XLSX file that are not blank.
 
     Rows and columns may be in any order, among others, with headers in either language. CSV may be
-    UTF-8, UTF-16 or GB18030, with commas, semicolons or tabs. Cells come restored and `legible`.
+    UTF-8 or GB18030, with commas, semicolons or tabs. Cells come restored and `legible`.
 
     Raises:
         InputError: the file cannot be read, lacks one of the first two columns, or has a column

@@ -90,7 +90,6 @@ def test_what_cannot_be_exported_is_one_line_and_leaves_nothing(run: Path, tmp_p
         [run, "--csv", run / RESULTS],
         [run, "--csv", tmp_path / "taken"],
         [tmp_path, "--csv", kept],
-        [run, "--csv", f"{kept}.zst"],
         [run, "--parquet", f"{kept}.gz"],
     ]
     for words in wrong:

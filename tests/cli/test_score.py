@@ -92,7 +92,6 @@ def test_the_folder_has_a_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     shapes = FIXTURES / "shapes"
     names: dict[object, str] = {
         FIXTURES / "samples.csv": "samples",
-        shapes / "pandas.csv.zst": "pandas",
         shapes / "[n-q]*.feather": "n-q",
         FIXTURES / "s*.csv": "s",
     }

@@ -79,14 +79,12 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
 def test_files_of_an_object_store_are_read_in_large_pieces(bucket: Bucket) -> None:
     names = ["s3://bucket/a/1.jsonl", "s3://bucket/a/b c/第%20 2.jsonl"]
     assert [str(each) for each in input_files("s3://bucket/a")] == names
-    assert [str(each) for each in input_files("s3://bucket/a/*.jsonl")] == names[:1]
-    (source,) = input_files("s3://bucket/a/b c/第%2520 ?.jsonl")
+    (source,) = input_files("s3://bucket/a/b c/第%2520 2.jsonl")
     assert str(source) == names[1]
-    assert len(list(read_samples("s3://bucket/a/b c/第%2520 ?.jsonl"))) == 700
+    assert len(list(read_samples("s3://bucket/a/b c/第%2520 2.jsonl"))) == 700
     assert len(bucket.ranges) <= 2, "each is a request that takes its time, and is paid for"
     for given, says in {
         "s3://bucket/none": "^s3://bucket/none: no such",
-        "s3://bucket/a/*.csv": r"^s3://bucket/a/\*\.csv: no file there",
         "s3://bucket/a?geheim=1": "^an address with keys or options in it is not read",
         "s3://key:geheim@bucket/a": "^an address with keys or options",
     }.items():
@@ -100,7 +98,6 @@ def test_an_address_names_the_same_files_as_a_path(tmp_path: Path) -> None:
         (tmp_path / name).write_text('{"qid": "q", "answer": "a", "chunks": []}', encoding="utf-8")
     for name, expected in {
         "": ["a.csv", "b.jsonl", "deep/c.jsonl"],
-        "/*.csv": ["a.csv"],
         "/b.jsonl": ["b.jsonl"],
     }.items():
         here = [str(each) for each in input_files(f"{tmp_path}{name}")]
@@ -113,7 +110,7 @@ def test_an_address_names_the_same_files_as_a_path(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         list(read_samples(source))
     home = f"file://{tmp_path}"
-    for name in (f"{home}/*.parquet", f"{home}/absent", f"{home}/deep/.*", "nowhere://a"):
+    for name in (f"{home}/absent", "nowhere://a"):
         with pytest.raises(InputError):
             input_files(name)
 

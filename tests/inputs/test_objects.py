@@ -1,6 +1,7 @@
 """What `evaluate` takes, and what it says of the rest."""
 
 import asyncio
+import dataclasses
 from collections.abc import AsyncIterator, Callable, Iterator
 from decimal import Decimal
 from types import SimpleNamespace
@@ -81,20 +82,15 @@ REFUSED: list[tuple[object, str]] = [
     (5, "row 1: is no row (int); one with an answer and its chunks is needed"),
     ([ROW, None], "row 2: is no row (NoneType); one with an answer"),
     ([ROW, ROW | {"answer": 3}], "row 2, field 'answer': is a number, 3; text is needed"),
-    (ROW | {"raw": b"x"}, "row 1, field 'raw': is a bytes; give a text, a number, a list"),
+    (ROW | {"raw": {1}}, "is a set; give a text, a number, a list"),
     (frame(ROW, ROW), "row 2, field 'qid': '7' is already in row 1; make each qid unique"),
     ([UNNAMED, ROW | {"qid": "1"}], "row 2, field 'qid': '1' is already in row 1; make"),
     (frame(ROW, {"qid": 8}), "row 2, field 'answer': is null or NaN; fill it"),
     (
         [ROW | {"qid": 1.5}],
-        "field 'qid': is a number, 1.5; text or a whole number is needed",
+        "field 'qid': is a number, 1.5; text is needed",
     ),
-    (frame(ROW).set_axis(["qid", "answer", "answer"], axis=1), "column 'answer' is there 2 times"),
     ([UNNAMED] * 101 + [{}], "row 102, field 'answer': is missing"),
-    (
-        frame(ROW).to_dict("list"),
-        "row 1, field 'answer': is a column of 1, and no",
-    ),
 ]
 
 
@@ -170,8 +166,6 @@ class DataSet(list[dict[str, Any]]):
 def test_tables_are_read_by_what_they_offer() -> None:
     for table in (Frame(), DataSet([ROW, OTHER])):
         assert [result.qid for result in evaluate(table)] == ["7", "2"]
-    with pytest.raises(InputError, match=r"are several data sets; give one of them: \['train'\]"):
-        evaluate({"train": DataSet([ROW]), "test": DataSet([OTHER])})
 
 
 def test_what_else_is_measured_takes_frames_too() -> None:
@@ -193,3 +187,32 @@ def test_how_rows_are_read_is_logged_once(caplog: pytest.LogCaptureFixture) -> N
         evaluate(iter(rows))
     said = "read as LangChain: answer from result, chunks from context"
     assert [each.getMessage() for each in caplog.records] == [said, said]
+
+
+@dataclasses.dataclass
+class Answered:
+    """As tools make them: a data class with models in it."""
+
+    response: str
+    source_nodes: list[object]
+    score: float = float("nan")
+
+
+class Node:
+    """As pydantic makes them."""
+
+    def model_dump(self) -> dict[str, object]:
+        return {"node": {"id_": "n", "text": "t"}, "score": 0.5}
+
+
+def test_an_object_of_a_tool_is_a_sample_and_what_is_none_is_one_line() -> None:
+    sample = Sample.of(Answered("a", [Node()]), number=7)
+    assert (sample.qid, sample.answer, sample.metadata) == ("7", "a", {"score": None})
+    assert [(chunk.chunk_id, chunk.text) for chunk in sample.chunks] == [("n", "t")]
+    assert Sample.of(sample) is sample
+    looped: dict[str, object] = {}
+    looped["answer"] = looped
+    for given in (None, "text", [], object(), Node, looped, {"answer": "a", "chunks": [object()]}):
+        with pytest.raises(InputError) as caught:
+            Sample.of(given)
+        assert "\n" not in str(caught.value)

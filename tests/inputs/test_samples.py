@@ -1,4 +1,4 @@
-"""Files of samples: JSON lines, JSON documents and CSV, packed or piped in, whole or broken."""
+"""Files of samples: JSON, CSV, Parquet, Arrow and XLSX, packed or piped in, whole or broken."""
 
 import gzip
 import hashlib
@@ -6,19 +6,25 @@ import io
 import json
 import os
 import sys
-import threading
 import tracemalloc
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
+import openpyxl
+import pyarrow as pa
 import pytest
+from pyarrow import ipc, parquet
 
 from judge.errors import ConfigError, InputError, RunError
 from judge.inputs.files import readable
 from judge.inputs.samples import Rejected, Source, check_samples, read_samples
 from judge.records import Sample
+from tests.commands import judge
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 GOOD = '{"answer": "a", "chunks": ["c"]}\n'
+Rows = list[dict[str, object]]
 
 
 def written(folder: Path, text: str | bytes, name: str = "samples.jsonl") -> Path:
@@ -27,17 +33,20 @@ def written(folder: Path, text: str | bytes, name: str = "samples.jsonl") -> Pat
     return path
 
 
-def refused(path: Path, max_line: float = 64.0) -> str:
+def refused(path: Path | str, max_line: float = 64.0) -> str:
     """Return the message about a file, which is one line that names it."""
     with pytest.raises(InputError) as caught:
         list(read_samples(path, max_line=max_line))
-    told = str(caught.value)
-    assert told.startswith(str(path))
-    assert "\n" not in told
-    return told.removeprefix(f"{path}")
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    return message.removeprefix(f"{path}")
 
 
-def test_what_the_fixtures_hold() -> None:
+# Text
+
+
+def test_the_fixtures_are_read() -> None:
     read = {
         name: [
             (sample.qid, [chunk.chunk_id for chunk in sample.chunks], [*sample.metadata])
@@ -94,7 +103,7 @@ FORMATS = {
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_the_name_or_the_first_line_tells_the_format(name: str, tmp_path: Path) -> None:
+def test_the_format_is_recognised_by_name_or_content(name: str, tmp_path: Path) -> None:
     data = FORMATS[name].encode()
     for path in (
         written(tmp_path, data, name),
@@ -108,12 +117,10 @@ def test_the_name_or_the_first_line_tells_the_format(name: str, tmp_path: Path) 
 
 OTHERS: dict[str, str | bytes] = {
     "README.md": "# judge\n\n`judge` reads the answers, and says more.\n",
-    "links.md": "[judge](https://example.org), an evaluator\n",
     "page.html": "<!doctype html>\n<html>",
-    "notes.txt": "answers, chunks and more\n",
-    "none": "nothing\ngood\n",
     "utf16.csv": "qid,answer".encode("utf-16"),
     "binary.csv": b"PK\x05\x06\0\0\0",
+    "old.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600,
     "gzip.csv": b"\x1f\x8b\x08\x00not gzip",
     "x.jsonl": "x",
     "empty.csv": "",
@@ -122,7 +129,7 @@ OTHERS: dict[str, str | bytes] = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_what_holds_no_sample_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
+def test_a_file_without_samples_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
     path = written(tmp_path, OTHERS[name], name)
     with pytest.raises(InputError) as caught:
         check_samples(path, on_bad=lambda _: None)
@@ -130,35 +137,23 @@ def test_what_holds_no_sample_is_refused_in_one_line(name: str, tmp_path: Path) 
     assert "\n" not in str(caught.value)
 
 
-def test_what_is_no_file_is_an_input_error(tmp_path: Path) -> None:
+def test_a_path_that_is_no_file_is_an_input_error(tmp_path: Path) -> None:
     end, write = os.pipe()
     os.close(write)
-    for path, says in (
+    for path, problem in (
         (tmp_path / "missing.jsonl", "no such file"),
-        (tmp_path, "no file there"),
+        (tmp_path, "no file there that ends in .jsonl, "),
         (tmp_path / ("x" * 5000), "cannot be read"),
         (tmp_path / "a\0b", "cannot be read"),
         (Path(f"/dev/fd/{end}"), "is a pipe"),  # which is read only once
     ):
-        assert says in refused(path)
+        assert problem in refused(path)
     os.close(end)
 
 
 def test_a_duplicate_counts_the_line_number_too(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD.replace("{", '{"qid": 2, ') + GOOD)
     assert refused(path).startswith(", line 2, field 'qid': '2' is already on line 1")
-
-
-def test_samples_come_one_at_a_time_whatever_stands_behind_them(tmp_path: Path) -> None:
-    samples = read_samples(written(tmp_path, GOOD * 4 + "broken"))
-    read: list[Sample] = [next(samples), next(samples)]
-    # Another thread may read on.
-    thread = threading.Thread(target=lambda: read.extend((next(samples), next(samples))))
-    thread.start()
-    thread.join()
-    assert [sample.qid for sample in read] == ["1", "2", "3", "4"]
-    with pytest.raises(InputError):
-        next(samples)
 
 
 def test_one_line_in_another_encoding_is_set_aside_alone(tmp_path: Path) -> None:
@@ -178,11 +173,11 @@ def test_one_line_in_another_encoding_is_set_aside_alone(tmp_path: Path) -> None
     assert refused(path.rename(tmp_path / "a.json")).startswith(", line 2: not UTF-8")
 
 
-def test_a_csv_of_chinese_excel_is_read_and_said(tmp_path: Path) -> None:
-    told: list[str] = []
+def test_a_csv_of_chinese_excel_is_read_and_reported(tmp_path: Path) -> None:
+    remarks: list[str] = []
     path = FIXTURES / "gb18030.csv"
-    (sample,) = read_samples(path, report=told.append)
-    assert (sample.query, told) == (
+    (sample,) = read_samples(path, report=remarks.append)
+    assert (sample.query, remarks) == (
         "班车几点发车？",
         [f"{path}: read as GB18030, because it is not UTF-8"],
     )
@@ -194,15 +189,16 @@ def test_a_csv_of_chinese_excel_is_read_and_said(tmp_path: Path) -> None:
 
 
 BAD_LINES = [
-    ('{"answer": "a" "b"}', "Expecting ',' delimiter at column 16: '{\"answer\""),
-    ('{"answer": "cut', "Unterminated string starting at column 12: "),
-    ("[1, 2]", "holds '[1, 2]'; each line is one JSON object, {…}. Of a JSON array, jq"),
+    ('{"answer": "a" "b"}', 'expected `,` or `}` at column 16: \'{"answer"'),
+    ('{"answer": "cut', "EOF while parsing a string at column 15: "),
+    ("[1, 2]", "holds '[1, 2]'; each row is one JSON object, {…}"),
     ('"text"', "holds '\"text\"'"),
-    ("qid,answer", "Expecting value at column 1"),
-    ('{"answer": "a\tb"}', "Invalid control character"),
-    ('{"a": 1} {"a": 2}', "Extra data at column 10"),
-    ("[" * 100_000, "nested too deeply"),
-    ('{"n": ' + "9" * 5000 + "}", "too many digits"),
+    ("qid,answer", "expected value at column 1"),
+    ('{"answer": "a\tb"}', "control character"),
+    ('{"a": 1} {"a": 2}', "trailing characters at column 10"),
+    ("[" * 100_000, "recursion limit exceeded"),
+    ('{"n": ' + "9" * 5000 + "}", "number out of range"),
+    ('{"answer": "\\ud800", "chunks": []}', "hex escape at column 19"),
 ]
 
 
@@ -211,45 +207,41 @@ def test_a_bad_line_is_named_and_the_next_is_read(tmp_path: Path) -> None:
     bad: list[Rejected] = []
     assert len(list(read_samples(path, on_bad=bad.append))) == len(BAD_LINES) + 1
     assert [each.text.rstrip("\n") for each in bad] == [line for line, _ in BAD_LINES]
-    for number, (rejected, (_, says)) in enumerate(zip(bad, BAD_LINES, strict=True), 1):
-        told = str(rejected.error)
-        assert told.startswith(f"{path}, line {2 * number}: ")
-        assert says in told
-        assert len(told) < 300 + len(str(path))
+    for number, (rejected, (_, problem)) in enumerate(zip(bad, BAD_LINES, strict=True), 1):
+        message = str(rejected.error)
+        assert message.startswith(f"{path}, line {2 * number}: ")
+        assert problem in message
+        assert len(message) < 300 + len(str(path))
+
+
+def test_a_first_line_that_is_cut_is_one_bad_line(tmp_path: Path) -> None:
+    path = written(tmp_path, '{"answer": "cut",\n{"answer": "It opens.", "chunks": ["x"]}\n')
+    assert refused(path).startswith(", line 1: bad JSON")
+    found = read_samples(path, on_bad=lambda _: None)
+    assert [each.answer for each in found] == ["It opens."]
 
 
 ROW = {"answer": "答", "chunks": ["c"]}
 LINE = json.dumps(ROW)
 # A document, and the ids of its rows: each counts one more than the one before, from the line on
-# which its array or it begins. Else what is wrong.
+# which its array or it begins. Else the problem.
 DOCUMENTS: list[tuple[str, list[str] | str]] = [
     (f" [ {LINE},\n\n{LINE} ]\n", ["1", "2"]),
-    (f"\ufeff[{LINE},{LINE},{LINE}]", ["1", "2", "3"]),
     (json.dumps([ROW, ROW], indent=1), ["1", "2"]),
     (json.dumps(ROW, indent=2), ["1"]),
     # Whatever stands around the list.
     (json.dumps({"args": {"k": [1]}, "data": [ROW, ROW], "n": 1}, indent=1), ["1", "2"]),
     (f'{{"version": 1.0, "results": [\n{LINE},\n{LINE}\n]}}', ["1", "2"]),
-    (f'{{"examples": [{LINE},\n{LINE}]}}', ["1", "2"]),
     (f"{json.dumps({'data': [ROW, ROW]})}\n{json.dumps({'data': [ROW]})}", ["1", "2", "3"]),
     # Where a row has such a key, it is a row.
     (json.dumps({"query": "q", "results": [{"rank": 1}], **ROW}, indent=1), ["1"]),
     (json.dumps({"results": [{"rank": 1}], **ROW}), ["1"]),
-    (f"[{LINE},", "line 1: bad JSON: Expecting value"),
-    (f"[\n{LINE}\n{LINE}]", "line 3: bad JSON: Expecting ',' delimiter"),
-    (f"[{LINE}]\nx", "line 2: bad JSON: Extra data at column 1"),
+    (f"[\n{LINE}\n{LINE}]", "line 3: bad JSON: expected `,` or `]`"),
     ("[1, 2]", "line 1: holds '1'; each row is one JSON object"),
-    (f'[{LINE},\n{{"answer": "cut', "line 2: bad JSON: Unterminated string"),
-    ("[" * 100_000, "bad JSON: lists or objects are nested too deeply"),
-    (f"[{'9' * 5000}]", "bad JSON: a number has too many digits"),
     (f"[{LINE}, {{}}]", "line 2, field 'answer': is missing"),
     (json.dumps({"data": [[1, 2]]}), "line 1, field 'answer': is missing"),
-    (json.dumps({"data": [{"text": "t"}]}, indent=1), "line 1, field 'answer': is missing"),
-    ('{\n"a" 1}', "line 2: bad JSON: Expecting ':' delimiter"),
     # A line that was cut off is a line.
-    ('{"answer": "a", "chunks": ["c"\n' + LINE, "line 1: bad JSON: Expecting ',' delimiter"),
-    ('{"answer": {"0": "a"}, "chunks": {"0": ["c"]}}', "is a column of 1, and"),
-    ('{"answer": ["a", "b"], "chunks": [["c"], ["c"]]}', "is a column of 2, and"),
+    ('{"answer": "a", "chunks": ["c"\n' + LINE, "line 1: bad JSON: EOF while parsing"),
 ]
 
 
@@ -257,34 +249,35 @@ DOCUMENTS: list[tuple[str, list[str] | str]] = [
 def test_a_json_document_is_read_row_by_row(
     text: str, expected: list[str] | str, tmp_path: Path
 ) -> None:
-    for data in (text.encode(), gzip.compress(text.encode())):
-        path = written(tmp_path, data, "rows.json")
-        if isinstance(expected, list):
-            assert [(each.qid, each.answer) for each in read_samples(path)] == [
-                (qid, "答") for qid in expected
-            ]
-        else:
-            assert expected in refused(path)
+    path = written(tmp_path, text, "rows.json")
+    if isinstance(expected, str):
+        assert expected in refused(path)
+    else:
+        assert [(each.qid, each.answer) for each in read_samples(path)] == [
+            (qid, "答") for qid in expected
+        ]
 
 
 def test_a_document_is_held_whole_and_has_a_limit(tmp_path: Path) -> None:
-    for text in (f"[{LINE * 3_000}]", f"[\n{(LINE + chr(10)) * 3_000}]"):
-        told = refused(written(tmp_path, text, "rows.json"), max_line=0.01)
-        assert "0.08 MB" in told
-        assert told.endswith("--max-line")
+    message = refused(written(tmp_path, f"[{LINE * 3_000}]", "rows.json"), max_line=0.01)
+    assert "0.08 MB" in message
+    assert message.endswith("--max-line")
 
 
 def test_a_bad_object_of_an_array_is_set_aside(tmp_path: Path) -> None:
-    path = written(tmp_path, f'[{LINE}, {{"x": "\\ud800"}}, 3, {LINE}]', "rows.json")
+    path = written(tmp_path, f'[{LINE}, {{"x": 1}}, 3, {LINE}]', "rows.json")
     bad: list[Rejected] = []
     assert check_samples(path, on_bad=bad.append)[:2] == (2, 2)
-    assert [each.text for each in bad] == ['{"x": "\\ud800"}', "3"]
+    assert [each.text for each in bad] == ['{"x": 1}', "3"]
 
 
-def test_what_is_no_number_is_nothing(tmp_path: Path) -> None:
+def test_nan_is_null(tmp_path: Path) -> None:
     path = written(tmp_path, f'{LINE[:-1]}, "reference": NaN, "score": NaN}}')
     (sample,) = read_samples(path)
     assert (sample.gold_answer, sample.metadata) == (None, {"reference": None, "score": None})
+
+
+# CSV
 
 
 def from_csv(folder: Path, text: str) -> tuple[list[Sample], list[Rejected]]:
@@ -319,22 +312,20 @@ def test_chunks_are_a_json_cell_or_numbered_columns(tmp_path: Path) -> None:
 def test_a_bad_csv_record_is_named_and_the_next_is_read(tmp_path: Path) -> None:
     read, bad = from_csv(
         tmp_path,
-        'qid,answer,chunks\nq1,a\nq2,"x"y\nq3,c\nq4,d,,e\nq5,f,text\n'
-        f'q7,g,[{"9" * 5000}]\nq6,"never\nclosed',
+        'qid,answer,chunks\nq1,a\nq2,"x"y\nq3,c\nq4,d,,e\nq5,f,text\nq6,"never\nclosed',
     )
     assert [each.qid for each in read] == ["q1", "q3"]
-    says = [
+    problems = [
         "line 3: bad CSV",
         "line 5: 4 cells under 3 columns",
         "line 6, field 'chunks': is no list: 'text'",
-        "line 7, field 'chunks': is no list: '[999",
-        "line 8: bad CSV: unexpected end of data; close the quotation mark",
+        "line 7: bad CSV: unexpected end of data; close the quotation mark",
     ]
-    assert [each in str(row.error) for each, row in zip(says, bad, strict=True)] == [True] * 5
+    assert [each in str(row.error) for each, row in zip(problems, bad, strict=True)] == [True] * 4
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "problem"),
     [
         ("qid,answer,qid\n1,a,2", "column 'qid' is there 2 times"),
         ("qid,answer\r1,a\r2,b", "carriage return"),
@@ -342,10 +333,13 @@ def test_a_bad_csv_record_is_named_and_the_next_is_read(tmp_path: Path) -> None:
         (f"qid,{'x' * 3000}\n", "longer than 0.002 MB"),
     ],
 )
-def test_a_bad_header_is_an_error_on_line_one(text: str, says: str, tmp_path: Path) -> None:
-    told = refused(written(tmp_path, text, "a.csv"), max_line=0.002)
-    assert told.startswith(", line 1: ")
-    assert says in told
+def test_a_bad_header_is_an_error_on_line_one(text: str, problem: str, tmp_path: Path) -> None:
+    message = refused(written(tmp_path, text, "a.csv"), max_line=0.002)
+    assert message.startswith(", line 1: ")
+    assert problem in message
+
+
+# Limits
 
 
 LONG = json.dumps({"answer": "x" * 3_000, "chunks": ["c"]}) + "\n"
@@ -377,14 +371,14 @@ CELL = "x" * 3_000
 @pytest.mark.parametrize("record", [f'u,"a\n{CELL}\n",c\n', 'v,"' + "a,b\n" * 800, f"w,{CELL},c\n"])
 def test_a_csv_record_over_the_limit_ends_the_reading(record: str, tmp_path: Path) -> None:
     path = written(tmp_path, f"qid,answer,chunk_1\nq,a,c\n{record}", "a.csv")
-    told = refused(path, max_line=0.002)
-    assert "longer than 0.002 MB" in told
-    assert told.endswith("--max-line")
+    message = refused(path, max_line=0.002)
+    assert "longer than 0.002 MB" in message
+    assert message.endswith("--max-line")
 
 
 def test_a_long_line_is_refused_before_it_is_read_whole(tmp_path: Path) -> None:
     """A hole of 200 MB, and 32 MB in 32 KB: neither is held."""
-    first = json.dumps({"answer": "a" * 5_000, "chunks": []}) + "\n"  # further than a glance goes
+    first = json.dumps({"answer": "a" * 5_000, "chunks": []}) + "\n"  # longer than is peeked at
     hole, bomb = written(tmp_path, first), tmp_path / "bomb.jsonl.gz"
     with hole.open("r+b") as file:
         file.truncate(200_000_000)
@@ -400,27 +394,23 @@ def test_a_long_line_is_refused_before_it_is_read_whole(tmp_path: Path) -> None:
 
 def test_gzip_that_is_damaged_is_named(tmp_path: Path) -> None:
     data = gzip.compress((GOOD * 1_000).encode())
-    for spoilt in (data[:-20], data[:-8] + b"\0" * 8, data + b"junk"):
-        path = written(tmp_path, spoilt, "a.jsonl.gz")
+    for damaged in (data[:-20], data[:-8] + b"\0" * 8, data + b"junk"):
+        path = written(tmp_path, damaged, "a.jsonl.gz")
         assert refused(path).startswith(": the gzip data is damaged (")
 
 
-PIPE = b'{"qid":"a"}\n{"qid":"b"}\n'
+# Standard input, and commands that go on at bad lines
 
 
-def test_what_is_piped_in_can_be_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PIPE)))
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    writer = threading.Thread(target=fifo.write_bytes, args=(PIPE,))
-    writer.start()
-    for name in ("-", str(fifo)):
-        with readable(name) as path:
-            assert path.read_bytes() == path.read_bytes() == PIPE
-        assert not path.exists()
-    writer.join()
+def test_standard_input_can_be_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    piped = b'{"qid":"a"}\n{"qid":"b"}\n'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped)))
+    with readable("-") as name:
+        assert Path(name).read_bytes() == Path(name).read_bytes() == piped
+    assert not Path(name).exists()
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ConfigError, match="standard input is closed"), readable("-"):
+        pass
 
 
 class Broken(io.RawIOBase):
@@ -431,16 +421,13 @@ class Broken(io.RawIOBase):
         raise OSError(5, "Input/output error")
 
 
-def test_a_pipe_that_breaks_or_is_closed_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_that_breaks_off_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Broken())))
     with pytest.raises(RunError, match=r"^standard input: cannot be copied"), readable("-"):
         pass
-    monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(ConfigError, match="standard input is closed"), readable("-"):
-        pass
 
 
-def test_a_source_raises_at_a_bad_line_or_tells_of_it(
+def test_a_source_raises_at_a_bad_line_or_reports_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written(tmp_path, '{"qid":"a","answer":"x"}\n{"answer":\n{"qid":"c"}\n')
@@ -455,8 +442,8 @@ def test_a_source_raises_at_a_bad_line_or_tells_of_it(
         with lenient.samples() as samples:
             assert [sample.qid for sample in samples] == ["a"]
     assert lenient.rejected == 2
-    told = capsys.readouterr().err.splitlines()
-    assert [each.startswith(f"judge: left out: {path}, line ") for each in told] == [True, True]
+    lines = capsys.readouterr().err.splitlines()
+    assert [each.startswith(f"judge: left out: {path}, line ") for each in lines] == [True, True]
     piped = io.BytesIO(b'{"qid":"\x1b[31m\n{"qid":"b"}\n')
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(piped))
     with Source("-", (), skip_bad_lines=True).samples() as samples:
@@ -466,10 +453,196 @@ def test_a_source_raises_at_a_bad_line_or_tells_of_it(
     assert "\x1b" not in line
 
 
-def test_a_first_line_that_is_cut_is_one_bad_line(tmp_path: Path) -> None:
-    file = tmp_path / "in.jsonl"
-    file.write_text('{"answer": "cut",\n{"answer": "It opens.", "chunks": ["x"]}\n')
-    with pytest.raises(InputError, match="line 1: bad JSON"):
-        list(read_samples(file))
-    found = read_samples(file, on_bad=lambda _: None)
-    assert [each.answer for each in found] == ["It opens."]
+# Tables, and several files as one input
+
+
+def as_parquet(path: Path, rows: Rows) -> None:
+    parquet.write_table(pa.Table.from_pylist(rows), path)
+
+
+def as_stream(path: Path, rows: Rows) -> None:
+    table = pa.Table.from_pylist(rows)
+    with ipc.new_stream(path, table.schema) as file:
+        file.write_table(table, max_chunksize=2)
+
+
+def as_file(path: Path, rows: Rows) -> None:
+    table = pa.Table.from_pylist(rows)
+    with ipc.new_file(path, table.schema) as file:
+        file.write_table(table)
+
+
+def as_lines(path: Path, rows: Rows) -> None:
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+
+def as_sheet(path: Path, rows: Rows) -> None:
+    book = openpyxl.Workbook()
+    # The first sheet that is shown is read.
+    book.worksheets[0].append(["notes"])
+    book.worksheets[0].sheet_state = "hidden"
+    sheet = book.create_sheet("answers")
+    sheet.append(list(rows[0]))
+    for row in rows:
+        sheet.append([v if isinstance(v, int | str) else json.dumps(v) for v in row.values()])
+    book.create_sheet("another").append(["answer", "chunks"])
+    book.save(path)
+
+
+TABLES: dict[str, Callable[[Path, Rows], None]] = {
+    "a.parquet": as_parquet,
+    "a.arrow": as_stream,
+    "a.feather": as_file,
+    "a.xlsx": as_sheet,
+}
+
+
+def rows_of() -> Rows:
+    return [
+        {"qid": "gym", "query": "When?", "answer": "At six [1].", "chunks": ["It opens at six."]},
+        {
+            "qid": "会",
+            "query": "哪天？",
+            "answer": "1月16日[2]。",
+            "chunks": ["年会。", "1月16日。"],
+        },
+        {"qid": "empty", "query": "", "answer": "", "chunks": []},
+    ]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_gives_the_same_samples_whatever_its_name(name: str, tmp_path: Path) -> None:
+    expected = [Sample.of(row) for row in rows_of()]
+    TABLES[name](tmp_path / name, rows_of())
+    assert list(read_samples(tmp_path / name)) == expected
+    path = (tmp_path / name).rename(tmp_path / "input")
+    assert list(read_samples(path)) == expected
+    whole = path.read_bytes()
+    for size in (len(whole) // 2, len(whole) - 6):
+        path.write_bytes(whole[:size])
+        assert any(each in refused(path) for each in ("no sound", "read as XLSX"))
+
+
+def test_columns_of_other_types_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    nanoseconds = pa.array([1_700_000_000_000_000_001] * 2, pa.timestamp("ns"))
+    columns = {
+        "answer": ["a", "b"],
+        "chunk_1": ["one", None],
+        "chunk_2": ["two", "zwei"],
+        "retrieved": ['["x"]', None],
+        "relevance": pa.array([[("x", 2.0)], None], pa.map_(pa.string(), pa.float64())),
+        "at": nanoseconds,
+        "day": [datetime(2026, 1, 16, tzinfo=UTC), None],
+        "raw": ["é".encode(), b"\xff"],
+        "much": [float("nan"), 0.5],
+        "deep": [{"a": 1, "b": None}, {"a": None, "b": [None, 2]}],
+    }
+    parquet.write_table(pa.table(columns), path, coerce_timestamps=None, version="2.6")
+    one, two = read_samples(path)
+    assert [(each.chunk_id, each.text) for each in (*one.chunks, *two.chunks)] == [
+        ("1", "one"),
+        ("2", "two"),
+        ("2", "zwei"),
+    ]
+    assert (one.qid, one.retrieved, one.relevance) == ("1", ("x",), {"x": 2.0})
+    at, day = "2023-11-14T22:13:20", "2026-01-16T00:00:00+00:00"
+    assert one.metadata == {"at": at, "day": day, "raw": "é", "deep": {"a": 1}}
+    assert two.metadata == {"at": at, "raw": {"bytes": 1}, "much": 0.5, "deep": {"b": [None, 2]}}
+
+
+def test_a_bad_row_of_a_table_is_named_and_set_aside(tmp_path: Path) -> None:
+    rows: Rows = [
+        {"answer": "a", "chunks": '["c"]'},
+        {"answer": "b", "chunks": "no list"},
+        {"answer": "c" * 3000, "chunks": '["c"]'},
+    ]
+    # A sheet numbers its rows as it shows them: the header's is the first.
+    for name, first in {"a.parquet": 1, "a.feather": 1, "a.xlsx": 2}.items():
+        path = tmp_path / name
+        TABLES[name](path, rows)
+        assert refused(path).startswith(f", line {first + 1}, field 'chunks': ")
+        bad: list[Rejected] = []
+        (sample,) = read_samples(path, on_bad=bad.append, max_line=0.002)
+        assert (sample.qid, [each.line for each in bad]) == (str(first), [first + 1, first + 2])
+        assert json.loads(bad[0].text) == rows[1]
+        assert "longer than 0.002 MB" in str(bad[1].error)
+
+
+def test_a_wrong_table_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    twice = pa.table([pa.array(["a"]), pa.array(["b"])], names=["answer", "answer"])
+    with ipc.new_file(path, twice.schema) as file:
+        file.write_table(twice)
+    assert "column 'answer' is there 2 times" in refused(path)
+    # Only the full check finds a text that is not UTF-8.
+    strings = pa.StringArray.from_buffers(
+        1, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")
+    )
+    wrong = pa.RecordBatch.from_arrays([strings], names=["answer"])
+    with ipc.new_stream(path, wrong.schema) as file:
+        file.write_batch(wrong)
+    assert "is no sound Arrow file (" in refused(path)
+    openpyxl.Workbook().save(path)
+    assert "holds no sample" in refused(path)
+    as_sheet(path, [{"answer": "a"}])
+    assert "field 'chunks': is missing" in refused(path)
+
+
+def test_a_missing_library_is_named_with_its_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    heads = {"Parquet": b"PAR1", "Arrow": b"ARROW1\0\0", "XLSX": b"PK\x03\x04"}
+    for kind, head in heads.items():
+        path = written(tmp_path, head, "input")
+        needed = rf"^{kind} needs .*run pip install 'rag-judge\[data\]'$"
+        with pytest.raises(ConfigError, match=needed):
+            list(read_samples(path))
+
+
+def test_files_of_a_folder_or_a_pattern_are_one_input(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "deep").mkdir(parents=True)
+    as_parquet(data / "b.parquet", rows_of()[1:2])
+    as_lines(data / "a.jsonl", rows_of()[:1])
+    as_lines(data / "deep" / "c.ndjson", rows_of()[2:])
+    for unread in (".hidden.jsonl", "_SUCCESS.json", "notes.txt"):
+        (data / unread).write_text("no sample", encoding="utf-8")
+
+    def qids(name: str) -> list[str]:
+        return [each.qid for each in read_samples(name)]
+
+    assert qids(str(data)) == ["gym", "会", "empty"]
+    assert qids(f"{data}/?.*") == ["gym", "会"]
+    assert qids(f"{data}/**/*.ndjson") == ["empty"]
+    as_lines(tmp_path / "[1].jsonl", rows_of())  # a name may look like a pattern
+    assert len(qids(str(tmp_path / "[1].jsonl"))) == 3
+    assert refused(f"{data}/*.csv") == ": no file there; check the name"
+    as_lines(data / "z.jsonl", [{"answer": "a", "chunks": []}])
+    with pytest.raises(InputError, match=r"z\.jsonl, line 1, field 'qid': is missing"):
+        qids(f"{data}/[a-z]*.[jp]*")
+    as_lines(data / "z.jsonl", rows_of()[:1])
+    with pytest.raises(InputError, match=rf"z\.jsonl, line 1, .* on line 1 of {data}/a\.jsonl;"):
+        qids(str(data))
+
+
+def test_a_run_of_many_files_goes_on_and_finds_its_rows_again(tmp_path: Path) -> None:
+    data, run = tmp_path / "data", tmp_path / "run"
+    data.mkdir()
+    as_lines(data / "a.jsonl", rows_of()[:1])
+    as_parquet(data / "b.parquet", rows_of()[1:])
+    score = ("score", data, "-o", run, "--judge", "similarity")
+    assert judge(*score)[0] == 0
+    record = json.loads((run / "run.json").read_bytes())
+    assert record["input"]["samples"] == 3
+    code, out, _ = judge("show", run, "会")
+    assert (code, "哪天？" in out) == (0, True)  # the query is in the samples alone
+    # A further file makes it another input.
+    as_lines(data / "c.jsonl", [{"qid": "more", "answer": "a", "chunks": []}])
+    code, _, err = judge("review", "draw", run, "-o", tmp_path / "sheet.csv")
+    assert (code, "changed since" in err) == (2, True)
+    code, _, err = judge("score", data, "-o", data / "run")
+    assert (code, "name an -o elsewhere" in err, (data / "run").exists()) == (2, True, False)
+    assert judge("score", data / "*.parquet", "-o", data / "run")[0] == 0
