@@ -103,7 +103,7 @@ BAD_SAMPLES = {
 }
 BAD_LINES: list[tuple[list[dict[str, JsonValue]], str]] = [
     ([], "in.jsonl: holds no sample"),
-    ([{"retrieved": ["a"], "relevance": {"a": 1e400}}], 'line 1, field "relevance.a"'),
+    ([{"retrieved": ["a"], "relevance": {"a": 1e400}}], "line 1, field 'relevance.a'"),
     ([{**line("q", "a"), "relevance": {"a": 0}}], "field 'relevance'"),
     ([{"qid": "q", "gold_evidence": "a"}], "line 1, field 'gold_evidence'"),
 ]
