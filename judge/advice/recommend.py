@@ -17,7 +17,7 @@ from judge.advice.records import (
     Role,
     Wishes,
 )
-from judge.advice.rules import AdviceRule, Fact, Rule, advice_table, holds, measures
+from judge.advice.rules import AdviceRule, Fact, Rule, advice_table, holds
 from judge.answer.citations import find
 from judge.answer.kinds import classify
 from judge.answer.sentences import sentences_of
@@ -28,12 +28,10 @@ from judge.records import Rules, Sample
 from judge.scores.correctness import differs
 from judge.text.visible import clip
 
-HELD: Final = ("query", "answer", "gold_answer", "gold", "chunks", "retrieved", "citations")
+PARTS: Final = ("query", "answer", "gold_answer", "gold", "chunks", "retrieved", "citations")
 """The parts of a sample, by the names of `Profile.share`."""
 
 _RULES: Final = Rules()
-_DIFFERENCE: Final = "difference"
-"""The reason of a measure that tells something only between two systems."""
 CORPUS_SHARE: Final = 10
 """The share of the corpus, one tenth, that no cut-off exceeds: recall is high further down."""
 
@@ -54,14 +52,6 @@ def recommend_measures(samples: object, wishes: Wishes | None = None) -> Advice:
     return advise(profile(samples_in(samples, ()), wishes.corpus_size), wishes)
 
 
-def family_needs() -> dict[str, frozenset[str]]:
-    """Return what a sample must have for any measure of each family other than retrieval."""
-    return {
-        family: rule.also.union(*(each.needs for each in measures() if each.family == family))
-        for family, rule in advice_table().family.items()
-    }
-
-
 def profile(samples: Iterable[Sample], corpus_size: int | None = None) -> Profile:
     """Count what the samples contain, and how many contain what each family needs.
 
@@ -69,11 +59,11 @@ def profile(samples: Iterable[Sample], corpus_size: int | None = None) -> Profil
         InputError: there is no sample.
         ConfigError: more is ranked or relevant for one query than `corpus_size`.
     """
-    needs = family_needs()
+    families = advice_table().family
     parts, fitting = Counter[str](), Counter[str]()
     # The number of queries by number of chunks.
     relevant, irrelevant = Counter[int](), Counter[int]()
-    count = empty = longest = differing = 0
+    count = empty = longest = 0
     graded = False
     for sample in samples:
         ids = sample.retrieved
@@ -88,10 +78,9 @@ def profile(samples: Iterable[Sample], corpus_size: int | None = None) -> Profil
             raise ConfigError(message)
         own = _parts(sample, ranked)
         parts.update(own)
-        fitting.update(family for family, needed in needs.items() if own >= needed)
+        fitting.update(name for name, family in families.items() if own >= family.needs)
         count += 1
         longest = max(longest, len(ranked))
-        differing += differs(sample)
         graded = graded or len(degrees) > 1
         if gold:
             relevant[len(gold)] += 1
@@ -107,14 +96,13 @@ def profile(samples: Iterable[Sample], corpus_size: int | None = None) -> Profil
         samples=count,
         queries=relevant.total(),
         without_relevant=empty,
-        differing=differing,
         relevant=_median(relevant),
         irrelevant=_median(irrelevant),
         counted=None if not irrelevant else "ranking" if corpus_size is None else "corpus",
         longest=longest,
         graded=graded if parts["gold"] else None,
-        share={name: parts[name] / count for name in HELD},
-        fitting={family: fitting[family] for family in needs},
+        share={name: parts[name] / count for name in PARTS},
+        fitting={name: fitting[name] for name in families},
     )
 
 
@@ -138,7 +126,7 @@ def _median(counts: Counter[int]) -> float | None:
 
 
 def _parts(sample: Sample, ranked: Collection[str]) -> frozenset[str]:
-    """Return the names in `HELD` of what a sample contains."""
+    """Return the names in `PARTS` of what a sample contains."""
     contains = (
         sample.query.strip(),
         sample.answer.strip(),
@@ -148,7 +136,7 @@ def _parts(sample: Sample, ranked: Collection[str]) -> frozenset[str]:
         ranked,
         find(sample, classify(sentences_of(sample)), _RULES).citations,
     )
-    return frozenset(compress(HELD, contains))
+    return frozenset(compress(PARTS, contains))
 
 
 def advise(found: Profile, wishes: Wishes) -> Advice:
@@ -165,7 +153,7 @@ def advise(found: Profile, wishes: Wishes) -> Advice:
     # No measure of retrieval is advised if the scenario is unknown.
     held = [rule for rule in rules.advice if holds(rule.when, facts, least)] if scenario else []
     highest = _highest_cutoff(wishes)
-    advised = tuple(_advised(held, cutoffs, highest, found.relevant))
+    advised = tuple(_advised(held, cutoffs, highest))
     avoided = tuple(_avoided(held, advised))
     ks = [k for each in advised if (k := cutoff(each.name)) is not None]
     facts["deepest"] = max(ks, default=0)
@@ -221,27 +209,6 @@ def cutoff(name: str) -> int | None:
     return int(k) if k else None
 
 
-def ceiling(name: str, relevant: float | None) -> float | None:
-    """Return the highest value that a number of relevant chunks allows; None if that is 1.
-
-    >>> [ceiling(f"{name}@10", 40.0) for name in ("recall", "map", "precision", "f1", "ndcg")]
-    [0.25, 0.25, None, 0.4, None]
-    >>> ceiling("precision@10", 2.0), ceiling("recall@10", None), ceiling("mrr", 40.0)
-    (0.2, None, None)
-    """
-    k = cutoff(name)
-    if k is None or not relevant:
-        return None
-    found = min(k, relevant)
-    most = {
-        "recall": found / relevant,
-        "map": found / relevant,
-        "precision": found / k,
-        "f1": 2 * found / (k + relevant),
-    }.get(name.partition("@")[0], 1.0)
-    return most if most < 1 else None
-
-
 def _facts(found: Profile, wishes: Wishes) -> dict[str, Fact]:
     """Return the facts that conditions are about."""
     return {
@@ -256,10 +223,7 @@ def _facts(found: Profile, wishes: Wishes) -> dict[str, Fact]:
 
 
 def _advised(
-    rules: Collection[AdviceRule],
-    cutoffs: Mapping[str, int],
-    highest: int | None,
-    relevant: float | None,
+    rules: Collection[AdviceRule], cutoffs: Mapping[str, int], highest: int | None
 ) -> Iterator[AdvisedMeasure]:
     """Yield the measures of each role, as the last rule that names any for the role says.
 
@@ -267,9 +231,9 @@ def _advised(
     """
     names = set[str]()
     for role in get_args(Role):
-        stated = [(rule, named) for rule in rules if (named := getattr(rule, role)) is not None]
-        for rule, named in stated[-1:]:
-            for pattern, reason in named:
+        stated = [(rule, found) for rule in rules if (found := getattr(rule, role)) is not None]
+        for rule, found in stated[-1:]:
+            for pattern, reason in found:
                 name = pattern.format(**cutoffs)
                 k = cutoff(name)
                 capped = highest is not None and k is not None and k > highest
@@ -281,18 +245,8 @@ def _advised(
                 ):
                     continue
                 names.add(name)
-                yield AdvisedMeasure(
-                    name=name,
-                    role=role,
-                    why=_reason(reason),
-                    rule=rule.rule,
-                    difference=reason == _DIFFERENCE,
-                    most=ceiling(name, relevant),
-                )
-
-
-def _reason(name: str) -> str:
-    return advice_table().text["reason"][name]
+                why = advice_table().text["reason"][reason]
+                yield AdvisedMeasure(name=name, role=role, why=why, rule=rule.rule)
 
 
 def _avoided(
@@ -305,7 +259,8 @@ def _avoided(
             measure = name.partition("@")[0]
             if measure not in seen:
                 seen.add(measure)
-                yield AvoidedMeasure(name=name, why=_reason(reason), rule=rule.rule)
+                why = advice_table().text["reason"][reason]
+                yield AvoidedMeasure(name=name, why=why, rule=rule.rule)
 
 
 def _families(found: Profile) -> Iterator[FamilyAdvice]:
@@ -319,6 +274,6 @@ def _families(found: Profile) -> Iterator[FamilyAdvice]:
             fits=count > 0,
             samples=count,
             why=filled(text, **figures),
-            measures=tuple(each.name for each in measures() if each.family == family),
+            measures=rule.measures,
             command=rule.command,
         )

@@ -7,7 +7,6 @@ from pydantic import Field, model_validator
 from judge.records import Document, Record
 from judge.retrieval.records import DEEPEST
 
-Task = Literal["qa", "passage"]
 Cost = Literal["normal", "high"]
 Scenario = Literal["sparse", "dense", "balanced", "imbalanced"]
 Role = Literal["primary", "secondary", "supplementary"]
@@ -29,8 +28,6 @@ class Wishes(Record):
     """The number of ranks that are read; null if unknown."""
     corpus_size: Annotated[int, Field(ge=1, le=MOST_CHUNKS)] | None = None
     """The number of chunks to search; if null, irrelevant ones are counted in the rankings."""
-    task: Task | None = None
-    """The task whose published measures the numbers should be comparable with."""
 
     @model_validator(mode="after")
     def _one_high(self) -> Self:
@@ -54,8 +51,6 @@ class Profile(Record):
     """The median of the irrelevant chunks of a query; null if unknown."""
     counted: Literal["corpus", "ranking"] | None
     """Where the irrelevant chunks were counted."""
-    differing: int = 0
-    """Samples whose `gold_evidence`, which counts, and `relevance` name different chunks."""
     longest: int
     """The number of different chunks in the longest ranking."""
     graded: bool | None
@@ -85,17 +80,13 @@ class AdvisedMeasure(Record):
     """The reason."""
     rule: str
     """The rule that advises it."""
-    difference: bool = False
-    """Whether only its difference between two systems is of use."""
-    most: float | None = None
-    """The highest value that the median query allows at this cut-off, if it is under 1."""
 
 
 class AvoidedMeasure(Record):
     """A measure that misleads on such data."""
 
     name: str
-    """The name in the catalogue, such as `recall@k`, or in other tools: `accuracy@k`."""
+    """The name, such as `recall@k`, or `accuracy@k` of other tools."""
     why: str
     """Why it misleads here."""
     rule: str
@@ -115,7 +106,7 @@ class FamilyAdvice(Record):
     """Whether a family of measures other than retrieval fits the samples."""
 
     family: str
-    """The name in the catalogue."""
+    """The name of the family."""
     fits: bool
     """Whether any sample has what it needs."""
     samples: int
@@ -144,6 +135,6 @@ class Advice(Document):
     fired: tuple[FiredRule, ...]
     """The rule of the scenario, then those that decided on a measure."""
     families: tuple[FamilyAdvice, ...]
-    """The other families of the catalogue, in its order."""
+    """The other families."""
     notes: tuple[str, ...]
     """More notes."""

@@ -5,7 +5,7 @@ import shlex
 import typer
 
 from judge.advice.recommend import recommend_measures
-from judge.advice.records import MOST_CHUNKS, POOL, Cost, Task, Wishes
+from judge.advice.records import MOST_CHUNKS, POOL, Cost, Wishes
 from judge.cli.options import JSON, MAX_LINE, SAMPLES, SKIP_BAD
 from judge.cli.render.advice import print_advice
 from judge.cli.terminal import output, say_json
@@ -32,9 +32,6 @@ def recommend(
         max=MOST_CHUNKS,
         help="The number of chunks to search. Without it, those of the rankings count.",
     ),
-    task: Task | None = typer.Option(
-        None, help="Name the measures that SQuAD (qa) or MS MARCO (passage) report."
-    ),
     as_json: bool = JSON,
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
@@ -54,7 +51,6 @@ def recommend(
         noise_cost=noise_cost,
         depth=depth,
         corpus_size=corpus_size,
-        task=task,
     )
     source = Source(samples, (), skip_bad_lines=skip_bad_lines, max_line=max_line)
     with source.samples() as read:

@@ -56,8 +56,6 @@ GATED: Final[Mapping[str, Side]] = {
 }
 """The scores of a summary: `least` if more is better, `most` if less is."""
 
-_LESS_IS_BETTER: Final = frozenset({"waste"})
-"""Rank measures, without `@k`, of which less is better."""
 _FALLBACK: Final = "_with_fallback"
 _SOME_ANSWERS: Final = re.compile(r"mean over (\d+) of (\d+) answers")
 _NOTHING: Final = "nothing to measure"
@@ -65,11 +63,6 @@ _MEAN_LOSS: Final = "mean loss"
 _LOWER_LOSS: Final = "lower limit of the loss"
 _ROUNDING: Final = 1e-9
 """The sum of .6, .7 and .8 depends on their order; differences up to this do not count."""
-
-
-def less_is_better(measure: str) -> bool:
-    """Whether less of a rank measure, such as `recall@5`, is better."""
-    return measure.partition("@")[0] in _LESS_IS_BETTER
 
 
 class Gate(NamedTuple):
@@ -83,7 +76,7 @@ class Gate(NamedTuple):
     @property
     def side(self) -> Side:
         """Whether the score must be at least or at most the bound."""
-        return GATED.get(self.name, "most" if less_is_better(self.name) else "least")
+        return GATED.get(self.name, "least")
 
     def __str__(self) -> str:
         return f"{OPTIONS[self.side]} '{self.name}={self.bound:g}'"

@@ -1,15 +1,15 @@
 """Several runs over the same queries, each compared with the first, query by query."""
 
 import math
-from array import array
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from judge.errors import InputError
 from judge.records import Interval
-from judge.retrieval.evaluate import LISTED, NO_SAMPLE, Meter, mean_names
+from judge.retrieval.evaluate import MOST_QIDS, NO_SAMPLE, Meter, mean_names
 from judge.retrieval.ranking import RankedQuery
 from judge.retrieval.records import (
     ComparedRun,
@@ -25,14 +25,12 @@ RunSink = Callable[[str, QueryRanks], None]
 """A function that receives the name of a run and the measures of one of its queries."""
 
 
-class _Row(NamedTuple):
-    """The measures and the text of one query, kept until the report."""
+class _QueryValues(NamedTuple):
+    """The measures of one query, kept until the report."""
 
-    values: "array[float]"
-    """All measures; NaN if one is not defined, or if the query counts in no mean."""
+    values: npt.NDArray[np.float64]
+    """All measures; NaN if the query counts in no mean."""
     relevant: int
-    query: int
-    """The hash of its text; 0 for none."""
 
 
 class Comparison:
@@ -59,8 +57,7 @@ class Comparison:
         self._rules = rules or RankRules()
         self._order, self._most, self._each = order, most, each
         self._meters: dict[str, Meter] = {}
-        self._rows: dict[str, dict[str, _Row]] = {}
-        self._qids: set[tuple[str, str]] = set()
+        self._queries: dict[str, dict[str, _QueryValues]] = {}
 
     def add(self, run: str, query: RankedQuery) -> None:
         """Add a query of a run; the others are compared with the run that is named first.
@@ -68,20 +65,17 @@ class Comparison:
         Raises:
             InputError: the run has a query of that qid.
         """
-        if (run, query.qid) in self._qids:
+        if query.qid in self._queries.setdefault(run, {}):
             message = f"{query.qid!r} of {run!r} stands twice; make each qid unique in a run"
             raise InputError(message, field="qid")
-        self._qids.add((run, query.qid))
         if run not in self._meters:
-            self._rows[run] = {}
             keep = lambda ranks: self._keep(run, ranks)  # noqa: E731
             self._meters[run] = Meter(self._rules, self._order, self._most, keep)
         self._meters[run].add(query)
 
     def _keep(self, run: str, ranks: QueryRanks) -> None:
-        values = array("d", [math.nan if v is None else v for v in ranks.measures.values()])
-        text = ranks.query.strip()
-        self._rows[run][ranks.qid] = _Row(values, ranks.relevant, hash(text) if text else 0)
+        values = np.array([math.nan if v is None else v for v in ranks.measures.values()])
+        self._queries[run][ranks.qid] = _QueryValues(values, ranks.relevant)
         if self._each is not None:
             self._each(run, ranks)
 
@@ -93,69 +87,61 @@ class Comparison:
         """
         if not self._meters:
             raise InputError(NO_SAMPLE)
-        runs = []
+        runs: list[ComparedRun] = []
         for name, meter in self._meters.items():
             try:
                 run = ComparedRun(name=name, report=meter.report())
             except InputError as error:
                 raise error.at(name, error.line) from None
+            if runs:
+                own, first = self._queries[name], self._queries[runs[0].name]
+                mismatches = _mismatches(own, first)
+                changes = {
+                    "differences": dict(_differences(own, first, self._rules)),
+                    "mismatches": {kind: len(qids) for kind, qids in mismatches.items()},
+                    "listed": {kind: tuple(q[:MOST_QIDS]) for kind, q in mismatches.items()},
+                }
+                run = run.model_copy(update=changes)
             runs.append(run)
-        first = self._rows[runs[0].name]
-        return RunsReport(runs=(runs[0], *(self._compared(run, first) for run in runs[1:])))
-
-    def _compared(self, run: ComparedRun, first: Mapping[str, _Row]) -> ComparedRun:
-        rows = self._rows[run.name]
-        listed = _mismatches(rows, first)
-        return run.model_copy(
-            update={
-                "differences": dict(_differences(rows, first, self._rules)),
-                "mismatches": {kind: len(qids) for kind, qids in listed.items()},
-                "listed": {kind: tuple(qids[:LISTED]) for kind, qids in listed.items()},
-            }
-        )
+        return RunsReport(runs=tuple(runs))
 
 
 def _differences(
-    own: Mapping[str, _Row], first: Mapping[str, _Row], rules: RankRules
+    own: Mapping[str, _QueryValues], first: Mapping[str, _QueryValues], rules: RankRules
 ) -> Iterator[tuple[str, MeasureDifference | None]]:
     both = [qid for qid in first if qid in own]
-    names = mean_names(rules)
-    shape = (len(both), len(names))
-    here, there = (
-        np.array([rows[qid].values for qid in both]).reshape(shape) for rows in (own, first)
-    )
-    for column, name in enumerate(names):
-        values, others = here[:, column], there[:, column]
+    for column, name in enumerate(mean_names(rules)):
+        values, others = (
+            np.array([queries[qid].values[column] for qid in both]) for queries in (own, first)
+        )
         defined = ~(np.isnan(values) | np.isnan(others))
         found = paired(values[defined] - others[defined])
         if found is None:
             yield name, None
             continue
-        mean = float(others[defined].mean())
-        limits = found.limits
-        yield (
-            name,
-            MeasureDifference(
-                queries=found.pairs,
-                first=mean,
-                difference=found.mean,
-                interval=limits and Interval(low=limits[0], high=limits[1], method="t"),
-                p=found.p,
-                gain=found.mean / mean if mean else None,
-                higher=found.higher,
-                lower=found.lower,
-            ),
+        mean, limits = float(others[defined].mean()), found.limits
+        difference = MeasureDifference(
+            queries=found.pairs,
+            first=mean,
+            difference=found.mean,
+            interval=limits and Interval(low=limits[0], high=limits[1], method="t"),
+            p=found.p,
+            gain=found.mean / mean if mean else None,
+            higher=found.higher,
+            lower=found.lower,
         )
+        yield name, difference
 
 
-def _mismatches(own: Mapping[str, _Row], first: Mapping[str, _Row]) -> dict[Mismatch, list[str]]:
+def _mismatches(
+    own: Mapping[str, _QueryValues], first: Mapping[str, _QueryValues]
+) -> dict[Mismatch, list[str]]:
     """Return the qids of each kind of mismatch that occurs."""
-    both = [qid for qid in first if qid in own]
-    texts = ((qid, own[qid].query, first[qid].query) for qid in both)
     kinds: dict[Mismatch, list[str]] = {
         "only_here": [qid for qid in own if qid not in first],
         "only_first": [qid for qid in first if qid not in own],
-        "query_differs": [qid for qid, here, there in texts if here and there and here != there],
-        "gold_differs": [qid for qid in both if own[qid].relevant != first[qid].relevant],
+        "gold_differs": [
+            qid for qid in own if qid in first and own[qid].relevant != first[qid].relevant
+        ],
     }
     return {kind: qids for kind, qids in kinds.items() if qids}

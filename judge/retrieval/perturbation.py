@@ -43,7 +43,7 @@ _ABSTAINS: Final[dict[Lang, str]] = {"en": "The documents do not say.", "zh": "�
 """The gold answer of a question without its evidence."""
 
 
-class _Other(NamedTuple):
+class _OtherChunk(NamedTuple):
     """A chunk of another question."""
 
     qid: str
@@ -70,7 +70,7 @@ class Perturbation:
         match: Match = "exact",
     ) -> None:
         self._variants, self._seed, self._match = variants, seed, match
-        self._others: list[_Other] = []
+        self._others: list[_OtherChunk] = []
         self.samples = 0
         self.made: Counter[Variant] = Counter()
         self.left_out: dict[Variant, Counter[Reason]] = {name: Counter() for name in variants}
@@ -82,11 +82,11 @@ class Perturbation:
         for sample in samples:
             self.samples += 1
             query = fold(sample.query).text
-            for name, chunk in zip(_names(sample), sample.chunks, strict=True):
+            for chunk in _with_ids(sample).chunks:
                 if not chunk.text.strip():
                     continue
                 seen += 1
-                other = _Other(sample.qid, query, Chunk(chunk_id=name, text=chunk.text))
+                other = _OtherChunk(sample.qid, query, chunk)
                 if len(self._others) < _MAX_OTHERS:
                     self._others.append(other)
                 elif (place := random.randrange(seen)) < _MAX_OTHERS:
@@ -97,13 +97,20 @@ class Perturbation:
 
     def variants(self, sample: Sample) -> Iterator[dict[str, JsonValue]]:
         """Yield the variants of a sample, as rows without an answer."""
+        whole = _with_ids(sample)
         for variant in self._variants:
-            made = self._make(sample, variant)
-            if isinstance(made, Sample):
-                self.made[variant] += 1
-                yield _row(made, sample, variant)
-            else:
+            made = self._make(whole, variant)
+            if isinstance(made, str):
                 self.left_out[variant][made] += 1
+                continue
+            self.made[variant] += 1
+            fields: dict[str, JsonValue] = made.model_dump(
+                mode="json",
+                exclude={"answer", "sentences", "metadata", "retrieved"},
+                exclude_none=True,
+            )
+            fields["qid"] = f"{sample.qid}~{variant}"
+            yield {**fields, **made.metadata, VARIANT: variant, QID_OF: sample.qid}
 
     def _make(self, sample: Sample, variant: Variant) -> Sample | Reason:
         if variant == "original":
@@ -122,21 +129,23 @@ class Perturbation:
         others = list(islice(self._noise(sample), size))
         if len(others) < size:
             return "few_others"
-        order: list[int | _Other] = list(range(len(sample.chunks)))
+        chunks, ids = list(sample.chunks), {chunk.chunk_id for chunk in sample.chunks}
         places = self._random(sample.qid, "places")
         for other in others:
-            order.insert(places.randrange(len(order) + 1), other)
-        return _arranged(sample, order)
+            name = other.chunk.chunk_id
+            new = f"{other.qid}~{name}" if name in ids else name
+            ids.add(new)
+            chunk = Chunk(chunk_id=new, text=other.chunk.text)
+            chunks.insert(places.randrange(len(chunks) + 1), chunk)
+        return sample.model_copy(update={"chunks": tuple(chunks)})
 
-    def _noise(self, sample: Sample) -> Iterator[_Other]:
+    def _noise(self, sample: Sample) -> Iterator[_OtherChunk]:
         """Yield chunks of other questions in random order, none of which answers this one.
 
         Chunks that gold names, that equal a chunk of the sample, or that contain the gold answer
         are left out.
         """
-        taken = {fold(chunk.text).text for chunk in sample.chunks}
-        # Ids 1, 2, 3 … are positions, and say nothing about other questions' chunks.
-        named = not is_counted(_names(sample))
+        texts = {fold(chunk.text).text for chunk in sample.chunks}
         is_gold, query = _gold(sample, self._match), fold(sample.query).text
         random = self._random(sample.qid, "noise")
         for other in random.sample(self._others, len(self._others)):
@@ -144,39 +153,35 @@ class Perturbation:
             if (
                 other.qid != sample.qid
                 and other.query != query
-                and text not in taken
-                and not (named and is_gold(other.chunk.chunk_id))
+                and text not in texts
+                and not is_gold(other.chunk.chunk_id)
                 and not _answers(other.chunk.text, sample.gold_answer)
             ):
-                taken.add(text)
+                texts.add(text)
                 yield other
 
     def _without_gold(self, sample: Sample) -> Sample | Reason:
-        is_gold, names = _gold(sample, self._match), _names(sample)
-        texts = {
-            fold(chunk.text).text
-            for name, chunk in zip(names, sample.chunks, strict=True)
-            if is_gold(name)
-        }
+        is_gold = _gold(sample, self._match)
+        texts = {fold(chunk.text).text for chunk in sample.chunks if is_gold(chunk.chunk_id)}
         if not texts:
             return "no_gold_chunk"
-        kept = [
-            place
-            for place, chunk in enumerate(sample.chunks)
+        kept = tuple(
+            chunk
+            for chunk in sample.chunks
             if fold(chunk.text).text not in texts and not _answers(chunk.text, sample.gold_answer)
-        ]
+        )
         abstains = _ABSTAINS[language_of(sample.query + (sample.gold_answer or ""))]
-        update = {"gold_evidence": (), "relevance": None, "gold_answer": abstains}
-        return _arranged(sample, kept).model_copy(update=update)
+        update = {"gold_evidence": (), "relevance": None, "gold_answer": abstains, "chunks": kept}
+        return sample.model_copy(update=update)
 
     def _reordered(self, sample: Sample) -> Sample | Reason:
         texts = [chunk.text for chunk in sample.chunks]
-        order, random = list(range(len(texts))), self._random(sample.qid, "reordered")
+        chunks, random = list(sample.chunks), self._random(sample.qid, "reordered")
         if len(set(texts)) < 2:  # noqa: PLR2004
             return "one_order"
-        while [texts[place] for place in order] == texts:
-            random.shuffle(order)
-        return _arranged(sample, order)
+        while [chunk.text for chunk in chunks] == texts:
+            random.shuffle(chunks)
+        return sample.model_copy(update={"chunks": tuple(chunks)})
 
 
 def check(sample: Sample) -> None:
@@ -221,44 +226,27 @@ def _answers(chunk: str, gold_answer: str | None) -> bool:
     return find_words([words], chunk)[0] is not None
 
 
-def _names(sample: Sample) -> list[str]:
-    """Return the ids of its chunks as gold names them."""
-    seen = seen_ids(sample)
-    return [*seen, *(chunk.chunk_id for chunk in sample.chunks[len(seen) :])]
+def _with_ids(sample: Sample) -> Sample:
+    """Return the sample with chunk ids that do not depend on the order of the chunks.
 
-
-def _arranged(sample: Sample, order: Sequence["int | _Other"]) -> Sample:
-    """Return the sample with these chunks, its own by their places, and with gold that names them.
-
-    Ids that were counted are counted anew. The id of another question's chunk gets a prefix if the
-    sample has the same id.
+    These are the ids that gold uses. Ids 1, 2, 3 … are positions, and get the qid before them, in
+    gold as well.
     """
-    names = _names(sample)
-    counted = is_counted(names)
-    chunks, renamed, taken = [], {}, set(names)
-    for number, each in enumerate(order, 1):
-        if isinstance(each, int):
-            name, text = names[each], sample.chunks[each].text
-            new = str(number) if counted else name
-            renamed[name] = new
-        else:
-            name, text = each.chunk.chunk_id, each.chunk.text
-            new = str(number) if counted else name if name not in taken else f"{each.qid}~{name}"
-            taken.add(new)
-        chunks.append(Chunk(chunk_id=new, text=text))
-    update: dict[str, object] = {"chunks": tuple(chunks), "retrieved": None}
-    if counted and sample.gold_evidence is not None:
-        gold = (renamed.get(name) for name in sample.gold_evidence)
-        update["gold_evidence"] = tuple(filter(None, gold))
-    if counted and sample.relevance is not None:
-        grades = sample.relevance.items()
-        update["relevance"] = {renamed[name]: grade for name, grade in grades if name in renamed}
+    seen = seen_ids(sample)
+    names = [*seen, *(chunk.chunk_id for chunk in sample.chunks[len(seen) :])]
+    counted = set(names if is_counted(names) else ())
+
+    def new(name: str) -> str:
+        return f"{sample.qid}#{name}" if name in counted else name
+
+    evidence, relevance = sample.gold_evidence, sample.relevance
+    update = {
+        "chunks": tuple(
+            Chunk(chunk_id=new(name), text=chunk.text)
+            for name, chunk in zip(names, sample.chunks, strict=True)
+        ),
+        "retrieved": None,
+        "gold_evidence": None if evidence is None else tuple(map(new, evidence)),
+        "relevance": relevance and {new(name): grade for name, grade in relevance.items()},
+    }
     return sample.model_copy(update=update)
-
-
-def _row(made: Sample, sample: Sample, variant: Variant) -> dict[str, JsonValue]:
-    fields: dict[str, JsonValue] = made.model_dump(
-        mode="json", exclude={"answer", "sentences", "metadata"}, exclude_none=True
-    )
-    fields["qid"] = f"{sample.qid}~{variant}"
-    return {**fields, **made.metadata, VARIANT: variant, QID_OF: sample.qid}

@@ -10,7 +10,7 @@ import numpy as np
 from judge.errors import InputError
 from judge.records import Sample
 from judge.retrieval.records import RankRules
-from judge.scores.correctness import Documents
+from judge.scores.correctness import Documents, differs
 
 Grades = Mapping[str, float]
 """Relevance by id; an id that is absent, or graded 0 or less, is not relevant."""
@@ -29,13 +29,12 @@ class RankedQuery:
     """Unique within a file."""
     ids: Mapping[str, int]
     """The rank, from 0, of each chunk that was ranked, best first."""
-    relevance: Grades | None
-    """Relevance of the relevant chunks, each above 0; None without gold."""
-    evidence: Grades | None = None
-    """The grades of `gold_evidence`, where `relevance` grades other chunks above 0. Binary measures
-    then use it, and graded measures use `relevance`."""
-    tied: Sequence[float] | None = None
-    """The falling scores by rank if some are equal, else None."""
+    gold: Grades | None
+    """The grades of the relevant chunks, which all measures but nDCG use; None without gold."""
+    relevance: Grades
+    """The grades above 0, which nDCG uses, whatever the least grade of a relevant chunk."""
+    conflicting: bool = False
+    """Whether `gold_evidence` and `relevance` name different chunks; `gold` is the former then."""
     repeated: bool = False
     """Whether the ranking named a chunk twice; it counts once, at the first place."""
     has_gold_id: bool = False
@@ -44,11 +43,6 @@ class RankedQuery:
     """The text of the query, if known."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """The texts of chunks by id, ranked or not, as far as they are known."""
-
-    @property
-    def gold(self) -> Grades | None:
-        """The grades that binary measures use."""
-        return self.relevance if self.evidence is None else self.evidence
 
 
 def sample_query(sample: Sample, rules: RankRules) -> RankedQuery:
@@ -60,17 +54,18 @@ def sample_query(sample: Sample, rules: RankRules) -> RankedQuery:
     ids = sample.retrieved
     if ids is None:
         ids = tuple(chunk.chunk_id for chunk in sample.chunks)
-    relevance, evidence = _gold(sample, rules)
-    grades = None if relevance is None else {**relevance, **(evidence or {})}
-    matched = dict.fromkeys(_matched(ids, grades, rules))
-    ranks = {name: rank for rank, name in enumerate(matched)}
+    grades, evidence = _gold(sample, rules)
+    gold = grades if evidence is None else evidence
+    names = {**(grades or {}), **(evidence or {})}
+    ranks = {name: rank for rank, name in enumerate(dict.fromkeys(_matched(ids, names, rules)))}
     return RankedQuery(
         sample.qid,
         ranks,
-        _relevant(sample.qid, relevance, rules),
-        evidence,
+        None if gold is None else _at_level(gold, rules),
+        _graded(sample.qid, grades, rules),
+        conflicting=evidence is not None,
         repeated=len(set(ids)) < len(ids),
-        has_gold_id=not ranks.keys().isdisjoint(grades or ()),
+        has_gold_id=not ranks.keys().isdisjoint(names),
         query=sample.query,
         texts={chunk.chunk_id: chunk.text for chunk in reversed(sample.chunks)},
     )
@@ -113,19 +108,18 @@ def _run_query(
         single = np.array(list(best.values()), dtype=np.float32)
     order = sorted(zip(single.tolist(), best, strict=True), reverse=True)
     ranks = {name: rank for rank, (_, name) in enumerate(order)}
-    falling = [score for score, _ in order]
     return RankedQuery(
         qid,
         ranks,
-        _relevant(qid, grades, rules),
-        tied=falling if len(set(falling)) < len(falling) else None,
+        None if grades is None else _at_level(grades, rules),
+        _graded(qid, grades, rules),
         has_gold_id=not ranks.keys().isdisjoint(grades or ()),
     )
 
 
 def check_gold(sample: Sample, rules: RankRules) -> None:
     """Raise InputError if gold contradicts itself, or a grade is too large for the gain."""
-    _relevant(sample.qid, _gold(sample, rules)[0], rules)
+    _graded(sample.qid, _gold(sample, rules)[0], rules)
 
 
 def _gold(sample: Sample, rules: RankRules) -> tuple[Grades | None, Grades | None]:
@@ -144,9 +138,7 @@ def _gold(sample: Sample, rules: RankRules) -> tuple[Grades | None, Grades | Non
             message += "gold_evidence names it; take it out of one of them"
             raise InputError(message, field="relevance")
     evidence = {name: graded.get(name, _UNGRADED) for name in sample.gold_evidence}
-    relevant = {name for name, grade in graded.items() if grade > 0}
-    at_level = {name for name in relevant if graded[name] >= (rules.relevance_level or 0.0)}
-    if not relevant or not evidence or evidence.keys() in (relevant, at_level):
+    if not differs(sample) or evidence.keys() == _at_level(graded, rules).keys():
         return {**graded, **evidence}, None
     return graded, evidence
 
@@ -159,14 +151,20 @@ def _matched(ids: Sequence[str], grades: Grades | None, rules: RankRules) -> Seq
     return [documents.of(name) for name in ids]
 
 
-def _relevant(qid: str, grades: Grades | None, rules: RankRules) -> Grades | None:
+def _at_level(grades: Grades, rules: RankRules) -> Grades:
+    """Return the grades of the relevant chunks."""
+    least = rules.relevance_level or 0.0
+    return {name: grade for name, grade in grades.items() if grade > 0 and grade >= least}
+
+
+def _graded(qid: str, grades: Grades | None, rules: RankRules) -> Grades:
     """Return the grades above 0; raise InputError if one is too large for the gain."""
-    relevant = grades and {name: grade for name, grade in grades.items() if grade > 0}
     most = _MAX_GRADES[rules.gain]
-    for name, grade in (relevant or {}).items():
+    graded = {name: grade for name, grade in (grades or {}).items() if grade > 0}
+    for name, grade in graded.items():
         if grade > most:
             way = "" if rules.gain == "linear" else ", or pass --gain linear"
             what = f"{grade:g}, over {most:g} and too much for gain {rules.gain!r}"
             message = f"the grade of {name!r} for query {qid!r} is {what}; mend it{way}"
             raise InputError(message, field="relevance")
-    return relevant
+    return graded

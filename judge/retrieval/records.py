@@ -22,18 +22,13 @@ class RankRules(Record):
     gain: Literal["linear", "exp2"] = "linear"
     """The gain of DCG: the relevance, or 2^relevance - 1."""
     relevance_level: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    """The lowest relevance of a relevant chunk; null for any above 0. As in trec_eval, DCG ignores
+    """The lowest relevance of a relevant chunk; null for any above 0. As in trec_eval, nDCG ignores
     it; but a query without a relevant chunk by this rule has status `no_relevant`."""
     gold_match: Literal["exact", "prefix"] | None = None
     """What gold names: chunks (`exact`), or documents (`prefix`), whose id is the beginning of the
     chunk's id. Null is `exact`, but an error if no ranking contains any gold id."""
-    no_relevant: Literal["skip", "zero"] = "skip"
-    """Whether a query with nothing relevant is in no mean, or counts 0 in each but ROC-AUC's."""
     no_ranking: Literal["zero", "skip"] = "zero"
     """Whether a query with a relevant chunk but no ranking counts 0 in each mean, or in none."""
-
-    beta: float | None = Field(default=None, ge=0.01, le=100)
-    """Also measure F-beta at each cut-off, where recall counts beta times as much as precision."""
 
     @field_validator("ks")
     @classmethod
@@ -41,18 +36,13 @@ class RankRules(Record):
         return tuple(sorted(set(ks)))
 
 
-class _QueryRecord(Record):
-    """A record about one query."""
+class QueryRanks(Record):
+    """The measures of one query."""
 
     qid: str
     """The id of the query."""
     query: str = ""
     """The text of the query, where it is known."""
-
-
-class QueryRanks(_QueryRecord):
-    """The measures of one query."""
-
     status: QueryStatus
     """Whether the query was measured, or why not."""
     ranked: int
@@ -62,12 +52,12 @@ class QueryRanks(_QueryRecord):
     found: int
     """The number of relevant chunks that are ranked, at any rank."""
     measures: dict[str, float | None]
-    """The measures by name. Null if one is undefined, or if the query counts in no mean."""
+    """The measures by name. Null if the query counts in no mean."""
 
 
-MissGuess = Literal["no_shared_words", "split", "other_words"]
-"""Why a relevant chunk may have been missed: it shares no word with the question; it and another
-relevant chunk each cover a part of the question; it uses other words."""
+MissGuess = Literal["no_shared_words", "other_words"]
+"""Why a relevant chunk may have been missed: it shares no word with the question, or it uses other
+words."""
 
 
 class ShownChunk(Record):
@@ -91,38 +81,12 @@ class WorstQuery(QueryRanks):
     one above it."""
     guess: MissGuess | None = None
     """A guess from words alone why `missed` was missed, if any."""
-    beside: str = ""
-    """The id of the other chunk under `split`."""
-
-
-class MissedGold(_QueryRecord):
-    """A relevant chunk that is not among the first k."""
-
-    chunk_id: str
-    """The id by which gold names it."""
-    relevance: float
-    """The grade, above 0."""
-    rank: int | None
-    """The rank beyond k, under `prefix` counted in documents; null if it is not ranked."""
-    text: str = ""
-    """The beginning of the chunk; empty if no sample has its text."""
-
-
-class IrrelevantTop(_QueryRecord):
-    """The irrelevant chunks above the first relevant chunk of a query, within the first k."""
-
-    first_relevant: int | None
-    """The rank of the first relevant chunk; null if none is ranked."""
-    chunk_ids: tuple[str, ...]
-    """The irrelevant chunks above it, best first."""
-    text: str = ""
-    """The beginning of the first of them; empty if no sample has its text."""
 
 
 class RankingReport(Record):
     """Rank measures of a whole file. A null mean was measured on nothing; it is never 0."""
 
-    schema_: Literal[3] = Field(default=3, alias="schema")
+    schema_: Literal[4] = Field(default=4, alias="schema")
     """Version of this layout."""
     signature: str
     """How the numbers were made; numbers with equal signatures are comparable."""
@@ -133,39 +97,29 @@ class RankingReport(Record):
     statuses: dict[QueryStatus, int]
     """Queries by status, zeros included."""
     mean: dict[str, float | None]
-    """Means over the averaged queries for which the measure is defined."""
+    """Means over the averaged queries."""
     ceiling: dict[str, float] = Field(default_factory=dict)
     """The highest mean that any ranking could give of recall@k, by min(R, k) / R, and precision@k,
     by min(R, k) / k, with R relevant chunks."""
     interval: dict[str, Interval | None]
-    """95 % interval of each mean. Null for a DCG where it would be Wilson's, which ends at 1."""
-    defined: dict[str, int]
-    """The number of queries in each mean."""
+    """95 % interval of each mean."""
     listed: dict[QueryStatus, tuple[str, ...]]
     """The first qids of every status but `measured`."""
     repeated: int
     """Queries whose ranking names a chunk twice; it was counted once, at its first place."""
     conflicts: int = 0
-    """Queries whose `gold_evidence` and `relevance` above 0 name different chunks: DCG and nDCG go
-    by `relevance` there, all other measures by `gold_evidence`."""
+    """Queries whose `gold_evidence` and `relevance` above 0 name different chunks: nDCG goes by
+    `relevance` there, all other measures by `gold_evidence`."""
     conflicting: tuple[str, ...] = ()
     """The first qids of the queries in `conflicts`."""
     missed_total: int
     """Relevant chunks of the averaged queries that are not among the first k."""
     relevant_total: int
     """Relevant chunks of the averaged queries."""
-    topped_total: int
-    """Averaged queries with something irrelevant on top."""
     worst: tuple[WorstQuery, ...] = ()
     """Queries with the lowest average precision."""
-    missed: tuple[MissedGold, ...] = ()
-    """Relevant chunks missed: the most relevant first, then those that are not ranked at all."""
-    topped: tuple[IrrelevantTop, ...] = ()
-    """Queries with something irrelevant on top, the most of it first."""
     gates: tuple[GateResult, ...] = ()
     """The gates of the command that made the report, in its order."""
-    notes: tuple[str, ...] = ()
-    """Notes on measures whose names mean something else in other tools."""
     warnings: tuple[str, ...] = ()
     """Warnings about these numbers."""
 
@@ -191,9 +145,9 @@ class MeasureDifference(Record):
     """Queries with a lower value in this run."""
 
 
-Mismatch = Literal["only_here", "only_first", "query_differs", "gold_differs"]
-"""Why queries of two runs do not match: only this run has the qid, only the first run has it, the
-texts differ, or the numbers of relevant chunks differ. Differences leave out the first two."""
+Mismatch = Literal["only_here", "only_first", "gold_differs"]
+"""Why queries of two runs do not match: only this run has the qid, only the first run has it, or
+the numbers of relevant chunks differ. Differences leave out the first two."""
 
 
 class ComparedRun(Record):

@@ -1,13 +1,12 @@
 """Read and measure the files that `judge retrieval` is given: samples, or TREC runs."""
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from judge.errors import ConfigError, InputError
 from judge.inputs.files import PIPED, input_name, naming_input, readable
@@ -16,13 +15,9 @@ from judge.inputs.tables import row_file
 from judge.records import Sample
 from judge.retrieval.comparison import Comparison
 from judge.retrieval.evaluate import NO_SAMPLE, Meter
-from judge.retrieval.ranking import RankedQuery, check_gold, run_queries, sample_query
+from judge.retrieval.ranking import Grades, RankedQuery, check_gold, run_queries, sample_query
 from judge.retrieval.records import QueryRanks, RankingReport, RankRules, RunsReport
 from judge.retrieval.trec import read_qrels, read_run
-from judge.text.visible import clip
-
-_SHOWN_CHARACTERS: Final = 60
-_MAX_CHARACTERS: Final = 200
 
 
 class RunFile(NamedTuple):
@@ -52,7 +47,7 @@ def _stem(file: str) -> str:
     return input_name(file) if file == PIPED else Path(file.removesuffix(".gz")).stem or file
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class RankingFiles:
     """How files of rankings are read and measured."""
 
@@ -67,20 +62,20 @@ class RankingFiles:
     """The TREC qrels; None if the runs are files of samples."""
     gold: str | None = None
     """A file of samples whose gold is used instead of that of the measured samples."""
-    by: str | None = None
-    """The metadata key whose values name the runs to compare."""
+    rejected: int = 0
+    """The number of bad lines that were left out."""
 
     def measure(self, run: RunFile) -> RankingReport:
         """Return the report of one run."""
-        self._check_piped([run])
         with self._row_file([run]) as write:
             meter = Meter(self.rules, self._order, self.worst, partial(write, ""))
-            rejected = self._add([run], lambda _, query: meter.add(query))
+            for query in self._queries(run):
+                meter.add(query)
             with naming_input(input_name(run.file)):
                 report = meter.report()
-        if not rejected:
+        if not self.rejected:
             return report
-        warning = f"lines that are no samples, and so left out: {rejected}"
+        warning = f"lines that are no samples, and so left out: {self.rejected}"
         return report.model_copy(update={"warnings": (*report.warnings, warning)})
 
     def compare(self, runs: Sequence[RunFile]) -> RunsReport:
@@ -89,55 +84,88 @@ class RankingFiles:
         Raises:
             ConfigError: two runs have one name, or standard input is named twice.
         """
-        self._check_piped(runs)
-        names = Counter(run.name for run in runs)
-        if self.by is None and len(names) < len(runs):
-            name = names.most_common(1)[0][0]
+        (name, count), *_ = Counter(run.name for run in runs).most_common(1)
+        if count > 1:
             raise ConfigError(f"two runs are called {name!r}; name each, as --run NAME=FILE")
         with self._row_file(runs) as write:
             comparison = Comparison(self.rules, order=self._order, most=self.worst, each=write)
-            rejected = self._add(runs, comparison.add)
+            for run in runs:
+                for query in self._queries(run):
+                    comparison.add(run.name, query)
             with naming_input(", ".join(input_name(run.file) for run in runs)):
                 report = comparison.report()
-        return report.model_copy(update={"rejected": rejected})
+        return report.model_copy(update={"rejected": self.rejected})
 
     @property
     def _order(self) -> str:
         return "given" if self.qrels is None else "score"
 
-    def _check_piped(self, runs: Sequence[RunFile]) -> None:
-        if [*(run.file for run in runs), self.qrels].count(PIPED) > 1:
-            raise ConfigError("- is named twice: standard input is one file; name the others")
-
-    def _add(self, runs: Sequence[RunFile], add: Callable[[str, RankedQuery], None]) -> int:
-        """Add the queries of all runs; return how many bad lines were left out."""
+    def _queries(self, run: RunFile) -> Iterator[RankedQuery]:
+        """Yield the queries of a run."""
         if self.qrels is None:
-            return sum(self._add_samples(run, add) for run in runs)
-        with naming_input(input_name(self.qrels)), readable(self.qrels) as path:
-            qrels = read_qrels(path, max_line=self.max_line)
-        for run in runs:
-            with naming_input(input_name(run.file)), readable(run.file) as path:
-                scores = read_run(path, max_line=self.max_line)
-                for query in run_queries(qrels, scores, self.rules):
-                    add(run.name, query)
-        return 0
+            for sample in self._samples(run.file):
+                yield sample_query(sample, self.rules)
+            return
+        qrels = self._grades
+        with naming_input(input_name(run.file)), readable(run.file) as path:
+            yield from run_queries(qrels, read_run(path, max_line=self.max_line), self.rules)
 
-    def _add_samples(self, run: RunFile, add: Callable[[str, RankedQuery], None]) -> int:
-        source, sample = self._source(run.file), None
-        with self._samples(source) as samples:
+    @cached_property
+    def _grades(self) -> Mapping[str, Grades]:
+        """The TREC qrels, read once."""
+        file = str(self.qrels)
+        with naming_input(input_name(file)), readable(file) as path:
+            return read_qrels(path, max_line=self.max_line)
+
+    def _samples(self, file: str) -> Iterator[Sample]:
+        """Yield the samples of a file, with the gold of the file `gold` if there is one.
+
+        Queries that `gold` lacks are left out; those that the file lacks rank nothing.
+        """
+        source = Source(
+            file,
+            (),
+            skip_bad_lines=self.skip_bad_lines,
+            check=None if self.gold else partial(check_gold, rules=self.rules),
+            max_line=self.max_line,
+        )
+        left = dict(self._gold)
+        sample = None
+        with source.samples() as samples:
             for sample in samples:
-                value = run.name if self.by is None else sample.metadata[self.by]
-                name = value if isinstance(value, str) else json.dumps(value)
-                add(name, sample_query(sample, self.rules))
+                if self.gold is None:
+                    yield sample
+                elif found := left.pop(sample.qid, None):
+                    gold = {"relevance": found.relevance, "gold_evidence": found.gold_evidence}
+                    yield sample.model_copy(update=gold)
             if sample is None:
                 raise InputError(NO_SAMPLE)
-        return source.rejected
+            if self.gold and len(left) == len(self._gold):
+                raise InputError(f"has no query of {self.gold}; see that the qids are the same")
+        self.rejected += source.rejected
+        for found in left.values():
+            yield found.model_copy(update={"retrieved": (), "chunks": ()})
+
+    @cached_property
+    def _gold(self) -> Mapping[str, Sample]:
+        """The samples of the file `gold` by qid; empty if there is none."""
+        if self.gold is None:
+            return {}
+        check = partial(check_gold, rules=self.rules)
+        source = Source(self.gold, (), skip_bad_lines=False, check=check, max_line=self.max_line)
+        with source.samples() as samples:
+            return {sample.qid: sample for sample in samples}
 
     @contextmanager
     def _row_file(self, runs: Sequence[RunFile]) -> Iterator[Callable[[str, QueryRanks], None]]:
-        """Yield a function that writes the measures of a query, after the name of its run."""
-        sources = [run.file for run in runs]
-        sources += [file for file in (self.qrels, self.gold) if file is not None]
+        """Yield a function that writes the measures of a query, after the name of its run.
+
+        Raises:
+            ConfigError: standard input is named twice.
+        """
+        sources = [*(run.file for run in runs), *filter(None, (self.qrels, self.gold))]
+        if sources.count(PIPED) > 1:
+            raise ConfigError("- is named twice: standard input is one file; name the others")
         with row_file(self.rows, *sources) as write:
 
             def write_row(run: str, ranks: QueryRanks) -> None:
@@ -146,57 +174,3 @@ class RankingFiles:
                     write({"run": run, **row} if run else row)
 
             yield write_row
-
-    def _source(self, file: str) -> Source:
-        return Source(
-            file,
-            (),
-            skip_bad_lines=self.skip_bad_lines,
-            check=self._check if self.gold is None else None,
-            max_line=self.max_line,
-            unique=self.by is None,
-        )
-
-    def _check(self, sample: Sample) -> None:
-        """Raise InputError if gold is of no use, or `by` names no text or number."""
-        check_gold(sample, self.rules)
-        if self.by is None:
-            return
-        if self.by not in sample.metadata:
-            others = ", ".join(sample.metadata) or "none"
-            message = f"is missing, and --by names it; the other keys here: {others}"
-            raise InputError(clip(message, _MAX_CHARACTERS), field=self.by)
-        value = sample.metadata[self.by]
-        if not isinstance(value, str | int | float) or not str(value).strip():
-            shown = clip(repr(value), _SHOWN_CHARACTERS)
-            raise InputError(f"is {shown}; --by takes a text or a number", field=self.by)
-
-    @contextmanager
-    def _samples(self, source: Source) -> Iterator[Iterable[Sample]]:
-        """Yield the samples, with the gold of the file `gold` if there is one.
-
-        Queries that `gold` lacks are left out; those that the source lacks rank nothing.
-        """
-        if self.gold is None:
-            with source.samples() as samples:
-                yield samples
-            return
-        graded = Source(
-            self.gold, (), skip_bad_lines=False, check=self._check, max_line=self.max_line
-        )
-        with graded.samples() as samples:
-            left = {sample.qid: sample for sample in samples}
-        total = len(left)
-
-        def joined(samples: Iterable[Sample]) -> Iterator[Sample]:
-            for sample in samples:
-                if found := left.pop(sample.qid, None):
-                    gold = {"relevance": found.relevance, "gold_evidence": found.gold_evidence}
-                    yield sample.model_copy(update=gold)
-            if len(left) == total:
-                raise InputError(f"has no query of {graded.name}; see that the qids are the same")
-            for found in left.values():
-                yield found.model_copy(update={"retrieved": (), "chunks": ()})
-
-        with source.samples() as samples:
-            yield joined(samples)

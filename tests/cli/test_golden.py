@@ -87,10 +87,8 @@ SESSIONS: Final = {
         "retrieval fixtures/retrieval.jsonl",
         f"retrieval {TREC} fixtures/trec.run",
         "retrieval fixtures/retrieval.jsonl -k 5 --worst 0 --use documents",
-        "! score fixtures/cells.jsonl -o cells --correctness",
-        "retrieval fixtures/cells.jsonl -k 1,5 --worst 2 --answers cells",
+        "retrieval fixtures/cells.jsonl -k 1,20 --worst 2 --use faq",
         f"retrieval {TREC} a=fixtures/trec.run --run b=fixtures/trec.run -k 5",
-        "retrieval --list",
     ),
     "overlap": ("overlap fixtures/overlap.jsonl",),
     "recommend": (

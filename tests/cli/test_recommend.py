@@ -32,7 +32,6 @@ WRONG: list[tuple[object, ...]] = [
     ("--missed-cost", "low"),
     *(("--depth", value) for value in (0, -3, 10**9, "abc", "", "１０")),
     *(("--corpus-size", value) for value in (0, "1.5", "1\x1b[31m", 10**15 + 1, "9" * 5000, 4)),
-    ("--task", "chat"),
 ]
 
 

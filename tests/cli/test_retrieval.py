@@ -49,12 +49,13 @@ def means(ran: Ran) -> Mapping[str, float]:
 def test_cut_offs_are_told_apart_and_put_in_order(tmp_path: Path) -> None:
     found = json.loads(judge("retrieval", good(tmp_path), "-k", " 10，1, 10", "--json").out)
     assert [name for name in found["mean"] if name.startswith("hit")] == ["hit@1", "hit@10"]
-    assert (found["mean"]["mrr"], found["missed"][0]["chunk_id"], found["schema"]) == (0.5, "z", 3)
+    assert (found["mean"]["mrr"], found["worst"][0]["missed"]["chunk_id"], found["schema"]) == (
+        0.5,
+        "z",
+        4,
+    )
     deepest = means(judge("retrieval", good(tmp_path), "-k", "1000000000", "--json"))
     assert deepest["recall@1000000000"] == pytest.approx(2 / 3)
-    # q1: found 1, R = 1, k = 2, β = 2: 5·1/(2 + 4); q2 the same; q3 nothing.
-    beta = means(judge("retrieval", good(tmp_path), "-k", 2, "--beta", 2, "--json"))
-    assert beta["f2@2"] == pytest.approx((5 / 6 + 5 / 6 + 0) / 3)
 
 
 # Three queries rank their chunk first, second, and not at all: MRR is (1 + 1/2) / 3.
@@ -66,9 +67,7 @@ GATED = {
     "--fail-under mrr=0.4 --fail-under hit@1=0.4": 1,
     "--use documents": 0,
     "--fail-under recall@7=0.1": 2,
-    "--fail-under dcg@5=0.1": 2,
     "--fail-under mrr=2": 2,
-    "--fail-over mrr=0.1": 2,
     "--strict-gate": 2,
 }
 
@@ -81,14 +80,12 @@ def test_gates_of_means(tmp_path: Path) -> None:
             refused(ran)
         else:
             assert (ran.code, ran.err) == (code, ""), words
-    # Without an irrelevant chunk there is no ROC-AUC.
-    alone = write(tmp_path / "alone.jsonl", [line("q", "a")])
-    assert judge("retrieval", alone, "--fail-under", "roc_auc=0").code == 3
 
 
 def test_levels_gains_and_gold_by_document(tmp_path: Path) -> None:
     assert means(judge(*trec(tmp_path), "--json", "--relevance-level", 2))["mrr"] == 1 / 3
-    assert means(judge(*trec(tmp_path), "--json", "--gain", "exp2"))["dcg@1"] == 0.5
+    # Grade 1 before grade 2, of 3 points at most; and nothing.
+    assert means(judge(*trec(tmp_path), "--json", "--gain", "exp2"))["ndcg@1"] == 1 / 3 / 2
     source = write(tmp_path / "in.jsonl", [line("q", "docB#1", "文档#3", gold=("文档",))])
     assert means(judge("retrieval", source, "--gold-match", "prefix", "--json"))["mrr"] == 0.5
     refused(judge("retrieval", source), "in.jsonl", "--gold-match prefix", "--gold-match exact")
@@ -124,8 +121,6 @@ BAD_WORDS: list[tuple[object, ...]] = [
     *((f"--relevance-level={x}",) for x in ("0", "nan", "inf")),
     ("--use", "news"),
     ("--use", "faq", "--json"),
-    ("--answers", "none"),
-    ("--answers", "."),
 ]
 
 
@@ -142,8 +137,8 @@ def test_bad_options_are_one_line(tmp_path: Path) -> None:
 
 
 WHO = ["qid", "query", "status", "ranked", "relevant", "found"]
-WHOLE = ["rr", "ap", "r_precision", "ndcg", "roc_auc"]
-CUT = ["hit", "recall", "precision", "f1", "rr", "ap", "dcg", "ndcg", "waste"]
+WHOLE = ["rr", "ap", "r_precision", "ndcg"]
+CUT = ["hit", "recall", "precision", "f1", "rr", "ap", "ndcg"]
 
 
 def test_rows_say_who_then_the_whole_ranking_then_each_cut_off(tmp_path: Path) -> None:
@@ -169,7 +164,7 @@ def test_a_list_may_be_empty_and_samples_may_be_piped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = json.loads(judge("retrieval", good(tmp_path), "--worst", 0, "--json").out)
-    assert (report["worst"], report["missed"], report["missed_total"]) == ([], [], 1)
+    assert (report["worst"], report["missed_total"]) == ([], 1)
     for words, data in ((("-",), good(tmp_path).read_bytes()), (trec(tmp_path)[1:4], RUN.encode())):
         piped = io.TextIOWrapper(io.BytesIO(gzip.compress(data)))
         monkeypatch.setattr(sys, "stdin", piped)

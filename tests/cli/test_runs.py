@@ -16,12 +16,9 @@ from tests.commands import judge, write
 Lines = list[Mapping[str, JsonValue]]
 
 
-def at(ranks: Sequence[int], **metadata: JsonValue) -> Lines:
+def at(ranks: Sequence[int]) -> Lines:
     """Return queries with one relevant chunk each, at these ranks."""
-    return [
-        {**line(f"q{n}", *(f"x{i}" for i in range(1, rank)), "a"), **metadata}
-        for n, rank in enumerate(ranks)
-    ]
+    return [line(f"q{n}", *(f"x{i}" for i in range(1, rank)), "a") for n, rank in enumerate(ranks)]
 
 
 RNG = random.Random(17)  # noqa: S311  no secret
@@ -55,14 +52,10 @@ def test_paired_differences_are_scipys(tmp_path: Path) -> None:
 
 def test_queries_that_are_not_the_same(tmp_path: Path) -> None:
     one = at([1, 2, 3])
-    two: Lines = [
-        one[0],
-        {**one[1], "query": "another"},
-        {**one[2], "gold_evidence": ["a", "b"]},
-    ]
+    two: Lines = [*one[:2], {**one[2], "gold_evidence": ["a", "b"]}]
     files = [write(tmp_path / f"{n}.jsonl", lines) for n, lines in enumerate((one, two, at([1])))]
     runs = compared(*files)
-    assert runs["1"]["listed"] == {"query_differs": ["q1"], "gold_differs": ["q2"]}
+    assert runs["1"]["listed"] == {"gold_differs": ["q2"]}
     assert runs["2"]["listed"] == {"only_first": ["q1", "q2"]}
     strangers = write(tmp_path / "s.jsonl", [{**each, "qid": f"s{each['qid']}"} for each in one])
     runs = compared(files[0], strangers)
@@ -70,52 +63,40 @@ def test_queries_that_are_not_the_same(tmp_path: Path) -> None:
     assert runs["s"]["mismatches"] == {"only_here": 3, "only_first": 3}
 
 
-def test_runs_are_named_by_file_by_option_or_by_a_key(tmp_path: Path) -> None:
+def test_runs_are_named_by_file_or_by_option(tmp_path: Path) -> None:
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()
     one, two = (
         write(tmp_path / "x" / "r.jsonl", at(ONE)),
         write(tmp_path / "y" / "r.jsonl", at(TWO)),
     )
-    both = [*at(ONE, chunk_size=256, kind=["a"]), *at(TWO, chunk_size=512, kind=["b"])]
-    mixed = write(tmp_path / "mixed.jsonl", both)
+    double = write(tmp_path / "double.jsonl", [*at(ONE), *at(TWO)])
     rows = {
         (one, two): [str(one), str(two)],
         ("--run", f"dense={one}", "--run", f"hybrid={two}"): ["dense", "hybrid"],
         (one, "--run", f"hybrid={two}"): ["r", "hybrid"],
-        (mixed, "--by", "chunk_size"): ["256", "512"],
     }
     found = {words: compared(*words) for words in rows}
     assert {words: list(runs) for words, runs in found.items()} == rows
     means = [[run["report"]["mean"] for run in runs.values()] for runs in found.values()]
     assert means.count(means[0]) == len(rows)
-    ran = judge("retrieval", mixed, "--by", "chunk_size", "-o", tmp_path / "rows.csv")
+    ran = judge("retrieval", one, "--run", f"hybrid={two}", "-o", tmp_path / "rows.csv")
     assert ran.code == 0
     with (tmp_path / "rows.csv").open(encoding="utf-8-sig", newline="") as file:
-        assert [row["run"] for row in csv.DictReader(file)].count("512") == 50
-    flags = [*at([1], reranked=False), *at([1], reranked=True)]
-    flagged = write(tmp_path / "flagged.jsonl", flags)
-    assert list(compared(flagged, "--by", "reranked")) == ["false", "true"]
-    unsaid = write(tmp_path / "unsaid.jsonl", [*at([1], reranked=True), *at([1], reranked="")])
+        assert [row["run"] for row in csv.DictReader(file)].count("hybrid") == 50
     empty = write(tmp_path / "empty.jsonl", [])
     refusals = {
         (one, one): "two runs are called",
-        (mixed,): "is already on line 1; make each qid unique",
-        (mixed, "--by", "size"): "line 1, field 'size': is missing, and --by names it",
-        (mixed, "--by", "kind"): "field 'kind': is ['a']; --by takes a text or a number",
-        (unsaid, "--by", "reranked"): "line 2, field 'reranked': is ''; --by takes a text or a",
-        (mixed, mixed, "--by", "chunk_size"): "'q0' of '256' stands twice",
+        (double,): "is already on line 1; make each qid unique",
         (one, "--run", two): "name samples or TREC files, not both",
         ("--run", two): "name a file of samples, or --qrels and --run together",
         ("--run", f"a={one}", "--run", f"a={two}"): "two runs are called 'a'",
-        ("-", "-"): "- is named twice",
         ("--qrels", "-", "--run", "a=-", "--run", f"b={one}"): "- is named twice",
         (one, empty): "empty.jsonl: holds no sample",
-        (mixed, empty, "--by", "chunk_size"): "empty.jsonl: holds no sample",
         (one, two, "--use", "faq"): "--use is for one run",
         (one, "--measures", "mrr"): "--measures is for several runs",
         (one, two, "--measures", "mrr@7"): "'mrr@7' is not measured",
-        ("--qrels", one, "--run", two, "--by", "k"): "--by is a key of samples",
+        ("--qrels", one, "--run", two, "--gold", one): "--gold is for files of samples",
     }
     for words, said in refusals.items():
         refused(judge("retrieval", *words), said)

@@ -48,8 +48,8 @@ RANX = {
     "ap@{}": "map@{}",
 }
 RANX_GAINS = {
-    "linear": {"ndcg": "ndcg", "dcg@{}": "dcg@{}", "ndcg@{}": "ndcg@{}"},
-    "exp2": {"ndcg": "ndcg_burges", "dcg@{}": "dcg_burges@{}", "ndcg@{}": "ndcg_burges@{}"},
+    "linear": {"ndcg": "ndcg", "ndcg@{}": "ndcg@{}"},
+    "exp2": {"ndcg": "ndcg_burges", "ndcg@{}": "ndcg_burges@{}"},
 }
 
 

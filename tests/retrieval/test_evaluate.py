@@ -1,12 +1,11 @@
 import math
-import random
 
 import pytest
 
 from judge.errors import InputError
-from judge.records import Chunk, Sample
+from judge.records import Sample
 from judge.retrieval import measure_retrieval, measure_run
-from judge.retrieval.records import QueryRanks, RankRules
+from judge.retrieval.records import RankRules
 
 Qrels = dict[str, dict[str, float]]
 Run = dict[str, dict[str, float]]
@@ -43,19 +42,12 @@ def test_who_is_not_measured_is_counted_and_named() -> None:
         Sample(qid="graded", retrieved=("a",), relevance={"a": 0.0, "b": -1.0}),
         Sample(qid="empty", gold_evidence=("a",)),
     ]
-    for no_relevant, no_ranking, averaged, mrr in (
-        ("skip", "zero", 2, 1 / 2),
-        ("skip", "skip", 1, 1),
-        ("zero", "zero", 4, 1 / 4),
-        ("zero", "skip", 3, 1 / 3),
-    ):
-        rules = RankRules.model_validate({"no_relevant": no_relevant, "no_ranking": no_ranking})
-        report = measure_retrieval(samples, rules)
+    for no_ranking, averaged, mrr in (("zero", 2, 1 / 2), ("skip", 1, 1)):
+        report = measure_retrieval(samples, RankRules.model_validate({"no_ranking": no_ranking}))
         assert report.statuses == {"measured": 1, "no_gold": 1, "no_relevant": 2, "no_ranking": 1}
         assert (report.queries, report.averaged) == (5, averaged)
         assert report.mean["mrr"] == pytest.approx(mrr)
         assert report.mean["ndcg@5"] == pytest.approx(mrr)
-        assert report.defined["mrr"] == averaged
         assert report.listed == {
             "no_gold": ("不知",),
             "no_relevant": ("nothing", "graded"),
@@ -83,10 +75,9 @@ def test_the_level_is_what_counts_as_relevant() -> None:
         report = measure_run(qrels, run, RankRules(relevance_level=level))
         assert report.mean["mrr"] == mrr
         assert report.mean["recall@1"] == pytest.approx(recall)
-        # DCG ignores the level: (1 + 2 / log2 3 + .5 / 2) / (2 + ...).
+        # nDCG ignores the level: (1 + 2 / log2 3 + .5 / 2) / (2 + ...).
         assert report.mean["ndcg"] == pytest.approx(2.511860 / 2.880930, abs=1e-6)
         assert report.mean["ndcg@3"] == report.mean["ndcg"]
-        assert report.mean["dcg@3"] == pytest.approx(2.511860, abs=1e-6)
 
 
 def test_gold_of_another_naming_is_refused_and_can_be_insisted_on() -> None:
@@ -104,7 +95,7 @@ def test_gold_of_another_naming_is_refused_and_can_be_insisted_on() -> None:
 REFUSED: list[tuple[list[Sample], str]] = [
     ([], "holds no sample"),
     ([Sample(qid="q", retrieved=("a",))], r"says what is relevant \(1 query\)"),
-    ([Sample(qid="q", retrieved=("a",), gold_evidence=())], "--no-relevant zero"),
+    ([Sample(qid="q", retrieved=("a",), gold_evidence=())], r"nothing is relevant \(1 query"),
     ([Sample(qid="q", gold_evidence=("a",))], r"nothing is ranked \(1 query with gold\)"),
 ]
 
@@ -116,7 +107,7 @@ def test_nothing_to_measure_by_is_refused() -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="must bear the names that the qrels give them"):
         measure_run({"q1": {"a": 1.0}}, {"q2": {"a": 1.0}})
-    with pytest.raises(InputError, match=r"from 3 on .*--relevance-level"):
+    with pytest.raises(InputError, match="--relevance-level"):
         measure_retrieval([sample("q", 3, 1)], RankRules(relevance_level=3))
 
 
@@ -138,15 +129,15 @@ def test_scores_that_are_none_are_refused() -> None:
         measure_run({"问": {"a": 1.0}, "r": {"a": 1.0}}, run)
 
 
-def test_the_longest_lists() -> None:
+def test_lists_are_cut() -> None:
     many = [Sample(qid=f"n{number}", retrieved=("a",)) for number in range(150)]
     wrong = [sample(f"w{number}", 3, missed=1) for number in range(9)]
     report = measure_retrieval([sample("good", 3, 1), *many, *wrong], most=2)
     assert len(report.listed["no_gold"]) == 100
     assert report.statuses["no_gold"] == 150
-    assert [len(found) for found in (report.worst, report.missed, report.topped)] == [2, 2, 2]
+    assert len(report.worst) == 2
     none = measure_retrieval(wrong, RankRules(gold_match="exact"), most=0)
-    assert (none.worst, none.missed, none.topped, none.missed_total) == ((), (), (), 9)
+    assert (none.worst, none.missed_total) == ((), 9)
 
 
 def test_evidence_and_grades_that_name_different_chunks_have_measures_of_their_own() -> None:
@@ -162,7 +153,6 @@ def test_evidence_and_grades_that_name_different_chunks_have_measures_of_their_o
         "hit@1": 0,
         "recall@3": 1,
         "precision@3": 1 / 3,
-        "dcg@3": 3.5,
         "ndcg@3": 3.5 / 3.63093,
         "ndcg": 3.5 / 3.63093,
     }
@@ -173,50 +163,9 @@ def test_evidence_and_grades_that_name_different_chunks_have_measures_of_their_o
     (said,) = measure_retrieval([*several, even]).warnings
     assert said == (
         "gold_evidence and relevance name different chunks in 7 queries (q0, q1, q2, q3, q4 and 2 "
-        "more): DCG and nDCG go by relevance there, all other measures by gold_evidence"
+        "more): nDCG goes by relevance there, all other measures by gold_evidence"
     )
     # Where they name the same, one stands for both.
     alone = measure_retrieval([even])
     assert alone.mean == measure_retrieval([Sample(qid="", retrieved=ids, relevance=grades)]).mean
     assert (alone.conflicts, alone.warnings, alone.mean["mrr"]) == (0, (), 1)
-
-
-def test_tokens_that_are_spent_in_vain() -> None:
-    # Four characters a token: 10 for a, 30 for b. Han count one each: 20 for c.
-    texts = {"a": "word" * 10, "b": "word" * 30, "c": "词" * 20, "d": ""}
-    chunks = tuple(Chunk(chunk_id=name, text=text) for name, text in texts.items())
-    known = Sample(qid="known", chunks=chunks[:3], gold_evidence=("b",))
-    unknown = Sample(qid="unknown", chunks=chunks, retrieved=("c", "x"), gold_evidence=("c",))
-    rules = RankRules(ks=(1, 2, 3))
-    report = measure_retrieval([known], rules)
-    assert [report.mean[f"waste@{k}"] for k in rules.ks] == [1, 10 / 40, 30 / 60]
-    assert report.warnings == ()
-    both = measure_retrieval([known, unknown], rules)
-    assert [both.mean[f"waste@{k}"] for k in rules.ks] == [0.5, 10 / 40, 30 / 60]
-    assert [both.defined[f"waste@{k}"] for k in rules.ks] == [2, 1, 1]
-    said = "waste@2 is over 1 of 2 queries: the others have chunks without a text"
-    assert both.warnings == (said,)
-    # Without a relevant chunk all tokens are wasted; by document nothing is known.
-    lost = known.model_copy(update={"gold_evidence": ()})
-    zero = measure_retrieval([known, lost], RankRules(ks=(3,), no_relevant="zero"))
-    assert zero.mean["waste@3"] == (0.5 + 1) / 2
-    assert measure_retrieval([known], RankRules(gold_match="prefix")).mean["waste@5"] is None
-
-
-def test_queries_measure_the_same_among_few_and_many() -> None:
-    rng = random.Random("batches")  # noqa: S311  no secret
-    samples = [Sample(qid="long", retrieved=tuple(map(str, range(20_000))), gold_evidence=("7",))]
-    for number in range(300):
-        ids = tuple(f"c{i}" for i in range(rng.randint(0, 30)))
-        grades = {f"c{rng.randint(0, 60)}": rng.choice((0.0, 1.0, 2.5)) for _ in range(3)}
-        samples.append(Sample(qid=str(number), retrieved=ids, relevance=grades))
-    rules = RankRules(ks=(1, 5, 100), relevance_level=2, no_relevant="zero", gold_match="exact")
-    other = Sample(qid="other", retrieved=("c0",), relevance={"c0": 2.0})
-    rows: list[QueryRanks] = []
-    measure_retrieval(samples, rules, each=rows.append)
-    assert [row.qid for row in rows] == [sample.qid for sample in samples]
-    for row, one in list(zip(rows, samples, strict=True))[:60]:
-        few: list[QueryRanks] = []
-        measure_retrieval([one, other], rules, each=few.append)
-        assert row.model_copy(update={"measures": few[0].measures}) == few[0]
-        assert row.measures == pytest.approx(few[0].measures, abs=1e-12)

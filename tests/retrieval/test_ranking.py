@@ -15,7 +15,8 @@ def query(sample: Sample, rules: RankRules | None = None) -> RankedQuery:
 def test_gold_is_what_either_field_says_and_each_its_own_where_they_differ() -> None:
     grades = {"b": 0.5, "c": 3, "d": 0, "e": -1}
     both = query(Sample(qid="q", gold_evidence=("a", "b"), relevance=grades))
-    assert (both.relevance, both.evidence) == ({"b": 0.5, "c": 3}, {"a": 1, "b": 0.5})
+    assert (both.relevance, both.gold) == ({"b": 0.5, "c": 3}, {"a": 1, "b": 0.5})
+    assert both.conflicting
     # They name the same; or one of them says nothing.
     for evidence, graded, relevance in (
         (("c", "b"), grades, {"b": 0.5, "c": 3}),
@@ -24,13 +25,17 @@ def test_gold_is_what_either_field_says_and_each_its_own_where_they_differ() -> 
         (("a",), {"d": 0}, {"a": 1}),
     ):
         same = query(Sample(qid="q", gold_evidence=evidence, relevance=graded))
-        assert (same.relevance, same.evidence) == (relevance, None)
-    assert query(Sample(qid="q", gold_evidence=("a",))).relevance == {"a": 1}
-    assert query(Sample(qid="q", relevance={"a": 0.25})).relevance == {"a": 0.25}
-    assert query(Sample(qid="q")).relevance is None
-    assert query(Sample(qid="q", gold_evidence=())).relevance == {}
-    assert query(Sample(qid="q", relevance={"a": 0})).relevance == {}
-    assert query(Sample(qid="q", relevance={})).relevance == {}
+        assert (same.relevance, same.gold, same.conflicting) == (relevance, relevance, False)
+    one: list[tuple[dict[str, object], dict[str, float] | None]] = [
+        ({"gold_evidence": ("a",)}, {"a": 1}),
+        ({"relevance": {"a": 0.25}}, {"a": 0.25}),
+        ({}, None),
+        ({"gold_evidence": ()}, {}),
+        ({"relevance": {"a": 0}}, {}),
+        ({"relevance": {}}, {}),
+    ]
+    for fields, gold in one:
+        assert query(Sample(qid="q", **fields)).gold == gold
 
 
 def test_gold_that_contradicts_itself() -> None:

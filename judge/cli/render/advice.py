@@ -5,7 +5,7 @@ from typing import Final, TypeAlias, get_args
 
 from rich.text import Text
 
-from judge.advice.recommend import HELD, cutoff, figure
+from judge.advice.recommend import PARTS, cutoff, figure
 from judge.advice.records import Advice, AdvisedMeasure, Profile, Role, Wishes
 from judge.cli.terminal import Page
 from judge.text.visible import plural
@@ -20,12 +20,8 @@ _FIGURES: Final = {
     "ratio": "irrelevant for each relevant one",
     "longest": "longest ranking",
     "without_relevant": "queries of which gold says that nothing is relevant (left out)",
-    "differing": (
-        "queries whose gold_evidence and relevance name different chunks (relevant ones counted "
-        "by gold_evidence)"
-    ),
 }
-"""The words for each field of a profile. The last two are left out where they are 0."""
+"""The words for each field of a profile. The last is left out where it is 0."""
 _SHARES: Final = {
     "query": "a query",
     "answer": "an answer",
@@ -91,19 +87,17 @@ def _measures(advice: Advice, role: Role) -> Iterator[_Item]:
 
 
 def _measure(each: AdvisedMeasure) -> _Item:
-    name = f"{each.name}, between systems" if each.difference else each.name
-    most = "" if each.most is None else f"; at most {figure(each.most)} for the median query"
-    return name, f"{each.why}{most} ({each.rule})"
+    return each.name, f"{each.why} ({each.rule})"
 
 
 def _profile(found: Profile, wishes: Wishes) -> Iterator[str]:
     for name, said in _FIGURES.items():
         value = getattr(found, name)
-        if value or name not in {"without_relevant", "differing"}:
+        if value or name != "without_relevant":
             yield f"{said}: {figure(value)}"
     graded = "not known" if found.graded is None else "yes" if found.graded else "no"
     yield f"degrees of relevance: {graded}"
-    for name in HELD:
+    for name in PARTS:
         yield f"with {_SHARES[name]}: {100 * found.share[name]:.0f}%"
     if asked := "; ".join(_asked(wishes)):
         yield f"asked for: {asked}"
@@ -118,5 +112,3 @@ def _asked(wishes: Wishes) -> Iterator[str]:
         yield f"only the first {figure(wishes.depth)} are read"
     if (size := wishes.corpus_size) is not None:
         yield f"{figure(size)} {plural(size, 'chunk')} to search"
-    if wishes.task is not None:
-        yield f"--task {wishes.task}"

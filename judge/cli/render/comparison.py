@@ -11,7 +11,6 @@ from judge.messages import Messages
 from judge.records import Interval
 from judge.records.comparison import Differences, RunComparison, ScoreDifference, Side
 from judge.reports.compare import WITHOUT, doubt_lines, loss_lines, score_name
-from judge.reports.gate import less_is_better
 from judge.retrieval.records import MeasureDifference, Mismatch, RunsReport
 from judge.text.visible import clip, flat, plural, short
 
@@ -31,10 +30,6 @@ _METHOD: Final = (
 _MISMATCHES: Final[dict[Mismatch, str]] = {
     "only_here": "Queries only in {run}, which enter no difference: {count} ({qids})",
     "only_first": "Queries only in {first}, which enter no difference with {run}: {count} ({qids})",
-    "query_differs": (
-        "Queries with other words in {run} than in {first}: {count} ({qids}); "
-        "are these the same questions?"
-    ),
     "gold_differs": (
         "Queries with another number of relevant chunks in {run} than in {first}: {count} "
         "({qids}); their recall and precision are not comparable"
@@ -68,7 +63,7 @@ def print_compared(report: RunsReport, measures: Sequence[str], page: Page) -> N
     measures = [each for each in measures if any(mean[each] is not None for mean in means)]
     for measure in measures:
         for place, run in enumerate(report.runs):
-            cells = _measure_cells(measure, run.differences.get(measure))
+            cells = _measure_cells(run.differences.get(measure))
             name = short(run.name, _MAX_RUN_NAME)
             mean = number(run.report.mean[measure])
             table.add_row("" if place else measure, name, mean, *cells)
@@ -82,20 +77,17 @@ def print_compared(report: RunsReport, measures: Sequence[str], page: Page) -> N
     page.made_by(dict.fromkeys(run.report.signature for run in report.runs))
 
 
-def _measure_cells(measure: str, found: MeasureDifference | None) -> tuple[str | Text, ...]:
+def _measure_cells(found: MeasureDifference | None) -> tuple[str | Text, ...]:
     """Return the difference, its interval, p, gain, and the numbers of better and worse queries."""
     if found is None:
         return ("",) * 5
-    better, worse = found.higher, found.lower
-    if less_is_better(measure):
-        better, worse = worse, better
     limits, style = found.interval, ""
     if limits is not None and found.p < _SIGNIFICANT and not limits.low <= 0 <= limits.high:
-        style = "green" if (found.difference > 0) is not less_is_better(measure) else "red"
+        style = "green" if found.difference > 0 else "red"
     gain = "–" if found.gain is None else f"{100 * found.gain:+.1f} %"
     difference = Text(_signed(found.difference), style=style)
     gain = gain.replace("-", "\N{MINUS SIGN}")
-    return (difference, _span(limits), _p(found.p), gain, f"{better} / {worse}")
+    return (difference, _span(limits), _p(found.p), gain, f"{found.higher} / {found.lower}")
 
 
 def _notes(report: RunsReport) -> Iterator[str]:

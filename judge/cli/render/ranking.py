@@ -1,42 +1,26 @@
-"""Print rank measures: tables, lists to look at, their reading, and the catalogue of measures."""
+"""Print rank measures: tables, the worst queries, and their reading."""
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from typing import Final
 
 from rich.table import Table
 from rich.text import Text
 
-from judge.advice.diagnose import Finding, Ground, Reading, Standing
-from judge.advice.rules import measures
+from judge.advice.diagnose import Finding, Ground, MeasureLevel, Reading
 from judge.cli.terminal import Page, between, figures, number, some
-from judge.retrieval.records import (
-    IrrelevantTop,
-    MissedGold,
-    MissGuess,
-    RankingReport,
-    ShownChunk,
-    WorstQuery,
-)
+from judge.retrieval.records import MissGuess, RankingReport, ShownChunk, WorstQuery
 from judge.text.visible import plural, short
 
 _TEXT: Final = 120
 """Characters of a chunk in a list."""
 _BETWEEN: Final = 3
-_HUGE: Final = 1e6
 _STYLES: Final = {
     **dict.fromkeys(("poor", "below", "missed"), "red"),
     **dict.fromkeys(("good", "excellent", "met"), "green"),
 }
 _WORDS: Final = {"below": "below minimum", "met": "yes", "missed": "no", "None": "–"}
-_DIRECTIONS: Final = {
-    "higher": "higher is better",
-    "lower": "lower is better",
-    "none": "neither end is better",
-}
 _GUESSES: Final[dict[MissGuess, str]] = {
     "no_shared_words": "it shares no content word with the question",
-    "split": "it answers a part of the question, and {chunk} another",
     "other_words": "it uses other words than the question, and the chunk on top more of the same",
 }
 """Why a chunk was missed. Only words were compared, so each is marked as a guess."""
@@ -47,24 +31,22 @@ def print_ranked(report: RankingReport, page: Page) -> None:
     whole = figures("whole ranking", "mean", "95 % interval", "queries")
     for name, mean in report.mean.items():
         if "@" not in name:
-            limits = _limits(report, name) or "–"
-            whole.add_row(name, number(mean), limits, str(report.defined[name]))
+            limits = between(report.interval[name], "–")
+            whole.add_row(name, number(mean), limits, str(report.averaged))
     for table in (whole, *_at_cutoffs(report, page.console.width)):
         page.table(table)
     page.say(_counts(report), hang=2)
-    for title, lines in _lists(report).items():
-        if lines:
-            page.blank()
-            page.say(title, hang=2, style="bold")
-        for line in lines:
+    if report.worst:
+        page.blank()
+        page.say("Worst queries, by average precision", hang=2, style="bold")
+    for item in report.worst:
+        for line in _worst(item):
             page.say(line, hang=4)
     page.blank()
     for warning in report.warnings:
         page.say(f"warning: {warning}", hang=2, style="yellow")
     for status, qids in report.listed.items():
         page.say(f"{status.replace('_', ' ')}: {some(qids, report.statuses[status])}", hang=2)
-    for note in report.notes:
-        page.say(note, hang=2, style="dim")
     page.made_by([report.signature])
 
 
@@ -73,56 +55,28 @@ def _at_cutoffs(report: RankingReport, width: int) -> Iterator[Table]:
     names = [name for name in report.mean if "@" in name]
     rows = dict.fromkeys(name.partition("@")[0] for name in names)
     ks = list(dict.fromkeys(name.partition("@")[2] for name in names))
-    cells = [_figure(report.mean[name]) for name in names] + [_limits(report, n) for n in names]
+    cells = [number(report.mean[name]) for name in names] + [
+        between(each) for each in report.interval.values()
+    ]
     beside = max(1, (width - max(map(len, rows), default=0)) // (max(map(len, cells)) + _BETWEEN))
     for start in range(0, len(ks), beside):
         some = ks[start : start + beside]
         table = figures("first k", *(f"@{k}" for k in some))
         for measure in rows:
-            if measure == "waste" and all(report.mean[f"waste@{k}"] is None for k in ks):
-                continue  # without texts there is nothing to count
             row = [f"{measure}@{k}" for k in some]
-            table.add_row(measure, *(_figure(report.mean[name]) for name in row))
-            limits = [_limits(report, name) for name in row]
+            table.add_row(measure, *(number(report.mean[name]) for name in row))
+            limits = [between(report.interval[name]) for name in row]
             if any(limits):
                 table.add_row("", *limits, style="dim")
         yield table
 
 
-def _figure(value: float | None) -> str:
-    """Return a mean with three decimals, or a huge DCG with three digits."""
-    return f"{value:.3g}" if value is not None and abs(value) >= _HUGE else number(value)
-
-
-def _limits(report: RankingReport, name: str) -> str:
-    interval = report.interval[name]
-    return f"{_figure(interval.low)}–{_figure(interval.high)}" if interval else ""
-
-
 def _counts(report: RankingReport) -> str:
-    queries, topped = report.queries, report.topped_total
+    queries, deepest = report.queries, next(reversed(report.mean), "").rpartition("@")[2]
     return (
         f"{report.averaged} of {queries} {plural(queries, 'query')} in the means; "
-        f"{report.missed_total} of {report.relevant_total} relevant not in the first "
-        f"{_last(report)}; {topped} {plural(topped, 'query')} with something irrelevant on top"
+        f"{report.missed_total} of {report.relevant_total} relevant not in the first {deepest}"
     )
-
-
-def _last(report: RankingReport) -> str:
-    return next(reversed(report.mean), "").rpartition("@")[2]
-
-
-def _lists(report: RankingReport) -> dict[str, list[Text]]:
-    """Return the lists for people by their titles."""
-    return {
-        "Worst queries, by average precision": [
-            line for item in report.worst for line in _worst(item)
-        ],
-        f"Relevant, and not in the first {_last(report)}": [
-            line for item in report.missed for line in _missed(item)
-        ],
-        "Irrelevant on top": [line for item in report.topped for line in _topped(item)],
-    }
 
 
 def _worst(item: WorstQuery) -> Iterator[Text]:
@@ -138,8 +92,7 @@ def _worst(item: WorstQuery) -> Iterator[Text]:
         where = "relevant, not ranked" if rank is None else f"relevant, rank {rank}"
         yield _chunk("missed", item.missed, where)
     if item.guess is not None:
-        why = _GUESSES[item.guess].format(chunk=short(item.beside))
-        yield Text(f"    a guess: {why}", style="italic")
+        yield Text(f"    a guess: {_GUESSES[item.guess]}", style="italic")
 
 
 def _chunk(name: str, chunk: ShownChunk, where: str) -> Text:
@@ -148,29 +101,7 @@ def _chunk(name: str, chunk: ShownChunk, where: str) -> Text:
     return Text(said, style="dim")
 
 
-def _missed(item: MissedGold) -> Iterator[Text]:
-    chunk = short(item.chunk_id)
-    if item.relevance != 1:
-        chunk += f" (relevance {item.relevance:g})"
-    where = "is not ranked" if item.rank is None else f"has rank {item.rank}"
-    yield _line(item, f"{chunk} {where}")
-    yield from _excerpt(item.text)
-
-
-def _topped(item: IrrelevantTop) -> Iterator[Text]:
-    first, chunks = item.first_relevant, some(item.chunk_ids, len(item.chunk_ids))
-    end = "nothing relevant is ranked" if first is None else f"the first relevant is at {first}"
-    yield _line(item, f"{chunks} above; {end}")
-    yield from _excerpt(item.text)
-
-
-def _excerpt(text: str) -> Iterator[Text]:
-    """Yield the beginning of a chunk, if its text is known."""
-    if text:
-        yield Text(f"    {short(text, _TEXT)}", style="dim")
-
-
-def _line(item: WorstQuery | MissedGold | IrrelevantTop, said: str) -> Text:
+def _line(item: WorstQuery, said: str) -> Text:
     line = Text("  ").append(short(item.qid), style="bold").append(f"  {said}")
     return line.append(f"  {short(item.query)}", style="dim") if item.query else line
 
@@ -200,8 +131,10 @@ def print_reading(found: Reading, page: Page) -> None:
         page.say("No rule applies, which does not prove that all is well.", hang=2)
     if found.choice:
         page.say(found.choice, hang=2)
-    for caution in found.cautions:
-        page.say(caution, hang=2, style="yellow")
+    if found.ceilings:
+        most = ", ".join(f"{name} {number(limit)}" for name, limit in found.ceilings.items())
+        text = f"Given how many chunks are relevant, no ranking could exceed {most} here."
+        page.say(f"{text} These means are read as shares of that.", hang=2, style="yellow")
 
 
 def print_findings(findings: Iterable[Finding], page: Page) -> None:
@@ -221,16 +154,16 @@ def _ground(ground: Ground) -> str:
         value += f" of at most {number(found.ceiling)}"
     if interval is not None:
         value += f" ({between(interval)})"
-    said = {
+    texts = {
         "at_least": f"{value} is high: {than} or more",
         "under": f"{value} is low: under {than}",
-        "up": f"rose from {than} to {value}",
-        "stands": f"is unchanged: {than} before, {value} now",
+        "rose": f"rose from {than} to {value}",
+        "unchanged": f"is unchanged: {than} before, {value} now",
     }
-    return f"{found.measure} {said[ground.op]}"
+    return f"{found.measure} {texts[ground.op]}"
 
 
-def _by_cutoff(found: Iterable[Standing]) -> Table:
+def _by_cutoff(found: Iterable[MeasureLevel]) -> Table:
     """Return a table with a row for each measure and a column for each k."""
     cells: dict[str, dict[str, Text]] = {}
     for band in found:
@@ -243,12 +176,12 @@ def _by_cutoff(found: Iterable[Standing]) -> Table:
     return table
 
 
-def _level(found: Standing) -> Text:
+def _level(found: MeasureLevel) -> Text:
     level = str(found.level)
     return Text(_WORDS.get(level, level), style=_STYLES.get(level, ""))
 
 
-def _mean(found: Standing) -> tuple[str, str]:
+def _mean(found: MeasureLevel) -> tuple[str, str]:
     if found.figure is None:
         return number(None), "–"
     return number(found.figure.value), between(found.figure.interval, "–")
@@ -257,16 +190,3 @@ def _mean(found: Standing) -> tuple[str, str]:
 def _title(page: Page, text: str) -> None:
     page.blank()
     page.say(text, hang=2, style="bold")
-
-
-def print_measures(page: Page) -> None:
-    """Print every measure as a block, family by family."""
-    for family, group in groupby(measures(), key=lambda measure: measure.family):
-        page.console.print(Text(f"\n{family}", style="bold underline"))
-        for each in group:
-            facts = f"  {each.range}; {_DIRECTIONS[each.direction]}; needs {', '.join(each.needs)}"
-            unsaid = [name for name in each.also if name.partition("@")[0] not in each.meaning]
-            also = f" Also called {', '.join(unsaid)}." if unsaid else ""
-            page.say(Text(each.name, style="bold").append(facts, style="not bold"), hang=2)
-            page.say(f"= {each.formula}  [{each.source}]", indent=2, hang=2)
-            page.say(each.meaning + also, indent=2, hang=2, style="dim")
