@@ -7,7 +7,7 @@ import os
 import secrets
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, aclosing
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
@@ -23,18 +23,12 @@ from tenacity import (
 )
 
 from judge.config import CLIENT_TOKEN, bearer, checked_url
-from judge.errors import (
-    ConfigError,
-    InputError,
-    JudgeError,
-    JudgeUnavailable,
-    RunError,
-    UsageError,
-)
+from judge.errors import InputError, JudgeError, JudgeUnavailable, RunError, UsageError
 from judge.inputs.runs import results_in
 from judge.inputs.samples import each
+from judge.pool import in_order
 from judge.records import Sample, SampleResult
-from judge.service.wire import OPEN, BatchStatus, Options, ProblemDetails
+from judge.service.wire import OPEN, BatchStatus, ProblemDetails
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -44,31 +38,25 @@ _PAGE_RESULTS: Final = 500
 _CONNECT_PATIENCE_SECONDS: Final = 10.0
 """A service that accepts no connection for this long counts as absent."""
 _PIECE_BYTES: Final = 1 << 20
-
-
-class _Retry(Exception):
-    """A failure that another attempt may not have."""
-
-    def __init__(self, error: JudgeError, *, retry_after: str = "", absent: bool = False) -> None:
-        super().__init__()
-        self.error = error
-        self.seconds = float(retry_after) if retry_after.isdecimal() else 0.0
-        """The wait that the service asks for."""
-        self.absent = absent
-        """Whether there was no connection."""
-
-
 _backoff: Final = wait_exponential(multiplier=0.2, max=10.0)
 
 
-def _failure(state: RetryCallState) -> _Retry | None:
+class ServiceBusy(JudgeUnavailable):
+    """The service is busy or cannot be reached; the request is sent again."""
+
+    retry_after: float = 0.0
+    """The seconds for which the service asks to wait."""
+    patience: float = math.inf
+    """The seconds after which the request is no longer sent again."""
+
+
+def _failure(state: RetryCallState) -> ServiceBusy:
     error = state.outcome.exception() if state.outcome else None
-    return error if isinstance(error, _Retry) else None
+    return error if isinstance(error, ServiceBusy) else ServiceBusy()
 
 
 def _wait(state: RetryCallState) -> float:
-    failure = _failure(state)
-    return max(_backoff(state), failure.seconds if failure else 0.0)
+    return max(_backoff(state), _failure(state).retry_after)
 
 
 class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
@@ -92,15 +80,13 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         timeout: float = 660.0,
         every: float = 1.0,
     ) -> None:
-        if token is None:
-            headers = bearer(os.environ.get(CLIENT_TOKEN, "").strip(), CLIENT_TOKEN)
-        else:
-            headers = bearer(token, "token")
+        source = CLIENT_TOKEN if token is None else "token"
+        token = os.environ.get(CLIENT_TOKEN, "").strip() if token is None else token
         self._patience = patience
         self._every = every
         self._http = httpx.AsyncClient(
             base_url=checked_url(url),
-            headers=headers,
+            headers=bearer(token, source),
             timeout=httpx.Timeout(timeout, connect=10.0),
             # A proxy of the environment must not see the texts.
             trust_env=False,
@@ -113,24 +99,19 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         """Close the connections."""
         await self._http.aclose()
 
-    def _is_over(self, state: RetryCallState) -> bool:
-        failure, patience = _failure(state), self._patience
-        if failure and failure.absent:
-            patience = min(patience, _CONNECT_PATIENCE_SECONDS)
-        return stop_before_delay(patience)(state)
-
     async def _send(self, method: str, path: str, **request: Any) -> httpx.Response:  # noqa: ANN401
         """Return the response. A busy service or a broken connection is tried again.
 
         Every request may be sent twice: a batch is sent under an id of its own.
         """
+
+        def is_over(state: RetryCallState) -> bool:
+            return stop_before_delay(min(self._patience, _failure(state).patience))(state)
+
         attempts = AsyncRetrying(
-            retry=retry_if_exception_type(_Retry), wait=_wait, stop=self._is_over, reraise=True
+            retry=retry_if_exception_type(ServiceBusy), wait=_wait, stop=is_over, reraise=True
         )
-        try:
-            return await attempts(self._send_once, method, path, **request)
-        except _Retry as failure:
-            raise failure.error from None
+        return await attempts(self._send_once, method, path, **request)
 
     async def _send_once(self, method: str, path: str, **request: Any) -> httpx.Response:  # noqa: ANN401
         if isinstance(file := request.get("content"), Path):
@@ -139,14 +120,18 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
             response = await self._http.request(method, path, **request)
         except httpx.TransportError as error:
             message = f"the service cannot be reached ({type(error).__name__}); check that judge "
-            unavailable = JudgeUnavailable(message + "serve runs there, and the address")
-            absent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-            raise _Retry(unavailable, absent=absent) from None
+            busy = ServiceBusy(message + "serve runs there, and the address")
+            if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+                busy.patience = _CONNECT_PATIENCE_SECONDS
+            raise busy from None
         if response.is_success:
             return response
         if response.status_code not in _BUSY_STATUSES:
             raise _error_of(response)
-        raise _Retry(_error_of(response), retry_after=response.headers.get("Retry-After", ""))
+        busy = ServiceBusy(str(_error_of(response)))
+        retry_after = response.headers.get("Retry-After", "")
+        busy.retry_after = float(retry_after) if retry_after.isdecimal() else 0.0
+        raise busy
 
     async def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
         """Return the result of one answer; cancelling it cancels the calls to the model.
@@ -172,18 +157,10 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
             samples: what `judge.evaluate` takes: samples, rows as dicts, tables, and others.
             at_once: the number of requests in flight.
         """
-        under_way: list[asyncio.Task[SampleResult]] = []
-        try:
-            async for sample in each(samples):
-                under_way.append(asyncio.create_task(self.evaluate_one(sample)))
-                if len(under_way) >= at_once:
-                    yield await under_way.pop(0)
-            while under_way:
-                yield await under_way.pop(0)
-        finally:
-            for task in under_way:
-                task.cancel()
-            await asyncio.gather(*under_way, return_exceptions=True)
+        results = in_order(each(samples), self.evaluate_one, ahead=at_once, piles_up=False)
+        async with aclosing(results):
+            async for result in results:
+                yield result
 
     async def submit(
         self,
@@ -191,21 +168,18 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         source: str | Path,
         *,
         batch: str | None = None,
-        name: str = "",
         **options: Any,  # noqa: ANN401
     ) -> BatchStatus:
-        """Send a file of samples as a batch; options are those of `judge.service.wire.Options`."""
-        try:
-            sent = Options.model_validate(options)
-        except ValidationError as error:
-            wrong = error.errors()[0]
-            place = ".".join(map(str, wrong["loc"]))
-            message = f"option {place}: {wrong['msg']}; see judge.service.wire.Options"
-            raise ConfigError(message) from None
+        """Send a file of samples as a batch.
+
+        Args:
+            source: the file.
+            batch: the id of the batch; by default a new one.
+            options: `name`, and the fields of `judge.service.wire.Options`.
+        """
         # An id of our own makes a second attempt the same batch.
         path = f"/v1/batches/{batch or f'c{secrets.token_hex(12)}'}"
-        params = sent.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
-        params |= {"name": name} if name else {}
+        params = {name: value for name, value in options.items() if value is not None}
         try:
             Path(source).open("rb").close()  # noqa: ASYNC230  says at once that it is not there
         except OSError as error:
@@ -218,39 +192,33 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         answer = await self._send("GET", f"/v1/batches/{batch}")
         return BatchStatus.model_validate_json(answer.content)
 
-    async def wait(
-        self, batch: str, progress: Callable[[BatchStatus], None] | None = None
-    ) -> BatchStatus:
-        """Wait until a batch has ended, and return its status; `progress` gets each one before.
+    async def wait(self, batch: str) -> BatchStatus:
+        """Wait until a batch has ended, and return its status.
 
         Raises:
             JudgeError: the batch has failed; the error is that of `judge score`.
         """
         while True:
             status = await self.status(batch)
-            if progress is not None:
-                progress(status)
             if status.state not in OPEN:
-                if status.problem is not None:
-                    raise status.problem.error()
-                return status
+                break
             await asyncio.sleep(self._every)
+        if status.problem is not None:
+            raise status.problem.error()
+        return status
 
-    async def results(self, batch: str, after: int = 0) -> AsyncGenerator[SampleResult]:
-        """Yield the results after the first `after`, in input order, until the batch has ended."""
-        path = f"/v1/batches/{batch}/results"
+    async def results(self, batch: str) -> AsyncGenerator[SampleResult]:
+        """Yield the results that a batch has, in input order."""
+        after = 0
         while True:
-            before = await self.status(batch)
-            wanted = {"after": after, "limit": _PAGE_RESULTS}
-            answer = await self._send("GET", path, params=wanted)
+            params = {"after": after, "limit": _PAGE_RESULTS}
+            answer = await self._send("GET", f"/v1/batches/{batch}/results", params=params)
             results = _checked(answer.content.splitlines(keepends=True))
+            if not results:
+                return
             for result in results:
                 yield result
             after += len(results)
-            if not results:
-                if before.state not in OPEN:
-                    return
-                await asyncio.sleep(self._every)
 
 
 def _sync(
@@ -302,20 +270,21 @@ class JudgeClient(AbstractContextManager["JudgeClient"]):
 
     def evaluate(self, samples: object, *, at_once: int = 16) -> list[SampleResult]:
         """Return the results of what `judge.evaluate` takes, in order."""
-        return list(self._iterate(self._client.evaluate(samples, at_once=at_once)))
 
-    def results(self, batch: str, after: int = 0) -> Iterator[SampleResult]:
-        """Yield the results after the first `after`, in input order, until the batch has ended."""
-        return self._iterate(self._client.results(batch, after))
+        async def collected() -> list[SampleResult]:
+            return [each async for each in self._client.evaluate(samples, at_once=at_once)]
 
-    def _iterate(self, results: AsyncGenerator[_Result]) -> Iterator[_Result]:
-        async def following() -> list[_Result]:
-            async for result in results:
-                return [result]
-            return []
+        return self._run(collected())
 
-        while found := self._run(following()):
-            yield from found
+    def results(self, batch: str) -> Iterator[SampleResult]:
+        """Yield the results that a batch has, in input order."""
+        results = self._client.results(batch)
+
+        async def following() -> SampleResult | None:
+            return await anext(results, None)
+
+        while (result := self._run(following())) is not None:
+            yield result
 
 
 def _error_of(answer: httpx.Response) -> JudgeError:
@@ -330,12 +299,12 @@ def _error_of(answer: httpx.Response) -> JudgeError:
 
 
 def _checked(lines: Iterable[bytes]) -> list[SampleResult]:
-    found = list[SampleResult]()
+    results = list[SampleResult]()
     for result in results_in(lines):
         if isinstance(result, str):
             raise RunError(f"the results of the service: {result}; ask for them again")
-        found.append(result)
-    return found
+        results.append(result)
+    return results
 
 
 async def _pieces(path: Path) -> AsyncGenerator[bytes]:

@@ -2,12 +2,13 @@
 
 import hashlib
 import ipaddress
+import re
+from base64 import b64decode
 from collections.abc import Iterable
-from typing import Annotated, Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, cast
 from urllib.parse import urlsplit
 
-from fastapi import Request, Security
-from fastapi.security import HTTPBasic, HTTPBearer
+from starlette.datastructures import Headers
 
 from judge.config import SERVICE_TOKENS
 from judge.errors import ConfigError
@@ -16,11 +17,9 @@ from judge.service.problems import Problem
 Role = Literal["read", "write", "admin"]
 """`read` looks at batches, `write` also judges, labels and sends batches, and `admin` also purges
 the batches of other tokens."""
-ROLES: Final[tuple[Role, ...]] = get_args(Role)
-_MIN_TOKEN_LENGTH: Final = 16
+_ENTRY: Final = re.compile(r"([\w-]+):(?:(read|write|admin):)?([!-~]{16,})", re.ASCII)
 _LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 _READING_METHODS: Final = frozenset({"GET", "HEAD"})
-_FORMAT: Final = f"set {SERVICE_TOKENS} to NAME:TOKEN or NAME:ROLE:TOKEN, separated by commas"
 
 
 class Client(NamedTuple):
@@ -56,23 +55,15 @@ class Tokens:
             ConfigError: the text is malformed. The message repeats no token.
         """
         tokens = cls()
-        for number, part in enumerate(filter(None, map(str.strip, text.split(","))), 1):
-            name, colon, token = part.partition(":")
-            role: Role = "write"
-            for each in ROLES:
-                if token.startswith(f"{each}:"):
-                    role, token = each, token.removeprefix(f"{each}:")
-            if not (colon and name.isascii() and name.replace("-", "").replace("_", "").isalnum()):
-                raise ConfigError(f"{SERVICE_TOKENS}: token {number} has no name; {_FORMAT}")
-            if len(token) < _MIN_TOKEN_LENGTH or not (token.isascii() and token.isprintable()):
+        for number, entry in enumerate(filter(None, map(str.strip, text.split(","))), 1):
+            if (parts := _ENTRY.fullmatch(entry)) is None:
                 raise ConfigError(
-                    f"{SERVICE_TOKENS}: the token of {name!r} has fewer than {_MIN_TOKEN_LENGTH} "
-                    "characters, or characters that no header can contain; make one with "
-                    "openssl rand -hex 16"
+                    f"{SERVICE_TOKENS}: entry {number} is neither NAME:TOKEN nor NAME:ROLE:TOKEN "
+                    "with a token of at least 16 printable characters; make a token with openssl "
+                    "rand -hex 16"
                 )
-            if any(client.name == name for client in tokens._clients.values()):
-                raise ConfigError(f"{SERVICE_TOKENS}: two tokens are named {name!r}; rename one")
-            tokens._clients[_digest(token)] = Client(name, role)
+            name, role, token = parts.groups(default="write")
+            tokens._clients[_digest(token)] = Client(name, cast("Role", role))
         return tokens
 
     def __bool__(self) -> bool:
@@ -88,12 +79,8 @@ def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
-_bearer: Final = HTTPBearer(auto_error=False, description="A token of the service.")
-_basic: Final = HTTPBasic(auto_error=False, description="Any user name; a token as the password.")
-
-
-async def client_of(request: Request) -> Client:
-    """Return the client that sends the request, and keep its name for the log.
+def client_of(method: str, scheme: str, headers: Headers, tokens: Tokens) -> Client:
+    """Return the client that sends a request.
 
     Raises:
         Problem: the token is missing or unknown, its role does not allow the request, or a web page
@@ -101,36 +88,32 @@ async def client_of(request: Request) -> Client:
     """
     # A browser adds the password that it knows to such requests; links have no `Origin`. A proxy in
     # front may end TLS, so http and https both count as our own.
-    origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin)[:2] not in {
-        (scheme, request.headers.get("host", "")) for scheme in (request.url.scheme, "https")
-    }:
+    origin, host = headers.get("origin"), headers.get("host", "")
+    if origin is not None and urlsplit(origin)[:2] not in {(scheme, host), ("https", host)}:
         raise Problem("wrong-origin", "a web page of another site may not call this service")
-    tokens: Tokens = request.app.state.tokens
-    client: Client | None = _ANYONE
-    if tokens:
-        bearer, basic = await _bearer(request), await _basic(request)
-        given = bearer.credentials if bearer else basic.password if basic else ""
-        several = len(request.headers.getlist("authorization")) > 1
-        client = None if several else tokens.client(given)
+    if not tokens:
+        return _ANYONE
+    known = headers.getlist("authorization")
+    client = tokens.client(_token_in(known[0])) if len(known) == 1 else None
     if client is None:
         raise Problem("no-token", "send Authorization: Bearer TOKEN")
-    request.state.client = client.name
-    if client.role == "read" and request.method not in _READING_METHODS:
+    if client.role == "read" and method not in _READING_METHODS:
         raise Problem("not-allowed", f"the token of {client.name!r} may only read; use another")
     return client
 
 
-async def authorize(
-    request: Request,
-    _: Annotated[object, Security(_bearer)],
-    __: Annotated[object, Security(_basic)],
-) -> Client:
-    """Return the client of a request, or refuse it; the other arguments are for `/docs`."""
-    return await client_of(request)
-
-
-Authorized = Annotated[Client, Security(authorize)]
+def _token_in(authorization: str) -> str:
+    """Return the bearer token, or the password of `Basic`; empty if there is neither."""
+    scheme, _, value = authorization.partition(" ")
+    match scheme.lower():
+        case "bearer":
+            return value
+        case "basic":
+            try:
+                return b64decode(value).decode().partition(":")[2]
+            except ValueError:
+                return ""
+    return ""
 
 
 def is_loopback(host: str) -> bool:

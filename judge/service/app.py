@@ -1,19 +1,19 @@
 """The application: live answers, the operator's routes, errors, and all other routes."""
 
 import asyncio
+import json
 import re
 import shutil
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import fastapi_swagger  # type: ignore[import-untyped]
-from fastapi import APIRouter, Body, Depends, FastAPI, Header, Request, Response, Security
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.docs import get_swagger_ui_html
-from pydantic import RootModel, model_validator
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
@@ -28,12 +28,12 @@ from judge.inputs.fields import SCORE_NEEDS, sample_from
 from judge.inputs.runs import line_of
 from judge.records import Sample, SampleResult
 from judge.service import collection, label
-from judge.service.access import Tokens, authorize
+from judge.service.access import Tokens
 from judge.service.batches import Batches
-from judge.service.monitoring import LOG, Metrics
+from judge.service.monitoring import LOG, Metrics, usage
 from judge.service.problems import Problem, for_log, problem_of
 from judge.service.requests import CLIENT_GONE, Limits, Requests
-from judge.service.wire import PROBLEM, SAMPLE, Message, ProblemDetails
+from judge.service.wire import PROBLEM, SAMPLE, Message, ProblemDetails, with_settings
 from judge.text.visible import clip
 
 _Result = TypeVar("_Result")
@@ -44,6 +44,27 @@ _PROBE_SECONDS: Final = 2.0
 _PROBE_BYTES: Final = 1_000_000
 _MAX_SHOWN: Final = 80
 _DETAILS: Final = {"schema": ProblemDetails.model_json_schema()}
+_REFERENCE: Final = "#/components/schemas/{model}"
+_SAMPLE_BODY: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {"$ref": _REFERENCE.format(model="Sample")},
+                "example": SAMPLE,
+            }
+        },
+    },
+    "parameters": [
+        {
+            "name": "Prefer",
+            "in": "header",
+            "schema": {"type": "string"},
+            "description": "`wait=SECONDS` allows less time than --deadline.",
+        }
+    ],
+}
+_OPEN_TO_ALL: Final[dict[str, Any]] = {"security": []}
 
 
 def batch_config(config: Config, running: int) -> Config:
@@ -57,13 +78,12 @@ def batch_config(config: Config, running: int) -> Config:
 
 def _shared(config: Config, concurrency: int, parts: int) -> Config:
     rates = {name: getattr(config, name) for name in ("rpm", "tpm")}
-    share: dict[str, object] = {
-        name: max(1, rate // parts) for name, rate in rates.items() if rate is not None
-    }
-    share["concurrency"] = max(1, concurrency)
-    share["patience"] = config.patience  # as if given: a batch waits for a server that restarts
-    given = {name: getattr(config, name) for name in config.model_fields_set}
-    return Config.model_validate(given | share)
+    return with_settings(
+        config,
+        concurrency=max(1, concurrency),
+        patience=config.patience,  # as if given: a batch waits for a server that restarts
+        **{name: max(1, rate // parts) for name, rate in rates.items() if rate is not None},
+    )
 
 
 class Service:
@@ -99,20 +119,6 @@ class Service:
     def _in_flight(self) -> int:
         return min(self._live, self.config.concurrency)
 
-    @asynccontextmanager
-    async def opened(self) -> AsyncIterator[None]:
-        """Hold the evaluator and the batches open.
-
-        Raises:
-            ConfigError: a setting is wrong.
-            JudgeUnavailable: the judge cannot be reached.
-            RunError: another service holds the folder.
-        """
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self.evaluator)
-            await stack.enter_async_context(self.batches)
-            yield
-
     async def score(self, sample: Sample, seconds: float) -> SampleResult:
         """Return the result of one answer within `seconds`, the wait in the queue included.
 
@@ -138,7 +144,7 @@ class Service:
             raise Problem("too-late", detail) from None
         finally:
             self._live -= 1
-        self.metrics.judged(result)
+        self.metrics.count("live", usage(result))
         return result
 
     async def trouble(self) -> str:
@@ -173,59 +179,56 @@ async def _probe(url: str) -> str:
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, _Result]) -> _Result:
     """Return the result of `work`; cancel it if the client hangs up."""
-    working = asyncio.ensure_future(work)
+    task = asyncio.ensure_future(work)
 
     async def cancel() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
-        working.cancel()
+        task.cancel()
 
     waiting = asyncio.ensure_future(cancel())
     try:
-        return await working
+        return await task
     except asyncio.CancelledError:
         if not waiting.done():
             raise
         raise ClientDisconnect from None
     finally:
-        working.cancel()
+        task.cancel()
         waiting.cancel()
 
 
-class SampleBody(RootModel[Sample]):
-    """One answer with its question and its chunks."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read(cls, body: Any) -> Sample:  # noqa: ANN401  any JSON
-        if not isinstance(body, dict):
-            detail = "the body is no object; send a JSON object with Content-Type: application/json"
-            raise Problem("bad-request", detail)
-        return sample_from(body, line=1, needs=SCORE_NEEDS)
-
-
-api: Final = APIRouter(prefix="/v1")
+def _sample_in(body: bytes) -> Sample:
+    """Return the sample in the body of a request; `Problem` or `InputError` if there is none."""
+    try:
+        row = json.loads(body)
+    except json.JSONDecodeError as error:
+        raise Problem("bad-request", f"bad JSON: {error.msg} at column {error.pos}") from None
+    except (ValueError, RecursionError):
+        raise Problem("bad-request", "the body is not JSON") from None
+    if not isinstance(row, dict):
+        raise Problem("bad-request", "the body is no object; send a JSON object")
+    return sample_from(row, line=1, needs=SCORE_NEEDS)
 
 
-@api.post("/evaluations", response_model=SampleResult)
-async def evaluate(
-    request: Request,
-    sample: Annotated[SampleBody, Body(examples=[SAMPLE])],
-    prefer: Annotated[
-        str, Header(description="`wait=SECONDS` allows less time than --deadline.")
-    ] = "",
-) -> Response:
+api: Final = APIRouter()
+
+
+# The body and the header are read here: FastAPI takes .5 ms of a request for it.
+@api.post("/v1/evaluations", response_model=SampleResult, openapi_extra=_SAMPLE_BODY)
+async def evaluate(request: Request) -> Response:
     """Judge one answer. The response equals the line of `results.jsonl` for it.
 
     What a language model has not judged in time is `unscored` for a `timeout`. Hanging up cancels
     the calls to the model. Other names for the fields of a sample are read as by `judge score`.
     """
     service: Service = request.app.state.service
-    wait, seconds = _WAIT.search(prefer), service.config.deadline
-    if wait:
+    sample = _sample_in(await request.body())
+    seconds, headers = service.config.deadline, None
+    if wait := _WAIT.search(request.headers.get("prefer", "")):
         seconds = min(float(wait[1]), seconds)
-    result = await unless_gone(request, service.score(sample.root, seconds))
-    headers = {"Preference-Applied": f"wait={wait[1]}"} if wait else None
+        headers = {"Preference-Applied": f"wait={wait[1]}"}
+    result = await unless_gone(request, service.score(sample, seconds))
     return Response(line_of(result), headers=headers, media_type="application/json")
 
 
@@ -236,16 +239,17 @@ class Health(Message):
     """`ok`, or what is wrong."""
 
 
-operations: Final = APIRouter()
-
-
-@operations.get("/healthz")
+@api.get("/healthz", openapi_extra=_OPEN_TO_ALL)
 async def health() -> Health:
     """Report that the process is up."""
     return Health()
 
 
-@operations.get("/readyz", responses={503: {"model": Health, "description": "Not ready"}})
+@api.get(
+    "/readyz",
+    responses={503: {"model": Health, "description": "Not ready"}},
+    openapi_extra=_OPEN_TO_ALL,
+)
 async def ready(request: Request, response: Response) -> Health:
     """Report whether the judge can be reached and the data folder written."""
     trouble = await request.app.state.service.trouble()
@@ -253,13 +257,13 @@ async def ready(request: Request, response: Response) -> Health:
     return Health(status=trouble or "ok")
 
 
-@operations.get("/metrics", response_class=PlainTextResponse, dependencies=[Security(authorize)])
+@api.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
     """Return the metrics for Prometheus."""
     return PlainTextResponse(request.app.state.service.metrics.page())
 
 
-@operations.get("/docs", include_in_schema=False)
+@api.get("/docs", include_in_schema=False)
 async def docs(request: Request) -> Response:
     """Return a page to call each request by hand."""
     title: str = request.app.title
@@ -282,8 +286,6 @@ async def _on_error(request: Request, error: Exception) -> Response:
             return Response(status_code=CLIENT_GONE)
         case RequestValidationError():
             problem = _invalid(error)
-        case HTTPException(status_code=401):
-            problem = Problem("no-token", "the password is no token of the service")
         case HTTPException(status_code=404):
             problem = Problem("not-found", f"{error.detail}; see /docs")
         case HTTPException(status_code=405):
@@ -303,34 +305,90 @@ async def _on_error(request: Request, error: Exception) -> Response:
 
 def _invalid(error: RequestValidationError) -> Problem:
     first = error.errors()[0]
-    place, value = ".".join(map(str, first["loc"][1:])), first.get("input")
-    if first["type"] == "json_invalid":
-        return Problem("bad-request", f"bad JSON: {first['ctx']['error']} at column {place}")
+    field, value = ".".join(map(str, first["loc"][1:])), first.get("input")
     is_text_of_sample = first["loc"][0] == "body" and not isinstance(value, int | float)
     shown = isinstance(value, str | int | float) and not is_text_of_sample
-    given = f" = {clip(repr(value), _MAX_SHOWN)}" if shown else ""
-    return Problem("wrong-field", f"{place}{given}: {first['msg']}", field=place)
+    actual = f" = {clip(repr(value), _MAX_SHOWN)}" if shown else ""
+    return Problem("wrong-field", f"{field}{actual}: {first['msg']}", field=field)
+
+
+class Application(FastAPI):
+    """An application whose errors are problems, behind the checks of `Requests`.
+
+    Args:
+        tokens: the accepted tokens.
+        hosts: the names that a `Host` header may have.
+        limits: the limits of requests.
+        metrics: the counters of requests.
+        lifespan: entered while the application serves.
+    """
+
+    def __init__(
+        self,
+        tokens: Tokens,
+        hosts: list[str],
+        limits: Limits,
+        metrics: Metrics,
+        lifespan: Callable[[FastAPI], Any] | None = None,
+    ) -> None:
+        super().__init__(
+            title="judge",
+            description="Which sentences of RAG answers their chunks support.",
+            docs_url=None,
+            redoc_url=None,
+            lifespan=lifespan,
+            strict_content_type=False,
+            responses={"default": {"description": "A problem", "content": {PROBLEM: _DETAILS}}},
+            generate_unique_id_function=lambda route: route.name,
+            # Nothing of what is judged goes anywhere else.
+            telemetry={
+                "tracing": False,
+                "metrics": False,
+                "logs": False,
+                "auto_configure": False,
+            },
+            exception_handlers=dict.fromkeys(
+                (JudgeError, RequestValidationError, HTTPException, ClientDisconnect, Exception),
+                _on_error,
+            ),
+        )
+        self.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
+        self.add_middleware(Requests, tokens=tokens, limits=limits, metrics=metrics)
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document, with what routes do not say: samples, and tokens."""
+        if self.openapi_schema is None:
+            document = super().openapi()
+            sample = Sample.model_json_schema(ref_template=_REFERENCE)
+            document["components"]["schemas"] |= sample.pop("$defs", {}) | {"Sample": sample}
+            schemes = {name: {"type": "http", "scheme": name} for name in ("bearer", "basic")}
+            document["components"]["securitySchemes"] = schemes
+            document["security"] = [{name: []} for name in schemes]
+            self.openapi_schema = document
+        return self.openapi_schema
 
 
 def application(service: Service, tokens: Tokens, hosts: list[str]) -> FastAPI:
-    """Return the application of `judge serve`; its lifespan opens the service."""
+    """Return the application of `judge serve`; its lifespan opens the service.
+
+    Entering the lifespan may raise ConfigError for a wrong setting, JudgeUnavailable, and RunError
+    if another service holds the folder.
+    """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with service.opened():
+        async with service.evaluator, service.batches:
             yield
 
-    app = _empty(tokens, hosts, service.limits, service.metrics, lifespan)
+    app = Application(tokens, hosts, service.limits, service.metrics, lifespan)
     app.state.service, app.state.data = service, service.batches.data
-    secured = [Security(authorize)]
-    for router in (api, collection.router):
-        app.include_router(router, dependencies=secured)
+    app.include_router(api)
+    app.include_router(collection.router)
     app.include_router(
         label.router,
         prefix="/v1/batches/{id}",
-        dependencies=[*secured, Depends(collection.labelled_run)],
+        dependencies=[Depends(collection.labelled_run)],
     )
-    app.include_router(operations)
     app.mount("/docs", StaticFiles(packages=[(fastapi_swagger.__name__, "resources")]))
     return app
 
@@ -341,35 +399,6 @@ def label_application(run: Path, hosts: list[str]) -> FastAPI:
     async def of_run(request: Request) -> None:
         request.state.run, request.state.name = run, str(run)
 
-    app = _empty(Tokens(), hosts, Limits(), Metrics())
-    app.include_router(label.router, dependencies=[Security(authorize), Depends(of_run)])
-    return app
-
-
-def _empty(
-    tokens: Tokens,
-    hosts: list[str],
-    limits: Limits,
-    metrics: Metrics,
-    lifespan: Callable[[FastAPI], Any] | None = None,
-) -> FastAPI:
-    app = FastAPI(
-        title="judge",
-        description="Which sentences of RAG answers their chunks support.",
-        docs_url=None,
-        redoc_url=None,
-        lifespan=lifespan,
-        strict_content_type=False,
-        responses={"default": {"description": "A problem", "content": {PROBLEM: _DETAILS}}},
-        generate_unique_id_function=lambda route: route.name,
-        # Nothing of what is judged goes anywhere else.
-        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
-        exception_handlers=dict.fromkeys(
-            (JudgeError, RequestValidationError, HTTPException, ClientDisconnect, Exception),
-            _on_error,
-        ),
-    )
-    app.state.tokens = tokens
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
-    app.add_middleware(Requests, limits=limits, metrics=metrics)
+    app = Application(Tokens(), hosts, Limits(), Metrics())
+    app.include_router(label.router, dependencies=[Depends(of_run)])
     return app

@@ -13,34 +13,37 @@ import shutil
 import signal
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Final, Literal, Self
 
 from judge.config import Config
 from judge.errors import RunError
-from judge.inputs.runs import AGREEMENT, INPUT, PART, RECORD, hold, parse, read_record, read_summary
+from judge.inputs.runs import (
+    AGREEMENT,
+    PART,
+    RECORD,
+    hold,
+    parse,
+    read_record,
+    read_summary,
+    whole_lines,
+)
 from judge.inputs.tables import as_json, replacing, sync_folder
 from judge.records import Record, UnscoredReason
-from judge.records.run import RunRecord
 from judge.reports.gate import exit_code
-from judge.review.folder import fingerprint
 from judge.service.monitoring import LOG, Metrics
 from judge.service.problems import Problem
 from judge.service.wire import OPEN, STATES, BatchStatus, Options, ProblemDetails, State
-from judge.service.worker import Report, Task
+from judge.service.worker import UPLOAD, BatchOutcome, Task
 
 BATCH_FILE: Final = ".batch.json"
 ID_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _NEW: Final = ".new-"
 """The beginning of the name of a folder whose batch is still arriving, or is being removed."""
 _WORKER: Final = (sys.executable, "-P", "-m", "judge.service.worker")
-Ended = Literal["failed", "cancelled"]
 
 
 class BatchRecord(Record):
@@ -60,7 +63,7 @@ class BatchRecord(Record):
     """Hash of the bytes that arrived."""
     size: int
     """Number of bytes that arrived."""
-    ended: Ended | None = None
+    ended: Literal["failed", "cancelled"] | None = None
     """Set where judging stops although the run is not finished."""
     problem: ProblemDetails | None = None
     """Why the batch failed."""
@@ -74,13 +77,14 @@ class Batch:
     folder: Path
     record: BatchRecord
     is_finished: bool = False
-    report: Report = field(default_factory=Report)
-    failures: Counter[str] = field(default_factory=Counter)
-    began: float = 0.0
     task: asyncio.Task[None] | None = None
     """Waits for the batch's turn, then runs the worker; null once judging has ended."""
-    worker: "Worker | None" = None
+    worker: asyncio.subprocess.Process | None = None
     """Judges the batch; null before its turn, and once judging has ended."""
+    _counted: tuple[int, int] = (0, 0)
+    """Results that were counted in a run that is not finished, and their bytes."""
+    _first_count: tuple[float, int] | None = None
+    """The time of the first count since judging was last begun, and its results."""
     _totals: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -92,7 +96,7 @@ class Batch:
             return "finished"
         if self.worker is None:
             return "queued"
-        return "running" if self.report.begun else "checking"
+        return "checking" if (self.folder / UPLOAD).exists() else "running"
 
     @property
     def is_open(self) -> bool:
@@ -103,28 +107,22 @@ class Batch:
         """Return the status; reads the folder.
 
         Args:
-            whole: include the totals and the record of the run.
+            whole: include the totals.
         """
         # Read once: this runs on a thread, and all parts must be of the same moment.
-        record, report, state, is_running = self.record, self.report, self.state, bool(self.worker)
-        known: dict[str, object] = {"failures": dict(self.failures)}
-        if is_running and report.begun:
-            fresh, seconds = report.done - report.kept, time.monotonic() - self.began
-            rate = fresh / seconds if fresh > 0 and seconds > 0 else None
-            left = (report.samples - report.done) / rate if rate else None
-            known |= {"rate": rate and round(rate, 3), "seconds_left": left and round(left, 1)}
-        known["labelled"] = (self.folder / AGREEMENT).is_file()
+        record, state = self.record, self.state
+        known: dict[str, object] = {"labelled": (self.folder / AGREEMENT).is_file()}
         with suppress(RunError):
             run = read_record(self.folder)
+            total = run.input.samples
             known |= {"signature": run.signature, "finished": run.finished}
-            known["run"] = _public(run) if whole else None
-            known |= {"total": run.input.samples, "rejected": run.input.rejected}
-            known["done"] = report.done if is_running else self._count_lines()
+            known |= {"total": total, "rejected": run.input.rejected}
+            known["done"] = done = total if run.finished else self._count_results()
+            if state == "running":
+                known["seconds_left"] = self._seconds_left(done, total)
             if run.finished and whole:
                 self._totals = self._totals or self._read_totals()
                 known |= self._totals
-            elif run.finished:
-                known["done"] = run.input.samples
         return BatchStatus(
             id=self.id,
             name=record.name,
@@ -135,38 +133,68 @@ class Batch:
             **known,
         )
 
+    def _count_results(self) -> int:
+        """Return the number of results so far; the ones counted before are not read again."""
+        done, size = self._counted
+        with suppress(FileNotFoundError), (self.folder / PART).open("rb") as file:
+            file.seek(size)
+            for line in whole_lines(file):
+                done += 1
+                size += len(line)
+        self._counted = done, size
+        return done
+
+    def _seconds_left(self, done: int, total: int) -> float | None:
+        now = time.monotonic()
+        began, first = self._first_count = self._first_count or (now, done)
+        return round((total - done) * (now - began) / (done - first), 1) if done > first else None
+
     def _read_totals(self) -> dict[str, object]:
         summary = read_summary(self.folder)
-        return {
-            "done": summary.answers,
-            "summary": summary,
-            "exit_code": exit_code(summary),
-            "failures": {
-                reason.value: n
-                for reason, n in summary.unscored.items()
-                if n and reason is not UnscoredReason.UNDECIDED
-            },
-            "results_sha256": fingerprint(self.folder),
+        failures = {
+            reason.value: count
+            for reason, count in summary.unscored.items()
+            if count and reason is not UnscoredReason.UNDECIDED
         }
+        return {"summary": summary, "exit_code": exit_code(summary), "failures": failures}
 
-    def _count_lines(self) -> int:
+    async def judged(self, task: Task) -> tuple[BatchOutcome, int]:
+        """Judge the batch in a process; return the outcome and the exit code of the process."""
+        self._counted, self._first_count = (0, 0), None
+        # Ctrl-C does not reach another process group. In another session `nice` would mean nothing
+        # (`# D112`).
+        self.worker = await asyncio.create_subprocess_exec(
+            *_WORKER,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            process_group=0,
+        )
+        if self.worker.stdin is None or self.worker.stdout is None:
+            raise RuntimeError("the worker has no pipes")
+        self.worker.stdin.write(f"{task.model_dump_json()}\n".encode())
         try:
-            with (self.folder / PART).open("rb") as file:
-                return sum(1 for _ in file)
-        except FileNotFoundError:
-            return 0
+            line = await self.worker.stdout.read()
+        finally:
+            self.worker.stdin.close()
+            code = await self.worker.wait()
+        return BatchOutcome.model_validate_json(line or "{}"), code
 
-    def end(self, ended: Ended | None, problem: ProblemDetails | None = None) -> None:
+    async def stop(self) -> None:
+        """Stop judging the batch; its worker ends in order."""
+        if self.task is None:
+            return
+        if self.worker is None:
+            self.task.cancel()
+        elif self.worker.stdin is not None:
+            self.worker.stdin.close()
+        await asyncio.wait({self.task})
+
+    def end(
+        self, ended: Literal["failed", "cancelled"] | None, problem: ProblemDetails | None = None
+    ) -> None:
         """Write whether and why judging has ended; null takes the batch up again."""
         self.record = self.record.model_copy(update={"ended": ended, "problem": problem})
         write_record(self.folder, self.record)
-
-
-def _public(record: RunRecord) -> RunRecord:
-    """Return the record of a run without paths of this machine."""
-    config = {n: value for n, value in record.config.items() if n not in {"cache_dir", "cache_url"}}
-    place = record.input.model_copy(update={"path": INPUT})
-    return record.model_copy(update={"config": config, "input": place})
 
 
 def write_record(folder: Path, record: BatchRecord) -> None:
@@ -178,52 +206,6 @@ def write_record(folder: Path, record: BatchRecord) -> None:
         file.write(as_json(record))
         file.flush()
         os.fsync(file.fileno())
-
-
-class Worker:
-    """Judges one batch in a process.
-
-    Args:
-        task: the task of the process.
-        on_report: called with each report of the process.
-    """
-
-    def __init__(self, task: Task, on_report: Callable[[Report], None]) -> None:
-        self._task = task
-        self._on_report = on_report
-        self._is_stopping = False
-        self._input: asyncio.StreamWriter | None = None
-
-    async def run(self) -> int:
-        """Start the process and wait until it ends; return its exit code."""
-        # Ctrl-C does not reach another process group. In another session `nice` would mean nothing
-        # (`# D112`).
-        process = await asyncio.create_subprocess_exec(
-            *_WORKER,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            process_group=0,
-        )
-        if process.stdin is None or process.stdout is None:
-            raise RuntimeError("the worker has no pipes")
-        self._input = process.stdin
-        self._input.write(f"{self._task.model_dump_json()}\n".encode())
-        if self._is_stopping:
-            self.stop()
-        try:
-            while line := await process.stdout.readline():
-                if line.startswith(b"{"):
-                    self._on_report(Report.model_validate_json(line))
-        finally:
-            self.stop()
-            code = await process.wait()
-        return code
-
-    def stop(self) -> None:
-        """Have the process end itself in order."""
-        self._is_stopping = True
-        if self._input is not None:
-            self._input.close()
 
 
 class Batches:
@@ -261,7 +243,7 @@ class Batches:
 
     async def __aexit__(self, *_: object) -> None:
         self._is_closing = True
-        await asyncio.gather(*(self._stop(each) for each in self.all()))
+        await asyncio.gather(*(each.stop() for each in self.all()))
         self._lock.close()
 
     def _found(self) -> list[Batch]:
@@ -270,17 +252,17 @@ class Batches:
             if folder.name.startswith(_NEW):
                 shutil.rmtree(folder, ignore_errors=True)
             elif re.fullmatch(ID_PATTERN, folder.name) and (folder / BATCH_FILE).is_file():
-                place = folder / BATCH_FILE
+                path = folder / BATCH_FILE
                 try:
-                    record = parse(place.read_bytes(), BatchRecord, str(place))
+                    record = parse(path.read_bytes(), BatchRecord, str(path))
                 except RunError as error:
                     LOG.warning("%s", error)
                     continue
-                is_finished = False
+                batch = Batch(folder.name, folder, record)
                 if (folder / RECORD).exists():
                     with suppress(RunError):
-                        is_finished = read_record(folder).finished is not None
-                found.append(Batch(folder.name, folder, record, is_finished))
+                        batch.is_finished = read_record(folder).finished is not None
+                found.append(batch)
         return found
 
     def all(self) -> list[Batch]:
@@ -312,7 +294,15 @@ class Batches:
         if id_ not in self._batches:
             await asyncio.to_thread(write_record, folder, record)
         if (known := self._batches.get(id_)) is not None:  # it may have arrived meanwhile
-            return await self._again(known, record), False
+            for name in ("sha256", "options"):
+                if getattr(known.record, name) != getattr(record, name):
+                    what = "bytes" if name == "sha256" else name
+                    raise Problem("conflict", f"there is a batch {id_!r} with other {what}")
+            if known.record.ended is not None:
+                await known.stop()
+                known.end(None)
+                self._begin(known)
+            return known, False
         batch = Batch(id_, self.data / id_, record)
         try:
             folder.rename(batch.folder)  # noqa: ASYNC240  at once, before another request's turn
@@ -325,35 +315,17 @@ class Batches:
         self._begin(batch)
         return batch, True
 
-    async def _again(self, batch: Batch, record: BatchRecord) -> Batch:
-        for what, name in (("bytes", "sha256"), ("options", "options")):
-            if getattr(batch.record, name) != getattr(record, name):
-                raise Problem("conflict", f"there is a batch {batch.id!r} with other {what}")
-        if batch.record.ended is not None:
-            await self._stop(batch)
-            batch.end(None)
-            self._begin(batch)
-        return batch
-
     async def cancel(self, batch: Batch, *, purge: bool) -> None:
         """Stop judging a batch, and with `purge` remove its folder."""
         if batch.is_open:
             batch.end("cancelled")
-        await self._stop(batch)
+        await batch.stop()
         if purge and self._batches.pop(batch.id, None) is not None:
             # It gets another name first: half a folder must not be found again.
             doomed = self.data / f"{_NEW}{secrets.token_hex(8)}"
             with suppress(FileNotFoundError):  # something else has removed it
                 batch.folder.rename(doomed)
             await asyncio.to_thread(shutil.rmtree, doomed, ignore_errors=True)
-
-    async def _stop(self, batch: Batch) -> None:
-        if batch.task is not None:
-            if batch.worker is None:
-                batch.task.cancel()
-            else:
-                batch.worker.stop()
-            await asyncio.wait({batch.task})
 
     def _begin(self, batch: Batch) -> None:
         batch.task = asyncio.create_task(self._judge(batch))
@@ -362,10 +334,13 @@ class Batches:
         """Judge a batch once it is its turn, and keep how that ended."""
         try:
             async with self._places:
-                batch.report, batch.began = Report(), time.monotonic()
-                batch.failures.clear()
-                batch.worker = Worker(self._task(batch), partial(self._on_report, batch))
-                self._end(batch, await batch.worker.run())
+                outcome, code = await batch.judged(self._task(batch))
+            self._metrics.count("batch", outcome.used)
+            batch.is_finished = outcome.finished
+            is_stopped = batch.record.ended or self._is_closing or code == -signal.SIGTERM
+            if not (batch.is_finished or is_stopped):
+                detail = f"its worker ended with code {code}; the log has more; PUT it to go on"
+                batch.end("failed", outcome.problem or Problem("bug", detail).details())
         except Exception as error:  # noqa: BLE001  one batch must not stop the others
             LOG.error("batch broke", exc_info=error, extra={"entry": {"batch": batch.id}})
             detail = "judging it broke off; the log has more; PUT it again to go on"
@@ -374,18 +349,6 @@ class Batches:
         finally:
             batch.task = batch.worker = None
             LOG.info("batch %s", batch.state, extra={"entry": {"batch": batch.id}})
-
-    def _end(self, batch: Batch, code: int) -> None:
-        ended = batch.report.ended
-        if ended == "finished":
-            batch.is_finished = True
-        elif batch.record.ended or self._is_closing or code == -signal.SIGTERM:
-            return
-        elif ended == "failed":
-            batch.end("failed", batch.report.problem)
-        else:
-            detail = f"its worker ended with code {code}; the log has more; PUT it again to go on"
-            batch.end("failed", Problem("bug", detail).details())
 
     def _task(self, batch: Batch) -> Task:
         config = self._config
@@ -399,10 +362,3 @@ class Batches:
             config=settings,
             options=batch.record.options,
         )
-
-    def _on_report(self, batch: Batch, report: Report) -> None:
-        if report.begun and not batch.report.begun:
-            batch.began = time.monotonic()
-        batch.report = report
-        batch.failures.update(report.failed)
-        self._metrics.count("batch", report.used, report.failed)

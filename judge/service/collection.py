@@ -38,7 +38,7 @@ from judge.records import Summary
 from judge.reports.compare import compare_runs
 from judge.review.folder import samples_of
 from judge.review.records import Agreement
-from judge.service.access import Authorized
+from judge.service.access import Client
 from judge.service.batches import ID_PATTERN, Batch, Batches, BatchRecord
 from judge.service.label import IN_LANGUAGE, PAGE_HEADERS
 from judge.service.problems import Problem
@@ -70,8 +70,8 @@ class LinesResponse(StreamingResponse):
 
 
 async def _batches(request: Request) -> Batches:
-    found: Batches = request.app.state.service.batches
-    return found
+    batches: Batches = request.app.state.service.batches
+    return batches
 
 
 AllBatches = Annotated[Batches, Depends(_batches)]
@@ -110,10 +110,10 @@ class Sending(Options):
 
 @router.post("/v1/batches", status_code=201, openapi_extra=_BODY)
 async def send_batch(
-    request: Request, response: Response, client: Authorized, sending: Annotated[Sending, Query()]
+    request: Request, response: Response, sending: Annotated[Sending, Query()]
 ) -> BatchStatus:
     """Send many answers as JSON lines or CSV, also as gzip; they are judged in the background."""
-    return await _receive(request, response, client.name, sending, None)
+    return await _receive(request, response, sending, None)
 
 
 @router.put(
@@ -125,7 +125,6 @@ async def send_batch(
 async def put_batch(
     request: Request,
     response: Response,
-    client: Authorized,
     id: BatchId,  # noqa: A002  its name in paths
     sending: Annotated[Sending, Query()],
 ) -> BatchStatus:
@@ -134,11 +133,11 @@ async def put_batch(
     The request may be sent again: a batch with this id, these bytes and options is returned, and
     judging it goes on if it failed or was cancelled. Other bytes or options are a conflict.
     """
-    return await _receive(request, response, client.name, sending, id)
+    return await _receive(request, response, sending, id)
 
 
 async def _receive(
-    request: Request, response: Response, owner: str, sending: Sending, id_: str | None
+    request: Request, response: Response, sending: Sending, id_: str | None
 ) -> BatchStatus:
     service = request.app.state.service
     if request.headers.get("content-encoding", "identity").lower() not in {"identity", "gzip"}:
@@ -152,7 +151,7 @@ async def _receive(
         sha256, size = await _keep(request, folder / UPLOAD, service.limits.max_batch)
         record = BatchRecord(
             name=sending.name,
-            owner=owner,
+            owner=request.state.client.name,
             options=options,
             arrived=datetime.now(UTC).isoformat(timespec="microseconds"),
             sha256=sha256,
@@ -199,16 +198,12 @@ def _check_unpacked(place: Path, megabytes: float) -> None:
 
 
 @router.get("/v1/batches")
-async def list_batches(
-    batches: AllBatches, after: str | None = None, limit: Annotated[int, Query(ge=1, le=500)] = 50
+def list_batches(
+    batches: AllBatches, limit: Annotated[int, Query(ge=1, le=1000)] = 50
 ) -> BatchList:
-    """List up to `limit` batches behind the batch with the id `after`, oldest first."""
-    every = batches.all()
-    start = 0 if after is None else every.index(batches.get(after)) + 1
-    part = every[start : start + limit]
-    is_last = start + limit >= len(every)
-    statuses = await asyncio.to_thread(lambda: [each.status(whole=False) for each in part])
-    return BatchList(batches=tuple(statuses), next=None if is_last else part[-1].id)
+    """List the last `limit` batches, the newest first."""
+    last = batches.all()[: -limit - 1 : -1]
+    return BatchList(batches=tuple(each.status(whole=False) for each in last))
 
 
 @router.get("/v1/batches/{id}")
@@ -256,9 +251,10 @@ async def get_rejected(batch: OneBatch) -> Response:
     responses={204: {"description": "It was removed"}},
 )
 async def cancel_batch(
-    batch: OneBatch, batches: AllBatches, client: Authorized, *, purge: bool = False
+    request: Request, batch: OneBatch, batches: AllBatches, *, purge: bool = False
 ) -> BatchStatus | Response:
     """Stop judging a batch, and with `purge` remove its folder with all results and labels."""
+    client: Client = request.state.client
     is_foreign = batch.record.owner not in {"", client.name}
     if purge and is_foreign and client.role != "admin":
         detail = f"{batch.record.owner!r} sent this batch; only an admin may purge it"

@@ -113,7 +113,17 @@ def get_label_page(request: Request) -> Response:
 @router.get("/label/rows")
 def list_rows(request: Request, review: Review) -> LabelRows:
     """List the drawn sentences with the reviewer's labels. Without a draw, draw a sample."""
-    return _rows(request.state.run, review)
+    run: Path = request.state.run
+    draw, fresh = draw_to_label(run, review.draw)
+    entries = Worksheet(run, draw, review.reviewer).entries()
+    # A sheet may have been edited by hand, so its labels are not validated.
+    rows = tuple(
+        LabelRow.model_construct(
+            review_id=each.review_id, **entries.get(each.review_id, Entry()).model_dump()
+        )
+        for each in draw.sentences
+    )
+    return LabelRows.model_construct(rows=rows, fresh=fresh)
 
 
 @router.get("/label/rows/{row}", dependencies=[IN_LANGUAGE])
@@ -130,19 +140,6 @@ def put_row(request: Request, row: RowId, review: Review, labelling: Labelling) 
     sheet = Worksheet(request.state.run, draw, review.reviewer)
     sheet.put(row, Entry(label=labelling.label, skip=labelling.skip, note=labelling.note))
     return labelling
-
-
-def _rows(run: Path, review: Reviewing) -> LabelRows:
-    draw, fresh = draw_to_label(run, review.draw)
-    entries = Worksheet(run, draw, review.reviewer).entries()
-    # A sheet may have been edited by hand, so its labels are not validated.
-    rows = tuple(
-        LabelRow.model_construct(
-            review_id=each.review_id, **entries.get(each.review_id, Entry()).model_dump()
-        )
-        for each in draw.sentences
-    )
-    return LabelRows.model_construct(rows=rows, fresh=fresh)
 
 
 def _drawn(run: Path, row: str) -> tuple[Draw, Questions]:

@@ -7,6 +7,7 @@ import json
 import logging
 import sys
 import traceback
+from collections import Counter as Counts
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -50,11 +51,8 @@ def log_json(**always: str) -> None:
     """Log as JSON on standard error, with `always` in each line."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(**always))
-    for name, level in (
-        ("judge", logging.INFO),
-        ("uvicorn.error", logging.WARNING),
-        ("asyncio", logging.WARNING),
-    ):
+    levels = {"judge": logging.INFO, "uvicorn.error": logging.WARNING, "asyncio": logging.WARNING}
+    for name, level in levels.items():
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.setLevel(min(logger.level or level, level))
@@ -63,17 +61,24 @@ def log_json(**always: str) -> None:
 
 
 def usage(result: SampleResult) -> dict[str, int]:
-    """Return what an answer took, by the names of the metrics."""
+    """Return what an answer took by the names of the metrics, and its failures by reason."""
     sent = [call for call in result.calls if not call.cached]
-    numbers = (
-        1,
-        len(sent),
-        sum(call.prompt_tokens for call in sent),
-        sum(call.reply_tokens for call in sent),
-        len(result.calls) - len(sent),
-        sum(call.retries for call in sent),
-    )
-    return dict(zip(_USAGE, numbers, strict=True))
+    failed = Counts(each.reason.value for each in failures(result))
+    del failed[UnscoredReason.UNDECIDED.value]
+    return {
+        **failed,
+        "answers": 1,
+        "calls": len(sent),
+        "prompt_tokens": sum(call.prompt_tokens for call in sent),
+        "reply_tokens": sum(call.reply_tokens for call in sent),
+        "cache_hits": len(result.calls) - len(sent),
+        "retries": sum(call.retries for call in sent),
+    }
+
+
+def reasons(used: Mapping[str, int]) -> dict[str, int]:
+    """Return the failures among the numbers of `usage`."""
+    return {name: number for name, number in used.items() if name not in _USAGE}
 
 
 class Metrics:
@@ -81,11 +86,8 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        self._requests = Counter(
-            "judge_requests",
-            "Requests, by route, status and client.",
-            ("method", "route", "status", "client"),
-            registry=self._registry,
+        self._requests = self._counter(
+            "requests", "Requests, by route, status and client.", "method route status client"
         )
         self._latency = Histogram(
             "judge_request_seconds",
@@ -95,48 +97,28 @@ class Metrics:
             registry=self._registry,
         )
         self._usage = {
-            name: Counter(
-                f"judge_{name}",
-                f"{name.replace('_', ' ').capitalize()}.",
-                ("of",),
-                registry=self._registry,
-            )
+            name: self._counter(name, f"{name.replace('_', ' ').capitalize()}.", "of")
             for name in _USAGE
         }
-        self._failures = Counter(
-            "judge_failures",
-            "Claims without a verdict, by reason.",
-            ("of", "reason"),
-            registry=self._registry,
+        self._failures = self._counter(
+            "failures", "Claims without a verdict, by reason.", "of reason"
         )
+
+    def _counter(self, name: str, about: str, labels: str) -> Counter:
+        return Counter(f"judge_{name}", about, labels.split(), registry=self._registry)
 
     def request(self, method: str, route: str, status: int, client: str, seconds: float) -> None:
         """Count a request that has ended."""
         self._requests.labels(method, route, str(status), client).inc()
         self._latency.labels(method, route).observe(seconds)
 
-    def judged(self, result: SampleResult) -> None:
-        """Count a live answer."""
-        self.count("live", usage(result))
-        for failure in failures(result):
-            if failure.reason is UnscoredReason.UNDECIDED:
-                continue
-            self._failures.labels("live", failure.reason.value).inc()
-
-    def count(
-        self, of: str, used: Mapping[str, int], failed: Mapping[str, int] | None = None
-    ) -> None:
-        """Count answers and claims without a verdict.
-
-        Args:
-            of: `live` or `batch`.
-            used: the sums of `usage`.
-            failed: claims without a verdict, by reason.
-        """
+    def count(self, of: str, used: Mapping[str, int]) -> None:
+        """Count answers; `of` is `live` or `batch`, and `used` has the sums of `usage`."""
         for name, number in used.items():
-            self._usage[name].labels(of).inc(number)
-        for reason, number in (failed or {}).items():
-            self._failures.labels(of, reason).inc(number)
+            if name in self._usage:
+                self._usage[name].labels(of).inc(number)
+            else:
+                self._failures.labels(of, name).inc(number)
 
     def gauge(self, name: str, help_: str, read: Callable[[], float]) -> None:
         """Add a metric whose value is read for each page of metrics."""

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from starlette.responses import Response
 
@@ -23,34 +23,27 @@ from judge.text.visible import clip
 _MAX_DETAIL: Final = 300
 
 
-class Kind(NamedTuple):
-    """What all problems of one type have in common."""
-
-    status: int
-    title: str
-
-
-KINDS: Final[Mapping[str, Kind]] = {
-    "bad-request": Kind(400, "The request is malformed"),
-    "no-token": Kind(401, "The token is missing or unknown"),
-    "not-allowed": Kind(403, "The role of the token does not allow this"),
-    "wrong-origin": Kind(403, "A web page of another site sent the request"),
-    "not-found": Kind(404, "There is no such thing"),
-    "wrong-method": Kind(405, "The method is not allowed here"),
-    "too-slow": Kind(408, "The body arrived too slowly"),
-    "conflict": Kind(409, "The request conflicts with what is there"),
-    "too-large": Kind(413, "The body is too large"),
-    "wrong-form": Kind(415, "The body is in a form that is not read"),
-    "wrong-field": Kind(422, "A field of the request is wrong"),
-    "wrong-setting": Kind(422, "The service cannot judge with these settings"),
-    "queue-full": Kind(429, "Too many answers are waiting"),
-    "bug": Kind(500, "A bug in judge; the log of the service has more"),
-    "judge-unavailable": Kind(503, "The judge cannot be reached"),
-    "judge-unhealthy": Kind(503, "The judge returns nothing usable"),
-    "too-late": Kind(504, "There was no result in time"),
-    "no-space": Kind(507, "The data folder cannot be written"),
+KINDS: Final[Mapping[str, tuple[int, str]]] = {
+    "bad-request": (400, "The request is malformed"),
+    "no-token": (401, "The token is missing or unknown"),
+    "not-allowed": (403, "The role of the token does not allow this"),
+    "wrong-origin": (403, "A web page of another site sent the request"),
+    "not-found": (404, "There is no such thing"),
+    "wrong-method": (405, "The method is not allowed here"),
+    "too-slow": (408, "The body arrived too slowly"),
+    "conflict": (409, "The request conflicts with what is there"),
+    "too-large": (413, "The body is too large"),
+    "wrong-form": (415, "The body is in a form that is not read"),
+    "wrong-field": (422, "A field of the request is wrong"),
+    "wrong-setting": (422, "The service cannot judge with these settings"),
+    "queue-full": (429, "Too many answers are waiting"),
+    "bug": (500, "A bug in judge; the log of the service has more"),
+    "judge-unavailable": (503, "The judge cannot be reached"),
+    "judge-unhealthy": (503, "The judge returns nothing usable"),
+    "too-late": (504, "There was no result in time"),
+    "no-space": (507, "The data folder cannot be written"),
 }
-"""The kinds of problems, by the end of their type."""
+"""The status and the title of each problem, by the end of its type."""
 _CHALLENGES: Final = ('Bearer realm="judge"', 'Basic realm="judge", charset="UTF-8"')
 """The second has a browser ask for a password, which is the token."""
 
@@ -83,10 +76,11 @@ class Problem(JudgeError):
 
     def details(self, request: str = "") -> ProblemDetails:
         """Return the problem of the request with this id."""
+        status, title = KINDS[self.name]
         return ProblemDetails(
             type=TYPE + self.name,
-            title=KINDS[self.name].title,
-            status=KINDS[self.name].status,
+            title=title,
+            status=status,
             detail=str(self),
             request=request,
             field=self.field or None,
@@ -106,6 +100,16 @@ class Problem(JudgeError):
 
 _SHOWN_VALUE: Final = re.compile(r"[,:] .*; ", re.DOTALL)
 _SHOWN_LINE: Final = re.compile(r"^holds .*; ", re.DOTALL)
+_MODEL_TEXT: Final = re.compile("«.*?»", re.DOTALL)
+_NAMES: Final[Mapping[type[JudgeError], str]] = {
+    InputError: "wrong-field",
+    RunError: "conflict",
+    UsageError: "wrong-setting",
+    JudgeUnhealthy: "judge-unhealthy",
+    JudgeUnavailable: "judge-unavailable",
+    WorkerLost: "judge-unavailable",
+    JudgeError: "bug",
+}
 
 
 def without_texts(error: InputError) -> str:
@@ -118,17 +122,6 @@ def without_texts(error: InputError) -> str:
     if not message.startswith("is missing"):  # shows the names of fields only
         message = _SHOWN_VALUE.sub("; ", _SHOWN_LINE.sub("is no object; ", message))
     return clip(message, _MAX_DETAIL)
-
-
-_NAMES: Final[Mapping[type[JudgeError], str]] = {
-    InputError: "wrong-field",
-    RunError: "conflict",
-    UsageError: "wrong-setting",
-    JudgeUnhealthy: "judge-unhealthy",
-    JudgeUnavailable: "judge-unavailable",
-    WorkerLost: "judge-unavailable",
-    JudgeError: "bug",
-}
 
 
 def problem_of(error: JudgeError, data: Path | None = None) -> Problem:
@@ -144,18 +137,16 @@ def problem_of(error: JudgeError, data: Path | None = None) -> Problem:
     if isinstance(error, Problem):
         return error
     name = next(name for kind, name in _NAMES.items() if isinstance(error, kind))
-    if isinstance(error, JudgeUnavailable | WorkerLost):
-        return Problem(name, "the log of the service says why; try again later")
-    if isinstance(error, InputError):
-        return Problem(name, without_texts(error), field=error.field, line=error.line)
-    detail = str(error) if data is None else str(error).replace(f"{data}/", "")
-    return Problem(name, detail)
+    match error:
+        case JudgeUnavailable() | WorkerLost():
+            return Problem(name, "the log of the service says why; try again later")
+        case InputError():
+            return Problem(name, without_texts(error), field=error.field, line=error.line)
+    return Problem(name, str(error) if data is None else str(error).replace(f"{data}/", ""))
 
 
 def for_log(error: JudgeError) -> str:
     """Return an error without what a model wrote, or a sample contains."""
     if isinstance(error, InputError):
-        return str(
-            InputError(without_texts(error), path="samples", line=error.line, field=error.field)
-        )
-    return re.sub("«.*?»", "«…»", str(error), flags=re.DOTALL)
+        return f"line {error.line}, field {error.field!r}: {without_texts(error)}"
+    return _MODEL_TEXT.sub("«…»", str(error))

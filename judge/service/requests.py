@@ -1,4 +1,4 @@
-"""What every request passes: its id, the limits of its body, the log and the metrics."""
+"""What every request passes: its id, its token, the limits of its body, the log and the metrics."""
 
 import asyncio
 import re
@@ -7,27 +7,29 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.datastructures import Headers
 
-from judge.service.access import client_of
-from judge.service.monitoring import LOG
+from judge.service.access import Tokens, client_of
+from judge.service.monitoring import LOG, Metrics
 from judge.service.problems import Problem
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from judge.service.monitoring import Metrics
 
 MEGABYTE: Final = 1_000_000
 CLIENT_GONE: Final = 499
 """The status in the log where the client hung up before the response."""
 _REQUEST_IDS: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PROBES: Final = frozenset({"/healthz", "/readyz"})
+_NEEDS_NO_TOKEN: Final = re.compile(r"/(?:healthz|readyz|openapi\.json|docs(?:/.*)?)")
 _UPLOAD: Final = re.compile(r"/v1/batches(/[^/]*)?")
 _ERROR_STATUS: Final = 400
 _MAX_DISCARDED_BYTES: Final = 32 * MEGABYTE
 _DISCARD_SECONDS: Final = 5.0
+_RESPONSE_HEADERS: Final = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Limits:
     """Time for a whole body to arrive, except for batches."""
     batch_seconds: float = 3600.0
     """Time for a whole batch to arrive."""
-    max_held: float = 64.0
+    max_memory: float = 64.0
     """Megabytes of all bodies in memory, except for batches; at least `max_body`."""
 
 
@@ -60,39 +62,36 @@ def too_large(megabytes: float) -> Problem:
 class Requests:
     """A middleware that identifies, limits, logs and counts requests."""
 
-    def __init__(self, app: "ASGIApp", limits: Limits, metrics: "Metrics") -> None:
+    def __init__(self, app: "ASGIApp", tokens: Tokens, limits: Limits, metrics: Metrics) -> None:
         self._app = app
-        self._limits = limits
+        self._tokens = tokens
         self._metrics = metrics
-        self._held = _Held(max(limits.max_held, limits.max_body))
+        self.limits: Final = limits
+        self.bytes_in_memory = 0
+        """The size of all bodies in memory."""
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Serve one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         headers, began, status = Headers(scope=scope), time.monotonic(), CLIENT_GONE
-        given = headers.get("x-request-id", "")
-        scope["judge.request"] = given if _REQUEST_IDS.fullmatch(given) else secrets.token_hex(8)
-        body = _Body(scope, headers, receive, self._limits, self._held)
+        sent_id = headers.get("x-request-id", "")
+        name = sent_id if _REQUEST_IDS.fullmatch(sent_id) else secrets.token_hex(8)
+        scope["judge.request"] = name
+        body = _Body(self, scope, headers, receive)
 
         async def send_headers(message: "Message") -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 await body.discard()
-                response = MutableHeaders(scope=message)
-                response["x-request-id"] = scope["judge.request"]
-                response["x-content-type-options"] = "nosniff"
-                response["cache-control"] = "no-store"
+                own = ((b"x-request-id", name.encode()), *_RESPONSE_HEADERS)
+                message["headers"] = [*message["headers"], *own]
             await send(message)
 
         app = self._app
-        # The parser lets both pass.
-        coding = headers.get("transfer-encoding", "chunked").lower()
-        if len(headers.getlist("host")) != 1 or coding != "chunked":
-            detail = "send one Host header, and no Transfer-Encoding but chunked"
-            app = Problem("bad-request", detail).response(scope["judge.request"])
+        try:
+            self._check(scope, headers)
+        except Problem as problem:
+            app = problem.response(name)
         try:
             await app(scope, body.receive, send_headers)
         except Exception:
@@ -102,46 +101,50 @@ class Requests:
             body.release()
             self._note(scope, status, time.monotonic() - began)
 
+    def _check(self, scope: "Scope", headers: Headers) -> None:
+        """Find the client of a request; raise `Problem` if the request is refused."""
+        # The parser lets both pass.
+        coding = headers.get("transfer-encoding", "chunked").lower()
+        if len(headers.getlist("host")) != 1 or coding != "chunked":
+            detail = "send one Host header, and no Transfer-Encoding but chunked"
+            raise Problem("bad-request", detail)
+        if not _NEEDS_NO_TOKEN.fullmatch(scope["path"]):
+            client = client_of(scope["method"], scope["scheme"], headers, self._tokens)
+            scope.setdefault("state", {})["client"] = client
+
     def _note(self, scope: "Scope", status: int, seconds: float) -> None:
         # Made-up paths must not make as many metrics.
         route = getattr(scope.get("route"), "path", "other")
-        client = scope.get("state", {}).get("client") or "-"
-        self._metrics.request(scope["method"], route, status, client, seconds)
+        client = scope.get("state", {}).get("client")
+        client_name = client.name if client and client.name else "-"
+        self._metrics.request(scope["method"], route, status, client_name, seconds)
         if scope["path"] in _PROBES and status < _ERROR_STATUS:
             return
-        entry = {"request": scope["judge.request"], "client": client, "method": scope["method"]}
-        entry |= {"route": route, "status": status, "ms": round(1000 * seconds, 1)}
+        entry = {"request": scope["judge.request"], "client": client_name}
+        entry |= {"method": scope["method"], "route": route, "status": status}
+        entry["ms"] = round(1000 * seconds, 1)
         entry |= {key: str(value)[:64] for key, value in scope.get("path_params", {}).items()}
         LOG.info("request", extra={"entry": entry})
-
-
-class _Held:
-    """The bodies that all requests hold in memory."""
-
-    def __init__(self, megabytes: float) -> None:
-        self.megabytes: Final = megabytes
-        """The most that they may have."""
-        self.size = 0
-        """The number of their bytes."""
 
 
 class _Body:
     """The body of one request, within its limits."""
 
     def __init__(
-        self, scope: "Scope", headers: Headers, receive: "Receive", limits: Limits, all_held: _Held
+        self, requests: Requests, scope: "Scope", headers: Headers, receive: "Receive"
     ) -> None:
-        is_upload = scope["method"] in {"POST", "PUT"} and _UPLOAD.fullmatch(scope["path"])
-        self._request = Request(scope)
+        limits = requests.limits
+        self._requests = requests
         self._receive = receive
-        self._all_held = None if is_upload else all_held  # a batch goes to disk
-        self._held = 0
-        self._megabytes = limits.max_batch if is_upload else limits.max_body
-        self._seconds = limits.batch_seconds if is_upload else limits.body_seconds
+        self._is_upload = (
+            scope["method"] in {"POST", "PUT"} and _UPLOAD.fullmatch(scope["path"]) is not None
+        )
+        self._megabytes = limits.max_batch if self._is_upload else limits.max_body
+        self._seconds = limits.batch_seconds if self._is_upload else limits.body_seconds
         self._deadline = asyncio.get_running_loop().time() + self._seconds
         length = headers.get("content-length", "0")
         self._length = int(length) if length.isdecimal() else 0
-        self._size = 0
+        self._size = self._in_memory = 0
         self._is_complete = not (self._length or "transfer-encoding" in headers)
         # A client that expects "100 Continue" sends its body only once it is read.
         self._is_held_back = "expect" in headers
@@ -150,8 +153,6 @@ class _Body:
         """Return the next message of the client."""
         if self._is_complete:
             return await self._receive()
-        if not self._size:  # FastAPI reads the body before it solves dependencies
-            await client_of(self._request)
         if self._length > self._megabytes * MEGABYTE:
             raise too_large(self._megabytes)
         try:
@@ -166,31 +167,31 @@ class _Body:
             ) from None
         if self._size > self._megabytes * MEGABYTE:
             raise too_large(self._megabytes)
-        self._hold(len(message.get("body", b"")))
+        if not self._is_upload:  # a batch goes to disk
+            self._remember(len(message.get("body", b"")))
         return message
-
-    def _hold(self, size: int) -> None:
-        if self._all_held is None:
-            return
-        self._held += size
-        self._all_held.size += size
-        if self._all_held.size > self._all_held.megabytes * MEGABYTE:
-            self.release()
-            detail = f"over {self._all_held.megabytes:g} MB are being judged; send it again later"
-            raise Problem("queue-full", detail, headers={"Retry-After": "1"})
-
-    def release(self) -> None:
-        """Count the body as no longer in memory."""
-        if self._all_held is not None:
-            self._all_held.size -= self._held
-            self._held = 0
 
     async def _next(self) -> "Message":
         message = await self._receive()
         self._is_held_back = False
-        self._size += len(message.get("body", b""))
         self._is_complete = not message.get("more_body", False)
+        self._size += len(message.get("body", b""))
         return message
+
+    def _remember(self, size: int) -> None:
+        requests = self._requests
+        most = max(requests.limits.max_memory, requests.limits.max_body)
+        self._in_memory += size
+        requests.bytes_in_memory += size
+        if requests.bytes_in_memory > most * MEGABYTE:
+            self.release()
+            detail = f"over {most:g} MB are being judged; send it again later"
+            raise Problem("queue-full", detail, headers={"Retry-After": "1"})
+
+    def release(self) -> None:
+        """Count the body as no longer in memory."""
+        self._requests.bytes_in_memory -= self._in_memory
+        self._in_memory = 0
 
     async def discard(self) -> None:
         """Read the rest of a body that nothing needs.

@@ -16,7 +16,6 @@ from judge.errors import (
 )
 from judge.records import Record, Summary
 from judge.records.result import ADDED
-from judge.records.run import RunRecord
 from judge.reports.gate import Gates
 from judge.review.records import Agreement
 
@@ -87,6 +86,12 @@ _ERRORS: Final[dict[str, type[JudgeError]]] = {
 """Errors by the name of the problem; `ConfigError` for all others."""
 
 
+def with_settings(config: Config, **changes: object) -> Config:
+    """Return settings with some changed, checked as a whole."""
+    explicit = {name: getattr(config, name) for name in config.model_fields_set}
+    return Config.model_validate(explicit | changes)
+
+
 class Options(Message):
     """How to judge a batch, beside the settings of the service."""
 
@@ -114,9 +119,7 @@ class Options(Message):
     def config(self, config: Config) -> Config:
         """Return the settings of the service with these options."""
         own = {name: getattr(self, name) for name in (*ADDED, "triad", "max_unscored")}
-        chosen = {name: value for name, value in own.items() if value is not None}
-        given = {name: getattr(config, name) for name in config.model_fields_set}
-        return Config.model_validate(given | chosen)
+        return with_settings(config, **{n: value for n, value in own.items() if value is not None})
 
     def gates(self, config: Config) -> Gates:
         """Return the gates; ConfigError if one is malformed, or its score is not measured."""
@@ -150,22 +153,16 @@ class BatchStatus(Message):
     """Answers with a result."""
     rejected: int = 0
     """Bad lines that were set aside."""
-    rate: float | None = None
-    """Answers a second since judging was last begun."""
     seconds_left: float | None = None
-    """The remaining time at that rate."""
+    """The remaining time at the rate since judging was last begun."""
     failures: dict[str, int] = Field(default_factory=dict)
     """Claims without a verdict, by reason; of a running batch since judging was last begun."""
     signature: str | None = None
     """How the scores are made; null until judging has begun."""
-    run: RunRecord | None = None
-    """The content of `run.json`, without paths of the service's machine."""
     summary: Summary | None = None
     """The totals of a finished batch, with its gates."""
     exit_code: int | None = None
     """The exit code of `judge score`: 0, 1 for a failed gate, 3 for an untrusted run."""
-    results_sha256: str | None = None
-    """Hash of the results of a finished batch."""
     labelled: bool = False
     """Whether labels of people were imported."""
     problem: ProblemDetails | None = None
@@ -173,12 +170,10 @@ class BatchStatus(Message):
 
 
 class BatchList(Message):
-    """A page of batches, oldest first."""
+    """The last batches, the newest first."""
 
     batches: tuple[BatchStatus, ...]
     """The batches, without their summaries."""
-    next: str | None = None
-    """The `after` of the next page; null on the last."""
 
 
 class Findings(Message):

@@ -70,7 +70,6 @@ def test_what_keeps_it_from_starting(place: Path, monkeypatch: pytest.MonkeyPatc
             ("", "--host", "::"),
             ("short",),
             ("a:short",),
-            ("a:0123456789abcdef,a:fedcba9876543210",),
             ("", "--port", port),
             ("", "--model", "tiny", "--base-url", "http://127.0.0.1:1/v1"),
             ("", "--data", place / "file"),

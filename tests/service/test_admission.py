@@ -66,7 +66,7 @@ def test_bodies_in_memory_are_limited_together(tmp_path: Path) -> None:
         return right(asked)
 
     large = json.dumps(line("q", "Room q opens at seven.") | {"note": "x" * 600_000}).encode()
-    limits = Limits(max_body=1, max_held=1)
+    limits = Limits(max_body=1, max_memory=1)
     with (
         JudgeServer(script) as judge,
         Serving(tmp_path, judge.config(), limits) as serving,

@@ -18,14 +18,7 @@
   };
 
   async function load() {
-    const found = [];
-    for (let after = null; ; ) {
-      const part = await ask(`/v1/batches?limit=500${after ? `&after=${encodeURIComponent(after)}` : ""}`);
-      found.push(...part.batches);
-      after = part.next;
-      if (!after) break;
-    }
-    batches = found.reverse();
+    batches = (await ask("/v1/batches?limit=1000")).batches;
     $("all").hidden = false;
     $("none").hidden = batches.length > 0;
     $("table").hidden = batches.length === 0;
