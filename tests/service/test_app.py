@@ -42,7 +42,7 @@ REFUSED: list[tuple[str, str, object, int, str, str]] = [
         {"answer": "a", "sentences": ["a", PRIVATE], "chunks": []},
         422,
         "wrong-field",
-        "stands nowhere",
+        "is not in the answer",
     ),
     ("POST", ONE, {"sentences": [{PRIVATE: 1}], "chunks": []}, 422, "wrong-field", "sentences[0]"),
     ("POST", ONE, b"x" * 200_000, 413, "too-large", "0.1 MB"),
