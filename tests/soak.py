@@ -26,7 +26,7 @@ from pydantic import JsonValue
 
 from judge.backends.store import DiskStore
 from judge.inputs.runs import read_summary
-from judge.judges.cached import Row
+from judge.judges.cached import CacheRow
 from judge.records import Support, Unscored, Verdict
 from tests import faults, replies
 from tests.chat_call import ChatCall
@@ -201,7 +201,7 @@ def _stored(texts: list[str]) -> set[Name]:
     numbers = {hashlib.sha256(text.encode()).hexdigest()[:16]: n for n, text in enumerate(texts)}
     with DiskStore(Path(os.environ["XDG_CACHE_HOME"]) / "judge") as store:
         rows = dict(store.rows())
-    found = [row for text in rows.values() if (row := Row.read(text))]
+    found = [row for text in rows.values() if (row := CacheRow.read(text))]
     return {(numbers[row.answer], index) for row in found for index in row.signatures}
 
 

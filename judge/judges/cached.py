@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -36,7 +37,7 @@ EDITION: Final = "verdicts-2"
 """Edition of the keys and the rows; rows of another edition are not found."""
 
 
-class Row(Record):
+class CacheRow(Record):
     """The verdicts on a group of sentences. They name chunks by position, "0" and up."""
 
     answer: str
@@ -51,7 +52,7 @@ class Row(Record):
     """The flags that the judge raised about the sentences."""
 
     @classmethod
-    def read(cls, text: str) -> "Row | None":
+    def read(cls, text: str) -> "CacheRow | None":
         """Return the row, or None where the text is something else."""
         try:
             return cls.model_validate_json(text, strict=True)
@@ -64,8 +65,7 @@ class Row(Record):
             return self.model_dump_json(exclude_defaults=True)
         except PydanticSerializationError:
             fields = self.model_dump(mode="json", exclude_defaults=True)
-            text = json.dumps(fields, ensure_ascii=False)
-            return text.encode("utf-8", "replace").decode("utf-8")
+            return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace").decode()
 
     @property
     def signatures(self) -> dict[int, str]:
@@ -83,10 +83,10 @@ class CachedJudge:
     """Returns stored verdicts, and asks `inner` for the others.
 
     Groups of at most `group` sentences are asked one after the other, and each group's verdicts
-    are stored in one transaction before the next is asked: after a kill -9 the same command asks
-    for nothing that was stored. An `Unscored` is never stored, nor is a verdict that was given
-    without part of its evidence. Requests with the same rows follow one another, so that a second
-    one finds the verdicts of the first.
+    are stored before the next is asked: after a kill -9 the same command asks for nothing that was
+    stored. Never stored are an `Unscored`, and a verdict that was given without part of its
+    evidence. Requests with the same rows follow one another, so that a second one finds the
+    verdicts of the first.
 
     `inner` sees the positions of the chunks, "0" and up, as their ids, because ids are no part of a
     key. `url` is the base URL of the server; `repeat` is 0 for the first request about a sentence,
@@ -121,7 +121,7 @@ class CachedJudge:
         positional = [Chunk(chunk_id=str(at), text=c.text) for at, c in enumerate(request.chunks)]
         parts: list[Judgment] = []
         for name, group in keys.items():
-            row = Row.read(texts[name]) if name in texts else None
+            row = CacheRow.read(texts[name]) if name in texts else None
             known = row.known(request, group) if row else {}
             if row and known:
                 calls = tuple(each.call.model_copy(update={"cached": True}) for each in row.replies)
@@ -133,7 +133,7 @@ class CachedJudge:
                 if fresh := _row(request, judgment, row):
                     await self._store.put({name: fresh.write()})
                 parts.append(judgment)
-        return _join(parts, request.ask)
+        return _joined(parts, request.ask)
 
 
 def row_keys(
@@ -141,23 +141,26 @@ def row_keys(
 ) -> dict[str, tuple[int, ...]]:
     """Return the groups of asked sentences by the key of their row, in order.
 
-    Each field is hashed after its length in bytes, and each list after its own, so that no
-    character can move between fields unnoticed. Texts are hashed as the model sees them, with
-    broken control tokens. Chunk positions are part of the key; chunk ids are not, nor is the model
-    that the server named, which only replies tell.
+    Each field is hashed after its length in bytes, so that no character can move between fields
+    unnoticed. Texts are hashed as the model sees them, with broken control tokens. Chunk positions
+    are part of the key; chunk ids are not, nor is the model that the server named.
     """
     chunks = [broken(chunk.text) for chunk in request.chunks]
-    requested = str(Signature.parse(signature).requested())
-    texts = (requested, url, broken(request.query), broken(request.answer))
-    shared = hashlib.sha256(_frame((EDITION, *texts, str(len(chunks)), *chunks, str(repeat))))
+    texts = (_requested(signature), url, broken(request.query), broken(request.answer))
+    shared = hashlib.sha256(_framed((EDITION, *texts, str(len(chunks)), *chunks, str(repeat))))
     keys: dict[str, tuple[int, ...]] = {}
     for low in range(0, len(request.ask), size):
         group = request.ask[low : low + size]
+        asked = ((str(index), broken(request.sentences[index].text)) for index in group)
         key = shared.copy()
-        for index in group:
-            key.update(_frame((str(index), broken(request.sentences[index].text))))
+        key.update(_framed(text for pair in asked for text in pair))
         keys[key.hexdigest()] = group
     return keys
+
+
+@lru_cache
+def _requested(signature: str) -> str:
+    return str(Signature.parse(signature).requested())
 
 
 def _name(request: JudgeRequest, index: int) -> str:
@@ -166,7 +169,8 @@ def _name(request: JudgeRequest, index: int) -> str:
     return f"{index}:{cites}" if cites else f"{index}"
 
 
-def _frame(fields: Iterable[str]) -> bytes:
+def _framed(fields: Iterable[str]) -> bytes:
+    """Return the bytes of each field after their number."""
     framed: list[bytes] = []
     for text in fields:
         data = _bytes(text)
@@ -178,7 +182,7 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")  # a sample may have a lone surrogate
 
 
-def _row(request: JudgeRequest, judgment: Judgment, before: Row | None) -> Row | None:
+def _row(request: JudgeRequest, judgment: Judgment, before: CacheRow | None) -> CacheRow | None:
     """Return the row with the storable verdicts of a judgment and those stored before it.
 
     None where the judgment has none.
@@ -199,7 +203,7 @@ def _row(request: JudgeRequest, judgment: Judgment, before: Row | None) -> Row |
         named = {**before.verdicts, **named}
         replies, flags = [*before.replies, *replies], [*before.flags, *flags]
     # Unchecked, as all of it has been checked where it was made.
-    return Row.model_construct(
+    return CacheRow.model_construct(
         answer=hashlib.sha256(_bytes(request.answer)).hexdigest()[:16],
         stored=datetime.now(UTC).replace(microsecond=0),
         verdicts=named,
@@ -214,7 +218,7 @@ def _is_storable(verdict: Verdict, positions: set[str]) -> bool:
     return verdict.source == "llm" and not verdict.fallback_from and named <= positions
 
 
-def _join(parts: Sequence[Judgment], ask: Sequence[int]) -> Judgment:
+def _joined(parts: Sequence[Judgment], ask: Sequence[int]) -> Judgment:
     outcomes = {index: outcome for part in parts for index, outcome in part.outcomes.items()}
     flags = [flag for part in parts for flag in part.flags]
     return Judgment(
@@ -227,19 +231,19 @@ def _join(parts: Sequence[Judgment], ask: Sequence[int]) -> Judgment:
 
 def _with_ids(judgment: Judgment, request: JudgeRequest) -> Judgment:
     """Return the judgment with the request's chunk ids instead of positions."""
-    names = {str(position): chunk.chunk_id for position, chunk in enumerate(request.chunks)}
-    named = {index: _rename(outcome, names) for index, outcome in judgment.outcomes.items()}
-    return judgment.model_copy(update={"outcomes": named})
+    ids = {str(position): chunk.chunk_id for position, chunk in enumerate(request.chunks)}
+    outcomes = {index: _renamed(outcome, ids) for index, outcome in judgment.outcomes.items()}
+    return judgment.model_copy(update={"outcomes": outcomes})
 
 
-def _rename(outcome: JudgeOutcome, names: Mapping[str, str]) -> JudgeOutcome:
+def _renamed(outcome: JudgeOutcome, ids: Mapping[str, str]) -> JudgeOutcome:
     if not isinstance(outcome, Verdict) or not (outcome.evidence or outcome.supporting):
         return outcome
     evidence = tuple(
-        each.model_copy(update={"chunk_id": names.get(each.chunk_id, each.chunk_id)})
+        each.model_copy(update={"chunk_id": ids.get(each.chunk_id, each.chunk_id)})
         for each in outcome.evidence
     )
-    supporting = tuple(dict.fromkeys(names.get(name, name) for name in outcome.supporting))
+    supporting = tuple(dict.fromkeys(ids.get(name, name) for name in outcome.supporting))
     return outcome.model_copy(update={"evidence": evidence, "supporting": supporting})
 
 
@@ -270,7 +274,7 @@ class Contents:
 def contents(rows: Iterable[tuple[str, str]]) -> Contents:
     """Count the rows of a store, given by key and text."""
     found = Contents()
-    for row in filter(None, (Row.read(text) for _, text in rows)):
+    for row in filter(None, (CacheRow.read(text) for _, text in rows)):
         found.answers.add(row.answer)
         made = row.signatures
         for signature in made.values():

@@ -15,7 +15,7 @@ import pytest
 
 from judge.backends.store import DiskStore
 from judge.inputs.runs import read_record, read_summary
-from judge.judges.cached import Row
+from judge.judges.cached import CacheRow
 from judge.records import Support
 from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, start, write
@@ -53,7 +53,7 @@ def stored(samples: Path) -> set[Name]:
     hashes = {hashlib.sha256(answer.encode()).hexdigest()[:16]: answer for answer in ANSWERS}
     with DiskStore(samples.with_name("caches") / "judge") as store:
         rows = dict(store.rows())
-    found = [row for text in rows.values() if (row := Row.read(text))]
+    found = [row for text in rows.values() if (row := CacheRow.read(text))]
     return {(hashes[row.answer], index) for row in found for index in row.signatures}
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judge.backends.fake import FakeStore
 from judge.errors import JudgeUnavailable
-from judge.judges.cached import CachedJudge, Row, contents, row_keys
+from judge.judges.cached import CachedJudge, CacheRow, contents, row_keys
 from judge.protocols import Judge
 from judge.records import (
     Call,
@@ -392,8 +392,8 @@ ROW: dict[str, object] = {
 }
 
 
-def rows(*changes: Mapping[str, object]) -> list[Row | None]:
-    return [Row.read(json.dumps({**ROW, **change})) for change in changes]
+def rows(*changes: Mapping[str, object]) -> list[CacheRow | None]:
+    return [CacheRow.read(json.dumps({**ROW, **change})) for change in changes]
 
 
 def test_a_text_of_any_other_shape_is_no_row() -> None:
@@ -413,4 +413,4 @@ def test_a_text_of_any_other_shape_is_no_row() -> None:
         )
     )
     assert not any(rows({"more": 1}, {"stored": "now"}))
-    assert not any(map(Row.read, ["", "{", "null", "[]", "9" * 5000, "[" * 100_000]))
+    assert not any(map(CacheRow.read, ["", "{", "null", "[]", "9" * 5000, "[" * 100_000]))

@@ -41,6 +41,10 @@ class BackgroundStore:
         self._strict = strict
         self._store: DiskStore | RedisStore
         self._thread: Final = ThreadPoolExecutor(1, "judge-cache")
+        self._writing: Final = asyncio.Lock()
+        self._next: dict[str, str] = {}
+        self._next_stored: asyncio.Task[None] | None = None
+        """The task that stores `_next`; None while nothing waits."""
         self._lost = 0
         self._warned = False
 
@@ -50,6 +54,8 @@ class BackgroundStore:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        if self._next_stored is not None:  # its callers were cancelled
+            await asyncio.wait([self._next_stored])
         self._thread.submit(self._store.close)
         await asyncio.to_thread(self._thread.shutdown)
         if self._lost:
@@ -65,15 +71,21 @@ class BackgroundStore:
             return {}
 
     async def put(self, texts: Mapping[str, str]) -> None:
-        """Store the texts in one transaction."""
-        loop = asyncio.get_running_loop()
-        stored = loop.run_in_executor(self._thread, self._store.put, texts)
+        """Store the texts in one transaction, with those of callers that wait meanwhile."""
+        self._next.update(texts)
+        if self._next_stored is None:
+            self._next_stored = asyncio.create_task(self._store_next())
         try:
-            # A call that still waits for the thread could be cancelled with its caller.
-            await asyncio.shield(stored)
+            await asyncio.shield(self._next_stored)  # another caller may wait for it, too
         except NotKept as error:
             self._lost += 1
             self._warn(error)
+
+    async def _store_next(self) -> None:
+        async with self._writing:
+            texts, self._next, self._next_stored = self._next, {}, None
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._thread, self._store.put, texts)
 
     def _warn(self, error: NotKept) -> None:
         if self._strict:
