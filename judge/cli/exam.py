@@ -162,14 +162,13 @@ def _measured(
         "quotes": totals.quotes,
         "citations": totals.citations,
     }
-    limits = {
-        name: Interval(low=found.low, high=found.high, method="wilson_effective")
-        for name, found in rates.items()
-        if found is not None
-    }
-    values = {name: None if found is None else found.value for name, found in rates.items()}
-    values |= {"macro_f1": totals.macro_f1, "kappa": totals.kappa}
-    return values, {name: limits.get(name) for name in _GATED}
+    values = {"macro_f1": totals.macro_f1, "kappa": totals.kappa}
+    limits: dict[str, Interval | None] = dict.fromkeys(_GATED)
+    for name, rate in rates.items():
+        values[name] = rate.value if rate else None
+        if rate is not None:
+            limits[name] = Interval(low=rate.low, high=rate.high, method="wilson_effective")
+    return values, limits
 
 
 @contextmanager

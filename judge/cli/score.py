@@ -66,9 +66,7 @@ class _Files(NamedTuple):
         None, metavar="N", min=1, help="Score a random sample of N answers, drawn by --seed."
     )
     details: bool = file_option(
-        False,
-        "--details",
-        help="Also print counts, flags, the table of cells, and the worst sentences.",
+        False, "--details", help="Also print counts and the table of cells."
     )
     junit: Path | None = file_option(
         None, metavar="FILE", help="Also write a JUnit report with a test case for each answer."
@@ -221,14 +219,8 @@ def run_and_print(job: "Job | ClusterJob", folder: Path, files: _Files) -> int:
         with progress, stopping(job.stop):
             summary = job.run(progress)
         with output() as page:
-            print_totals(
-                summary,
-                read_record(folder),
-                highlights,
-                folder,
-                page,
-                details=files.details,
-            )
+            record = read_record(folder)
+            print_totals(summary, record, highlights, folder, page, details=files.details)
         if files.junit is not None:
             _write_junit(files.junit, folder, summary)
     except BaseException as error:
@@ -261,19 +253,17 @@ def _print_forecast(source: str, settings: Config, files: _Files) -> None:
             return
         with naming_input(input_name(source)), readable(source) as path:
             found = forecast(path, settings, limit=files.limit, skip_bad_lines=files.skip_bad_lines)
-        again, cost = found.again, "set --input-price and --output-price to see it"
-        if found.cost is not None:
-            cost = f"about {found.cost:,.4g}"
+        unknown = "not known without --input-price and --output-price"
         rows = {
             "answers": f"{found.answers:,}, with {counted(found.claims, 'claim')}, "
             f"{found.kept:,} of them in the cache",
             "calls": f"{found.calls:,}",
             "tokens": f"about {found.prompt_tokens:,} in, {found.reply_tokens:,} out",
-            "cost": cost,
+            "cost": unknown if found.cost is None else f"about {found.cost:,.4g}",
             "minutes": f"about {found.minutes:,.1f}, at {SECONDS_PER_CALL:g} seconds a call and "
             f"{found.at_once:,} calls at once",
         }
-        if again is not None:
+        if (again := found.again) is not None:
             rows["repeats"] = (
                 f"at most {again.calls:,} more calls, about {again.prompt_tokens:,} tokens in, "
                 f"{again.reply_tokens:,} out"

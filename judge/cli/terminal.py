@@ -22,6 +22,7 @@ _WIDEST_TABLE: Final = 500
 _OPENING: Final = "（《“「『【［([«"
 _CLOSING: Final = "，。、；：！？）》”」』】］)\\]»…%％"
 _TAB: Final = 4
+_SMALLEST_P: Final = 0.0001
 _LEAST_LINE: Final = 10
 _PIECE: Final = re.compile(
     rf"\n|[^\S\n]+|[{re.escape(_OPENING)}]*[{CJK}][{_CLOSING}]*|(?:(?![{CJK}])\S)+"
@@ -138,6 +139,20 @@ def lang_option() -> str:
 def number(value: float | None) -> str:
     """Return a score with three digits, and a dash for None."""
     return "–" if value is None else f"{value:.3f}"
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """Return a difference with its sign.
+
+    >>> signed(-0.0123), signed(0.0004, 1)
+    ('−0.012', '+0.0')
+    """
+    return f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def chance(p: float) -> str:
+    """Return the p of a test with four digits."""
+    return f"<{_SMALLEST_P:.4f}".replace("0.", ".") if p < _SMALLEST_P else f"{p:.4f}"
 
 
 class Limits(Protocol):

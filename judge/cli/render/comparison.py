@@ -6,7 +6,7 @@ from typing import Final
 from rich.text import Text
 
 from judge.cli.render.answers import STYLES, gate_line
-from judge.cli.terminal import Page, figures, number, some
+from judge.cli.terminal import Page, chance, figures, number, signed, some
 from judge.messages import Messages
 from judge.records import Interval
 from judge.records.comparison import Differences, RunComparison, ScoreDifference, Side
@@ -20,7 +20,6 @@ _MAX_NAMES: Final = 5
 _MAX_SLICES: Final = 20
 _MAX_SENTENCE: Final = 300
 _SIGNIFICANT: Final = 0.05
-_SMALLEST_P: Final = 0.0001
 _COLUMNS: Final = ("first", "value", "difference", "interval", "p", "p_holm", "pairs")
 _METHOD: Final = (
     "Each difference is a run minus {first}, over the queries that both have: a paired t test and "
@@ -37,16 +36,8 @@ _MISMATCHES: Final[dict[Mismatch, str]] = {
 }
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
-
-
 def _span(limits: Interval | None) -> str:
-    return "–" if limits is None else f"{_signed(limits.low)} … {_signed(limits.high)}"
-
-
-def _p(value: float) -> str:
-    return f"<{_SMALLEST_P:.4f}".replace("0.", ".") if value < _SMALLEST_P else f"{value:.4f}"
+    return "–" if limits is None else f"{signed(limits.low)} … {signed(limits.high)}"
 
 
 def _run_name(name: str) -> str:
@@ -84,10 +75,9 @@ def _measure_cells(found: MeasureDifference | None) -> tuple[str | Text, ...]:
     limits, style = found.interval, ""
     if limits is not None and found.p < _SIGNIFICANT and not limits.low <= 0 <= limits.high:
         style = "green" if found.difference > 0 else "red"
-    gain = "–" if found.gain is None else f"{100 * found.gain:+.1f} %"
-    difference = Text(_signed(found.difference), style=style)
-    gain = gain.replace("-", "\N{MINUS SIGN}")
-    return (difference, _span(limits), _p(found.p), gain, f"{found.higher} / {found.lower}")
+    gain = "–" if found.gain is None else f"{signed(100 * found.gain, 1)} %"
+    difference = Text(signed(found.difference), style=style)
+    return (difference, _span(limits), chance(found.p), gain, f"{found.higher} / {found.lower}")
 
 
 def _notes(report: RunsReport) -> Iterator[str]:
@@ -195,7 +185,7 @@ def _print_table(
     for name, (score, side) in rows.items():
         table.add_row(name, *_cells(score, side))
         if score is not None and score.bounds is not None:
-            span = f"{_signed(score.bounds[0])} … {_signed(score.bounds[1])}"
+            span = f"{signed(score.bounds[0])} … {signed(score.bounds[1])}"
             table.add_row(say("failures", open=score.open), "", "", "", span, "", "", "")
     page.table(table)
 
@@ -210,10 +200,10 @@ def _cells(found: ScoreDifference | None, side: Side) -> tuple[str | Text, ...]:
     return (
         number(found.first),
         number(found.value),
-        Text(_signed(found.difference), style=style),
+        Text(signed(found.difference), style=style),
         _span(found.interval),
-        _p(found.p),
-        _p(found.p_holm),
+        chance(found.p),
+        chance(found.p_holm),
         f"{found.better} / {found.worse} / {found.tied}",
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from judge.cli.render.answers import gate_line
-from judge.cli.terminal import Page, between, figures, number
+from judge.cli.terminal import Page, between, chance, figures, number, signed
 from judge.exam.fitness import LEVELS
 from judge.exam.records import (
     ExamComparison,
@@ -23,7 +23,6 @@ from judge.signature import Signature
 from judge.text.visible import counted, flat, plural, short
 
 _ABSENT: Final = "–"
-_SMALLEST_P: Final = 0.001
 _STYLES: Final[dict[Level, str]] = dict(
     zip(LEVELS, ("bold red", "yellow", "bold green"), strict=True)
 )
@@ -196,12 +195,14 @@ def _verdict(found: ExamComparison) -> str:
     if found.verdict == "untrusted":
         return "Untrusted: one of the two has too few verdicts to compare them."
     both = f"{number(rates.first / rates.of)} → {number(rates.now / rates.of)}"
-    limits = f"({both}, 95 % interval {_points(rates.low)} to {_points(rates.high)})"
+    limits = (
+        f"({both}, 95 % interval {signed(100 * rates.low, 1)} to {signed(100 * rates.high, 1)})"
+    )
     if found.verdict == "open":
         sees = f"it would show ±{100 * found.sees:.1f} points"
         return f"No difference that this exam can show; {sees} {limits}."
-    p = f"p {'' if rates.p < _SMALLEST_P else '= '}{_chance(rates.p)}"
-    return f"{found.verdict.title()} by {abs(100 * rates.difference):.1f} points, {p} {limits}."
+    points = f"{abs(100 * rates.difference):.1f} points"
+    return f"{found.verdict.title()} by {points}, p {chance(rates.p)} {limits}."
 
 
 def _print_changes(found: ExamComparison, page: Page) -> None:
@@ -219,11 +220,11 @@ def _print_changes(found: ExamComparison, page: Page) -> None:
             name,
             number(each.first / each.of),
             number(each.now / each.of),
-            _points(each.difference),
-            f"{_points(each.low)} … {_points(each.high)}",
+            signed(100 * each.difference, 1),
+            f"{signed(100 * each.low, 1)} … {signed(100 * each.high, 1)}",
             f"{each.better:,} / {each.worse:,}",
-            _chance(each.p),
-            _ABSENT if each.p_holm is None else _chance(each.p_holm),
+            chance(each.p),
+            _ABSENT if each.p_holm is None else chance(each.p_holm),
             style="" if each.category else "bold",
         )
     page.table(table)
@@ -239,17 +240,3 @@ def _category(name: str | None) -> str:
 
 def _of(found: Rate | None) -> str:
     return f"{found.hits:,}/{found.of:,}" if found else _ABSENT
-
-
-def _chance(p: float) -> str:
-    return f"< {_SMALLEST_P}" if p < _SMALLEST_P else f"{p:.3f}"
-
-
-def _points(difference: float) -> str:
-    """Return a difference of shares in percentage points, with its sign.
-
-    >>> _points(-0.0123), _points(0.0004)
-    ('−1.2', '0.0')
-    """
-    said = f"{100 * difference:+.1f}"
-    return "0.0" if said in {"+0.0", "-0.0"} else said.replace("-", "\N{MINUS SIGN}")
