@@ -11,7 +11,7 @@ from judge.cli.options import FORCE, JSON, MAX_LINE, SKIP_BAD, Drawing, takes_la
 from judge.cli.render.gold import print_gold
 from judge.cli.terminal import output, say, say_json
 from judge.messages import Messages
-from judge.review.grades import DrawnPool
+from judge.review.grades import PoolFiles
 from judge.review.sheet import header
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["gold"])
@@ -80,7 +80,7 @@ def import_(
         print_gold(found, out, page)
 
 
-def _summary_of(made: DrawnPool) -> Iterator[str]:
+def _summary_of(made: PoolFiles) -> Iterator[str]:
     words = Messages.of("gold", "draw")
     pool, sheets = made.pool, " ".join(map(str, made.sheets))
     yield words(
@@ -97,5 +97,5 @@ def _summary_of(made: DrawnPool) -> Iterator[str]:
     if pool.textless:
         yield words("textless", count=pool.textless)
     yield words("grade", sheets=sheets, column=header("human_grade"))
-    yield words("kept", path=made.kept)
-    yield words("next", draw=made.kept, sheets=sheets)
+    yield words("kept", path=made.draw_path)
+    yield words("next", draw=made.draw_path, sheets=sheets)

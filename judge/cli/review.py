@@ -16,7 +16,7 @@ from judge.errors import InputError
 from judge.messages import Messages
 from judge.pages.agreement import page as written
 from judge.records import Summary
-from judge.review.draws import Drawn
+from judge.review.draws import DrawFiles
 from judge.review.folder import samples_of
 from judge.review.records import Agreement, StratumName
 from judge.review.sheet import choices, header
@@ -139,7 +139,7 @@ def import_(
         say(words("skipped", count=skips.total(), why=why))
 
 
-def _summary_of(made: Drawn, run: Path) -> Iterator[str]:
+def _summary_of(made: DrawFiles, run: Path) -> Iterator[str]:
     words, draw, sheets = Messages.of("review", "draw"), made.draw, list(map(str, made.sheets))
     yield words(
         "title",
@@ -159,5 +159,5 @@ def _summary_of(made: Drawn, run: Path) -> Iterator[str]:
         labels=words("joint").join(choices()),
         bare=Messages.of("sheet")("yes_or_no"),
     )
-    yield words("kept", path=made.kept)
+    yield words("kept", path=made.draw_path)
     yield words("next", run=run, sheets=" ".join(sheets))

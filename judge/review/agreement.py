@@ -63,26 +63,26 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
     Agreement is over the verdicts of the run's own judge; the labels of a sentence share its
     weight. Corrected scores are over all claims.
     """
-    given = by_row(labels)
+    by_id = by_row(labels)
     # A bare no may be none or partial, so that only the strict score can be corrected.
     names: tuple[ScoreName, ...] = ("faithfulness", "faithfulness_strict")
     names = names[any(label.support is None for label in labels) :]
     own = [verdict for sentence in draw.sentences if (verdict := own_verdict(sentence.outcome))]
-    bare = len(names) == 1 or (bool(own) and all(v.source in NEVER_PARTIAL for v in own))
-    pairs = list(_pairs(draw, given, bare=bare))
+    full_or_rest = len(names) == 1 or (bool(own) and all(v.source in NEVER_PARTIAL for v in own))
+    pairs = list(_pairs(draw, by_id, full_or_rest=full_or_rest))
     weights = [pair.weight for pair in pairs]
     total = sum(weights)
     scored = [(p.probability, p.supported, p.weight) for p in pairs if p.probability is not None]
     probabilities, truths, theirs = zip(*scored, strict=True) if scored else ((), (), ())
-    rated = [[_word(label, bare=bare) for label in each] for each in given.values()]
+    rated = [[_word(label, full_or_rest=full_or_rest) for label in each] for each in by_id.values()]
     return Agreement(
         draw=draw.draw,
         signature=draw.signature,
         drawn=len(draw.sentences),
-        labelled=len(given),
+        labelled=len(by_id),
         labels=len(labels),
         reviewers=tuple(sorted({label.reviewer for label in labels})),
-        scale="full_or_rest" if bare else "labels",
+        scale="full_or_rest" if full_or_rest else "labels",
         compared=len(pairs),
         agreement=_share(pairs),
         kappa=cohen_kappa([p.judge for p in pairs], [p.person for p in pairs], weights),
@@ -92,9 +92,9 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         accuracy=tuple(_accuracy(pairs)),
         brier=brier(probabilities, truths, theirs),
         calibration_error=calibration_error(probabilities, truths, theirs),
-        corrected=tuple(corrected_scores(draw, given, summary, names)),
-        strata=tuple(_strata(draw, given, names[0])),
-        disagreements=tuple(_disagreements(draw, given, bare=bare)),
+        corrected=tuple(corrected_scores(draw, by_id, summary, names)),
+        strata=tuple(_strata(draw, by_id, names[0])),
+        disagreements=tuple(_disagreements(draw, by_id, full_or_rest=full_or_rest)),
     )
 
 
@@ -151,16 +151,16 @@ def corrected_scores(
     return scores
 
 
-def _pairs(draw: Draw, given: Labels, *, bare: bool) -> Iterator[_Pair]:
-    for sentence, chance in _labelled(draw, given):
-        labels, verdict = given[sentence.review_id], own_verdict(sentence.outcome)
+def _pairs(draw: Draw, by_id: Labels, *, full_or_rest: bool) -> Iterator[_Pair]:
+    for sentence, chance in _labelled(draw, by_id):
+        labels, verdict = by_id[sentence.review_id], own_verdict(sentence.outcome)
         if verdict is None:
             continue
         for label in labels:
             yield _Pair(
                 sentence=sentence,
-                judge=_word(verdict, bare=bare),
-                person=_word(label, bare=bare),
+                judge=_word(verdict, full_or_rest=full_or_rest),
+                person=_word(label, full_or_rest=full_or_rest),
                 supported=label.supported,
                 probability=verdict.score,
                 weight=sentence.weight / chance / len(labels),
@@ -180,8 +180,8 @@ def _labelled(draw: Draw, labels: Labels) -> list[tuple[DrawnSentence, float]]:
     ]
 
 
-def _word(label: Label | Verdict, *, bare: bool) -> str:
-    if not bare and label.support is not None:
+def _word(label: Label | Verdict, *, full_or_rest: bool) -> str:
+    if not full_or_rest and label.support is not None:
         return label.support.value
     supported = label.supported if isinstance(label, Label) else label.support is Support.FULL
     return FULL if supported else REST
@@ -225,16 +225,16 @@ def _strata(draw: Draw, labels: Labels, name: ScoreName) -> Iterator[LabelledStr
         )
 
 
-def _disagreements(draw: Draw, given: Labels, *, bare: bool) -> list[Disagreement]:
+def _disagreements(draw: Draw, by_id: Labels, *, full_or_rest: bool) -> list[Disagreement]:
     """Return the sentences with a label that is not the judge's, worst first."""
-    name: ScoreName = "faithfulness_strict" if bare else "faithfulness"
+    name: ScoreName = "faithfulness_strict" if full_or_rest else "faithfulness"
     found = []
     for sentence in draw.sentences:
-        labels, verdict = given.get(sentence.review_id, ()), own_verdict(sentence.outcome)
+        labels, verdict = by_id.get(sentence.review_id, ()), own_verdict(sentence.outcome)
         if verdict is None:
             continue
-        judged = _word(verdict, bare=bare)
-        if all(_word(label, bare=bare) == judged for label in labels):
+        judged = _word(verdict, full_or_rest=full_or_rest)
+        if all(_word(label, full_or_rest=full_or_rest) == judged for label in labels):
             continue
         case = Disagreement(
             review_id=sentence.review_id,
@@ -242,7 +242,9 @@ def _disagreements(draw: Draw, given: Labels, *, bare: bool) -> list[Disagreemen
             sentence=sentence.sentence,
             text=sentence.text,
             judge=judged,
-            people={each.reviewer: _word(each, bare=each.support is None) for each in labels},
+            people={
+                each.reviewer: _word(each, full_or_rest=each.support is None) for each in labels
+            },
             notes=tuple(each.note for each in labels if each.note),
             quote=next((evidence.quote for evidence in verdict.evidence), ""),
             reason=verdict.reason,

@@ -4,10 +4,12 @@ Weights are finite and at least 0. Only their ratios matter; a row of weight 0 c
 """
 
 import math
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
+from itertools import permutations
 from typing import Any, Final
+
+import numpy as np
 
 _BINS: Final = 10
 # Compared with edges, not multiplied: .29 · 100 is below 29.
@@ -31,22 +33,16 @@ def cohen_kappa(
     >>> cohen_kappa("aabb", "aaba", [1, 1, 1, 1]), cohen_kappa("aa", "aa", [1, 1])
     (0.5, None)
     """
-    scaled = _scaled(weights)
-    rows = list(zip(first, second, scaled, strict=True))
     shares: defaultdict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for one, other, weight in rows:
+    apart = 0.0
+    for one, other, weight in zip(first, second, weights, strict=True):
         shares[one][0] += weight
         shares[other][1] += weight
+        apart += weight * (one != other)
     # Σ_{c≠k} p_c q_k rather than 1 - p_e: nothing cancels, so it is 0 only where it should be.
-    chance = so_far = others_so_far = 0.0
-    for p, q in shares.values():
-        chance += p * others_so_far + q * so_far
-        so_far, others_so_far = so_far + p, others_so_far + q
-    if not chance:
-        return None
-    apart = math.fsum(weight for one, other, weight in rows if one != other)
+    chance = sum(p * q for (p, _), (_, q) in permutations(shares.values(), 2))
     # Rounding may step past -1.
-    return max(-1.0, 1 - apart * math.fsum(scaled) / chance)
+    return max(-1.0, 1 - apart * sum(weights) / chance) if chance else None
 
 
 def krippendorff_alpha(
@@ -95,11 +91,10 @@ def brier(
     >>> brier([1.0, 0.5], [True, False], [1, 1])
     0.125
     """
-    scaled = _scaled(weights)
-    total = math.fsum(scaled)
-    rows = zip(probabilities, truths, scaled, strict=True)
-    errors = math.fsum((p - truth) ** 2 * weight for p, truth, weight in rows)
-    return errors / total if total else None
+    if not sum(weights):
+        return None
+    errors = (np.array(probabilities) - np.array(truths)) ** 2
+    return float(np.average(errors, weights=weights))
 
 
 def calibration_error(
@@ -118,13 +113,13 @@ def calibration_error(
     >>> calibration_error([0.75, 0.75, 0.25], [True, False, False], [1, 1, 1])
     0.25
     """
-    scaled = _scaled(weights)
-    gaps: defaultdict[int, list[float]] = defaultdict(list)
-    for p, truth, weight in zip(probabilities, truths, scaled, strict=True):
-        gaps[bisect_right(_EDGES, p)].append(weight * (truth - p))
-    total, apart = math.fsum(scaled), math.fsum(abs(math.fsum(gap)) for gap in gaps.values())
-    # Sums rounded one by one may pass 1.
-    return min(1.0, apart / total) if total else None
+    total = sum(weights)
+    if not total:
+        return None
+    bins = np.searchsorted(_EDGES, probabilities, side="right")
+    gaps = np.array(weights) * (np.array(truths) - np.array(probabilities))
+    # Rounding may pass 1.
+    return min(1.0, float(np.abs(np.bincount(bins, gaps)).sum() / total))
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
@@ -173,9 +168,3 @@ def _squared(counts: Counter[Any]) -> float:
     total = math.fsum(count * value for value, count in counts.items())
     squares = math.fsum(count * value * value for value, count in counts.items())
     return 2 * (counts.total() * squares - total * total)
-
-
-def _scaled(weights: Sequence[float]) -> list[float]:
-    """The weights as shares of the largest, so that no sum or square of them overflows."""
-    largest = max(weights, default=0)
-    return [weight / largest if largest else 0.0 for weight in weights]

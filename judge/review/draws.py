@@ -99,7 +99,7 @@ class DrawnClaim(NamedTuple):
     probability: float
 
 
-class Group(NamedTuple):
+class StratumGroup(NamedTuple):
     """Strata that are drawn from as one."""
 
     names: tuple[StratumName, ...]
@@ -117,11 +117,11 @@ class SheetDraw(NamedTuple):
     draw: Draw
 
 
-class Drawn(NamedTuple):
+class DrawFiles(NamedTuple):
     """A draw and the files it was written to."""
 
     draw: Draw
-    kept: Path
+    draw_path: Path
     """The file in the run folder that holds the draw; reviewers do not see it."""
     sheets: tuple[Path, ...]
     """A sheet for each reviewer."""
@@ -137,7 +137,7 @@ def draw(
     overlap: int = 0,
     verdicts: bool = False,
     force: bool = False,
-) -> Drawn:
+) -> DrawFiles:
     """Draw claims of a finished run for people to label, and write them into sheets.
 
     The same arguments draw the same claims.
@@ -166,7 +166,7 @@ def draw(
         kept = write_draw(run, made.draw)
     rows = [[row] for row in made.rows]
     write_sheets(sheets, reviewers, rows, overlap, OPEN if verdicts else BLIND)
-    return Drawn(made.draw, kept, sheets)
+    return DrawFiles(made.draw, kept, sheets)
 
 
 def draw_rows(folder: Path, *, size: int = 60, seed: int = 0) -> SheetDraw:
@@ -331,7 +331,7 @@ def divide(found: Claims, size: int) -> tuple[tuple[Stratum, ...], list[DrawnCla
     groups = []
     for place, name in enumerate(_STRATA):
         weights = found["weight"][found["stratum"] == place]
-        groups.append(Group((name,), len(weights), float(weights.sum()), SPREAD[name]))
+        groups.append(StratumGroup((name,), len(weights), float(weights.sum()), SPREAD[name]))
     strata: list[Stratum] = []
     drawn: list[DrawnClaim] = []
     groups = merge(groups, size)
@@ -360,7 +360,7 @@ def as_stratum(part: Claims, names: tuple[StratumName, ...], drawn: int) -> Stra
     )
 
 
-def merge(groups: Sequence[Group], total: int) -> list[Group]:
+def merge(groups: Sequence[StratumGroup], total: int) -> list[StratumGroup]:
     """Merge the smallest group with its smaller neighbour until each has `FLOOR` claims.
 
     Empty groups are left out. `total`, the size of the draw, bounds the number of groups.
@@ -374,12 +374,12 @@ def merge(groups: Sequence[Group], total: int) -> list[Group]:
         a, b = merged[first], merged[second]
         weight = a.weight + b.weight
         spread = (a.spread * a.weight + b.spread * b.weight) / weight if weight else a.spread
-        both = Group(a.names + b.names, a.units + b.units, weight, spread)
+        both = StratumGroup(a.names + b.names, a.units + b.units, weight, spread)
         merged[first : second + 1] = [both]
     return merged
 
 
-def allocate(groups: Sequence[Group], total: int) -> list[int]:
+def allocate(groups: Sequence[StratumGroup], total: int) -> list[int]:
     """Return the number of claims to draw from each group, proportional to weight times spread.
 
     Each group gives at least `FLOOR` claims if it has them and `total` allows; what a group that is
@@ -388,7 +388,7 @@ def allocate(groups: Sequence[Group], total: int) -> list[int]:
 
     Source: J. Neyman (1934), J. R. Stat. Soc. 97, 558-606.
 
-    >>> allocate([Group((), 900, 900, 0.2), Group((), 100, 100, 0.4)], 55)
+    >>> allocate([StratumGroup((), 900, 900, 0.2), StratumGroup((), 100, 100, 0.4)], 55)
     [45, 10]
     """
     total = min(total, sum(group.units for group in groups))

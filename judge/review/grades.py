@@ -69,13 +69,13 @@ class Pool(Document):
     """The drawn queries in the order of the sheet."""
 
 
-class DrawnPool(NamedTuple):
+class PoolFiles(NamedTuple):
     """A pool and the files it was written to."""
 
     pool: Pool
     queries: int
     """The number of queries among the samples."""
-    kept: Path
+    draw_path: Path
     """The file that holds the draw; reviewers do not see it."""
     sheets: tuple[Path, ...]
     """One for each reviewer."""
@@ -119,7 +119,7 @@ class GoldReport(Document):
     queries: int
     """Queries of the gold set."""
     ungraded: tuple[str, ...]
-    """Drawn queries without any grade; they are left out."""
+    """DrawFiles queries without any grade; they are left out."""
     unanswered: tuple[str, ...]
     """Queries without a chunk graded `gold_from` or more."""
     counts: dict[str, int]
@@ -140,7 +140,7 @@ def draw_gold(
     force: bool = False,
     skip_bad_lines: bool = False,
     max_line: float = MAX_LINE,
-) -> DrawnPool:
+) -> PoolFiles:
     """Draw queries at random, pool their first chunks, and write sheets to grade these.
 
     The same arguments draw the same queries. The draw itself is written beside the sheet, as
@@ -190,7 +190,7 @@ def draw_gold(
     ]
     write_sheets(sheets, reviewers, units, overlap, GRADED)
     write_whole(kept, [as_json(pool)])
-    return DrawnPool(pool, queries, kept, sheets)
+    return PoolFiles(pool, queries, kept, sheets)
 
 
 def _check(sample: Sample) -> None:

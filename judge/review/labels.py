@@ -31,11 +31,11 @@ _COMPARED_LETTERS: Final = 2_000
 """The most letters of a sentence that are compared, because a cell may be cut."""
 
 _Answer = TypeVar("_Answer")
-Page = Callable[[Agreement, Summary], str]
+RenderPage = Callable[[Agreement, Summary], str]
 """A function that returns the HTML of `agreement.html`."""
 
 
-class Imported(NamedTuple):
+class ImportResult(NamedTuple):
     """The result of an import."""
 
     agreement: Agreement
@@ -51,8 +51,8 @@ def import_labels(
     sheets: Sequence[str | Path],
     *,
     replace: bool = False,
-    page: Page | None = None,
-) -> Imported:
+    page: RenderPage | None = None,
+) -> ImportResult:
     """Read labelled sheets of one draw, and keep the labels and the agreement in the run.
 
     They are `review/DRAW.labels.jsonl`, `agreement.json` and, with `page`, `agreement.html`.
@@ -89,7 +89,7 @@ def import_labels(
         write_findings(run, agreement, text)
     blank = (row for row in rows if not row.cell("human_support"))
     skips = Counter(filter(None, (row.cell("human_skip") for row in blank)))
-    return Imported(agreement, summary, skips)
+    return ImportResult(agreement, summary, skips)
 
 
 def _draw_of(run: Path, rows: Iterable[SheetRow], paths: Iterable[Path]) -> Draw:

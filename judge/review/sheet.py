@@ -62,7 +62,7 @@ Cells = Mapping[str, str]
 """Texts of a row by canonical column name; a missing one is an empty cell."""
 
 
-class Reading(NamedTuple):
+class ParsedLabel(NamedTuple):
     """The meaning of the word that a reviewer wrote."""
 
     support: Support | None
@@ -108,14 +108,14 @@ def choices(lang: Lang | None = None) -> list[str]:
     return [words[support, lang or LANGUAGE.get()] for support in Support]
 
 
-def read_label(text: str) -> Reading | None:
+def read_label(text: str) -> ParsedLabel | None:
     """Return the meaning of a label as written; None for a blank cell.
 
     Raises:
         ValueError: the word is no label.
 
     >>> read_label("部分。")
-    Reading(support=<Support.PARTIAL: 'partial'>, supported=False)
+    ParsedLabel(support=<Support.PARTIAL: 'partial'>, supported=False)
     """
     word = _folded(text)
     if not word:
@@ -303,17 +303,17 @@ def _columns() -> dict[str, str]:
 
 
 @cache
-def _labels() -> tuple[dict[tuple[Support | None, Lang], str], dict[str, Reading]]:
+def _labels() -> tuple[dict[tuple[Support | None, Lang], str], dict[str, ParsedLabel]]:
     """Return the word offered for each label, and the meaning of each word that people write."""
     entries = tomllib.loads(files("judge").joinpath("data", "labels.toml").read_text("utf-8"))
     offered: dict[tuple[Support | None, Lang], str] = {}
-    readings: dict[str, Reading] = {}
+    readings: dict[str, ParsedLabel] = {}
     for entry in entries["labels"]:
         support = Support(entry["support"]) if "support" in entry else None
         for lang in LANGS:
             offered[support, lang] = entry[lang][0]
             for word in entry[lang]:
-                readings[_folded(word)] = Reading(support, entry["supported"])
+                readings[_folded(word)] = ParsedLabel(support, entry["supported"])
     return offered, readings
 
 

@@ -105,7 +105,7 @@ class Questions:
         )
 
 
-class Entry(Record):
+class LabelEntry(Record):
     """A reviewer's label, or reason to skip, for one sentence."""
 
     label: str = ""
@@ -133,7 +133,7 @@ class Worksheet:
         self._reviewer = " ".join(reviewer.split())
         self.path = run / REVIEW / f"{draw.draw}{_suffix(self._reviewer)}.csv"
 
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, LabelEntry]:
         """Return the entries so far by `review_id`, in the order of the draw.
 
         Raises:
@@ -143,7 +143,7 @@ class Worksheet:
             return {}
         rows = {row.cell("review_id"): row for row in read_sheet(self.path)}
         return {
-            each.review_id: Entry(
+            each.review_id: LabelEntry(
                 label=_canonical(row.cell("human_support")),
                 skip=row.cell("human_skip"),
                 note=row.cell("human_note"),
@@ -152,7 +152,7 @@ class Worksheet:
             if (row := rows.get(each.review_id)) is not None
         }
 
-    def put(self, review_id: str, entry: Entry) -> None:
+    def put(self, review_id: str, entry: LabelEntry) -> None:
         """Keep the entry of a row; an empty entry removes the earlier one.
 
         Raises:
@@ -168,10 +168,10 @@ class Worksheet:
                     os.fsync(file.fileno())
             sync_folder(self.path.parent)
 
-    def _rows(self, entries: dict[str, Entry]) -> Iterable[dict[str, str]]:
+    def _rows(self, entries: dict[str, LabelEntry]) -> Iterable[dict[str, str]]:
         for each in self._draw.sentences:
-            entry = entries.get(each.review_id, Entry())
-            if entry != Entry():
+            entry = entries.get(each.review_id, LabelEntry())
+            if entry != LabelEntry():
                 yield {
                     "review_id": each.review_id,
                     "sentence": each.text,

@@ -20,7 +20,7 @@ from judge.messages import LANGS, LANGUAGE, Lang
 from judge.pages.label import page
 from judge.review.records import Draw
 from judge.review.sheet import read_label
-from judge.review.worksheet import Entry, Question, Questions, Skip, Worksheet, draw_to_label
+from judge.review.worksheet import LabelEntry, Question, Questions, Skip, Worksheet, draw_to_label
 from judge.service.problems import Problem
 from judge.service.wire import Message
 
@@ -119,7 +119,7 @@ def list_rows(request: Request, review: Review) -> LabelRows:
     # A sheet may have been edited by hand, so its labels are not validated.
     rows = tuple(
         LabelRow.model_construct(
-            review_id=each.review_id, **entries.get(each.review_id, Entry()).model_dump()
+            review_id=each.review_id, **entries.get(each.review_id, LabelEntry()).model_dump()
         )
         for each in draw.sentences
     )
@@ -138,7 +138,7 @@ def put_row(request: Request, row: RowId, review: Review, labelling: Labelling) 
     """Keep a label; it is on disk before the response. An empty label removes the last one."""
     draw, _ = _drawn(request.state.run, row)
     sheet = Worksheet(request.state.run, draw, review.reviewer)
-    sheet.put(row, Entry(label=labelling.label, skip=labelling.skip, note=labelling.note))
+    sheet.put(row, LabelEntry(label=labelling.label, skip=labelling.skip, note=labelling.note))
     return labelling
 
 

@@ -17,8 +17,8 @@ from judge.records import (
 )
 from judge.review.draws import (
     FLOOR,
-    Group,
     SheetDraw,
+    StratumGroup,
     allocate,
     draw_rows,
     review_id,
@@ -32,7 +32,7 @@ NAMES = [*StratumName, "supported", "supported", "no_claim", "fallen"]
 # One to six claims each, all kinds among them, and an empty one.
 ANSWERS = [[NAMES[(n + n * k) % len(NAMES)] for k in range(1 + n % 6)] for n in range(40)] + [[]]
 SIZES = st.builds(
-    Group,
+    StratumGroup,
     st.just(()),
     st.integers(0, 40) | st.integers(0, 10_000),
     st.sampled_from([0.01, 1.0, 5.0, 300.0]),
@@ -77,14 +77,16 @@ def test_near_the_threshold_is_doubtful() -> None:
 @given(st.lists(SIZES, max_size=6), st.integers(0, 300))
 @example(
     [
-        Group((), 20, 20, 0.2),
-        Group((), 8, 2.4, 0.45),
-        Group((), 5, 0.5, 0.2),
-        Group((), 20, 2, 0.45),
+        StratumGroup((), 20, 20, 0.2),
+        StratumGroup((), 8, 2.4, 0.45),
+        StratumGroup((), 5, 0.5, 0.2),
+        StratumGroup((), 20, 2, 0.45),
     ],
     34,
 )
-def test_all_is_handed_out_between_floor_and_what_there_is(sizes: list[Group], total: int) -> None:
+def test_all_is_handed_out_between_floor_and_what_there_is(
+    sizes: list[StratumGroup], total: int
+) -> None:
     units = allocate(sizes, total)
     total = min(total, sum(size.units for size in sizes))
     assert sum(units) == total

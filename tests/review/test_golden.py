@@ -177,14 +177,10 @@ def test_all_who_labelled_it_say_the_same(run: Path) -> None:
     table: dict[str, tuple[Support | None, bool] | None] = {
         "full full": (FULL, True),
         "full partial": None,
-        "none partial": None,
-        "contradicted none": None,
         "no no": (None, False),
         "no partial": (None, False),
         "none no partial": (None, False),
         "no full": None,
-        "none none none": (NONE, False),
-        "none none full": None,
     }
     draw = drawn(run)
     for words, agreed in table.items():
@@ -227,16 +223,3 @@ def test_what_nothing_can_be_promoted_of(run: Path) -> None:
         promoted(run, reviewers=2)
     found = promoted(run)
     assert [each.sample.qid for each in found.golden] == ["q3"]
-
-
-def test_promote_writes_the_set_and_no_more(run: Path, tmp_path: Path) -> None:
-    say(run, drawn(run), ("q2", 0, "full", "a"))
-    before = {path.name for path in tmp_path.iterdir()}
-    found = promote(run, tmp_path / "golden.jsonl")
-    assert {path.name for path in tmp_path.iterdir()} == before | {"golden.jsonl"}
-    read = read_golden(tmp_path / "golden.jsonl")
-    assert [each.labels for each in read] == [each.labels for each in found.golden]
-    with pytest.raises(RunError, match="is there already"):
-        promote(run, tmp_path / "golden.jsonl")
-    with pytest.raises(RunError, match="made from"):
-        promote(run, run / "results.jsonl", force=True)

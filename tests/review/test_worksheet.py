@@ -9,7 +9,7 @@ import pytest
 from judge import review
 from judge.errors import InputError, RunError
 from judge.review.labels import import_labels
-from judge.review.worksheet import Entry, Questions, Worksheet, draw_to_label, worksheets
+from judge.review.worksheet import LabelEntry, Questions, Worksheet, draw_to_label, worksheets
 from tests.commands import cramped, judge
 from tests.review_runs import cells, score
 
@@ -33,8 +33,8 @@ def test_what_is_labelled_on_the_page_is_imported_as_the_same_sheets_are(place: 
     for name, words in labels.items():
         sheet = Worksheet(run, draw, name)
         for row, word in zip(rows, words, strict=True):
-            sheet.put(row["review_id"], Entry(label="contradicted"))
-            sheet.put(row["review_id"], Entry(label=word, skip="" if word else "no time"))
+            sheet.put(row["review_id"], LabelEntry(label="contradicted"))
+            sheet.put(row["review_id"], LabelEntry(label=word, skip="" if word else "no time"))
             both.append(row | {"human_support": word, "reviewer": name})
         assert sheet.path.parent == run / "review"
         assert [each["human_support"] for each in cells(sheet.path)] == list(words)
@@ -53,7 +53,7 @@ def test_what_is_labelled_on_the_page_is_imported_as_the_same_sheets_are(place: 
     # A later draw is what is read from then on.
     again = review.draw(run, "more.csv", size=5, seed=1).draw
     sheet = Worksheet(run, again, "ann")
-    sheet.put(again.sentences[0].review_id, Entry(label="full"))
+    sheet.put(again.sentences[0].review_id, LabelEntry(label="full"))
     assert worksheets(run) == [sheet.path]
 
 
@@ -75,18 +75,18 @@ def test_two_at_work_on_one_worksheet_and_a_full_disk_lose_nothing(place: Path) 
     draw, _ = draw_to_label(run)
     first, second, third = (each.review_id for each in draw.sentences)
     one, other = Worksheet(run, draw, "Ann"), Worksheet(run, draw, "ＡNN ")
-    one.put(first, Entry(label="full", note='=1+1, "quoted"\nand more'))
-    other.put(second, Entry(skip="too long"))
+    one.put(first, LabelEntry(label="full", note='=1+1, "quoted"\nand more'))
+    other.put(second, LabelEntry(skip="too long"))
     both = one.entries()
     assert both == other.entries()
     with cramped(10), pytest.raises(RunError, match="cannot be written"):
-        one.put(third, Entry(label="none"))
+        one.put(third, LabelEntry(label="none"))
     assert one.entries() == both
     assert [path.name for path in (run / "review").glob("*part*")] == []
     # What somebody changes in a spreadsheet is taken as a sheet of theirs would be.
     text = one.path.read_text(encoding="utf-8-sig").replace('"full"', '"No"')
     one.path.write_text(text, encoding="gb18030")
-    one.put(third, Entry(label="none"))
+    one.put(third, LabelEntry(label="none"))
     assert [each.label for each in one.entries().values()] == ["No", "", "none"]
     one.path.write_text("nothing")
     with pytest.raises(InputError, match="review_id"):
