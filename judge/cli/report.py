@@ -21,17 +21,14 @@ def report(
     output: Path = typer.Option(
         ..., "-o", metavar="FILE", help="The page to write; an earlier one is replaced."
     ),
-    by: str | None = typer.Option(
-        None, "--by", metavar="KEY", help="Tell slices apart by this key of the samples."
-    ),
 ) -> None:
     """Write a run as one HTML page: scores, charts, and the answers to search, worst first.
 
     The page needs no network and no other file. It holds the texts of the answers, and of the
     chunks those that a sentence rests on or cites.
 
-    Example: judge report runs/today -o report.html --by category
+    Example: judge report runs/today -o report.html
     """
     check_output(output, made_from(run), force=True)
-    write_whole(output, page(run, by))
+    write_whole(output, page(run))
     say(f"written to {output} ({output.stat().st_size / 1e6:,.1f} MB)")

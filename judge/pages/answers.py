@@ -2,23 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, Final, NamedTuple
 
 from judge.pages.html import packed
-from judge.records import (
-    Chunk,
-    Evidence,
-    Flag,
-    Sample,
-    SampleResult,
-    SentenceResult,
-    Support,
-    Verdict,
-    failure_of,
-)
-from judge.reports.worst import Entry, badness, entries
-from judge.scores.answer import is_undecided, support_of
+from judge.records import Chunk, Evidence, Sample, SampleResult, SentenceResult, Verdict
+from judge.reports.worst import badness
+from judge.scores.answer import support_of
 from judge.text.visible import clip, visible
 
 LONGEST: Final = 20_000
@@ -39,12 +29,10 @@ class _Row(NamedTuple):
     """The entry of an answer until the page is written."""
 
     badness: tuple[int, float, int, int]
-    qid: str
-    facets: tuple[int, ...]
+    facets: list[str]
     start: int
-    """Where its JSON begins in the file; that of its chunks follows."""
+    """Where its JSON begins in the file."""
     length: int
-    chunks_length: int
 
 
 class Answers:
@@ -53,225 +41,131 @@ class Answers:
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._rows: list[_Row] = []
-        self._facets: dict[tuple[str, str], int] = {}
-        self.counts: Counter[tuple[str, str]] = Counter()
-        """Answers by what they can be found by: a kind of choice, and one of its names."""
         self._starts: list[int] = []
+        self.counts: Counter[str] = Counter()
+        """Answers by facet."""
 
-    def add(self, result: SampleResult, sample: Sample | None, slice_: str | None) -> None:
-        """Add one answer; `slice_` names its slice of the run."""
-        found = list(_found_by(result))
-        found += [] if slice_ is None else [("slice", slice_)]
-        self.counts.update(found)
-        facets = tuple(self._facets.setdefault(each, len(self._facets)) for each in found)
-        chunks = _Chunks(result, sample)
-        said = _bytes(_answer(result, sample, chunks))
-        shown = _bytes(chunks.json())
-        start = self._file.seek(0, 2)
-        self._file.write(said + shown)
-        qid = _cut(result.qid, 200)
-        self._rows.append(_Row(badness(result), qid, facets, start, len(said), len(shown)))
-
-    def facet(self, kind: str, name: str) -> int:
-        """The number by which the script knows a choice."""
-        return self._facets[kind, name]
+    def add(self, result: SampleResult, sample: Sample | None) -> None:
+        """Add one answer."""
+        facets = list(_facets(result))
+        self.counts.update(facets)
+        text = json.dumps(_answer(result, sample), ensure_ascii=False, separators=(",", ":"))
+        start, data = self._file.seek(0, 2), text.encode()
+        self._file.write(data)
+        self._rows.append(_Row(badness(result), facets, start, len(data)))
 
     def blocks(self) -> Iterator[tuple[str, str]]:
-        """Yield the answers, the worst first, and their chunks in named, compressed blocks."""
+        """Yield the answers, the worst first, in named, compressed blocks."""
         self._rows.sort(key=lambda row: row.badness)
-        said: list[bytes] = []
-        chunks: list[bytes] = []
-        size = 0
-        for number, row in enumerate(self._rows):
-            if not said:
-                self._starts.append(number)
+        block: list[bytes] = []
+        for number, row in enumerate(self._rows, 1):
+            if not block:
+                self._starts.append(number - 1)
             self._file.seek(row.start)
-            said.append(self._file.read(row.length))
-            chunks.append(self._file.read(row.chunks_length))
-            size += row.length + row.chunks_length
-            if len(said) == _BLOCK or size >= _BLOCK_SIZE or number == len(self._rows) - 1:
-                block = len(self._starts) - 1
-                for name, parts in (("answers", said), ("chunks", chunks)):
-                    yield f"{name}-{block}", packed(b"[" + b",".join(parts) + b"]")
-                said, chunks, size = [], [], 0
+            block.append(self._file.read(row.length))
+            is_full = len(block) == _BLOCK or sum(map(len, block)) >= _BLOCK_SIZE
+            if is_full or number == len(self._rows):
+                yield f"answers-{len(self._starts) - 1}", packed(b"[" + b",".join(block) + b"]")
+                block = []
 
     def index(self) -> str:
-        """What finds an answer, packed, in the order of the blocks; asked for behind them."""
-        rows = [[row.qid, row.facets] for row in self._rows]
-        return packed(_bytes({"starts": self._starts, "rows": rows}))
+        """Return the first answer of each block and the facets of each answer, packed.
+
+        The blocks must have been read before.
+        """
+        index = {"starts": self._starts, "rows": [row.facets for row in self._rows]}
+        return packed(json.dumps(index, ensure_ascii=False).encode())
 
 
-def _found_by(result: SampleResult) -> Iterator[tuple[str, str]]:
-    """Yield the filters that match an answer: their kinds and values."""
-    yield "status", result.status.value
+def _facets(result: SampleResult) -> Iterator[str]:
+    """Yield the values of filters that an answer matches, such as `support:none`."""
+    yield f"status:{result.status.value}"
     for support in sorted({s for each in result.sentences if (s := support_of(each))}):
-        yield "support", support
+        yield f"support:{support}"
     for flag in sorted({flag.name.value for flag in result.flags}):
-        yield "flag", flag
+        yield f"flag:{flag}"
     for status in sorted({each.status.value for each in result.citations if each.status}):
-        yield "citation", status
+        yield f"citation:{status}"
     if result.cell is not None:
-        yield "cell", ",".join(result.cell.words)
-
-
-class _Chunks:
-    """The chunks of a sample that its sentences rest on or cite, as far as they are shown."""
-
-    def __init__(self, result: SampleResult, sample: Sample | None) -> None:
-        self._texts: list[tuple[Chunk, int, int]] = []
-        shown = result.sentences[:MOST_SENTENCES]
-        quotes = [evidence for sentence in shown for evidence in _evidence(sentence)]
-        named = {evidence.chunk_id for evidence in quotes}
-        named.update(each.chunk_id or "" for each in result.citations)
-        named.update(each.suggested or "" for each in result.citations)
-        for chunk in sample.chunks if sample else ():
-            if chunk.chunk_id in named:
-                starts = [each.start or 0 for each in quotes if _stands_in(each, chunk)]
-                low = max(0, min(starts, default=0) - _BEFORE)
-                low = low if len(chunk.text) > LONGEST_CHUNK else 0
-                self._texts.append((chunk, low, low + LONGEST_CHUNK))
-
-    def json(self) -> object:
-        """Id, text, and how many characters were cut off before and behind."""
-        return [
-            [
-                _cut(chunk.chunk_id),
-                visible(chunk.text[low:high]),
-                low,
-                max(0, len(chunk.text) - high),
-            ]
-            for chunk, low, high in self._texts
-        ]
-
-    def place(self, evidence: Evidence) -> list[object]:
-        """Return the number of a quote's chunk and its UTF-16 offsets there, or an empty list."""
-        for number, (chunk, low, high) in enumerate(self._texts):
-            start, end = evidence.start, evidence.end
-            if start is None or end is None or not _stands_in(evidence, chunk) or end > high:
-                continue
-            return [number, _units(chunk.text[low:start]), _units(chunk.text[low:end])]
-        return []
-
-
-def _stands_in(evidence: Evidence, chunk: Chunk) -> bool:
-    if evidence.start is None or not evidence.verified or evidence.chunk_id != chunk.chunk_id:
-        return False
-    return chunk.text[evidence.start : evidence.end] == evidence.quote
+        yield f"cell:{','.join(result.cell.words)}"
 
 
 def scores_of(result: SampleResult) -> dict[str, float | None]:
     """Return the scores that the page shows beside the name of an answer."""
-    scores, found, related = result.scores, result.correctness, result.answer_relevance
+    scores, correctness, relevance = result.scores, result.correctness, result.answer_relevance
     context = result.context
     return {
         "faithfulness": scores.faithfulness,
         "coverage": scores.coverage,
         "validity": scores.citation_validity,
-        "correctness": found.f1 if found else None,
-        "relevance": related.score if related else None,
+        "correctness": correctness.f1 if correctness else None,
+        "relevance": relevance.score if relevance else None,
         "context_recall": context.recall if context else None,
         "context_precision": context.precision if context else None,
     }
 
 
-def _answer(result: SampleResult, sample: Sample | None, chunks: _Chunks) -> object:
-    scores = result.scores
+def _answer(result: SampleResult, sample: Sample | None) -> object:
+    """Return an answer as the script shows it: fields of its result, and texts of its sample."""
+    shown = result.sentences[:MOST_SENTENCES]
+    answer = result.model_dump(
+        mode="json", exclude_none=True, include={"qid", "status", "flags", "citations"}
+    )
     sentences, position = [], 0
-    for entry in entries(result)[:MOST_SENTENCES]:
-        sentence = entry.sentence
-        gap = sample.answer[position : sentence.start] if sample else " " if position else ""
-        own = _sentence(entry, chunks)
-        sentences.append({"gap": visible(gap)} | own if gap else own)
-        position = sentence.end
-    more = max(0, len(result.sentences) - MOST_SENTENCES)
-    made = {
-        "qid": _cut(result.qid),
-        "query": _cut(sample.query) if sample else "",
-        "status": result.status.value,
-        "scores": scores_of(result),
-        "bounds": list(scores.faithfulness_bounds or ()) if scores.unscored else [],
-        "unscored": scores.unscored,
-        "flags": [_flag(flag) for flag in result.flags if flag.sentence is None],
-        "cell": list(result.cell.words) if result.cell else [],
-        "gone": sample is None,
-        "more": more,
+    for each in shown:
+        fields = each.model_dump(
+            mode="json", exclude_none=True, include={"text", "kind", "outcome"}
+        )
+        gap = sample.answer[position : each.start] if sample else " " if position else ""
+        sentences.append(fields | {"label": support_of(each) or "excluded", "gap": gap})
+        position = each.end
+    more = len(result.sentences) - len(shown)
+    answer |= {
         "sentences": sentences,
-        "rest": visible(sample.answer[position:].rstrip()) if sample and not more else "",
+        "more": more,
+        "scores": scores_of(result),
+        "bounds": result.scores.faithfulness_bounds if result.scores.unscored else None,
+        "unscored": result.scores.unscored,
+        "query": sample.query if sample else "",
+        "rest": sample.answer[position:].rstrip() if sample and not more else "",
+        "gone": sample is None,
+        "chunks": _chunks(result, sample) if sample else [],
     }
-    return _without_blanks(made)
+    return _legible(answer)
 
 
-def _sentence(entry: Entry, chunks: _Chunks) -> dict[str, object]:
-    sentence, outcome = entry.sentence, entry.sentence.outcome
-    made: dict[str, object] = {
-        "text": _cut(sentence.text),
-        "label": support_of(sentence) or "excluded",
-        "kind": sentence.kind.value if support_of(sentence) is None else "",
-        "flags": list(map(_flag, entry.flags)),
-        "cites": [
-            _without_blanks(
-                {
-                    "marker": _cut(each.marker),
-                    "chunk": _cut(each.chunk_id or ""),
-                    "status": each.status.value if each.status else "uncounted",
-                    "reason": _cut(each.reason),
-                    "suggested": _cut(each.suggested or ""),
-                }
-            )
-            for each in entry.citations
-        ],
-    }
-    failure = failure_of(outcome)
-    if isinstance(outcome, Verdict):
-        made |= {
-            "score": outcome.score,
-            "source": outcome.source,
-            "instead": outcome.support.value if failure else "",
-            "askings": [
-                f"{'label' if isinstance(each, Support) else 'unscored'}.{each.value}"
-                for each in outcome.askings
-            ],
-            "reason": _cut(outcome.reason),
-            "evidence": [
-                _without_blanks(
-                    {
-                        "chunk": _cut(each.chunk_id),
-                        "quote": _cut(each.quote),
-                        "verified": each.verified,
-                        "place": chunks.place(each),
-                    }
-                )
-                for each in outcome.evidence
-            ],
-        }
-    if failure and is_undecided(outcome):
-        made |= {"score": failure.score, "reason": _cut(failure.detail)}
-    elif failure:
-        made |= {"failure": failure.reason.value, "detail": _cut(failure.detail)}
-    return _without_blanks(made)
+def _chunks(result: SampleResult, sample: Sample) -> list[dict[str, object]]:
+    """Return the chunks that the sentences of an answer rest on or cite, as far as shown."""
+    quotes = [each for sentence in result.sentences for each in _evidence(sentence)]
+    ids = {each.chunk_id for each in quotes}
+    ids.update(each.chunk_id or "" for each in result.citations)
+    ids.update(each.suggested or "" for each in result.citations)
+    return [_chunk(chunk, quotes) for chunk in sample.chunks if chunk.chunk_id in ids]
 
 
-def _flag(flag: Flag) -> object:
-    return [flag.name.value, _cut(flag.detail)]
+def _chunk(chunk: Chunk, quotes: Sequence[Evidence]) -> dict[str, object]:
+    """Return a chunk, or its part from before its first quote on, if it is long."""
+    starts = [
+        each.start or 0 for each in quotes if each.verified and each.chunk_id == chunk.chunk_id
+    ]
+    low = 0
+    if len(chunk.text) > LONGEST_CHUNK:
+        low = max(0, min(starts, default=0) - _BEFORE)
+    text = chunk.text[low : low + LONGEST_CHUNK]
+    return {"id": chunk.chunk_id, "text": text, "before": low, "size": len(chunk.text)}
 
 
 def _evidence(sentence: SentenceResult) -> Sequence[Evidence]:
     return sentence.outcome.evidence if isinstance(sentence.outcome, Verdict) else ()
 
 
-def _without_blanks(made: Mapping[str, object]) -> dict[str, object]:
-    """Return the mapping without empty or unknown values; zeros stay."""
-    empty: tuple[object, ...] = (None, "", [])
-    return {k: v for k, v in made.items() if v is not False and v not in empty}
-
-
-def _cut(text: str, longest: int = LONGEST) -> str:
-    return visible(clip(text, longest))
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def _bytes(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+def _legible(value: object) -> object:
+    """Return JSON with its texts cut and their control characters shown."""
+    match value:
+        case str():
+            return visible(clip(value, LONGEST))
+        case dict():
+            return {key: _legible(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_legible(each) for each in value]
+    return value

@@ -83,12 +83,12 @@ def samples() -> Iterator[Mapping[str, JsonValue]]:
         f"# Hours\n\n{OPENS} [a#1] It partly opens. [b#1] This is invented. [zz#9] "
         "It says 😀 otherwise. This is lost. At dawn it is shut."
     )
-    yield line("mixed", mixed, {"a#1": CHUNK, "b#1": "😀 Another chunk."}) | {"topic": "hours"}
+    yield line("mixed", mixed, {"a#1": CHUNK, "b#1": "😀 Another chunk."})
     hostile = f"This is invented: {EVIL} {BIDI}\n\nIt partly opens: {EVIL}"
-    yield line(EVIL, hostile, {EVIL: f"{EVIL} {CHUNK}"}, query=f"{EVIL} {BIDI}") | {"topic": EVIL}
+    yield line(EVIL, hostile, {EVIL: f"{EVIL} {CHUNK}"}, query=f"{EVIL} {BIDI}")
     yield line("word", f"It partly says {WORD}.", [f"{WORD} {CHUNK}"], query=WORD)
     said = "食堂七点开门，这是 invented 的。"
-    given: dict[str, JsonValue] = {"sentences": [[0, len(said)]]}
+    given: dict[str, JsonValue] = {"sentences": [said]}
     yield line("食堂", f"{said}再见。", [CHUNK], query="食堂几点开门？") | given
 
 
@@ -110,12 +110,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     fill(sheet, "none")
     assert judge("review", "import", labelled, sheet).code == 0
     (labelled.parent / "in.jsonl").unlink()
-    where = f"https://example.org/{'p' * 90}/"  # slices that differ at their ends alone
-    many = [line(f"q{n}", OPENS) | {"number": n, "where": f"{where}{n % 3}"} for n in range(61)]
     return {
         "mixed": score(place / "mixed", samples()),
         "labelled": labelled,
-        "many": score(place / "many", many),
     }
 
 
@@ -156,13 +153,13 @@ def test_undecided_claims_have_a_heading_and_a_list_and_are_no_failures(tmp_path
 
 @pytest.mark.no_cover
 def test_answers_are_filtered_searched_and_paged(run: Path, browser: Browser) -> None:
-    with opened(browser, page(run, "--by", "topic")) as seen:
+    with opened(browser, page(run)) as seen:
         found(seen, "34 of 34 answers")
         assert "95 % interval" in seen.inner_text("header").replace("\xa0", " ")
         assert seen.locator("article h3").count() == 25
         assert not seen.is_visible("#worst")
         table = seen.inner_text("main").replace("\xa0", " ")
-        for words in ("faithfulness", "timeout", "language model", "unverified_quote", "hours"):
+        for words in ("faithfulness", "timeout", "language model", "unverified_quote"):
             assert words in table
         order = seen.locator("main h2").evaluate_all("all => all.map(each => each.textContent)")
         assert order[:4] == [
@@ -178,7 +175,7 @@ def test_answers_are_filtered_searched_and_paged(run: Path, browser: Browser) ->
         seen.select_option("[data-kind=support]", label="contradicted (1)")
         found(seen, "1 of 34 answers")
         assert seen.inner_text("article h3") == "mixed"
-        seen.select_option("[data-kind=slice]", label="without (32)")
+        seen.fill("#search", "room-29")
         found(seen, "0 of 34 answers")
         assert "No answer fits." in seen.inner_text("#list")
         seen.click("button[type=reset]")
@@ -253,7 +250,7 @@ def test_sentences_are_read_by_keyboard(run: Path, browser: Browser) -> None:
 
 
 def test_hostile_texts_are_shown_as_text(run: Path, browser: Browser) -> None:
-    address = page(run, "--by", "topic", "--lang", "zh")
+    address = page(run, "--lang", "zh")
     with opened(browser, address, width=PHONE, theme="dark") as seen:
         found(seen, "34")
         for wanted, qid, sentences in (("wwww", "word", 1), ("{{ 7*7 }}", EVIL, 2)):
@@ -306,7 +303,6 @@ def test_wrong_use_is_told_and_nothing_is_written(run: Path, tmp_path: Path) -> 
     file = tmp_path / "report.html"
     for words in (
         (tmp_path / "none", "-o", file),
-        (run, "-o", file, "--by", "nope"),
         (run, "-o", file, "--lang", "fr"),
         (run, "-o", run / "results.jsonl"),
         (run, "-o", run.parent / "in.jsonl"),
@@ -317,14 +313,8 @@ def test_wrong_use_is_told_and_nothing_is_written(run: Path, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_slices_are_few_and_a_run_is_whole(runs: Mapping[str, Path], tmp_path: Path) -> None:
-    run, file = runs["many"], tmp_path / "report.html"
-    ran = judge("report", run, "-o", file, "--by", "number")
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert judge("report", run, "-o", file, "--by", "where").code == 0
-    text = file.read_text("utf-8")
-    assert (text.count('<p class="slice">'), text.count("ppp/0 (21)")) == (3, 1)
-    file.unlink()
+def test_an_unfinished_run_has_no_report(runs: Mapping[str, Path], tmp_path: Path) -> None:
+    run, file = runs["labelled"], tmp_path / "report.html"
     record = json.loads((run / "run.json").read_bytes())
     (run / "run.json").write_text(json.dumps(record | {"finished": None}))
     ran = judge("report", run, "-o", file)

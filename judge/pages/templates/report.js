@@ -47,19 +47,19 @@
     return found;
   }
 
-  // The part of a kind, answers or chunks, that belongs to a row of the index.
-  async function part(kind, row) {
+  // The answer in a row of the index.
+  async function answerAt(row) {
     const { starts } = index;
     let low = 0;
     while (low + 1 < starts.length && starts[low + 1] <= row) low += 1;
-    return (await block(`${kind}-${low}`))[row - starts[low]];
+    return (await block(`answers-${low}`))[row - starts[low]];
   }
 
   async function texts(number) {
     if (!searched[number]) {
       const found = await unpack(`answers-${number}`);
-      searched[number] = found.map(({ qid, query = "", sentences = [], rest = "" }) =>
-        [qid, query, sentences.map(({ gap = "", text }) => gap + text).join("") + rest].join("\n").toLowerCase());
+      searched[number] = found.map(({ qid, query, sentences, rest }) =>
+        [qid, query, sentences.map(({ gap, text }) => gap + text).join("") + rest].join("\n").toLowerCase());
     }
     return searched[number];
   }
@@ -67,9 +67,9 @@
   // Rows that fit the filters and the search; nothing where another search began meanwhile.
   async function matches(asked) {
     const chosen = [...at("filters").querySelectorAll("select")]
-      .filter(({ value }) => value).map(({ value }) => Number(value));
+      .filter(({ value }) => value).map(({ value }) => value);
     const rows = [...index.rows.keys()]
-      .filter((row) => chosen.every((facet) => index.rows[row][1].includes(facet)));
+      .filter((row) => chosen.every((facet) => index.rows[row].includes(facet)));
     const wanted = at("search").value.trim().toLowerCase();
     if (!wanted) return rows;
     const fitting = new Set();
@@ -95,7 +95,7 @@
     const pages = Math.max(1, Math.ceil(state.rows.length / PAGE));
     const rows = state.rows.slice(page * PAGE, (page + 1) * PAGE);
     const made = [];
-    for (const row of rows) made.push(article(row, await part("answers", row)));
+    for (const row of rows) made.push(article(row, await answerAt(row)));
     if (asked !== state.asked) return;
     close();
     state.page = page;
@@ -119,26 +119,26 @@
   }
 
   function article(row, answer) {
-    const { scores = {}, bounds = [], sentences = [], flags = [] } = answer;
+    const { scores, bounds, sentences, flags } = answer;
     const line = [say(`status.${answer.status}`)];
     for (const [name, value] of Object.entries(scores)) {
       if (value != null) line.push(say(`script.${name}`, { value: percent(value) }));
     }
-    if (bounds.length) {
+    if (bounds) {
       const [low, high] = bounds.map(percent);
       line.push(say("script.open", { low, high, unscored: answer.unscored }));
     }
     const text = make("div", { class: "answer", dir: "auto" });
     for (const [number, sentence] of sentences.entries()) {
-      text.append(sentence.gap ?? "", said(sentence, number === 0));
+      text.append(sentence.gap, said(sentence, number === 0));
     }
-    text.append(answer.rest ?? "");
+    text.append(answer.rest);
     if (!sentences.length) text.append(say("script.empty"));
     const body = make("div", {},
       make("h3", {}, outside(answer.qid)),
       make("p", { class: "note" }, line.join(" · ")),
       answer.query && make("p", {}, `${say("script.question")}${colon}`, outside(answer.query)),
-      ...flags.map(flagged),
+      ...flags.filter((flag) => flag.sentence === undefined).map(flagged),
       text,
       answer.more ? make("p", { class: "note" }, say("script.more", { count: answer.more })) : "");
     const made = make("article", { "data-row": row }, body);
@@ -155,10 +155,11 @@
       class: `said ${sentence.label}`, role: "button", tabindex: first ? 0 : -1,
       "aria-expanded": "false",
     }, ...sign(sentence.label),
-    sentence.kind ? make("small", {}, `${say(`kind.${sentence.kind}`)} `) : "", outside(sentence.text));
+    judged(sentence) ? "" : make("small", {}, `${say(`kind.${sentence.kind}`)} `), outside(sentence.text));
   }
 
-  const flagged = ([name, detail]) =>
+  const judged = ({ outcome }) => outcome.type !== "excluded";
+  const flagged = ({ name, detail }) =>
     make("p", { class: "note" }, `⚑ ${name}${colon}`, detail && outside(`${detail}${colon}`), say(`flag.${name}`));
 
   function close() {
@@ -179,10 +180,9 @@
     for (const each of held.querySelectorAll(".said")) each.tabIndex = each === span ? 0 : -1;
     span.setAttribute("aria-expanded", "true");
     span.focus();
-    const answer = await part("answers", row);
-    const chunks = await part("chunks", row);
+    const answer = await answerAt(row);
     if (state.chosen !== span) return;
-    const made = detail(answer, answer.sentences[number], number, chunks);
+    const made = detail(answer, number);
     held.append(made);
     held.classList.add("open");
     for (const mark of made.querySelectorAll("mark")) {
@@ -192,11 +192,18 @@
     span.scrollIntoView({ block: "nearest" });
   }
 
-  function detail(answer, sentence, number, chunks) {
-    const { label, score, source, flags = [], cites = [], evidence = [] } = sentence;
-    const head = [sentence.kind ? say(`kind.${sentence.kind}`) : say(`label.${label}`)];
-    if (score != null) head.push(say("script.probability", { value: percent(score) }));
-    if (source && !sentence.instead) head.push(say(`script.source_${source}`));
+  function detail(answer, number) {
+    const sentence = answer.sentences[number];
+    const { label, outcome } = sentence;
+    const { reason = "", evidence = [], source, score, askings } = outcome;
+    const isVerdict = outcome.type === "verdict";
+    const failure = isVerdict ? outcome.fallback_from : judged(sentence) ? outcome : undefined;
+    const cites = answer.citations.filter((each) => each.sentence === number);
+    const flags = answer.flags.filter((each) => each.sentence === number);
+    const head = [say(judged(sentence) ? `label.${label}` : `kind.${sentence.kind}`)];
+    const probability = score ?? failure?.score;
+    if (probability != null) head.push(say("script.probability", { value: percent(probability) }));
+    if (source && !failure) head.push(say(`script.source_${source}`));
     const shut = make("button", { type: "button" }, say("script.close"));
     shut.addEventListener("click", () => { const span = state.chosen; close(); span?.focus(); });
     const made = make("section", { class: "detail", "aria-label": say("script.rests") },
@@ -204,38 +211,36 @@
         make("h4", { class: label }, ...sign(label),
           `${say("script.sentence", { number: number + 1 })} · ${head.join(" · ")}`),
         shut));
-    if (sentence.failure) {
-      made.append(make("p", {}, `${say("script.why")}${colon}${say(`unscored.${sentence.failure}`)} `,
-        outside(sentence.detail ?? "")));
+    if (failure && failure.reason !== "undecided") {
+      made.append(make("p", {}, `${say("script.why")}${colon}${say(`unscored.${failure.reason}`)} `,
+        outside(failure.detail)));
     }
-    if (sentence.instead) {
+    if (failure && isVerdict) {
       made.append(make("p", {}, say("script.instead",
-        { source: say(`script.source_${source}`), label: say(`label.${sentence.instead}`) })));
+        { source: say(`script.source_${source}`), label: say(`label.${outcome.support}`) })));
     }
-    if (sentence.askings) {
-      const told = sentence.askings.map((each) => say(each)).join(" · ");
-      made.append(make("p", {}, `${say("script.asked", { count: sentence.askings.length })}${colon}${told}`));
+    if (askings) {
+      const told = askings.map((each) => say(`label.${each}` in words ? `label.${each}` : `unscored.${each}`));
+      made.append(make("p", {}, `${say("script.asked", { count: askings.length })}${colon}${told.join(" · ")}`));
     }
-    if (sentence.reason) {
-      made.append(make("p", {}, `${say("script.reason")}${colon}`, outside(sentence.reason)));
-    }
+    const why = isVerdict ? reason : failure?.reason === "undecided" ? failure.detail : "";
+    if (why) made.append(make("p", {}, `${say("script.reason")}${colon}`, outside(why)));
     made.append(...flags.map(flagged), cited(cites));
     const shown = new Set();
-    for (const each of evidence) made.append(...quoted(each, chunks, shown));
-    for (const name of cites.flatMap(({ chunk, suggested }) => [chunk, suggested])) {
-      for (const [place, [id]] of chunks.entries()) {
-        if (id === name && !shown.has(place)) made.append(...whole(chunks[place]));
-        if (id === name) shown.add(place);
-      }
+    for (const each of evidence) made.append(...quoted(each, answer.chunks, shown));
+    for (const id of cites.flatMap(({ chunk_id, suggested }) => [chunk_id, suggested])) {
+      const chunk = answer.chunks.find((each) => each.id === id);
+      if (chunk && !shown.has(chunk)) made.append(...passage(chunk, [chunk.text]));
+      shown.add(chunk);
     }
-    if (!evidence.length && !shown.size) made.append(make("p", { class: "note" }, say("script.nothing_shown")));
+    if (made.querySelector(".chunk") === null) made.append(make("p", { class: "note" }, say("script.nothing_shown")));
     if (answer.gone) made.append(make("p", { class: "caution" }, say("script.gone")));
     return made;
   }
 
   function cited(cites) {
     const list = make("ul", {});
-    for (const { marker, chunk, status, reason, suggested } of cites) {
+    for (const { marker, chunk_id: chunk, status = "uncounted", reason, suggested } of cites) {
       const [before, after = ""] = words["script.cites"].split("{marker}");
       list.append(make("li", { class: `cite-${status}` },
         before, outside(marker), after, ...(chunk && !marker.includes(chunk) ? [" = ", outside(chunk)] : []),
@@ -246,23 +251,25 @@
   }
 
   // A chunk, the quote in it marked; where it is not at hand, or not found there, the quote alone.
-  function quoted(evidence, chunks, shown) {
-    const { chunk, quote, verified, place } = evidence;
-    if (!place) {
-      const title = say(verified ? "script.quote" : "script.missing", { chunk });
-      return [make("h4", {}, outside(title)), box(outside(quote ?? ""))];
+  // Offsets count characters, of which some are two units of a string.
+  function quoted({ chunk_id: id, quote, verified, start, end }, chunks, shown) {
+    const chunk = chunks.find((each) => each.id === id);
+    const characters = [...(chunk?.text ?? "")];
+    const slice = (from, to) => characters.slice(from, to).join("");
+    const [low, high] = [start - chunk?.before, end - chunk?.before];
+    if (!verified || !(low >= 0) || slice(low, high) !== quote) {
+      const title = say(verified ? "script.quote" : "script.missing", { chunk: id });
+      return [make("h4", {}, outside(title)), box(outside(quote))];
     }
-    const [number, start, end] = place;
-    const [id, text, before, after] = chunks[number];
-    shown.add(number);
-    return [
-      make("h4", {}, outside(say("script.chunk", { chunk: id }))),
-      box(cut(before), text.slice(0, start), make("mark", {}, text.slice(start, end)), text.slice(end), cut(after)),
-    ];
+    shown.add(chunk);
+    return passage(chunk, [slice(0, low), make("mark", {}, quote), slice(high)]);
   }
 
-  const whole = ([id, text, before, after]) =>
-    [make("h4", {}, outside(say("script.chunk", { chunk: id }))), box(cut(before), text, cut(after))];
+  function passage({ id, text, before, size }, parts) {
+    const after = size - before - [...text].length;
+    return [make("h4", {}, outside(say("script.chunk", { chunk: id }))), box(cut(before), ...parts, cut(after))];
+  }
+
   const cut = (count) => (count ? make("i", { class: "note" }, ` ${say("script.cut", { count })} `) : "");
   const box = (...children) => make("div", { class: "chunk", dir: "auto", lang: "", tabindex: 0 }, ...children);
 
