@@ -54,17 +54,6 @@ class LabelChange(Record):
     """The number of sentences."""
 
 
-class SentenceChange(Record):
-    """A sentence of an answer that changed."""
-
-    first: str | None
-    """The label in the first run; null where the answers read differently."""
-    label: str
-    """In this run."""
-    text: str
-    """The text of the sentence."""
-
-
 class AnswerChange(Record):
     """A question whose answers differ, in text, in a label, or in a score."""
 
@@ -78,9 +67,6 @@ class AnswerChange(Record):
     """Whether both answers read the same."""
     sentences: int
     """The number of sentences whose labels differ, where both answers read the same."""
-    shown: tuple[SentenceChange, ...] = ()
-    """The first sentences whose labels differ; where the texts differ, the first sentences of this
-    run that are not fully supported. Given for the last run only."""
 
 
 class Differences(Record):

@@ -1,11 +1,10 @@
 """An answer as a test case, and a run of them as a JUnit report."""
 
-import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from html import escape
-from tempfile import TemporaryFile
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import IO, Final, Literal, NamedTuple
+from xml.etree import ElementTree as ET
 
 from judge.inputs.runs import Run
 from judge.messages import Messages
@@ -53,44 +52,41 @@ def case_of(result: SampleResult, least: float = 1.0) -> Case:
     if bounds is None:
         status = Messages.of("looks", "status")(result.status.value)
         return Case("skipped", Messages.of("cases", "case")("skipped", status=status))
-    wrong = [each for each in result.sentences if _is_wrong(each)]
-    undecided = [each for each in result.sentences if is_undecided(each.outcome)]
-    failed = [each for each in result.sentences if failure_of(each.outcome)]
-    failed = [each for each in failed if each not in undecided]
+    say, wrong, failed, undecided = Messages.of("cases", "case"), [], [], []
+    for each in result.sentences:
+        if is_undecided(each.outcome):
+            undecided.append(each)
+        elif failure_of(each.outcome):
+            failed.append(each)
+        elif isinstance(each.outcome, Verdict) and each.outcome.support in _WRONG:
+            wrong.append(each)
     best = bounds[1] if failed else scores.faithfulness
+    kind: Kind = "passed"
     if best is None:
-        return _case("undecided", "no_score", undecided, undecided, result)
-    if best < least - _ROUNDING:
-        return _case("failure", "failed", wrong, [*wrong, *failed, *undecided], result)
-    if failed:
-        return _case("error", "error", failed, [*failed, *wrong, *undecided], result)
-    if undecided:
-        return _case("passed", "undecided", undecided, undecided, result)
-    return Case("passed")
-
-
-def _case(
-    kind: Kind,
-    key: str,
-    named: Sequence[SentenceResult],
-    listed: Sequence[SentenceResult],
-    result: SampleResult,
-) -> Case:
-    """Return a case whose message counts `named`, and whose lines are the sentences `listed`."""
-    say = Messages.of("cases", "case")
-    message = say(key, count=len(named), claims=result.scores.claims)
-    if named and kind in {"failure", "error"}:
-        message = say("first", told=message, text=clip(flat(named[0].text), _MAX_TITLE))
-    lines = [line for each in listed[:_MAX_SENTENCES] for line in sentence_lines(each)]
-    if len(listed) > _MAX_SENTENCES:
-        lines.append(say("more", count=len(listed) - _MAX_SENTENCES))
-    undecided = sum(is_undecided(each.outcome) for each in listed)
-    if undecided and kind in {"failure", "error"}:
-        lines.append(say("undecided", count=undecided, claims=result.scores.claims))
+        kind, key, counted = "undecided", "no_score", undecided
+    elif best < least - _ROUNDING:
+        kind, key, counted = "failure", "failed", wrong
+    elif failed:
+        kind, key, counted = "error", "error", failed
+    else:
+        key, counted = "undecided", undecided
+    if not counted and kind == "passed":
+        return Case(kind)
+    message = say(key, count=len(counted), claims=scores.claims)
+    others = [group for group in (wrong, failed, undecided) if group is not counted]
+    shown = [*counted, *chain(*others)]
+    lines = [line for each in shown[:_MAX_SENTENCES] for line in _sentence_lines(each)]
+    if len(shown) > _MAX_SENTENCES:
+        lines.append(say("more", count=len(shown) - _MAX_SENTENCES))
+    if kind in {"failure", "error"}:
+        if counted:
+            message = say("first", told=message, text=clip(flat(counted[0].text), _MAX_TITLE))
+        if undecided:
+            lines.append(say("undecided", count=len(undecided), claims=scores.claims))
     return Case(kind, message, tuple(lines))
 
 
-def sentence_lines(sentence: SentenceResult) -> Iterator[str]:
+def _sentence_lines(sentence: SentenceResult) -> Iterator[str]:
     """Yield a sentence with its label, then the judge's reason and the contradicting quote."""
     say, outcome = Messages.of("cases", "case"), sentence.outcome
     failure = failure_of(outcome)
@@ -117,66 +113,51 @@ def write_junit(file: IO[bytes], run: Run, lines: Iterable[str]) -> None:
 
     Args:
         file: where the report is written.
-        run: the run; its results are read from disk, so memory does not grow with them.
+        run: the run.
         lines: what is said about the whole run.
     """
-    kinds, signature = Counter[Kind](), ""
-    with TemporaryFile() as cases:
-        for result in run.results:
-            case = case_of(result)
-            kinds[case.kind] += 1
-            signature = signature or result.signature
-            cases.write(f"{_testcase(result, case, run.folder.name)}\n".encode())
-        counts = {
-            "tests": str(kinds.total()),
-            "failures": str(kinds["failure"]),
-            "errors": str(kinds["error"]),
-            "skipped": str(kinds["skipped"] + kinds["undecided"]),
-            "time": f"{run.record.seconds or 0:.3f}",
-        }
-        made = _attributes(name="signature", value=signature)
-        head = (
-            '<?xml version="1.0" encoding="UTF-8"?>\n'
-            f"<testsuites{_attributes(name='judge', **counts)}>\n"
-            f"<testsuite{_attributes(name=run.folder.name, **counts)}>\n"
-            f"<properties><property{made}/></properties>\n"
-        )
-        file.write(head.encode())
-        cases.seek(0)
-        shutil.copyfileobj(cases, file)
-    end = f"<system-out>{_text(lines)}</system-out>\n</testsuite>\n</testsuites>\n"
-    file.write(end.encode())
+    root = ET.Element("testsuites", {"name": "judge"})
+    suite = _element(root, "testsuite", name=run.folder.name)
+    properties, kinds = _element(suite, "properties"), Counter[Kind]()
+    for result in run.results:
+        if not kinds:
+            _element(properties, "property", name="signature", value=result.signature)
+        case = case_of(result)
+        kinds[case.kind] += 1
+        _add_case(suite, result, case, run.folder.name)
+    _element(suite, "system-out", lines)
+    for element in (root, suite):
+        element.set("tests", str(kinds.total()))
+        element.set("failures", str(kinds["failure"]))
+        element.set("errors", str(kinds["error"]))
+        element.set("skipped", str(kinds["skipped"] + kinds["undecided"]))
+        element.set("time", f"{run.record.seconds or 0:.3f}")
+    ET.indent(root, "")
+    ET.ElementTree(root).write(file, "UTF-8", xml_declaration=True)
 
 
-def _testcase(result: SampleResult, case: Case, run: str) -> str:
-    attributes = {"classname": f"judge.{run}", "name": result.qid}
+def _add_case(suite: ET.Element, result: SampleResult, case: Case, run: str) -> None:
+    element = _element(suite, "testcase", classname=f"judge.{run}", name=result.qid)
     if calls := [call.seconds for call in result.calls if not call.cached]:
-        attributes["time"] = f"{sum(calls):.3f}"
-    body = ""
+        element.set("time", f"{sum(calls):.3f}")
     if case.kind in {"skipped", "undecided"}:
-        body = f"<skipped{_attributes(message=case.message)}/>"
+        _element(element, "skipped", message=case.message)
     if case.kind in {"failure", "error"}:
         kind = "unsupported" if case.kind == "failure" else "unscored"
-        message = _attributes(message=case.message, type=kind)
-        body = f"<{case.kind}{message}>{_text(case.lines)}</{case.kind}>"
+        _element(element, case.kind, case.lines, message=case.message, type=kind)
     elif case.lines:
-        body += f"<system-out>{_text((case.message, *case.lines))}</system-out>"
-    return f"<testcase{_attributes(**attributes)}>{body}</testcase>"
+        _element(element, "system-out", (case.message, *case.lines))
 
 
-def _is_wrong(sentence: SentenceResult) -> bool:
-    outcome = sentence.outcome
-    return isinstance(outcome, Verdict) and not outcome.fallback_from and outcome.support in _WRONG
+def _element(
+    parent: ET.Element, tag: str, lines: Iterable[str] = (), /, **attributes: str
+) -> ET.Element:
+    """Add an element, with its attributes on one line each and these lines as its text."""
+    texts = {name: _legal(clip(flat(value), _MAX_TEXT)) for name, value in attributes.items()}
+    element = ET.SubElement(parent, tag, texts)
+    element.text = "".join(f"{_legal(line)}\n" for line in lines) or None
+    return element
 
 
-def _attributes(**values: str) -> str:
-    named = {name: clip(flat(value), _MAX_TEXT) for name, value in values.items()}
-    return "".join(f' {name}="{_escaped(value)}"' for name, value in named.items())
-
-
-def _text(lines: Iterable[str]) -> str:
-    return "".join(f"{_escaped(line)}\n" for line in lines)
-
-
-def _escaped(line: str) -> str:
-    return escape(line.translate(_NOT_IN_XML))
+def _legal(text: str) -> str:
+    return text.translate(_NOT_IN_XML)

@@ -5,7 +5,6 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from pydantic import JsonValue
@@ -14,7 +13,7 @@ from judge.errors import ConfigError, InputError, RunError
 from judge.inputs.files import naming_input
 from judge.inputs.runs import Run, questions
 from judge.messages import Messages
-from judge.records import CorpusScore, Interval, SampleResult, Summary, Support
+from judge.records import CorpusScore, Interval, SampleResult, Summary
 from judge.records.comparison import (
     AnswerChange,
     Differences,
@@ -22,7 +21,6 @@ from judge.records.comparison import (
     RunComparison,
     RunLine,
     ScoreDifference,
-    SentenceChange,
     Side,
 )
 from judge.records.result import ADDED
@@ -42,7 +40,6 @@ from judge.signature import Signature, parts_apart
 WITHOUT: Final = ""
 """The slice of answers whose sample has no such key."""
 _MAX_LISTED: Final = 20
-_SUPPORTED: Final = frozenset({None, Support.FULL.value, Support.NO_CLAIM.value})
 _SIGNIFICANT: Final = 0.05
 
 
@@ -111,7 +108,7 @@ def compare_runs(
         asked_here = questions(run.folder) if asked else {}
         reworded = [q for q in asked if q in asked_here and asked[q] != asked_here[q]]
         found.append(_differences(name, own, first, sides, reworded, by, worst))
-    last = found[-1] = _with_sentences(found[-1], runs[-1][0].results, first)
+    last = found[-1]
     if by is not None and not any(each.slices.keys() - {WITHOUT} for each in found):
         raise ConfigError(f"--by {by!r}: no answer of {names[0]} has such metadata")
     gates = [hold_loss(gate, _loss(last, gate.name, sides)) for gate in losses]
@@ -290,30 +287,6 @@ def _differences(
         changed=len(changed),
         worst=tuple(changed[:most]),
     )
-
-
-def _with_sentences(
-    found: Differences, results: Iterable[SampleResult], first: _Answers
-) -> Differences:
-    """Add the sentences of the listed answers that show what changed."""
-    changes = {each.qid: each for each in found.worst}
-    for result in results if changes else ():
-        if (change := changes.get(result.qid)) is not None:
-            before = first[result.qid].labels if change.same_text else None
-            lines = tuple(islice(_sentences(result, before), _MAX_LISTED))
-            changes[result.qid] = change.model_copy(update={"shown": lines})
-    return found.model_copy(update={"worst": tuple(changes.values())})
-
-
-def _sentences(
-    result: SampleResult, before: tuple[str | None, ...] | None
-) -> Iterator[SentenceChange]:
-    for place, sentence in enumerate(result.sentences):
-        label = support_of(sentence)
-        first = before[place] if before else None
-        changed = label != first if before else label not in _SUPPORTED
-        if label is not None and changed:
-            yield SentenceChange(first=first, label=label, text=sentence.text)
 
 
 def _relabelled(one: _Answer, two: _Answer) -> Iterator[tuple[str, str]]:

@@ -2,24 +2,15 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
 from judge.config import Config
 from judge.errors import ConfigError
 from judge.messages import Messages
-from judge.records import (
-    ContextTotals,
-    CorpusBounds,
-    CorpusScore,
-    CorrectnessTotals,
-    GateResult,
-    Interval,
-    RelevanceTotals,
-    Summary,
-)
+from judge.records import CorpusBounds, CorpusScore, GateResult, Interval, Summary
 from judge.records.comparison import ScoreDifference, Side
-from judge.records.summary import ADDED_BY, CONTEXT, FIELDS, RELEVANCE
+from judge.records.summary import ADDED_BY, CONTEXT, FIELDS, RELEVANCE, JudgedTotals
 from judge.scores.answer import SUPPORTING
 from judge.signature import Signature
 from judge.text.visible import nearest
@@ -59,8 +50,6 @@ GATED: Final[Mapping[str, Side]] = {
 _FALLBACK: Final = "_with_fallback"
 _SOME_ANSWERS: Final = re.compile(r"mean over (\d+) of (\d+) answers")
 _NOTHING: Final = "nothing to measure"
-_MEAN_LOSS: Final = "mean loss"
-_LOWER_LOSS: Final = "lower limit of the loss"
 _ROUNDING: Final = 1e-9
 """The sum of .6, .7 and .8 depends on their order; differences up to this do not count."""
 
@@ -91,12 +80,17 @@ def parse_gate(
         ConfigError: there is no such score, its bound is of the other side, or X is out of range.
     """
     option = f"{OPTIONS[side]} {text!r}"
-    name, bound = _named_bound(text, option, names, "0.9")
-    own = Gate(name, 0).side
-    if own != side:
+    gate = Gate(*_name_and_bound(text, option, names), strict)
+    if gate.side != side:
         better = "less" if side == "least" else "more"
-        raise ConfigError(f"{option}: of {name} {better} is better; say {OPTIONS[own]} {text}")
-    return Gate(name, bound, strict)
+        other = OPTIONS[gate.side]
+        raise ConfigError(f"{option}: of {gate.name} {better} is better; say {other} {text}")
+    if strict and gate.name.endswith(_FALLBACK):
+        raise ConfigError(
+            f"{gate}: no limits with the failures counted are measured of it; leave out "
+            f"--strict-gate, or gate {gate.name.removesuffix(_FALLBACK)}"
+        )
+    return gate
 
 
 class LossGate(NamedTuple):
@@ -112,33 +106,22 @@ class LossGate(NamedTuple):
 def parse_loss(text: str, *, of_mean: bool) -> LossGate:
     """Read `NAME=X` of `--fail-if-worse` or `--fail-if-mean-worse`; errors as in `parse_gate`."""
     option = "--fail-if-mean-worse" if of_mean else "--fail-if-worse"
-    return LossGate(*_named_bound(text, f"{option} {text!r}", GATED, "0.02"), of_mean)
+    return LossGate(*_name_and_bound(text, f"{option} {text!r}", GATED), of_mean)
 
 
-def _named_bound(text: str, option: str, names: Collection[str], example: str) -> tuple[str, float]:
+def _name_and_bound(text: str, option: str, names: Collection[str]) -> tuple[str, float]:
     name, _, number = text.partition("=")
     if name not in names:
-        measure, at, k = name.partition("@")
-        if k.isdecimal() and any(each.startswith(measure + at) for each in names):
-            raise ConfigError(f"{option}: {name} is not measured; add {k} to -k")
-        if near := nearest(name, names):
-            raise ConfigError(f"{option}: unknown score {name!r}; did you mean {near!r}?")
-        raise ConfigError(f"{option}: unknown score {name!r}; the scores are {_listed(names)}")
+        near = nearest(name, names)
+        known = f"did you mean {near!r}?" if near else f"the scores are {', '.join(names)}"
+        raise ConfigError(f"{option}: unknown score {name!r}; {known}")
     try:
         bound = float(number)
     except ValueError:
         bound = math.nan
     if not 0 <= bound <= 1:
-        raise ConfigError(f"{option}: X is a number from 0 to 1, as in {name}={example}")
+        raise ConfigError(f"{option}: X is a number from 0 to 1, as in {name}=0.1")
     return name, bound
-
-
-def _listed(names: Iterable[str]) -> str:
-    """Return names for a message, those at several cut-offs once."""
-    parts = [name.partition("@") for name in names]
-    ks = dict.fromkeys(k for *_, k in parts if k)
-    listed = ", ".join(dict.fromkeys(measure + (at and "@k") for measure, at, _ in parts))
-    return f"{listed} with k one of {', '.join(ks)}" if ks else listed
 
 
 class Gates(NamedTuple):
@@ -171,17 +154,6 @@ class Gates(NamedTuple):
         if strict and not gates:
             example = f"{next(iter(names))}=0.9"
             raise ConfigError(f"--strict-gate without a gate; add --fail-under, as {example}")
-        for gate in gates:
-            if strict and gate.name.endswith(_FALLBACK):
-                raise ConfigError(
-                    f"{gate}: no limits with the failures counted are measured of it; leave out "
-                    f"--strict-gate, or gate {gate.name.removesuffix(_FALLBACK)}"
-                )
-        if judge is not None and Signature.parse(judge).served:
-            raise ConfigError(
-                f"--expect {judge!r}: which model serves is known once it has answered; leave out "
-                "the part served:…"
-            )
         return cls(tuple(gates), judge)
 
     def check(self, config: Config) -> None:
@@ -209,21 +181,14 @@ class Gates(NamedTuple):
         interval: Mapping[str, Interval | None],
         what: str = "mean over queries",
     ) -> tuple[GateResult, ...]:
-        """Compare means in which no failure is hidden with the gates.
-
-        Args:
-            mean: means by name.
-            interval: their 95 % intervals, for strict gates.
-            what: a name for the means.
-        """
+        """Compare means in which no failure is hidden, and which `what` names, with the gates."""
         results = []
         for gate in self.bounds:
-            value, compared = mean[gate.name], what
-            limits = interval[gate.name]
-            if value is None or (gate.strict and limits is None):
+            value, limits, compared = mean[gate.name], interval[gate.name], what
+            if value is not None and gate.strict and limits is not None:
+                value, compared = _limit(gate.side, limits)
+            elif value is None or gate.strict:
                 value, compared = None, _NOTHING
-            elif gate.strict and limits is not None:
-                value, compared = _limit(gate, limits)
             results.append(_result(gate.name, gate.side, gate.bound, value, compared))
         return tuple(results)
 
@@ -243,15 +208,11 @@ def hold(gate: Gate, summary: Summary) -> GateResult:
         if score.answers < summary.answers:  # abstentions, for example, are in no mean
             what = f"mean over {score.answers} of {summary.answers} answers"
     elif bounds is None:  # coverage and abstentions need no judge: no failure can hide in them
-        value, what = _limit(gate, score.interval)
+        value, what = _limit(gate.side, score.interval)
+    elif gate.side == "most":
+        value, what = bounds.high_interval.high, "upper limit, failures counted 1"
     else:
-        above = gate.side == "most"
-        interval = bounds.high_interval if above else bounds.low_interval
-        if interval is None:
-            what = _NOTHING
-        else:
-            value, limit = _limit(gate, interval)
-            what = f"{limit}, failures counted {int(above)}"
+        value, what = bounds.low_interval.low, "lower limit, failures counted 0"
     return _result(gate.name, gate.side, gate.bound, value, what)
 
 
@@ -277,7 +238,9 @@ def hold_loss(gate: LossGate, loss: Loss | None) -> GateResult:
     """
     if loss is None:
         return _result(gate.name, "most", gate.most, None, _NOTHING)
-    value, what = (loss.mean, _MEAN_LOSS) if gate.of_mean else (loss.low, _LOWER_LOSS)
+    value, what = (
+        (loss.mean, "mean loss") if gate.of_mean else (loss.low, "lower limit of the loss")
+    )
     return _result(gate.name, "most", gate.most, value, what)
 
 
@@ -287,10 +250,9 @@ def _result(name: str, side: Side, bound: float, value: float | None, what: str)
     return GateResult(name=name, side=side, bound=bound, value=value, what=what, passed=passed)
 
 
-def _limit(gate: Gate, interval: Interval) -> tuple[float, str]:
+def _limit(side: Side, interval: Interval) -> tuple[float, str]:
     """Return the worse limit of an interval, and its name."""
-    most = gate.side == "most"
-    return (interval.high, "upper limit") if most else (interval.low, "lower limit")
+    return (interval.high, "upper limit") if side == "most" else (interval.low, "lower limit")
 
 
 def measured(summary: Summary) -> dict[str, CorpusScore | None]:
@@ -307,9 +269,7 @@ def _scored(name: str, summary: Summary) -> tuple[CorpusScore | None, CorpusBoun
     return getattr(totals, field, None), getattr(totals, f"{field}_bounds", None)
 
 
-def doubted(
-    summary: Summary,
-) -> list[Summary | CorrectnessTotals | RelevanceTotals | ContextTotals]:
+def doubted(summary: Summary) -> list[JudgedTotals]:
     """Return the totals with so many failures that they should not be reported."""
     return [each for each in (summary, *summary.added.values()) if each.untrusted]
 
@@ -331,18 +291,15 @@ def describe(result: GateResult) -> str:
     """Return a gate in words, with the compared value and whether it passed."""
     texts = Messages.of("looks", "gate")
     verdict = "passed" if result.passed else "failed" if result.value is not None else "unmeasured"
-    what = []
-    for part in result.what.split(", "):
-        key = part.replace(" ", "_")
-        if found := _SOME_ANSWERS.fullmatch(part):
-            what.append(texts("mean_over_some", answers=found[1], whole=found[2]))
-        else:  # an older run may say something else
-            what.append(texts(key) if key in texts else part)
+    if found := _SOME_ANSWERS.fullmatch(result.what):
+        parts = [texts("mean_over_some", answers=found[1], whole=found[2])]
+    else:
+        parts = [texts(part.replace(" ", "_")) for part in result.what.split(", ")]
     return texts(
         "line",
         name=result.name,
         bound=f"{'>=' if result.side == 'least' else '<='} {result.bound:g}",
         value="–" if result.value is None else f"{result.value:.3f}",
-        what=texts("joint").join(what),
+        what=texts("joint").join(parts),
         verdict=texts(verdict),
     )

@@ -40,7 +40,6 @@ _FLAGGED_RANK: Final = 3
 _FALLBACK_RANK: Final = 4
 """Added to the rank of a verdict that a fallback gave."""
 _UNJUDGED_RANK: Final = 10
-_FLAGGED_SHARE: Final = 3
 _FINDINGS: Final[dict[Support, FindingName]] = {
     Support.CONTRADICTED: "contradicted",
     Support.NONE: "unsupported",
@@ -83,41 +82,34 @@ class Worst:
     """Keeps the `size` worst sentences of a stream, in memory that does not grow with it.
 
     The run's own verdicts come before those of a fallback, and `contradicted` before `none`,
-    `partial` and flagged; then the least probable, then the first. Supported sentences with a flag
-    get a third of the places, or more if there are too few others.
+    `partial` and flagged; then the least probable, then the first.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._unsupported: list[_Ranked] = []
-        self._flagged: list[_Ranked] = []
+        self._worst: list[_Ranked] = []
         self._seen = 0
 
-    def add(self, result: SampleResult, meant: Collection[int] | None = None) -> None:
-        """Add the sentences `meant` of an answer; by default the unsupported and the flagged."""
+    def add(self, result: SampleResult, indexes: Collection[int] | None = None) -> None:
+        """Add some sentences of an answer; by default the unsupported and the flagged."""
         unsupported = frozenset(result.scores.unsupported)
         for entry in entries(result):
-            among = entry.sentence.index in unsupported
-            judged = isinstance(entry.sentence.outcome, Verdict)
-            bad = judged and (among or entry.flags)
-            if not (bad if meant is None else entry.sentence.index in meant):
+            outcome, index = entry.sentence.outcome, entry.sentence.index
+            is_bad = index in unsupported or entry.flags
+            if not (
+                isinstance(outcome, Verdict) and is_bad if indexes is None else index in indexes
+            ):
                 continue
             self._seen += 1
-            kept = self._unsupported if among else self._flagged
-            insort(kept, (_rank(entry), entry.score, self._seen, entry))
-            del kept[self._size :]
+            insort(self._worst, (_rank(outcome), entry.score, self._seen, entry))
+            del self._worst[self._size :]
 
     def sentences(self) -> list[Entry]:
         """Return the worst sentences, worst first."""
-        flagged = self._flagged[
-            : max(self._size - len(self._unsupported), self._size // _FLAGGED_SHARE)
-        ]
-        kept = [*self._unsupported[: self._size - len(flagged)], *flagged]
-        return [worst for *_, worst in sorted(kept)]
+        return [entry for *_, entry in self._worst]
 
 
-def _rank(entry: Entry) -> int:
-    outcome = entry.sentence.outcome
+def _rank(outcome: Outcome) -> int:
     if not isinstance(outcome, Verdict):
         return _UNJUDGED_RANK
     rank = _RANKS.get(outcome.support, _FLAGGED_RANK)

@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.text import Text
 
-from judge.cli.render.answers import STYLES, gate_line
+from judge.cli.render.answers import gate_line
 from judge.cli.terminal import Page, chance, figures, number, signed, some
 from judge.messages import Messages
 from judge.records import Interval
@@ -226,14 +226,9 @@ def _print_changes(report: RunComparison, found: Differences, page: Page, most: 
         return
     page.blank()
     page.say(say("worst", score=name, shown=len(lost), count=losses), style="bold")
-    marks = Messages.of("looks", "mark")
     for each in lost:
         values = {"first": number(each.first), "value": number(each.value)}
         line = say("changed", **values, qid=_run_name(each.qid))
         if each.same_text:
             line += f"  ({say('same_text', count=each.sentences)})"
         page.say(line, 2, hang=2)
-        for change in each.shown[:_MAX_NAMES]:
-            names = " → ".join(labels(label) for label in (change.first, change.label) if label)
-            sentence = Text().append(f"{marks(change.label)} {names}  ", STYLES[change.label])
-            page.say(sentence.append(clip(flat(change.text), _MAX_SENTENCE)), 4, hang=2)
