@@ -66,7 +66,7 @@ class _Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002  as click calls it
         if cmd_name not in COMMANDS:
             return None
-        return get_command(import_module(f"judge.cli.{cmd_name}").app)
+        return get_command(app_of(cmd_name))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002  as click calls it
         with formatter.section("Commands"):
@@ -79,6 +79,17 @@ app = typer.Typer(
     rich_markup_mode=None,  # importing rich would take half of the time of judge --help
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def app_of(name: str) -> typer.Typer:
+    """Return the app of a command: that of its module, or one with the function of its name."""
+    module = import_module(f"judge.cli.{name}")
+    if hasattr(module, "app"):
+        group: typer.Typer = module.app
+        return group
+    single = typer.Typer(add_completion=False)
+    single.command()(getattr(module, name))
+    return single
 
 
 class Interrupted(KeyboardInterrupt):

@@ -18,10 +18,7 @@ from judge.reports.gate import GATED, UNTRUSTED, gates_code, parse_loss
 
 _MAX_ANSWERS: Final = 5
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 @takes_language
 def compare(
     runs: list[Path] | None = typer.Argument(

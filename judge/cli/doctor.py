@@ -15,10 +15,6 @@ from judge.text.visible import counted
 _MARKS: Final = {"passed": "✓", "failed": "✗", "skipped": "–"}
 
 
-app = typer.Typer(add_completion=False)
-
-
-@app.command()
 @takes_options
 def doctor(
     *,

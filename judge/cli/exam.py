@@ -26,8 +26,6 @@ from judge.messages import LANGS
 from judge.records import Interval
 from judge.reports.gate import OVER_BUDGET, UNTRUSTED, Gates, gates_code
 
-app = typer.Typer(add_completion=False)
-
 _GATED: Final = ("accuracy", "binary", "macro_f1", "kappa", "quotes", "citations")
 _WITHOUT_INTERVAL: Final = frozenset({"macro_f1", "kappa"})
 
@@ -91,7 +89,6 @@ class _Gating(NamedTuple):
         return gates
 
 
-@app.command()
 @takes_options
 def exam(
     *,

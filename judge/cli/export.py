@@ -24,10 +24,7 @@ from judge.inputs.tables import (
 from judge.reports.rows import COLUMNS, Cell, Level, rows_of
 from judge.text.visible import escaped, plural
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def export(
     run: Path = RUN,
     *,

@@ -22,10 +22,6 @@ from judge.review.worksheet import Worksheet, draw_to_label
 _NAME_CHARACTERS: Final = 100
 
 
-app = typer.Typer(add_completion=False)
-
-
-@app.command()
 @takes_language
 def label(
     run: Path = RUN,

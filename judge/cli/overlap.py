@@ -10,10 +10,7 @@ from judge.inputs.tables import row_file
 from judge.overlap import measure_overlap
 from judge.overlap.records import AnswerOverlap
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def overlap(
     samples: str = SAMPLES,
     *,

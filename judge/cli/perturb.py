@@ -16,10 +16,6 @@ from judge.retrieval.perturbation import VARIANTS, Perturbation, check
 _NEEDS: Final = ("query", "chunks")
 
 
-app = typer.Typer(add_completion=False)
-
-
-@app.command()
 def perturb(
     samples: str = SAMPLES,
     out: str = typer.Option(

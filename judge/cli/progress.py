@@ -19,7 +19,6 @@ from judge.reports.worst import failures
 from judge.text.visible import plural
 
 _SECONDS_BETWEEN_LINES: Final = 10.0
-_MAX_RATE_WITH_FRACTION: Final = 10
 
 
 class Progress(Watcher):
@@ -63,17 +62,14 @@ class Progress(Watcher):
 
     def on_start(self, record: RunRecord, kept: int) -> None:
         """Show what will be scored, and what an earlier session left."""
-        again = self._total > 0
-        self._total, self._kept = record.input.samples, kept
+        is_first = not self._total
+        self._total, self._kept, self._done = record.input.samples, kept, min(self._done, kept)
         self._cost = Config.model_validate(record.config).cost
         self._began = self._printed = self._clock()
-        if record.input.rejected and not again:
-            lines = plural(record.input.rejected, "line")
-            self.say(f"{record.input.rejected} bad {lines} left out; see {REJECTED}")
-        if again and self._done > kept:
-            self._done = kept
-        elif kept:
-            self.say(f"taking up an unfinished run: {kept} of {self._total} answers are there")
+        if is_first and (rejected := record.input.rejected):
+            self._print(f"{rejected} bad {plural(rejected, 'line')} left out; see {REJECTED}")
+        if is_first and kept:
+            self._print(f"taking up an unfinished run: {kept} of {self._total} answers are there")
         self._bar.update(self._task, description="scoring", total=self._total)
 
     def on_result(self, result: SampleResult) -> None:
@@ -85,14 +81,13 @@ class Progress(Watcher):
             self._prompt += sum(call.prompt_tokens for call in fresh)
             self._reply += sum(call.reply_tokens for call in fresh)
         self._also(result)
-        self._bar.update(self._task, completed=self._done, rate=self._rate())
+        self._bar.update(self._task, completed=self._done, rate=", ".join(self._figures()))
         self._print_line()
 
     def on_tick(self, trouble: str = "") -> None:
         """Show that the job is at work even if no result arrives."""
         self._trouble = trouble
-        waits = "scoring" if self._total else "waiting for the judge"
-        self._bar.update(self._task, description=trouble or waits)
+        self._bar.update(self._task, description=trouble or self._activity)
         self._print_line()
 
     @property
@@ -109,8 +104,11 @@ class Progress(Watcher):
         are = "answer is" if self._total == 1 else "answers are"
         return f"{kept} of {self._total} {are} kept; the same command goes on from there"
 
-    def say(self, text: str) -> None:
-        """Print a line."""
+    @property
+    def _activity(self) -> str:
+        return "scoring" if self._total else "waiting for the judge"
+
+    def _print(self, text: str) -> None:
         self._console.print(Text(f"judge: {text}"), soft_wrap=True)
 
     def _print_line(self) -> None:
@@ -118,21 +116,18 @@ class Progress(Watcher):
         if self._console.is_terminal or self._clock() - self._printed < _SECONDS_BETWEEN_LINES:
             return
         self._printed = self._clock()
-        done = f"{self._done}/{self._total} answers"
-        line = _joined(done, self._rate(), self._trouble)
-        self.say(line if self._total else self._trouble or "waiting for the judge")
+        done = [f"{self._done}/{self._total} answers", *self._figures()] if self._total else []
+        self._print(", ".join([*done, self._trouble] if self._trouble else done) or self._activity)
 
-    def _rate(self) -> str:
+    def _figures(self) -> list[str]:
         """Return the answers per second of this session, its tokens, cost and failures."""
         seconds = self._clock() - self._began
         speed = max(0, self._done - self._kept) / seconds if seconds > 0 else 0
-        rate = f"{speed:.{0 if speed >= _MAX_RATE_WITH_FRACTION else 1}f}/s" if speed else ""
-        spent = self._prompt + self._reply
-        tokens = f"{spent:,} tokens" if spent else ""
-        cost = self._cost(self._prompt, self._reply)
-        priced = f"cost {cost:.2f}" if cost else ""
-        return _joined(rate, tokens, priced, f"{self._unscored} unscored" if self._unscored else "")
-
-
-def _joined(*parts: str) -> str:
-    return ", ".join(filter(None, parts))
+        spent, cost = self._prompt + self._reply, self._cost(self._prompt, self._reply)
+        figures = {
+            f"{speed:.1f}/s": speed,
+            f"{spent:,} tokens": spent,
+            f"cost {cost:.2f}" if cost else "": cost,
+            f"{self._unscored} unscored": self._unscored,
+        }
+        return [text for text, value in figures.items() if value]

@@ -13,10 +13,7 @@ from judge.errors import ConfigError
 from judge.inputs.samples import Source
 from judge.retrieval.records import DEEPEST
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def recommend(
     samples: str = SAMPLES,
     *,

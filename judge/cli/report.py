@@ -10,10 +10,7 @@ from judge.inputs.runs import made_from
 from judge.inputs.tables import check_output, write_whole
 from judge.pages.report import report as page
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 @takes_language
 def report(
     run: Path = RUN,

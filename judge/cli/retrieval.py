@@ -20,8 +20,6 @@ from judge.retrieval.records import DEEPEST, RankingReport, RankRules
 from judge.retrieval.runs import RankingFiles, RunFile, named_runs
 from judge.text.visible import short
 
-app = typer.Typer(add_completion=False)
-
 _HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@")
 """The means that a comparison shows by default; those at a cut-off at each."""
 
@@ -82,7 +80,6 @@ class _Gating(NamedTuple):
         return Gates.read({"least": self.fail_under or []}, strict=self.strict_gate, names=names)
 
 
-@app.command()
 @takes_options
 def retrieval(
     samples: list[str] | None = typer.Argument(

@@ -37,8 +37,6 @@ from judge.text.visible import counted
 if TYPE_CHECKING:
     from judge.cluster.job import ClusterJob
 
-app = typer.Typer(add_completion=False)
-
 
 def _check_name(value: str | None) -> str | None:
     """Refuse an empty name, such as that of an unset variable, which would mean this folder."""
@@ -140,7 +138,6 @@ class _Engine(NamedTuple):
                 raise ConfigError(f"{option}: {step}")
 
 
-@app.command()
 @takes_language
 def score(
     source: str = typer.Argument(

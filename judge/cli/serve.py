@@ -12,10 +12,7 @@ from judge.cli.options import takes_options
 from judge.config import SERVICE_TOKENS, Config
 from judge.errors import extra
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 @takes_options
 def serve(
     *,

@@ -18,10 +18,7 @@ from judge.reports.worst import FLAGS, STATUSES, SUPPORTS, Filter, worst_answer
 from judge.scores.correctness import read_words
 from judge.text.visible import clip
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 @takes_language
 def show(
     run: Path = RUN,

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import typer
 
 from judge import __version__
 from judge.cli.app import COMMANDS, LOGGER, debug, debugging, log_to_stderr
@@ -69,14 +68,11 @@ def run_broken(monkeypatch: pytest.MonkeyPatch) -> Callable[[Exception], Ran]:
     """Runs a command that raises an error."""
 
     def run(error: Exception) -> Ran:
-        app = typer.Typer(add_completion=False)
-
-        @app.command()
         def broken() -> None:
             raise error
 
         monkeypatch.setitem(COMMANDS, "broken", "Break.")
-        monkeypatch.setitem(sys.modules, "judge.cli.broken", SimpleNamespace(app=app))
+        monkeypatch.setitem(sys.modules, "judge.cli.broken", SimpleNamespace(broken=broken))
         return judge("broken")
 
     return run

@@ -76,8 +76,8 @@ def test_a_plain_line_every_ten_seconds_and_none_sooner() -> None:
         progress.on_tick("HTTP 503")
     assert spoken(shown.file.getvalue()) == [
         ["21", "900", "2.1"],
-        ["401", "900", "20", "1"],
-        ["401", "900", "13", "1", "503"],
+        ["401", "900", "19.6", "1"],
+        ["401", "900", "13.1", "1", "503"],
     ]
 
 

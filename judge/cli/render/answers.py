@@ -36,7 +36,6 @@ from judge.records import (
     Support,
     Unscored,
     Verdict,
-    failure_of,
 )
 from judge.records.result import ANSWER, GOLD
 from judge.reports.gate import describe
@@ -323,33 +322,38 @@ def _print_claim(
     labels: str = "label",
 ) -> None:
     """Print label, text, the judge's reason, quotes with their context in `texts`, and notes."""
-    outcome = sentence.outcome
-    page.say(_heading(sentence.index, outcome, Messages.of("looks", labels)), hang=_INDENT)
+    outcome, names = sentence.outcome, Messages.of("looks", labels)
+    page.say(_heading(outcome, names, f"{sentence.index + 1:<3}"), hang=_INDENT)
     if text:
         page.say(text, _INDENT, style=_style(outcome))
-    if isinstance(outcome, Unscored) and is_undecided(outcome):
-        page.say(flat(outcome.detail), _INDENT)
-    if isinstance(outcome, Verdict):
-        if outcome.askings:
-            names, reasons = Messages.of("looks", "label"), Messages.of("looks", "unscored")
-            labels_given = Messages.of("looks", "gate")("joint").join(
-                names(each.value) if isinstance(each, Support) else reasons(each.value)
-                for each in outcome.askings
-            )
-            say = Messages.of("answer", "claim")
-            page.say(say("askings", count=len(outcome.askings), told=labels_given), _INDENT)
-        if outcome.reason:
-            page.say(flat(outcome.reason), _INDENT)
-        for evidence in outcome.evidence:
-            page.say(_in_context(evidence, texts.get(evidence.chunk_id, [])), _INDENT)
-    for line in notes:
+    for line in (*_grounds(outcome, texts), *notes):
         page.say(line, _INDENT)
 
 
-def _heading(index: int, outcome: Outcome, labels: Messages) -> Text:
+def _grounds(outcome: Outcome, texts: _Texts) -> Iterator[Text]:
+    """Yield the labels of repeats, the judge's reason, and the quotes with their context."""
+    if isinstance(outcome, Unscored) and is_undecided(outcome):
+        yield Text(flat(outcome.detail))
+    if not isinstance(outcome, Verdict):
+        return
+    if outcome.askings:
+        labels, reasons = Messages.of("looks", "label"), Messages.of("looks", "unscored")
+        given = Messages.of("looks", "gate")("joint").join(
+            labels(each.value) if isinstance(each, Support) else reasons(each.value)
+            for each in outcome.askings
+        )
+        say = Messages.of("answer", "claim")
+        yield Text(say("askings", count=len(outcome.askings), told=given))
+    if outcome.reason:
+        yield Text(clip(flat(outcome.reason), _MAX_DETAIL))
+    for evidence in outcome.evidence:
+        yield _in_context(evidence, texts.get(evidence.chunk_id, []))
+
+
+def _heading(outcome: Outcome, labels: Messages, place: str = "") -> Text:
     """Return the mark, number and label of a sentence, and who gave the label."""
     say = Messages.of("answer", "claim")
-    line = Text(f"{_mark(outcome)}{index + 1:<3} {labels(_label(outcome))}", style=_style(outcome))
+    line = Text(f"{_mark(outcome)}{place} {labels(_label(outcome))}", style=_style(outcome))
     if not isinstance(outcome, Excluded) and outcome.score is not None:
         line.append(f", {say('probability', score=number(outcome.score))}")
     if isinstance(outcome, Verdict) and outcome.fallback_from is not None:
@@ -453,34 +457,12 @@ def _print_beginning(result: SampleResult, page: Page) -> None:
 def print_entry(
     entry: Entry, page: Page, statuses: Collection[CitationStatus], indent: int = 0
 ) -> None:
-    """Print a sentence with its reason, quote and flags, and its citations with `statuses`."""
-    outcome = entry.sentence.outcome
-    label = Messages.of("looks", "label")(_label(outcome))
-    line = Text(f"{_mark(outcome)} {label}", style=_style(outcome))
-    if not isinstance(outcome, Excluded) and outcome.score is not None:
-        line.append(f" {number(outcome.score)}")
-    if isinstance(outcome, Verdict) and outcome.fallback_from:
-        line.append(Messages.of("totals", "worst")("instead", source=outcome.source))
+    """Print a sentence with its reason, quotes and flags, and its citations with `statuses`."""
+    line = _heading(entry.sentence.outcome, Messages.of("looks", "label"))
     line.append(f"  {flat(entry.qid)}  ", style="bold")
     line.append(clip(flat(entry.sentence.text), _MAX_TEXT), style="default")
     page.say(line, indent, hang=2)
-    grounds = [*_reasons(outcome), *_flag_lines(entry.flags)]
+    grounds = [*_grounds(entry.sentence.outcome, {}), *_flag_lines(entry.flags)]
     grounds += [_citation(each) for each in entry.citations if each.status in statuses]
     for ground in grounds:
         page.say(ground, indent + _ENTRY_INDENT)
-
-
-def _reasons(outcome: Outcome) -> Iterator[Text]:
-    """Yield lines for the failure, the judge's reason, and the quote of a sentence."""
-    if failure := failure_of(outcome):
-        undecided = is_undecided(outcome)
-        line = flat(failure.detail) if undecided else failure_line(failure)
-        yield Text(clip(line, _MAX_DETAIL), style="dim" if undecided else "cyan")
-    if not isinstance(outcome, Verdict):
-        return
-    if outcome.reason:
-        yield Text(clip(flat(outcome.reason), _MAX_DETAIL), style="dim")
-    if outcome.support in {Support.CONTRADICTED, Support.PARTIAL} and outcome.evidence:
-        evidence = outcome.evidence[0]
-        quote = f"«{clip(flat(evidence.quote), _MAX_TEXT)}»"
-        yield Text(f"{flat(evidence.chunk_id)}  ", style="bold").append(quote, style="not bold")
