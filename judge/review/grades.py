@@ -20,12 +20,11 @@ from judge.records import Document, Record, Sample
 from judge.review.coefficients import krippendorff_alpha
 from judge.review.draws import digest
 from judge.review.golden import sample_line
-from judge.review.labels import ID_CHARACTERS, check_text, contradiction, one_each
+from judge.review.labels import ID_CHARACTERS, answers_of, check_text
 from judge.review.sheet import (
     GRADED,
     READ_GRADES,
     SheetRow,
-    folded,
     read_grade,
     read_sheet,
     sheets_of,
@@ -79,13 +78,6 @@ class PoolFiles(NamedTuple):
     """The file that holds the draw; reviewers do not see it."""
     sheets: tuple[Path, ...]
     """One for each reviewer."""
-
-
-class Grade(NamedTuple):
-    """A reviewer's grade of a row."""
-
-    reviewer: str
-    grade: int
 
 
 class GradeAgreement(Record):
@@ -287,54 +279,40 @@ def import_gold(
     return report
 
 
-def _grades_of(pool: Pool, rows: Sequence[SheetRow]) -> dict[str, list[Grade]]:
-    """Return the grades by `review_id`; raise InputError with all wrong rows."""
+def _grades_of(pool: Pool, rows: Sequence[SheetRow]) -> dict[str, dict[str, int]]:
+    """Return the grades by `review_id` and reviewer; raise InputError with all wrong rows."""
     texts = {each.review_id: (q.sample.query, each.text) for q in pool.queries for each in q.pool}
+
+    def read(row: SheetRow) -> int | None:
+        name = row.cell("review_id")
+        if name not in texts:
+            why = "is empty beside a grade; put the row's own back"
+            if name:
+                why = f"is no row of draw {pool.draw}; name the draw it was written with"
+            raise ValueError(f"review_id {clip(name, ID_CHARACTERS)!r} {why}")
+        query, chunk = texts[name]
+        check_text(row, "query", query)
+        check_text(row, "chunk", chunk)
+        return read_grade(row.cell("human_grade"))
+
     names: dict[str, str] = {}
-
-    def read(row: SheetRow) -> Grade | None:
-        grade = _grade(row, texts, pool.draw)
-        if grade is None:
-            return None
-        name = " ".join(row.cell("reviewer").split())
-        return Grade(names.setdefault(folded(name), name), grade)
-
-    def merge(first: Grade, place: SheetRow, second: Grade) -> Grade:
-        if first.grade != second.grade:
-            words = str(second.grade), place, str(first.grade)
-            raise contradiction(place.cell("review_id"), second.reviewer, *words)
-        return first
-
-    grades: dict[str, list[Grade]] = {}
-    for (review_id, _), grade in one_each(rows, "human_grade", read, merge).items():
-        grades.setdefault(review_id, []).append(grade)
+    grades: dict[str, dict[str, int]] = {}
+    for (review_id, reviewer), (row, grade) in answers_of(rows, "human_grade", read).items():
+        name = names.setdefault(reviewer, " ".join(row.cell("reviewer").split()))
+        grades.setdefault(review_id, {})[name] = grade
     return grades
 
 
-def _grade(row: SheetRow, texts: Mapping[str, tuple[str, str]], draw: str) -> int | None:
-    """Return the grade of a row, None if it is blank; raise ValueError if it is wrong."""
-    name = row.cell("review_id")
-    if name not in texts:
-        why = "is empty beside a grade; put the row's own back"
-        if name:
-            why = f"is no row of draw {draw}; name the draw it was written with"
-        raise ValueError(f"review_id {clip(name, ID_CHARACTERS)!r} {why}")
-    query, chunk = texts[name]
-    check_text(row, "query", query)
-    check_text(row, "chunk", chunk)
-    return read_grade(row.cell("human_grade"))
-
-
 def _report(
-    pool: Pool, rows: Sequence[SheetRow], grades: Mapping[str, Sequence[Grade]], gold_from: int
+    pool: Pool, rows: Sequence[SheetRow], grades: Mapping[str, Mapping[str, int]], gold_from: int
 ) -> tuple[list[Sample], GoldReport]:
     """Return the samples of the gold set, and the report on them."""
-    medians = {name: float(median(g.grade for g in each)) for name, each in grades.items()}
+    medians = {name: float(median(each.values())) for name, each in grades.items()}
     chunks = [each.review_id for query in pool.queries for each in query.pool]
     gold = {query.sample.qid: _with_gold(query, medians, gold_from) for query in pool.queries}
     samples = [sample for sample in gold.values() if sample is not None]
     places = {name: row for row in reversed(rows) if (name := row.cell("review_id"))}
-    shared = [[g.grade for g in each] for each in grades.values() if len(each) > 1]
+    shared = [list(each.values()) for each in grades.values() if len(each) > 1]
     report = GoldReport(
         draw=pool.draw,
         gold_from=gold_from,
@@ -347,7 +325,7 @@ def _report(
         unanswered=tuple(each.qid for each in samples if not each.gold_evidence),
         counts={f"{grade:g}": n for grade, n in sorted(Counter(medians.values()).items())},
         agreement=GradeAgreement(
-            reviewers=tuple(dict.fromkeys(g.reviewer for each in grades.values() for g in each)),
+            reviewers=tuple(dict.fromkeys(name for each in grades.values() for name in each)),
             shared=len(shared),
             equal=sum(len(set(each)) == 1 for each in shared),
             alpha=krippendorff_alpha(shared, squared=True),

@@ -20,8 +20,8 @@ from judge.review.folder import (
     write_findings,
     write_labels,
 )
-from judge.review.records import Agreement, Draw, DrawnSentence, Label
-from judge.review.sheet import SheetRow, folded, read_label, read_sheet
+from judge.review.records import Agreement, Draw, Label
+from judge.review.sheet import ParsedLabel, SheetRow, folded, read_label, read_sheet
 from judge.text.visible import clip, counted, plural
 
 _MAX_PROBLEMS: Final = 50
@@ -126,46 +126,63 @@ def _draw_of(run: Path, rows: Iterable[SheetRow], paths: Iterable[Path]) -> Draw
 def labels_of(draw: Draw, rows: Sequence[SheetRow]) -> list[Label]:
     """Return one label for each reviewer and row; raise InputError with all wrong rows."""
     sentences = {sentence.review_id: sentence for sentence in draw.sentences}
-    found = one_each(
-        rows,
-        "human_support",
-        lambda row: _label(draw, sentences.get(row.cell("review_id")), row),
-        _merged,
-    )
-    return list(found.values())
+
+    def read(row: SheetRow) -> ParsedLabel | None:
+        sentence = sentences.get(row.cell("review_id"))
+        if sentence is None:
+            raise _unknown_row(row, draw)
+        check_text(row, "sentence", sentence.text)
+        return read_label(row.cell("human_support"))
+
+    return [
+        Label(
+            review_id=review_id,
+            qid=sentences[review_id].qid,
+            sentence=sentences[review_id].sentence,
+            support=label.support,
+            supported=label.supported,
+            reviewer=" ".join(row.cell("reviewer").split()),
+            note=row.cell("human_note"),
+        )
+        for (review_id, _), (row, label) in answers_of(rows, "human_support", read).items()
+    ]
 
 
-def one_each(
-    rows: Iterable[SheetRow],
-    column: str,
-    read: Callable[[SheetRow], _Answer | None],
-    merge: Callable[[_Answer, SheetRow, _Answer], _Answer],
-) -> dict[tuple[str, str], _Answer]:
-    """Return one answer for each `review_id` and folded name of a reviewer.
+def answers_of(
+    rows: Iterable[SheetRow], column: str, read: Callable[[SheetRow], _Answer | None]
+) -> dict[tuple[str, str], tuple[SheetRow, _Answer]]:
+    """Return the first row and its answer for each `review_id` and folded name of a reviewer.
 
     Args:
         rows: the rows of all sheets.
         column: the column of the answer; rows without an id and an answer are skipped.
         read: returns the answer of a row, or None; raises ValueError if the row is wrong.
-        merge: merges the first answer, found in a row, with a later one; raises ValueError if they
-            contradict each other.
 
     Raises:
-        InputError: rows are wrong; the message names them.
+        InputError: rows are wrong, or two answers of a reviewer on a row contradict each other.
     """
-    found: dict[tuple[str, str], _Answer] = {}
-    places: dict[tuple[str, str], SheetRow] = {}
+    found: dict[tuple[str, str], tuple[SheetRow, _Answer]] = {}
     problems: list[str] = []
     for row in rows:
         key = row.cell("review_id"), folded(row.cell("reviewer"))
         if not key[0] and not row.cell(column):
             continue
         try:
-            if (answer := read(row)) is not None:
-                place = places.setdefault(key, row)
-                found[key] = merge(found[key], place, answer) if key in found else answer
+            answer = read(row)
         except ValueError as error:
             problems.append(f"{row}: {error}")
+            continue
+        if answer is None:
+            continue
+        first, earlier = found.setdefault(key, (row, answer))
+        if answer != earlier:
+            reviewer = " ".join(first.cell("reviewer").split())
+            who = f"reviewer {reviewer!r}" if reviewer else "a nameless reviewer"
+            step = "keep one" if reviewer else "keep one, or fill in the column reviewer"
+            problems.append(
+                f"{row}: {key[0]!r} is {row.cell(column)!r} and in {first} "
+                f"{first.cell(column)!r}, both of {who}; {step}"
+            )
     if problems:
         wrong = f"{len(problems)} {plural(len(problems), 'row')}"
         lines = [f"{wrong} cannot be right, and nothing was imported:", *problems[:_MAX_PROBLEMS]]
@@ -173,15 +190,6 @@ def one_each(
             lines.append(f"… and {len(problems) - _MAX_PROBLEMS} more")
         raise InputError("\n  ".join(lines))
     return found
-
-
-def contradiction(
-    review_id: str, reviewer: str, second: str, place: SheetRow, first: str
-) -> ValueError:
-    """Return the error of two answers of one reviewer on a row that contradict each other."""
-    who = f"reviewer {reviewer!r}" if reviewer else "a nameless reviewer"
-    step = "keep one" if reviewer else "keep one, or fill in the column reviewer"
-    return ValueError(f"{review_id!r} is {second} and in {place} {first}, both of {who}; {step}")
 
 
 def check_text(row: SheetRow, column: str, drawn: str) -> None:
@@ -204,29 +212,14 @@ def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
         )
 
 
-def _label(draw: Draw, sentence: DrawnSentence | None, row: SheetRow) -> Label | None:
-    """Return the label of a row, None if it is blank; raise ValueError if it is wrong."""
+def _unknown_row(row: SheetRow, draw: Draw) -> ValueError:
     name = row.cell("review_id")
-    if sentence is None:
-        why = "is a row of another draw or run; import it there"
-        if not name:
-            why = "is empty beside a label; put the row's own back"
-        elif name.startswith(f"{draw.draw}-"):
-            why = "is no row of this run: it was changed, or is of another run like it"
-        raise ValueError(f"review_id {clip(name, ID_CHARACTERS)!r} {why}")
-    check_text(row, "sentence", sentence.text)
-    reading = read_label(row.cell("human_support"))
-    if reading is None:
-        return None
-    return Label(
-        review_id=sentence.review_id,
-        qid=sentence.qid,
-        sentence=sentence.sentence,
-        support=reading.support,
-        supported=reading.supported,
-        reviewer=" ".join(row.cell("reviewer").split()),
-        note=row.cell("human_note"),
-    )
+    why = "is a row of another draw or run; import it there"
+    if not name:
+        why = "is empty beside a label; put the row's own back"
+    elif name.startswith(f"{draw.draw}-"):
+        why = "is no row of this run: it was changed, or is of another run like it"
+    return ValueError(f"review_id {clip(name, ID_CHARACTERS)!r} {why}")
 
 
 def is_same_text(text: str, drawn: str) -> bool:
@@ -240,18 +233,3 @@ def is_same_text(text: str, drawn: str) -> bool:
 def _letters(text: str) -> str:
     """Return the letters and digits of a text, which no spreadsheet changes."""
     return "".join(filter(str.isalnum, text))[:_COMPARED_LETTERS]
-
-
-def _merged(first: Label, place: SheetRow, second: Label) -> Label:
-    """Return the finer of two labels of one reviewer on a row, with the notes of both."""
-    known = first.support, second.support
-    if first.supported != second.supported or (None not in known and known[0] is not known[1]):
-        words = repr(_word(second)), place, repr(_word(first))
-        raise contradiction(second.review_id, second.reviewer, *words)
-    finer = second if first.support is None else first
-    notes = dict.fromkeys(filter(None, (*first.note.split("\n"), *second.note.split("\n"))))
-    return finer.model_copy(update={"note": "\n".join(notes), "reviewer": first.reviewer})
-
-
-def _word(label: Label) -> str:
-    return label.support.value if label.support else "yes" if label.supported else "no"
