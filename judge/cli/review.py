@@ -39,7 +39,6 @@ def draw(
     ),
     *,
     drawing: Drawing,
-    open_: bool = typer.Option(False, "--open", help="Show the judge's verdict."),
 ) -> None:
     """Draw sentences for people to label, more of the doubtful, into a sheet.
 
@@ -52,7 +51,6 @@ def draw(
         seed=drawing.seed,
         reviewers=drawing.names,
         overlap=drawing.overlap,
-        verdicts=open_,
         force=drawing.force,
     )
     say(*_summary_of(made, run))

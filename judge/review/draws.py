@@ -36,7 +36,7 @@ from judge.records import (
 )
 from judge.review.folder import fingerprint, write_draw
 from judge.review.records import Draw, DrawnSentence, Stratum, StratumName
-from judge.review.sheet import BLIND, OPEN, row_of, sheets_of, write_sheets
+from judge.review.sheet import COLUMNS, row_of, sheets_of, write_sheets
 from judge.scores.answer import is_undecided
 from judge.signature import Signature
 
@@ -135,7 +135,6 @@ def draw(
     seed: int = 0,
     reviewers: Sequence[str] = ("",),
     overlap: int = 0,
-    verdicts: bool = False,
     force: bool = False,
 ) -> DrawFiles:
     """Draw claims of a finished run for people to label, and write them into sheets.
@@ -149,7 +148,6 @@ def draw(
         seed: seed of the draw.
         reviewers: the names to write into the sheets; an empty name is left to the reviewer.
         overlap: the number of claims that all reviewers get; the others are dealt out.
-        verdicts: whether the sheet shows the judge's verdict.
         force: whether existing files are replaced.
 
     Raises:
@@ -165,7 +163,7 @@ def draw(
     with hold(run):
         kept = write_draw(run, made.draw)
     rows = [[row] for row in made.rows]
-    write_sheets(sheets, reviewers, rows, overlap, OPEN if verdicts else BLIND)
+    write_sheets(sheets, reviewers, rows, overlap, COLUMNS)
     return DrawFiles(made.draw, kept, sheets)
 
 

@@ -24,17 +24,16 @@ from judge.inputs.tables import (
     restore,
 )
 from judge.messages import LANGS, LANGUAGE, Lang, Messages
-from judge.records import Sample, SentenceResult, Support, Verdict
+from judge.records import Sample, SentenceResult, Support
 from judge.text.visible import clip
 from judge.text.words import stems
 from judge.text.words import weight as weight_of
 
-_EVIDENCE: Final = ("review_id", "query", "answer", "sentence", "chunks")
-_BY_REVIEWER: Final = ("human_support", "human_note", "reviewer")
-BLIND: Final = (*_EVIDENCE, *_BY_REVIEWER)
-"""The columns of a sheet, in reading order."""
-OPEN: Final = (*_EVIDENCE, "judge_support", "judge_quote", *_BY_REVIEWER)
-"""The columns of a sheet that shows the judge's verdict."""
+COLUMNS: Final = (
+    *("review_id", "query", "answer", "sentence", "chunks"),
+    *("human_support", "human_note", "reviewer"),
+)
+"""The columns of a sheet, in reading order. None shows the judge's verdict."""
 READ: Final = ("review_id", "human_support", "sentence", "human_skip", "human_note", "reviewer")
 """The columns that are read back; the first two are required."""
 GRADED: Final = ("review_id", "query", "chunk", "human_grade", "human_note", "reviewer")
@@ -156,22 +155,12 @@ def row_of(review_id: str, sample: Sample, sentence: SentenceResult) -> dict[str
         f"{chunk_title(sample, each)}\n{sample.chunks[each].text}"
         for each in ranked(sample, sentence)
     )
-    outcome = sentence.outcome
-    support: str = outcome.type
-    quotes: list[str] = []
-    if isinstance(outcome, Verdict):
-        support = outcome.support.value
-        quotes = [f"[{evidence.chunk_id}] {evidence.quote}" for evidence in outcome.evidence]
-        if outcome.fallback_from is not None:
-            support = f"unscored ({outcome.source}: {support})"
     return {
         "review_id": review_id,
         "query": sample.query or "",
         "answer": marked(sample.answer, sentence.start, sentence.end),
         "sentence": sentence.text,
         "chunks": "\n\n".join(chunks),
-        "judge_support": support,
-        "judge_quote": "\n".join(quotes),
     }
 
 

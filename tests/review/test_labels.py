@@ -11,7 +11,7 @@ from judge.review.draws import SheetDraw, draw_rows
 from judge.review.folder import read_labels, write_draw
 from judge.review.labels import labels_of
 from judge.review.records import Agreement, Draw, Label
-from judge.review.sheet import BLIND, SheetRow, write_sheet
+from judge.review.sheet import COLUMNS, SheetRow, write_sheet
 from tests.draws import draw, row, stratum, verdict
 from tests.review_runs import score
 
@@ -32,7 +32,7 @@ def drawing(run: Path) -> SheetDraw:
 
 def sheet(place: Path, rows: Iterable[Mapping[str, str]], name: str = "review.csv") -> Path:
     path = place / name
-    write_sheet(path, rows, BLIND)
+    write_sheet(path, rows, COLUMNS)
     return path
 
 

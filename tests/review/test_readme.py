@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.cli.app import main
-from judge.review.sheet import BLIND, GRADED, READ, READ_GRADES, read_sheet, write_sheet
+from judge.review.sheet import COLUMNS, GRADED, READ, READ_GRADES, read_sheet, write_sheet
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "judge" / "review" / "README.md").read_text(encoding="utf-8")
@@ -18,7 +18,7 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DO
 def fill_in(sheet: Path) -> None:
     """Fill in a sheet as a person does between two commands."""
     gold = sheet.name.startswith("gold")
-    read, columns = (READ_GRADES, GRADED) if gold else (READ, BLIND)
+    read, columns = (READ_GRADES, GRADED) if gold else (READ, COLUMNS)
     said = {"human_grade": "3"} if gold else {"human_support": "full"}
     rows = [row.cells | said for row in read_sheet(sheet, read)]
     write_sheet(sheet, rows, columns)
