@@ -5,9 +5,11 @@ import sys
 
 PACKAGES = {
     "deepeval": "deepeval",
+    "inspect_ai": "inspect_ai",
     "langchain": "langchain_core",
     "llamaindex": "llama_index",
     "mlflow": "mlflow",
+    "opentelemetry": "opentelemetry",
     "ragas": "ragas",
 }
 SCRIPT = f"""
