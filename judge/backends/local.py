@@ -111,9 +111,10 @@ class SentenceEmbedder:
         rows = np.zeros((len(texts), self._model.get_embedding_dimension() or 0), np.float32)
         filled = [i for i, text in enumerate(texts) if text.strip()]
         if filled:
-            plain = [_plain(texts[i]) for i in filled]
             rows[filled] = self._model.encode(
-                plain, normalize_embeddings=True, show_progress_bar=False
+                [_plain(texts[i]) for i in filled],
+                normalize_embeddings=True,
+                show_progress_bar=False,
             )
         return rows
 
@@ -146,10 +147,10 @@ def fingerprint(folder: Path) -> str:
 
 
 def _find(name: str) -> tuple[Path, str]:
-    """Return the folder of a model, and the name that its signature has.
+    """Return the folder of a model, and its name in signatures.
 
-    A folder goes by its last name, so that moving it changes no verdict. In the Hugging Face cache
-    a model is called `owner/model`, or `owner/model@revision`.
+    That is the last part of a folder's path, so that moving it changes no verdict. In the Hugging
+    Face cache it is `owner/model`, or `owner/model@revision`.
     """
     folder = Path(name).expanduser()
     if folder.is_dir():
@@ -173,22 +174,22 @@ async def _load(
     """Return what `make` makes of the model's folder and its signature."""
 
     def load() -> _Result:
-        folder, called = _find(name)
+        folder, short_name = _find(name)
         from transformers.utils import logging  # noqa: PLC0415  a part of the extra
 
         logging.set_verbosity_error()
         logging.disable_progress_bar()
-        return make(folder, f"{called}@{fingerprint(folder)}")
+        return make(folder, f"{short_name}@{fingerprint(folder)}")
 
     try:
         return await asyncio.get_running_loop().run_in_executor(worker, load)
     except ImportError as error:
-        problem = f"needs more packages ({_line(error)}); {install('local')}"
+        problem = f"needs more packages ({_first_line(error)}); {install('local')}"
     except ConfigError as error:
-        problem = _line(error)
+        problem = _first_line(error)
     except Exception as error:  # noqa: BLE001  the libraries raise anything for a broken file
         problem = (
-            f"cannot be loaded ({type(error).__name__}: {_line(error)}); "
+            f"cannot be loaded ({type(error).__name__}: {_first_line(error)}); "
             "try it in sentence-transformers itself, or name another"
         )
     raise ConfigError(f"{option}: {problem}")
@@ -199,7 +200,7 @@ async def _run(worker: Executor, work: Callable[[], _Result]) -> _Result | Unsco
     try:
         return await asyncio.get_running_loop().run_in_executor(worker, work)
     except Exception as error:  # noqa: BLE001  libraries and devices raise anything
-        detail = f"the model failed: {_line(error) or type(error).__name__}"
+        detail = f"the model failed: {_first_line(error) or type(error).__name__}"
         return Unscored(reason=UnscoredReason.SERVER_ERROR, detail=detail)
 
 
@@ -208,5 +209,5 @@ def _plain(text: str) -> str:
     return broken(text).encode(errors="replace").decode()
 
 
-def _line(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     return next((line.strip() for line in str(error).splitlines() if line.strip()), "")

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from judge.errors import ConfigError
 from judge.judges import reason
 from judge.protocols import PairScorer
 from judge.records import (
@@ -25,14 +24,15 @@ from judge.text.fold import estimate_tokens
 from judge.text.pieces import pieces
 from judge.text.words import blank_markup
 
+THRESHOLD: Final = 0.5
+"""The lowest probability that counts."""
+
 WINDOW: Final = 300
 """Estimated tokens. Most such models accept 512, premise and hypothesis together."""
 
 LEAST: Final = 16
 """Estimated tokens: a passage is not cut further."""
 
-_LONG: Final = 400
-"""Characters of a claim above which the model is first tried on the claim alone."""
 _BLOCK: Final = 64
 """The number of sentences that are judged together; it bounds the memory."""
 _NO_ROOM: Final = "the sentence leaves no room for a passage in what the model takes at once"
@@ -54,8 +54,8 @@ class _Passage(NamedTuple):
     text: str
 
 
-class _Found(NamedTuple):
-    """The findings on a sentence, in reading order."""
+class _Findings(NamedTuple):
+    """What the model says about a sentence and each passage, in reading order."""
 
     findings: list[tuple[_Passage, Relation]]
     unread: set[int]
@@ -69,32 +69,22 @@ class NliJudge:
     contradicts it, else `none`; `score` is the best passage's P(entailment). A sentence that only
     two passages together entail is judged `none`, and no sentence is judged `partial`.
 
-    `threshold` is the lowest probability that counts, within (0, 1); entailment comes before
-    contradiction. A chunk of more than `window` estimated tokens, 16 or more, is split into
-    overlapping windows at sentences; they are halved if the model accepts less.
-
-    Raises:
-        ConfigError: `threshold` or `window` is out of range.
+    A chunk of more than `window` estimated tokens is split into overlapping windows at sentences;
+    they are halved if the model accepts less.
     """
 
     def __init__(
         self,
         scorer: PairScorer,
         *,
-        threshold: float = 0.5,
         window: int = WINDOW,
         edition: tuple[str, ...] = (),
     ) -> None:
-        if not 0 < threshold < 1:
-            raise ConfigError(f"threshold must lie within 0 and 1, not {threshold!r}; try 0.5")
-        if window < LEAST:
-            raise ConfigError(f"window must be at least {LEAST}, not {window!r}; try {WINDOW}")
         self._scorer = scorer
-        self._least = threshold
         self._window = window
         self._turn = asyncio.Lock()
         made = Signature.parse(f"nli:{scorer.signature}")
-        self.signature = str(made.having(f"t:{threshold:g}", f"w:{window}", *edition))
+        self.signature = str(made.having(f"t:{THRESHOLD:g}", f"w:{window}", *edition))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Return one outcome per asked sentence; without a passage it is `none`.
@@ -108,15 +98,18 @@ class NliJudge:
             return await self._judged(request)
 
     async def _judged(self, request: JudgeRequest) -> Judgment:
-        chunks = enumerate(request.chunks)
-        cut = [each for at, chunk in chunks for each in _passages(at, chunk.text, self._window)]
+        passages = [
+            passage
+            for at, chunk in enumerate(request.chunks)
+            for passage in _passages(at, chunk.text, self._window)
+        ]
         outcomes: dict[int, JudgeOutcome] = {}
         flags: list[Flag] = []
         for low in range(0, len(request.ask), _BLOCK):
             block = request.ask[low : low + _BLOCK]
-            bare = {index: " ".join(blank_markup(request.claim(index)).split()) for index in block}
-            said = {index: text or request.sentences[index].text for index, text in bare.items()}
-            found = await self._findings(cut, said)
+            texts = {i: " ".join(blank_markup(request.claim(i)).split()) for i in block}
+            claims = {i: text or request.sentences[i].text for i, text in texts.items()}
+            found = await self._findings(passages, claims)
             if isinstance(found, Unscored):
                 return Judgment(outcomes=dict.fromkeys(request.ask, found))
             for index, each in found.items():
@@ -129,27 +122,20 @@ class NliJudge:
         return Judgment(outcomes=outcomes, flags=tuple(flags))
 
     async def _findings(
-        self, cut: Sequence[_Passage], said: Mapping[int, str]
-    ) -> dict[int, _Found] | Unscored:
-        long = {i: text for i, text in said.items() if len(text) > _LONG}
-        alone = await self._scorer.score([("", text) for text in long.values()]) if long else []
-        if isinstance(alone, Unscored):
-            return alone
-        # Too long for the model even alone: no passage is tried.
-        lost = {i for i, relation in zip(long, alone, strict=True) if relation is None}
-        everywhere = {passage.position for passage in cut}
-        found = {i: _Found([], everywhere if i in lost else set()) for i in said}
-        asked = [(index, passage) for index in said if index not in lost for passage in cut]
+        self, passages: Sequence[_Passage], claims: Mapping[int, str]
+    ) -> dict[int, _Findings] | Unscored:
+        found = {index: _Findings([], set()) for index in claims}
+        asked = [(index, passage) for index in claims for passage in passages]
         while asked:
             # Passages are often retrieved twice; each is read once.
-            pairs = list(dict.fromkeys((passage.text, said[i]) for i, passage in asked))
+            pairs = list(dict.fromkeys((passage.text, claims[i]) for i, passage in asked))
             relations = await self._scorer.score(pairs)
             if isinstance(relations, Unscored):
                 return relations
             relation_of = dict(zip(pairs, relations, strict=True))
             again: list[tuple[int, _Passage]] = []
             for index, passage in asked:
-                relation = relation_of[passage.text, said[index]]
+                relation = relation_of[passage.text, claims[index]]
                 if relation is not None:
                     found[index].findings.append((passage, relation))
                 elif (half := estimate_tokens(passage.text) // 2) >= LEAST:
@@ -162,7 +148,7 @@ class NliJudge:
             each.findings.sort(key=lambda finding: finding[0])
         return found
 
-    def _outcome(self, request: JudgeRequest, index: int, found: _Found) -> JudgeOutcome:
+    def _outcome(self, request: JudgeRequest, index: int, found: _Findings) -> JudgeOutcome:
         findings, unread = found
         cited = request.cites.get(index, ())
         label = self._label(findings)
@@ -195,9 +181,9 @@ class NliJudge:
         return next((each for each in _REASONS if each in labels), Support.NONE)
 
     def _says(self, relation: Relation) -> Support:
-        if relation.entailed >= self._least:
+        if relation.entailed >= THRESHOLD:
             return Support.FULL
-        return Support.CONTRADICTED if relation.contradicted >= self._least else Support.NONE
+        return Support.CONTRADICTED if relation.contradicted >= THRESHOLD else Support.NONE
 
 
 def _passages(position: int, text: str, limit: int, first: int = 0) -> list[_Passage]:
@@ -206,13 +192,13 @@ def _passages(position: int, text: str, limit: int, first: int = 0) -> list[_Pas
     They overlap, end at sentences, and have at most `limit` estimated tokens, 2 or more. Blank
     passages are left out.
     """
-    cut = []
+    passages = []
     for start, end, _ in pieces(text, limit):
         piece = text[start:end]
         if bare := piece.strip():
             begin = first + start + len(piece) - len(piece.lstrip())
-            cut.append(_Passage(position, begin, begin + len(bare), bare))
-    return cut
+            passages.append(_Passage(position, begin, begin + len(bare), bare))
+    return passages
 
 
 def _evidence(request: JudgeRequest, passage: _Passage) -> tuple[Evidence, ...]:

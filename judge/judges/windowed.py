@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from judge.errors import ConfigError
 from judge.pool import apart, weigh
 from judge.protocols import Judge
 from judge.records import (
@@ -22,7 +21,6 @@ from judge.records import (
 from judge.text.fold import estimate_tokens
 from judge.text.pieces import pieces
 
-_LEAST: Final = 100
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
 _DECIDES: Final = (
     Support.FULL,
@@ -40,17 +38,9 @@ class WindowedJudge:
     Windows of at most `max_evidence_tokens` (estimated) are judged one after the other, and their
     verdicts merged. A verdict is flagged if another window failed. A claim that needs two chunks
     from different windows is judged unsupported.
-
-    Raises:
-        ConfigError: `max_evidence_tokens` is under 100.
     """
 
     def __init__(self, inner: Judge, *, max_evidence_tokens: int = 24_000) -> None:
-        if max_evidence_tokens < _LEAST:
-            raise ConfigError(
-                f"max_evidence_tokens must be at least {_LEAST}, not {max_evidence_tokens!r}; "
-                "leave it out for 24000"
-            )
         self._inner = inner
         self._limit = max_evidence_tokens
 
@@ -86,35 +76,30 @@ class WindowedJudge:
 
 
 def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutcome:
-    """Merge the outcomes of one sentence from several windows, at least one.
+    """Merge the outcomes of one sentence by window; `cited` says which windows have a cited chunk.
 
     The first rule that holds decides: any full → full; any Unscored → that; any contradicted →
     contradicted; any partial → partial; any none → none; else no_claim. But an Unscored window with
     a cited chunk comes before full, because citations that were not judged would count as
     unsupported. Evidence and reason are those of the windows that gave the label. `supporting` is
-    the union over all windows. `cited_support` is the best one (full, partial, contradicted, none)
-    of the windows with a cited chunk.
-
-    Args:
-        outcomes: the outcomes by window.
-        cited: whether each window has a chunk that the sentence cites.
+    the union over all windows, and `cited_support` the best one of the windows with a cited chunk.
     """
     verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
     labels = {verdict.support for verdict in verdicts}
-    holding = [outcome for outcome, here in zip(outcomes, cited, strict=True) if here]
-    for outcome in holding if Support.FULL in labels else outcomes:
+    with_cited = [outcome for outcome, here in zip(outcomes, cited, strict=True) if here]
+    for outcome in with_cited if Support.FULL in labels else outcomes:
         if isinstance(outcome, Unscored):
             return outcome
-    says = {outcome.cited_support for outcome in holding if isinstance(outcome, Verdict)}
+    cited_labels = {each.cited_support for each in with_cited if isinstance(each, Verdict)}
     label = next(each for each in _DECIDES if each in labels)
-    given = [verdict for verdict in verdicts if verdict.support is label]
+    deciding = [verdict for verdict in verdicts if verdict.support is label]
     found = [verdict for verdict in verdicts if verdict.support in SUPPORTED]
-    return given[0].model_copy(
+    return deciding[0].model_copy(
         update={
             # Pieces of one chunk overlap, so that two windows may quote the same words.
-            "evidence": tuple(dict.fromkeys(e for verdict in given for e in verdict.evidence)),
+            "evidence": tuple(dict.fromkeys(e for verdict in deciding for e in verdict.evidence)),
             "supporting": tuple(dict.fromkeys(c for verdict in found for c in verdict.supporting)),
-            "cited_support": next((best for best in _BEST_CITED if best in says), None),
+            "cited_support": next((best for best in _BEST_CITED if best in cited_labels), None),
         }
     )
 
@@ -122,15 +107,14 @@ def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutco
 def _windows(request: JudgeRequest, limit: int) -> Iterator[JudgeRequest]:
     """Yield the request with the chunks, or pieces of chunks, of each window."""
     window: list[tuple[int, Chunk]] = []
-    tokens_held = 0
+    size = 0
     for position, chunk in enumerate(request.chunks):
         for start, end, tokens in pieces(chunk.text, limit):
-            if window and tokens_held + tokens > limit:
+            if window and size + tokens > limit:
                 yield _with_chunks(request, window)
-                window, tokens_held = [], 0
-            piece = Chunk(chunk_id=chunk.chunk_id, text=chunk.text[start:end])
-            window.append((position, piece))
-            tokens_held += tokens
+                window, size = [], 0
+            window.append((position, Chunk(chunk_id=chunk.chunk_id, text=chunk.text[start:end])))
+            size += tokens
     yield _with_chunks(request, window)
 
 

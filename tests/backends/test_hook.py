@@ -29,9 +29,6 @@ SAMPLE = Sample(
 
 # The draw.
 
-TEXTS = st.text(st.characters(), max_size=8)
-PARTS = st.lists(TEXTS | st.integers(), max_size=4)
-
 
 def test_the_number_is_the_documented_hash() -> None:
     # Put together by hand: kind, length in bytes, text, for the seed and each part.
@@ -40,15 +37,9 @@ def test_the_number_is_the_documented_hash() -> None:
     assert uniform(7, "claim", "问题", -1) == (head >> 11) / 2**53
 
 
-@given(st.integers(), PARTS, PARTS)
-def test_different_parts_give_different_numbers(
-    seed: int, one: list[str | int], two: list[str | int]
-) -> None:
-    assert 0 <= uniform(seed, *one) < 1
-    assert (uniform(seed, *one) == uniform(seed, *two)) is (one == two)
-
-
-@given(TEXTS, st.integers(min_value=0), st.floats(0, 1), st.floats(0, 1))
+@given(
+    st.text(st.characters(), max_size=8), st.integers(min_value=0), st.floats(0, 1), st.floats(0, 1)
+)
 def test_a_chosen_id_is_chosen_at_any_higher_rate(
     qid: str, seed: int, one: float, two: float
 ) -> None:
@@ -120,7 +111,7 @@ class Odd(BaseException):
     pass
 
 
-ERRORS = (ValueError, TimeoutError, Odd, SystemExit, KeyboardInterrupt, asyncio.CancelledError)
+ERRORS = (ValueError, Odd, SystemExit, asyncio.CancelledError)
 
 
 @pytest.mark.parametrize("kind", ERRORS)

@@ -54,13 +54,9 @@ async def test_what_arrives() -> None:
 
 
 async def test_only_equal_posts_share_an_idempotency_key() -> None:
-    result = RESULT.model_copy(update={"signature": "other"})
     others = (
-        (SAMPLE.model_copy(update={"answer": "八点开门。"}), RESULT, 0.5),
-        (SAMPLE.model_copy(update={"query": "何时？"}), RESULT, 0.5),
         (SAMPLE.model_copy(update={"chunks": ()}), RESULT, 0.5),
-        (SAMPLE, result, 0.5),
-        (SAMPLE, RESULT.model_copy(update={"qid": "2"}), 0.5),
+        (SAMPLE, RESULT.model_copy(update={"signature": "other"}), 0.5),
         (SAMPLE, RESULT, 0.7),
     )
     with PostServer(Reply(500), Reply()) as server:
@@ -76,7 +72,7 @@ async def test_only_equal_posts_share_an_idempotency_key() -> None:
 
 
 async def test_server_errors_are_retried() -> None:
-    for status in (408, 425, 429, 500, 502, 503, 599):
+    for status in (408, 429, 599):
         with PostServer(Reply(status), BREAK, Reply(status), Reply(201)) as server:
             await hook(server.url)(SAMPLE, RESULT, 1.0)
         assert len(server.posted) == 4, status
@@ -112,16 +108,13 @@ async def test_retry_after_is_kept_and_a_wait_beyond_the_limit_is_not_begun() ->
 
 # The reply, the time-out in seconds, the message, and the number of posts (at most two).
 REFUSALS: list[tuple[Reply, float, str, int]] = [
-    *[(Reply(status), 5.0, f"HTTP {status}", 1) for status in (400, 401, 404, 410)],
-    *[
-        (
-            Reply(status, {"Location": "http://u:s3cret@127.0.0.1:9/s3cret"}),
-            5.0,
-            f"HTTP {status}, and redirects are not followed",
-            1,
-        )
-        for status in (301, 302, 303, 307, 308)
-    ],
+    (Reply(404), 5.0, "HTTP 404", 1),
+    (
+        Reply(307, {"Location": "http://u:s3cret@127.0.0.1:9/s3cret"}),
+        5.0,
+        "HTTP 307, and redirects are not followed",
+        1,
+    ),
     (Reply(304), 5.0, "HTTP 304", 1),
     (Reply(500), 5.0, "HTTP 500", 2),
     (HANG, 1.0, "no answer in time", 2),

@@ -102,15 +102,6 @@ async def test_full_beside_contradicted_is_flagged() -> None:
     assert (await judged(request(["A."], ["yes", "maybe"]))).flags == ()
 
 
-async def test_the_threshold_decides_and_is_in_the_signature() -> None:
-    for threshold, support in ((0.95, Support.NONE), (0.9, Support.FULL)):
-        judge = NliJudge(FakePairScorer(by_word), threshold=threshold, edition=("split:1",))
-        outcome = (await judge.judge(request(["A."], ["yes"]))).outcomes[0]
-        assert isinstance(outcome, Verdict)
-        assert outcome.support is support
-        assert judge.signature == outcome.signature == f"nli:fake|t:{threshold}|w:300|split:1"
-
-
 async def test_a_citation_is_no_part_of_what_is_asked_and_a_passage_is_read_once() -> None:
     scorer = FakePairScorer(by_word)
     asked = request(["1. It  is so [b].", "[1]", "No."], ["x", "y", "x"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
-from judge.errors import ConfigError, JudgeUnhealthy
+from judge.errors import JudgeUnhealthy
 from judge.judges.prompted.render import code_of, render, reply_tokens
 from judge.judges.prompted.reply import Form
 from judge.pool import apart, weigh
@@ -103,15 +103,12 @@ class PromptedJudge:
     Args:
         model: the language model.
         prompt: the instructions.
-        sentences_per_call: the most sentences of a call.
+        sentences_per_call: the most sentences of a call, at least 1.
         max_reply_tokens: the higher limit after a cut.
         room: the tokens for thinking, if the limit on a reply includes them.
         edition: the last parts of the signature.
         form: the form of the reply, which belongs to the prompt.
         guarded: whether to end the run if the first answers have no verdict.
-
-    Raises:
-        ConfigError: `sentences_per_call` is under 1.
     """
 
     def __init__(
@@ -126,10 +123,6 @@ class PromptedJudge:
         form: Form = _VERDICTS,
         guarded: bool = True,
     ) -> None:
-        if sentences_per_call < 1:
-            raise ConfigError(
-                f"sentences_per_call must be at least 1, not {sentences_per_call!r}; try 16"
-            )
         self._model = model
         self._prompt = prompt
         self._size = sentences_per_call
@@ -160,7 +153,7 @@ class PromptedJudge:
         progress = _Progress(code)
         starts = range(0, len(request.ask), self._size)
         groups = [request.ask[low : low + self._size] for low in reversed(starts)]
-        questions: list[_Question] = [_Question(dict.fromkeys(group, "")) for group in groups]
+        questions = [_Question(dict.fromkeys(group, "")) for group in groups]
         while questions:
             question = questions.pop()
             if request.deadline is not None and clock() >= request.deadline:
@@ -218,12 +211,13 @@ class PromptedJudge:
         self._useless.add(hash((request.query, request.answer)))
         if len(self._useless) < BARREN:
             return
-        lost = [each for each in progress.outcomes.values() if isinstance(each, Unscored)]
-        said = clip(printable(progress.last_reply), _SHOWN)
-        last = " ".join([*(each.detail for each in lost[-1:]), *([f"«{said}»"] if said else [])])
-        asked = Signature.parse(self._model.signature).maker
+        failures = [each for each in progress.outcomes.values() if isinstance(each, Unscored)]
+        text = clip(printable(progress.last_reply), _SHOWN)
+        details = [*(each.detail for each in failures[-1:]), *([f"«{text}»"] if text else [])]
+        last = " ".join(details)
+        model = Signature.parse(self._model.signature).maker
         raise JudgeUnhealthy(
-            f"{asked}: none of the first {BARREN} answers got a usable verdict; last came: {last}; "
+            f"{model}: none of the first {BARREN} answers got a usable verdict; last came: {last}; "
             "name another --model, or mend what it says"
         )
 
@@ -262,13 +256,11 @@ class PromptedJudge:
 
 
 def _call(answer: ChatReply | ChatFailure) -> Call:
-    model, tokens = "", (0, 0)
-    if isinstance(answer, ChatReply):
-        model, tokens = answer.model, (answer.prompt_tokens, answer.reply_tokens)
+    reply = answer if isinstance(answer, ChatReply) else None
     return Call(
-        model=model,
-        prompt_tokens=tokens[0],
-        reply_tokens=tokens[1],
+        model=reply.model if reply else "",
+        prompt_tokens=reply.prompt_tokens if reply else 0,
+        reply_tokens=reply.reply_tokens if reply else 0,
         seconds=answer.seconds,
         retries=answer.retries,
     )

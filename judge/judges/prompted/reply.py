@@ -5,7 +5,6 @@ The JSON must be well formed: a broken reply gives no verdict.
 
 import json
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -108,24 +107,24 @@ def parse(text: str, request: JudgeRequest, signature: str, shown: str = "") -> 
     Only `s3` (or `S3`) names a sentence, because a bare 3 might count the asked sentences. An
     unknown id is ignored. JSON that the messages `shown` to the model contain is no reply.
     """
-    given: dict[str, list[Mapping[str, object]]] = {}
+    entries: dict[str, list[Mapping[str, object]]] = {}
     try:
         for entry in _entries(find_values(text, shown)):
             name = entry.get("id")
             if isinstance(name, str):
-                given.setdefault(name.strip().lower(), []).append(entry)
+                entries.setdefault(name.strip().lower(), []).append(entry)
     except FaultError as fault:
         return Parsed({}, {}, dict.fromkeys(request.ask, str(fault)))
     verdicts: dict[int, Verdict] = {}
     missing: dict[int, str] = {}
     faulty: dict[int, str] = {}
     for index in request.ask:
-        mine = given.get(sentence_id(index), [])
-        if len(mine) != 1:
-            missing[index] = "more than one verdict" if mine else "no verdict"
+        own = entries.get(sentence_id(index), [])
+        if len(own) != 1:
+            missing[index] = "more than one verdict" if own else "no verdict"
             continue
         try:
-            verdicts[index] = _verdict(mine[0], index, request, signature)
+            verdicts[index] = _verdict(own[0], index, request, signature)
         except FaultError as fault:
             faulty[index] = str(fault)
     return Parsed(verdicts, missing, faulty)
@@ -134,37 +133,38 @@ def parse(text: str, request: JudgeRequest, signature: str, shown: str = "") -> 
 def parse_parts(text: str, request: JudgeRequest, signature: str, shown: str = "") -> Parsed:
     """Return the verdict in a finished reply about one question: `{"parts": […]}`.
 
-    The reply is rejected unless every part quotes the question, no part is within another one, and
-    each sentence that ends in a question mark has a part. JSON that the messages `shown` to the
-    model contain is no reply.
+    The reply is rejected unless every part quotes the question, and each sentence that ends in a
+    question mark has a part. JSON that the messages `shown` to the model contain is no reply.
     """
     (index,) = request.ask
     question = request.sentences[index].text
     try:
-        parts, spans = _parts(find_values(text, shown), question)
+        entries = _parts(find_values(text, shown))
+        spans = _spans([entry.part for entry in entries], question)
     except FaultError as fault:
         return Parsed({}, {}, {index: str(fault)})
-    if not parts:
+    if not entries:
         return Parsed({}, {index: "no part"}, {})
-    asking = [each for each in split(question) if _asks(each.text)]
-    starts, ends = [each.start for each in asking], [each.end for each in asking]
-    asked: set[int] = set()
-    for part, (start, end) in zip(parts, spans, strict=True):
-        own = range(bisect_right(ends, start), bisect_left(starts, end))
-        if len(own) > 1:
-            return Parsed({}, {}, {index: f"part {_shown(part.words)} holds {len(own)} questions"})
-        asked.update(own)
-    for number, each in enumerate(asking):
-        if number not in asked:
+    for each in split(question):
+        if _asks(each.text) and not any(s < each.end and each.start < e for s, e in spans):
             return Parsed({}, {index: f"no part of {_shown(each.text)}"}, {})
-    said = {part.answered for part in parts}
+    both = zip(entries, spans, strict=True)
+    parts = tuple(_part(entry, question[start:end]) for entry, (start, end) in both)
+    labels = {part.answered for part in parts}
     verdict = PartsVerdict(
-        support=said.pop() if len(said) == 1 else Support.PARTIAL,
+        support=labels.pop() if len(labels) == 1 else Support.PARTIAL,
         source="llm",
         signature=signature,
-        parts=tuple(parts),
+        parts=parts,
     )
     return Parsed({index: verdict}, {}, {})
+
+
+def _parts(values: Sequence[object]) -> list[_Part]:
+    found = [item for item in values if isinstance(item, dict)]
+    if len(found) != 1 or "parts" not in found[0]:
+        raise FaultError('its JSON is not one object with a list named "parts"')
+    return _validated(_Parts, found[0]).parts
 
 
 def _asks(sentence: str) -> bool:
@@ -173,27 +173,14 @@ def _asks(sentence: str) -> bool:
     return any(sign in "?？" for sign in closing)
 
 
-def _parts(
-    values: Sequence[object], question: str
-) -> tuple[list[QuestionPart], list[tuple[int, int]]]:
-    """Return the parts and their spans in the question."""
-    found = [item for item in values if isinstance(item, dict)]
-    if len(found) != 1 or "parts" not in found[0]:
-        raise FaultError('its JSON is not one object with a list named "parts"')
-    entries = _validated(_Parts, found[0]).parts
-    words = [entry.part for entry in entries]
+def _spans(words: Sequence[str], question: str) -> list[tuple[int, int]]:
+    """Return where the parts are in the question."""
     spans: list[tuple[int, int]] = []
-    for said, span in zip(words, find_words(words, question), strict=True):
+    for text, span in zip(words, find_words(words, question), strict=True):
         if span is None:
-            raise FaultError(f"part {_shown(said)} does not stand in the question")
+            raise FaultError(f"part {_shown(text)} does not stand in the question")
         spans.append(span)
-    furthest = 0
-    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
-        if end <= furthest:
-            raise FaultError(f"part {_shown(question[start:end])} stands within another part")
-        furthest = end
-    both = zip(entries, spans, strict=True)
-    return [_part(entry, question[start:end]) for entry, (start, end) in both], spans
+    return spans
 
 
 def _part(entry: _Part, words: str) -> QuestionPart:
@@ -208,16 +195,19 @@ def _part(entry: _Part, words: str) -> QuestionPart:
 
 def _entries(values: Iterable[object]) -> list[Mapping[str, object]]:
     """Return the objects that may be verdicts: those in lists named "verdicts" or with an id."""
-    lists: list[list[object]] = []
+    entries: list[object] = []
+    has_list = False
     for item in [item for each in values for item in (each if isinstance(each, list) else [each])]:
-        listed = item.get("verdicts") if isinstance(item, dict) else None
-        if isinstance(listed, list):
-            lists.append(listed)
-        elif isinstance(item, dict) and "id" in item:
-            lists.append([item])
-    if not lists:
+        match item:
+            case {"verdicts": [*verdicts]}:
+                has_list = True
+                entries += verdicts
+            case {"id": _}:
+                has_list = True
+                entries.append(item)
+    if not has_list:
         raise FaultError('its JSON has no list named "verdicts"')
-    return [entry for listed in lists for entry in listed if isinstance(entry, dict)]
+    return [entry for entry in entries if isinstance(entry, dict)]
 
 
 def _verdict(
@@ -253,13 +243,13 @@ def _has_words(quote: str) -> bool:
     return bool(quote.strip(" .…"))
 
 
-def _cited(said: str | None, support: Support) -> Support:
+def _cited(label: str | None, support: Support) -> Support:
     """Return the support by the cited chunks, which cannot exceed that by all chunks."""
-    if said is None and support is Support.NONE:
+    if label is None and support is Support.NONE:
         return Support.NONE
-    if said is None:
+    if label is None:
         raise FaultError("cited_support is absent")
-    cited = Support(said)
+    cited = Support(label)
     less_would_be_more = (
         cited is Support.NO_CLAIM
         or (support is Support.NONE and cited is not Support.NONE)
@@ -270,8 +260,8 @@ def _cited(said: str | None, support: Support) -> Support:
     return cited
 
 
-def _reason(given: str | None, label: Support) -> str:
-    return "" if label is Support.FULL else clip(" ".join((given or "").split()), _LONGEST_REASON)
+def _reason(text: str | None, label: Support) -> str:
+    return "" if label is Support.FULL else clip(" ".join((text or "").split()), _LONGEST_REASON)
 
 
 def _chunk(number: int | None, request: JudgeRequest) -> str:

@@ -1,8 +1,6 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from judge.backends.fake import FakeStore
@@ -104,15 +102,10 @@ def body(
 THOUGHT = ' {"verdicts": []}\n'
 ENDS: list[tuple[JsonValue, JsonValue, str, str]] = [
     ({"content": "{"}, "length", "{", "length"),
-    ({"content": "{"}, "max_tokens", "{", "length"),
     ({"content": "{"}, "MAX_TOKENS", "{", "length"),
-    ({"content": "{"}, "model_length", "{", "length"),
     ({"content": "{"}, "model_context_window_exceeded", "{", "length"),
     ({"content": ""}, "content_filter", "", "content_filter"),
-    ({"content": ""}, "SAFETY", "", "content_filter"),
     ({}, "content_filter: RECITATION", "", "content_filter"),
-    ({"content": ""}, "PROHIBITED_CONTENT", "", "content_filter"),
-    ({"content": ""}, "sensitive", "", "content_filter"),
     ({"content": None, "refusal": "I cannot."}, "stop", "I cannot.", "refusal"),
     ({"content": "x", "refusal": "no"}, "content_filter", "x", "content_filter"),
     ({"content": "x", "refusal": ""}, "stop", "x", "stop"),
@@ -186,8 +179,6 @@ NO_REPLIES = [
     '{"error": {"message": "x"}}',
     "\ufffd\ufffd",
     body({"content": "half"}, "error"),
-    body({"content": "half"}, "network_error"),
-    body({"content": "half"}, "insufficient_system_resource"),
     '{"choices": ' + "[" * 100_000,
 ]
 
@@ -196,29 +187,3 @@ def test_a_body_without_a_reply_is_an_error() -> None:
     for broken in NO_REPLIES:
         with pytest.raises(ValueError, match=r"no choice|line 1|nested"):
             read_completion(broken)
-
-
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["type", "text"]), inner),
-    max_leaves=6,
-)
-
-
-@given(
-    st.none() | st.fixed_dictionaries({}, optional={"content": ANYTHING, "refusal": ANYTHING}),
-    ANYTHING,
-    ANYTHING,
-    ANYTHING,
-)
-def test_only_a_body_with_a_message_is_a_reply(
-    message: JsonValue, finish: JsonValue, usage: JsonValue, model: JsonValue
-) -> None:
-    given_body = body(message, finish, usage, model)
-    if message is None or finish == "error":
-        with pytest.raises(ValueError, match="no choice"):
-            read_completion(given_body)
-    else:
-        read = read_completion(given_body)
-        assert isinstance(read.text, str)
-        assert len(read.model.splitlines()) <= 1

@@ -14,9 +14,7 @@ from judge.backends.openai.client import Connection, Policy
 from judge.backends.openai.completion import read_completion
 from judge.backends.openai.failures import Failure
 from judge.backends.openai.limits import Pace
-from judge.errors import JudgeUnavailable
 from tests.chat_call import ChatCall
-from tests.faults import QUOTA
 from tests.replies import Answer, Body, right, too_many
 from tests.server import JudgeServer
 
@@ -146,9 +144,3 @@ async def test_over_http_a_limit_counts_whatever_status_it_comes_with() -> None:
         outcomes = await send(server, pace, 1, read_completion)
     assert not [each for each in outcomes if isinstance(each, Failure | BaseException)]
     assert pace.refused_lately == 1
-
-
-async def test_over_http_a_spent_quota_is_asked_once() -> None:
-    with JudgeServer(lambda _: QUOTA) as server:
-        assert isinstance((await send(server, Pace(1), 1))[0], JudgeUnavailable)
-        assert len(server.requests) == 1
