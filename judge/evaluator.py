@@ -2,11 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from concurrent.futures import Future, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from functools import cache
 from math import inf
-from threading import Thread
 from typing import Final, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
@@ -49,8 +48,8 @@ class Evaluator:
         config: the settings; the defaults where left out.
         judge: a judge of your own in the place of the one that the settings describe. With
             `correctness` it also compares with the references, and with `context` it judges these
-            by the chunks. `relevance` needs `Judges` with a judge for each.
-        review_hook: is given the share `config.review_rate` of the results, on another thread.
+            by the chunks.
+        review_hook: receives the share `config.review_rate` of the results, on another thread.
     """
 
     def __init__(
@@ -277,37 +276,30 @@ def complete(work: Coroutine[None, None, object]) -> None:
         running = False
     else:
         running = True
-    (_run_beside if running else asyncio.run)(work)
+    (_run_in_thread if running else asyncio.run)(work)
 
 
-def _run_beside(work: Coroutine[None, None, object]) -> None:
-    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[object]]] = Future()
-    done: Future[None] = Future()
-
-    async def announced() -> None:
-        task = asyncio.ensure_future(work)
-        begun.set_result((asyncio.get_running_loop(), task))
-        await task
+def _run_in_thread(work: Coroutine[None, None, object]) -> None:
+    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+    loop = runner.get_loop()
 
     def run() -> None:
-        try:
-            done.set_result(asyncio.run(announced()))
-        except BaseException as error:  # noqa: BLE001  raised where the result is awaited
-            done.set_exception(error)
+        with runner:
+            runner.run(work)
 
-    thread = Thread(target=run)
-    try:
-        thread.start()
-        # A signal right before a wait is handled only after it: so no wait is long.
-        while not wait([done], timeout=_SIGNAL_SECONDS).done:
-            pass
-        done.result()
-    except BaseException:
-        # Ctrl-C reaches this thread and not the other, possibly while that is being started.
-        with suppress(RuntimeError, TimeoutError):  # its loop has closed; it never began
-            loop, task = begun.result(timeout=1)
-            loop.call_soon_threadsafe(task.cancel)
-        raise
-    finally:
-        if thread.ident is not None:
-            thread.join()
+    def cancel() -> None:
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(run)
+        try:
+            # A signal right before a wait is handled only after it: so no wait is long.
+            while not wait([done], timeout=_SIGNAL_SECONDS).done:
+                pass
+        except BaseException:
+            # Ctrl-C reaches this thread and not the other.
+            with suppress(RuntimeError):  # its loop has closed
+                loop.call_soon_threadsafe(cancel)
+            raise
+    done.result()
