@@ -120,13 +120,6 @@ BARE = Agreement.model_validate(
     | {"draw": "r1a2b3c4d", "signature": LLM, "drawn": 5, "scale": "labels"}
     | {"strata": made(LabelledStratum, ((SUPPORTED,), 9, 0.333, 5, 0, None))}
 )
-WHOLE = RICH.model_copy(
-    update={
-        "strata": made(LabelledStratum, ((SUPPORTED,), 120, 1.0, 120, 120, -0.041)),
-        "corrected": (FAITHFULNESS.model_copy(update={"low": 0.783, "high": 0.783}),),
-    }
-)
-"""Every claim of the run was labelled."""
 HOSTILE = RICH.model_copy(
     update={
         "draw": "春季</title><script>",
