@@ -133,12 +133,8 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         busy.retry_after = float(retry_after) if retry_after.isdecimal() else 0.0
         raise busy
 
-    async def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
+    async def evaluate_one(self, sample: Sample) -> SampleResult:
         """Return the result of one answer; cancelling it cancels the calls to the model.
-
-        Args:
-            sample: the answer.
-            seconds: the time that the judge may take; by default the service's own limit.
 
         Raises:
             JudgeError: as `judge.evaluate` does.
@@ -146,7 +142,6 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         fields = sample.model_dump(mode="json", exclude_none=True, exclude={"metadata"})
         body = json.dumps(sample.metadata | fields, ensure_ascii=False).encode()
         headers = {"Content-Type": "application/json"}
-        headers |= {} if seconds is None else {"Prefer": f"wait={max(1, math.ceil(seconds))}"}
         answer = await self._send("POST", "/v1/evaluations", content=body, headers=headers)
         return _checked([answer.content])[0]
 

@@ -60,7 +60,6 @@ def serve(
         from judge.service.server import serve as served  # noqa: PLC0415
     tokens = Tokens.read(os.environ.get(SERVICE_TOKENS, ""))
     address = Address(host, port, tokens, tuple(allow_host or ()))
-    address.check()
     log_json()
 
     def started(url: str) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import shutil
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
@@ -37,7 +36,6 @@ from judge.service.wire import PROBLEM, SAMPLE, Message, ProblemDetails, with_se
 from judge.text.visible import clip
 
 _Result = TypeVar("_Result")
-_WAIT: Final = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?([0-9]{1,6})\"?", re.IGNORECASE)
 _GRACE_SECONDS: Final = 5.0
 """Time to make a result once the judge is asked no more."""
 _PROBE_SECONDS: Final = 2.0
@@ -45,38 +43,17 @@ _PROBE_BYTES: Final = 1_000_000
 _MAX_SHOWN: Final = 80
 _DETAILS: Final = {"schema": ProblemDetails.model_json_schema()}
 _REFERENCE: Final = "#/components/schemas/{model}"
-_SAMPLE_BODY: Final[dict[str, Any]] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {"$ref": _REFERENCE.format(model="Sample")},
-                "example": SAMPLE,
-            }
-        },
-    },
-    "parameters": [
-        {
-            "name": "Prefer",
-            "in": "header",
-            "schema": {"type": "string"},
-            "description": "`wait=SECONDS` allows less time than --deadline.",
-        }
-    ],
+_SAMPLE_CONTENT: Final = {
+    "application/json": {
+        "schema": {"$ref": _REFERENCE.format(model="Sample")},
+        "example": SAMPLE,
+    }
 }
 _OPEN_TO_ALL: Final[dict[str, Any]] = {"security": []}
 
 
-def batch_config(config: Config, running: int) -> Config:
-    """Return the settings of one batch.
-
-    All batches together have as many requests in flight as live answers have, and half of the
-    requests and tokens a minute.
-    """
-    return _shared(config, config.concurrency // running, 2 * running)
-
-
 def _shared(config: Config, concurrency: int, parts: int) -> Config:
+    """Return settings with `concurrency`, and a part of the requests and tokens a minute."""
     rates = {name: getattr(config, name) for name in ("rpm", "tpm")}
     return with_settings(
         config,
@@ -99,9 +76,11 @@ class Service:
         self.config = config
         self.limits = limits
         self.metrics = Metrics()
-        self.batches = Batches(
-            data, batch_config(config, limits.running), limits.running, self.metrics
-        )
+        # All batches together have as many requests in flight as live answers have, and live
+        # answers and batches each have half of the requests and tokens a minute.
+        running = limits.running
+        of_batch = _shared(config, config.concurrency // running, 2 * running)
+        self.batches = Batches(data, of_batch, running, self.metrics)
         # A live client gets the failure at once; a patient evaluator would wait for the server.
         live = _shared(config, config.concurrency, 2).model_copy(update={"patience": 0.0})
         self.evaluator = Evaluator(live)
@@ -119,8 +98,8 @@ class Service:
     def _in_flight(self) -> int:
         return min(self._live, self.config.concurrency)
 
-    async def score(self, sample: Sample, seconds: float) -> SampleResult:
-        """Return the result of one answer within `seconds`, the wait in the queue included.
+    async def score(self, sample: Sample) -> SampleResult:
+        """Return the result of one answer before the deadline, the wait in the queue included.
 
         Raises:
             Problem: the queue is full, or there is no result in time.
@@ -129,6 +108,7 @@ class Service:
         if self._live - self.config.concurrency >= self.limits.queue:
             detail = f"{self.limits.queue} answers are waiting; send it again a second later"
             raise Problem("queue-full", detail, headers={"Retry-After": "1"})
+        seconds = self.config.deadline
         # A slow server makes claims unscored by itself; for other judges this time-out is the end.
         grace = _GRACE_SECONDS if self.config.asks_server else 0.0
         self._live += 1
@@ -140,7 +120,7 @@ class Service:
             self.stop()
             raise
         except TimeoutError:
-            detail = f"there was no result within {seconds:g} seconds; allow more time"
+            detail = f"there was no result within {seconds:g} seconds; raise --deadline"
             raise Problem("too-late", detail) from None
         finally:
             self._live -= 1
@@ -214,8 +194,12 @@ def _sample_in(body: bytes) -> Sample:
 api: Final = APIRouter()
 
 
-# The body and the header are read here: FastAPI takes .5 ms of a request for it.
-@api.post("/v1/evaluations", response_model=SampleResult, openapi_extra=_SAMPLE_BODY)
+# FastAPI takes .2 ms to read a body that is a parameter.
+@api.post(
+    "/v1/evaluations",
+    response_model=SampleResult,
+    openapi_extra={"requestBody": {"required": True, "content": _SAMPLE_CONTENT}},
+)
 async def evaluate(request: Request) -> Response:
     """Judge one answer. The response equals the line of `results.jsonl` for it.
 
@@ -223,13 +207,8 @@ async def evaluate(request: Request) -> Response:
     the calls to the model. Other names for the fields of a sample are read as by `judge score`.
     """
     service: Service = request.app.state.service
-    sample = _sample_in(await request.body())
-    seconds, headers = service.config.deadline, None
-    if wait := _WAIT.search(request.headers.get("prefer", "")):
-        seconds = min(float(wait[1]), seconds)
-        headers = {"Preference-Applied": f"wait={wait[1]}"}
-    result = await unless_gone(request, service.score(sample, seconds))
-    return Response(line_of(result), headers=headers, media_type="application/json")
+    result = await unless_gone(request, service.score(_sample_in(await request.body())))
+    return Response(line_of(result), media_type="application/json")
 
 
 class Health(Message):

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi import Path as InPath
@@ -34,7 +34,6 @@ from judge.pages.agreement import page as agreement_page
 from judge.pages.batches import page as batches_page
 from judge.pages.compare import MOST_ANSWERS, comparison
 from judge.pages.report import report as report_pieces
-from judge.records import Summary
 from judge.reports.compare import compare_runs
 from judge.review.folder import samples_of
 from judge.review.records import Agreement
@@ -43,7 +42,7 @@ from judge.service.batches import ID_PATTERN, Batch, Batches, BatchRecord
 from judge.service.label import IN_LANGUAGE, PAGE_HEADERS
 from judge.service.problems import Problem
 from judge.service.requests import MEGABYTE, too_large
-from judge.service.wire import SAMPLES, BatchList, BatchStatus, Findings, Options
+from judge.service.wire import SAMPLES, BatchList, BatchStatus, Options
 from judge.service.worker import UPLOAD
 
 _GZIP: Final = b"\x1f\x8b"
@@ -70,8 +69,7 @@ class LinesResponse(StreamingResponse):
 
 
 async def _batches(request: Request) -> Batches:
-    batches: Batches = request.app.state.service.batches
-    return batches
+    return cast("Batches", request.app.state.service.batches)
 
 
 AllBatches = Annotated[Batches, Depends(_batches)]
@@ -309,20 +307,16 @@ def get_comparison(batch: FinishedBatch, first: Annotated[Batch, Depends(_first)
 
 
 @router.post("/v1/batches/{id}/labels", dependencies=[IN_LANGUAGE])
-def import_labels(batch: OneBatch) -> Findings:
+def import_labels(batch: OneBatch) -> Agreement:
     """Import the labels that people gave on the page of the batch; there is no body.
 
     The response has the agreement with people and the corrected score.
     """
     run = batch.folder
-
-    def page_of(agreement: Agreement, summary: Summary) -> str:
-        return agreement_page(agreement, summary, partial(samples_of, run))
-
     if not (sheets := review.worksheets(run)):
         raise Problem("conflict", "there are no labels; label sentences on the page first")
-    imported = review.import_labels(run, sheets, page=page_of)
-    return Findings(agreement=imported.agreement)
+    page = partial(agreement_page, samples=partial(samples_of, run))
+    return review.import_labels(run, sheets, page=page).agreement
 
 
 @router.get("/v1/batches/{id}/agreement", response_class=HTMLResponse)

@@ -43,21 +43,11 @@ class Address:
     names: tuple[str, ...] = ()
     """Other names that clients may use, such as a proxy's."""
 
-    def check(self) -> None:
-        """Raise `ConfigError` if other machines could use the service without a token."""
-        if not self.tokens and not is_loopback(self.host):
-            raise ConfigError(
-                f"other machines can reach --host {self.host!r}, and there are no tokens: set "
-                f"{SERVICE_TOKENS} to NAME:TOKEN, or listen at 127.0.0.1"
-            )
-
 
 class Connection(HttpToolsProtocol):
     """A connection that is closed when the head of a request takes too long, or is too long.
 
-    See `# D123`.
-
-    Where there are too many, the one that has waited longest for a request is closed.
+    Where there are too many, the one that has waited longest for a request is closed. See `# D123`.
     """
 
     head_seconds = _HEAD_SECONDS
@@ -140,13 +130,9 @@ def server_of(app: FastAPI, config: Config) -> uvicorn.Server:
 
 
 def listen(host: str, port: int, unread_seconds: float = _UNREAD_SECONDS) -> socket.socket:
-    """Return a socket that listens; ConfigError if it cannot.
+    """Return a socket that listens; ConfigError if it cannot. The port 0 is a free one.
 
-    Args:
-        host: the address.
-        port: the port; 0 for a free one.
-        unread_seconds: after this time the system closes a connection whose client reads nothing of
-            what was sent.
+    The system closes a connection whose client reads nothing for `unread_seconds`.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Only for a socket that names TCP does asyncio send small responses at once.
@@ -172,20 +158,20 @@ async def serve(
 ) -> int:
     """Serve until a signal, and return its number; 0 if there was none.
 
-    Args:
-        config: the settings.
-        data: the folder of the batches.
-        limits: the limits of requests and batches.
-        address: where to listen.
-        on_start: called with the URL.
+    `on_start` is called with the URL.
 
     Raises:
-        ConfigError: the address cannot be used, or a setting is wrong.
+        ConfigError: the address cannot be used, other machines could use the service without a
+            token, or a setting is wrong.
         JudgeUnavailable: the judge cannot be reached.
         RunError: another service holds the folder.
         WorkerLost: a process of the evaluator has died.
     """
-    address.check()
+    if not address.tokens and not is_loopback(address.host):
+        raise ConfigError(
+            f"other machines can reach --host {address.host!r}, and there are no tokens: set "
+            f"{SERVICE_TOKENS} to NAME:TOKEN, or listen at 127.0.0.1"
+        )
     service = Service(config, data, limits)
     app = application(service, address.tokens, host_names(address.host, address.names))
     server = server_of(app, config)

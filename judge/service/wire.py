@@ -17,7 +17,6 @@ from judge.errors import (
 from judge.records import Record, Summary
 from judge.records.result import ADDED
 from judge.reports.gate import Gates
-from judge.review.records import Agreement
 
 PROBLEM: Final = "application/problem+json"
 TYPE: Final = "urn:judge:problem:"
@@ -174,10 +173,3 @@ class BatchList(Message):
 
     batches: tuple[BatchStatus, ...]
     """The batches, without their summaries."""
-
-
-class Findings(Message):
-    """The result of an import of labels."""
-
-    agreement: Agreement
-    """How far the judge agrees with people."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import httpx
 
+from judge.config import Config
 from judge.service.requests import Limits
 from tests.chat_call import ChatCall
 from tests.commands import line
@@ -99,22 +100,19 @@ def test_hanging_up_cancels_the_calls(tmp_path: Path) -> None:
         assert "judge_in_flight 0.0" in serving.http.get("/metrics").text
 
 
-def test_a_deadline_of_ones_own_leaves_claims_unscored_in_time(tmp_path: Path) -> None:
-    with JudgeServer(Held()) as judge, Serving(tmp_path, judge.config()) as serving:
-        headers = {"Prefer": "respond-async, wait=1"}
-        answer = serving.http.post("/v1/evaluations", content=body("q"), headers=headers)
-        assert (answer.status_code, answer.headers["preference-applied"]) == (200, "wait=1")
-        outcome = answer.json()["sentences"][0]["outcome"]
-        assert (answer.json()["status"], outcome["fallback_from"]["reason"]) == (
-            "unscored",
-            "timeout",
-        )
-
-
-def test_a_deadline_ends_a_judge_without_a_server(tmp_path: Path) -> None:
+def test_a_deadline_leaves_claims_unscored_and_ends_a_judge_without_a_server(
+    tmp_path: Path,
+) -> None:
+    with (
+        JudgeServer(Held()) as judge,
+        Serving(tmp_path / "a", judge.config(deadline=0.5)) as serving,
+    ):
+        answer = serving.http.post("/v1/evaluations", content=body("q")).json()
+        outcome = answer["sentences"][0]["outcome"]
+        assert (answer["status"], outcome["fallback_from"]["reason"]) == ("unscored", "timeout")
     long = line("q", "The canteen opens at seven. " * 60_000)
-    with Serving(tmp_path) as serving:
-        answer = serving.http.post("/v1/evaluations", json=long, headers={"Prefer": "wait=0"})
+    with Serving(tmp_path / "b", Config(deadline=0.01)) as serving:
+        answer = serving.http.post("/v1/evaluations", json=long)
         assert (answer.status_code, answer.json()["type"][-8:]) == (504, "too-late")
 
 

@@ -73,7 +73,7 @@ def test_a_batch_is_labelled_imported_and_shown(
         assert http.put(path, json=body).status_code == status, path
     assert http.get(f"{base}/rows?draw=r00000000").status_code == 409
 
-    imported = http.post("/v1/batches/a/labels").json()["agreement"]
+    imported = http.post("/v1/batches/a/labels").json()
     assert (imported["labels"], imported["reviewers"]) == (6, ["Ann"])
     assert http.get("/v1/batches/a").json()["labelled"] is True
     page = http.get("/v1/batches/a/agreement")

@@ -234,7 +234,7 @@
   }
   $("note").addEventListener("change", noted);
   $("import")?.addEventListener("click", () => once(async () => {
-    const { agreement } = await ask(`${base}s?lang=${asked.get("lang") ?? "en"}`, { method: "POST" });
+    const agreement = await ask(`${base}s?lang=${asked.get("lang") ?? "en"}`, { method: "POST" });
     say("imported", fill("imported", { count: agreement.labels }));
     $("to-agreement").hidden = false;
   }));
