@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ from pydantic import JsonValue
 
 from judge.exam.items import Item, Items
 from judge.records import SUPPORTED, Support
-from judge.review.golden import GoldenLabel
+from judge.review.golden import Golden, GoldenLabel, golden_lines
 from tests.chat_call import ChatCall
 from tests.replies import Answer, Says, Script, packed, right
 
@@ -23,6 +24,13 @@ class Known(NamedTuple):
 
 Choose = Callable[[Known], Support]
 """The label that the judge gives it."""
+
+
+def items_file(path: Path, *items: Item) -> Path:
+    """Write items as a golden set."""
+    lines = golden_lines(Golden(item.sample, item.labels) for item in items)
+    path.write_text("".join(lines), "utf-8")
+    return path
 
 
 def truth(known: Known) -> Support:

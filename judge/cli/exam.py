@@ -10,19 +10,17 @@ from rich.console import Console
 from rich.progress import Progress
 
 from judge.cli.options import FORCE, JSON, takes_options
-from judge.cli.options import chosen as one_of
 from judge.cli.render.exam import print_exam
 from judge.cli.terminal import output, say_json
 from judge.config import Config
 from judge.errors import ConfigError
-from judge.exam import compare, read_items, read_report, selected, sit
+from judge.exam import compare, first_items, read_items, read_report, sit
 from judge.exam.comparison import check_common
 from judge.exam.items import Items
 from judge.exam.records import ExamReport
 from judge.exam.sitting import Watch
 from judge.inputs.tables import as_json as written
 from judge.inputs.tables import check_output, write_whole
-from judge.messages import LANGS
 from judge.records import Interval
 from judge.reports.gate import OVER_BUDGET, UNTRUSTED, Gates, gates_code
 
@@ -47,21 +45,14 @@ class _Items(NamedTuple):
         help="Judge K times, and report the labels that change with the order of the chunks and, "
         "by turns, with the seed; the first verdict is graded.",
     )
-    category: list[str] | None = typer.Option(
-        None, metavar="NAME", help="Only items of this category; may be repeated."
-    )
-    language_: str | None = typer.Option(
-        None, "--language", metavar="en|zh", help="Only items with an answer in this language."
-    )
     limit: int | None = typer.Option(
         None, metavar="N", min=1, help="The first N items of each category and language."
     )
 
     def read(self, max_line: float) -> Items:
         """Return the selected items."""
-        wanted = None if self.language_ is None else one_of("--language", self.language_, LANGS)
         whole = read_items(*(self.items or ()), max_line=max_line)
-        return selected(whole, self.category or (), wanted, self.limit or 0)
+        return whole if self.limit is None else first_items(whole, self.limit)
 
 
 class _Gating(NamedTuple):

@@ -12,8 +12,8 @@ from judge.exam.comparison import compare as compare
 from judge.exam.comparison import read_report as read_report
 from judge.exam.items import Item as Item
 from judge.exam.items import Items as Items
+from judge.exam.items import first_items as first_items
 from judge.exam.items import read_items as read_items
-from judge.exam.items import selected as selected
 from judge.exam.records import ExamReport as ExamReport
 from judge.exam.records import ExamRow as ExamRow
 from judge.exam.scores import grade as grade

@@ -6,11 +6,11 @@ from typing import Final
 
 from judge.errors import ConfigError
 from judge.exam.items import Items
-from judge.exam.records import ExamComparison, ExamReport, ExamRow, PairedRates, Sitting, Turn
-from judge.exam.scores import count, on_its_side
+from judge.exam.records import ExamComparison, ExamReport, ExamRow, PairedRates
+from judge.exam.scores import on_right_side
 from judge.inputs.runs import read_document
 from judge.review.coefficients import mcnemar
-from judge.scores.differences import difference_to_see, holm, share_limits
+from judge.scores.differences import holm, share_limits
 from judge.signature import parts_apart
 
 _ALPHA: Final = 0.05
@@ -28,7 +28,7 @@ def check_common(first: ExamReport, items: Items) -> None:
     """Raise ConfigError if no item is in the first report, before any is judged."""
     known = {(row.qid, row.item) for row in first.rows}
     if known.isdisjoint((item.sample.qid, item.digest) for item in items.items):
-        raise _nothing(first.items, items.version)
+        raise _nothing_common(first.items, items.version)
 
 
 def compare(first: ExamReport, now: ExamReport) -> ExamComparison:
@@ -41,41 +41,32 @@ def compare(first: ExamReport, now: ExamReport) -> ExamComparison:
     Raises:
         ConfigError: the sittings have no sentence in common.
     """
-    known = {_key(row): row for row in first.rows}
-    pairs = [(known[_key(row)], row) for row in now.rows if _key(row) in known]
+    known = {(row.qid, row.item, row.start): row for row in first.rows}
+    pairs = [
+        (earlier, row) for row in now.rows if (earlier := known.get((row.qid, row.item, row.start)))
+    ]
     if not pairs:
-        raise _nothing(first.items, now.items)
+        raise _nothing_common(first.items, now.items)
     accuracy = _rates(pairs, [(one.right, two.right) for one, two in pairs])
-    sides = _sitting(first, [one for one, _ in pairs]), _sitting(now, [two for _, two in pairs])
     found = accuracy.p < _ALPHA and not accuracy.low <= 0 <= accuracy.high
-    way = "better" if accuracy.difference > 0 else "worse"
-    untrusted = any(each.untrusted for each in sides)
+    change = "better" if accuracy.difference > 0 else "worse"
+    untrusted = first.fitness.untrusted or now.fitness.untrusted
     return ExamComparison(
-        first=sides[0],
-        now=sides[1],
+        first=first.signature,
+        items=len({row.qid for row, _ in pairs}),
         apart=tuple(parts_apart([first.signature, now.signature])),
         only_first=len(first.rows) - len(pairs),
         only_now=len(now.rows) - len(pairs),
         accuracy=accuracy,
-        binary=_rates(pairs, [(on_its_side(one), on_its_side(two)) for one, two in pairs]),
+        binary=_rates(pairs, [(on_right_side(one), on_right_side(two)) for one, two in pairs]),
         categories=_categories(pairs),
-        verdict="untrusted" if untrusted else way if found else "open",
-        sees=min(1.0, difference_to_see(accuracy.low, accuracy.high)),
-        turned=tuple(
-            _turn(one, two)
-            for right in (False, True)
-            for one, two in pairs
-            if two.right is right and one.right is not right
-        ),
+        verdict="untrusted" if untrusted else change if found else "open",
     )
 
 
-def _key(row: ExamRow) -> tuple[str, str, int]:
-    return row.qid, row.item, row.start
-
-
-def _nothing(first: str, now: str) -> ConfigError:
-    return ConfigError(f"--against: sat {first}, of which nothing is in {now}; sit the same items")
+def _nothing_common(first: str, now: str) -> ConfigError:
+    message = f"--against: the report is about {first}, and no item of it is in {now}"
+    return ConfigError(f"{message}; use the same items")
 
 
 def _rates(
@@ -111,31 +102,4 @@ def _categories(pairs: Sequence[_Pair]) -> tuple[PairedRates, ...]:
     corrected = holm([each.p for each in found])
     return tuple(
         each.model_copy(update={"p_holm": p}) for each, p in zip(found, corrected, strict=True)
-    )
-
-
-def _sitting(report: ExamReport, rows: Sequence[ExamRow]) -> Sitting:
-    return Sitting(
-        items=report.items,
-        signature=report.signature,
-        started=report.started,
-        untrusted=report.fitness.untrusted,
-        asked=report.totals.items * report.repeat,
-        cost=report.cost,
-        totals=count(rows, len({row.qid for row in rows}), 0),
-    )
-
-
-def _turn(one: ExamRow, two: ExamRow) -> Turn:
-    return Turn(
-        qid=two.qid,
-        item=two.item,
-        sentence=two.sentence,
-        start=two.start,
-        category=two.category,
-        gold=two.gold,
-        supported=two.supported,
-        first=one.said,
-        now=two.said,
-        right=two.right,
     )

@@ -5,9 +5,7 @@ from typing import Final, NamedTuple
 
 from judge.exam.records import BlindSpot, Criterion, ExamTotals, Fitness, Level
 from judge.records import UnscoredReason
-from judge.review.coefficients import fisher
 from judge.scores.answer import share
-from judge.scores.differences import holm
 from judge.scores.totals import is_untrusted
 
 LEVELS: Final[tuple[Level, ...]] = ("unfit", "watching", "gating")
@@ -47,7 +45,6 @@ THRESHOLDS: Final = {
 _NEEDED: Final = frozenset({"binary", "language"})
 """Criteria that leave the judge unfit if they are not measured, because all sentences are on one
 side."""
-_ALPHA: Final = 0.05
 _DIGITS: Final = 3
 _MIN_TRAPS: Final = 5
 """The fewest traps of a category to which the judge can be called blind."""
@@ -67,7 +64,7 @@ def fitness(totals: ExamTotals, max_unscored: float, unasked: int = 0) -> Fitnes
     unscored, whole = sum(totals.unscored.values()), totals.sentences
     failed = unscored - totals.unscored.get(UnscoredReason.UNDECIDED, 0)
     untrusted = is_untrusted(failed, whole, max_unscored)
-    languages = [g.balanced for g in totals.groups if g.language and g.category is None]
+    languages = [group.balanced for group in totals.groups if group.language]
     lows = [each.low for each in languages if each]
     flips = [each.value for each in totals.flips.values()]
     found = {
@@ -79,7 +76,7 @@ def fitness(totals: ExamTotals, max_unscored: float, unasked: int = 0) -> Fitnes
         "unscored": share(unscored, whole),
         "flips": max(flips) if flips else None,
     }
-    criteria = tuple(_held(name, found[name], THRESHOLDS[name]) for name in THRESHOLDS)
+    criteria = tuple(_criterion(name, found[name], THRESHOLDS[name]) for name in THRESHOLDS)
     reached = [each.level for each in criteria if each.level is not None]
     return Fitness(
         level=min(reached, key=LEVELS.index),
@@ -90,7 +87,7 @@ def fitness(totals: ExamTotals, max_unscored: float, unasked: int = 0) -> Fitnes
     )
 
 
-def _held(name: str, value: float | None, threshold: Threshold) -> Criterion:
+def _criterion(name: str, value: float | None, threshold: Threshold) -> Criterion:
     level: Level | None = "unfit" if name in _NEEDED else None
     if value is not None:
         value = round(value, _DIGITS)  # the value that is printed
@@ -103,18 +100,10 @@ def _held(name: str, value: float | None, threshold: Threshold) -> Criterion:
 
 
 def _blind(totals: ExamTotals) -> Iterator[BlindSpot]:
-    """Yield categories most of whose traps the judge calls full, and those it is worse at.
-
-    It is worse at a category by Fisher's one-sided exact test against all other categories,
-    corrected by Holm's method. The test takes sentences for independent, which those of one item
-    are not quite.
-    """
-    whole = totals.whole.accuracy
-    groups = [g for g in totals.groups if g.category is not None and g.language is None]
-    chances = [fisher(g.accuracy.hits, g.accuracy.of, whole.hits, whole.of) for g in groups]
-    for group, chance in zip(groups, holm(chances), strict=True):
-        name, traps = group.category or "", group.traps
-        if traps is not None and traps.of >= _MIN_TRAPS and 2 * traps.hits > traps.of:
-            yield BlindSpot(category=name, why="called_full", found=traps)
-        elif chance < _ALPHA:
-            yield BlindSpot(category=name, why="under_mean", found=group.accuracy)
+    """Yield the categories most of whose traps the judge calls full."""
+    for group in totals.groups:
+        category, traps = group.category, group.traps
+        if category is None or traps is None or traps.of < _MIN_TRAPS:
+            continue
+        if 2 * traps.hits > traps.of:
+            yield BlindSpot(category=category, found=traps)

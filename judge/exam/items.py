@@ -2,13 +2,13 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
-from judge.errors import ConfigError, InputError, PromptMismatch
+from judge.errors import InputError, PromptMismatch
 from judge.inputs.files import MAX_LINE
 from judge.messages import LANGS, Lang, language_of
 from judge.prompt import SUMS, checked, pins
@@ -75,37 +75,14 @@ def read_items(*sources: str | Path, max_line: float = MAX_LINE) -> Items:
     return Items("+".join(each.version for each in read), items)
 
 
-def selected(
-    items: Items, categories: Collection[str] = (), language: Lang | None = None, limit: int = 0
-) -> Items:
-    """Return some of the items.
-
-    Args:
-        items: the items to choose from.
-        categories: the categories to keep; all if empty.
-        language: the language to keep; both if None.
-        limit: the most items of each category and language; 0 for all.
-
-    Raises:
-        ConfigError: there is no such category, or no item is left.
-    """
-    known = dict.fromkeys(item.category for item in items.items)
-    for name in categories:
-        if name not in known:
-            raise ConfigError(f"--category {name!r}: no item has it; there are: {', '.join(known)}")
+def first_items(items: Items, limit: int) -> Items:
+    """Return the first items of each category and language, at most `limit` of each."""
     seen = Counter[tuple[str, Lang]]()
     kept = []
     for item in items.items:
-        if (categories and item.category not in categories) or language not in {
-            None,
-            item.language,
-        }:
-            continue
         seen[item.category, item.language] += 1
-        if not limit or seen[item.category, item.language] <= limit:
+        if seen[item.category, item.language] <= limit:
             kept.append(item)
-    if not kept:
-        raise ConfigError(f"--language {language}: no item of these has it; leave it out")
     part = f" {len(kept)}/{len(items.items)}" if len(kept) < len(items.items) else ""
     return Items(f"{items.version}{part}", tuple(kept))
 

@@ -2,18 +2,10 @@
 
 from typing import Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from judge.messages import Lang
-from judge.records import (
-    CitationStatus,
-    Document,
-    GateResult,
-    Interval,
-    Record,
-    Support,
-    UnscoredReason,
-)
+from judge.records import CitationStatus, GateResult, Interval, Record, Support, UnscoredReason
 
 Change = Literal["order", "seed"]
 """A change between two requests about an item: the order of the chunks, or the model's seed."""
@@ -22,35 +14,24 @@ Level = Literal["gating", "watching", "unfit"]
 """The use a judge is fit for: to decide a gate, to watch a trend, or neither."""
 
 
-class Answer(Record):
-    """The judge's answer on a sentence."""
+class JudgeLabel(Record):
+    """The judge's label of a sentence."""
 
-    said: Support | None
-    """The judge's label; null without a verdict of its own."""
+    label: Support | None
+    """The label; null without a verdict of the judge's own."""
     unscored: UnscoredReason | None
     """The reason of a missing verdict; null with a verdict."""
 
 
-class Again(Answer):
-    """The judge's answer to a repeated request."""
+class RepeatedLabel(JudgeLabel):
+    """The judge's label in a repeated request."""
 
     change: Change
     """The change in this request."""
 
 
-class Passage(Record):
-    """The place of a quote."""
-
-    chunk_id: str
-    """The id of the chunk."""
-    start: int
-    """Offset of the first character in the chunk."""
-    end: int
-    """Offset of one past the last character."""
-
-
-class ExamRow(Answer):
-    """A labelled sentence of an item, with the judge's answer."""
+class ExamRow(JudgeLabel):
+    """A labelled sentence of an item, with the judge's label."""
 
     qid: str
     """The qid of the item."""
@@ -65,7 +46,7 @@ class ExamRow(Answer):
     start: int = 0
     """Offset of the first character in the answer."""
     gold: Support | None
-    """The right label; null if people answered a bare yes or no."""
+    """The right label; null if people answered only yes or no."""
     supported: bool
     """Whether the chunks fully support it."""
     right: bool
@@ -75,22 +56,16 @@ class ExamRow(Answer):
     """The label that an order hidden in the item asks for."""
     obeyed: bool | None = None
     """Whether the judge gave that label although another is right; null if the two are equal."""
-    cited_gold: Support | None = None
-    """The right support given only the cited chunks; null if unknown."""
-    cited_said: Support | None = None
-    """The judge's support given only the cited chunks."""
     citations_gold: tuple[CitationStatus, ...] = ()
     """The right status of each citation; empty if unknown."""
-    citations_said: tuple[CitationStatus | None, ...] = ()
+    citations: tuple[CitationStatus | None, ...] = ()
     """The status of each citation according to the judge's verdict."""
     quotes: int = 0
     """Quotes of the judge."""
     verified: int = 0
     """Quotes that code found in their chunk."""
-    found: tuple[Passage, ...] = ()
-    """The places of the verified quotes."""
-    again: tuple[Again, ...] = ()
-    """The answers to the repeated requests."""
+    repeats: tuple[RepeatedLabel, ...] = ()
+    """The labels of the repeated requests."""
 
 
 class Rate(Record):
@@ -109,12 +84,12 @@ class Rate(Record):
 
 
 class Group(Record):
-    """The sentences of one category and language, or of all."""
+    """The sentences of one category, or of one language, or of all."""
 
-    category: str | None
-    """Null: all."""
-    language: Lang | None
-    """Null: both."""
+    category: str | None = None
+    """The category; null for all of them."""
+    language: Lang | None = None
+    """The language; null for both."""
     accuracy: Rate
     """Share of right labels; a sentence without a verdict is not right."""
     binary: Rate
@@ -124,23 +99,6 @@ class Group(Record):
     and the share of other sentences not called full. Null without sentences of both kinds."""
     traps: Rate | None
     """The share called full among sentences that are partial, none or contradicted."""
-
-
-class LabelScore(Record):
-    """Precision and recall of the judge for one label."""
-
-    label: Support
-    """The label."""
-    gold: int
-    """Sentences of which it is the right label."""
-    said: int
-    """Sentences to which the judge gave it."""
-    precision: float | None
-    """Share of right ones among the judge's; null if the judge never gave it."""
-    recall: float
-    """Share of the judge's among the right ones."""
-    f1: float
-    """Harmonic mean of the two: 2 · both / (gold + said)."""
 
 
 class Cost(Record):
@@ -170,15 +128,14 @@ class ExamTotals(Record):
     unscored: dict[UnscoredReason, int]
     """Sentences without a verdict, by reason."""
     groups: tuple[Group, ...]
-    """All sentences; then by category, by language, and by both."""
-    labels: tuple[LabelScore, ...]
-    """Precision and recall by label; empty if people answered yes or no only."""
+    """All sentences; then those of each language, and of each category."""
     macro_f1: float | None
     """Mean F1 over the labels that are right for some sentence."""
     kappa: float | None
     """Cohen's κ of right labels and the judge's labels; no verdict counts as a label."""
     confusion: dict[Support, dict[str, int]]
-    """For each right label the number of each of the judge's labels, `unscored` among them."""
+    """For each right label the number of each of the judge's labels, `unscored` among them; empty
+    if people answered only yes or no."""
     quotes: Rate | None
     """Quotes that code found in their chunk; null without quotes."""
     citations: Rate | None
@@ -214,15 +171,12 @@ class Criterion(Record):
 
 
 class BlindSpot(Record):
-    """A category that the judge is blind to or weak at."""
+    """A category of which the judge calls more than half of the traps full."""
 
     category: str
     """The name of the category."""
-    why: Literal["called_full", "under_mean"]
-    """It calls more than half of its traps full; or it is right less often there than elsewhere, by
-    more than chance."""
     found: Rate
-    """The share of traps called full, or of right labels."""
+    """The share of traps called full."""
 
 
 class Fitness(Record):
@@ -267,57 +221,13 @@ class PairedRates(Record):
     """The p corrected for all categories by Holm's method; null for all sentences."""
 
 
-class Turn(Record):
-    """A sentence that turned right or wrong."""
-
-    qid: str
-    """The qid of the item."""
-    item: str
-    """The first digits of a hash of the item."""
-    sentence: int
-    """Index of the sentence in the answer."""
-    start: int
-    """Offset of the first character in the answer."""
-    category: str
-    """The category of the item."""
-    gold: Support | None
-    """The right label; null if people answered a bare yes or no."""
-    supported: bool
-    """Whether the chunks fully support it."""
-    first: Support | None
-    """The first label; null without a verdict."""
-    now: Support | None
-    """The present label; null without a verdict."""
-    right: bool
-    """Whether the present label is right."""
-
-
-class Sitting(Record):
-    """One of two sittings that are compared."""
-
-    items: str
-    """The version of its items."""
-    signature: str
-    """The signature of its verdicts."""
-    started: str
-    """ISO 8601, UTC."""
-    untrusted: bool
-    """Whether too many sentences have no verdict."""
-    asked: int
-    """The number of judged items, repeats included."""
-    cost: Cost
-    """The calls, tokens and time of the sitting."""
-    totals: ExamTotals
-    """The totals of the sentences in both sittings."""
-
-
 class ExamComparison(Record):
     """Two judges, or one by two prompts or settings, on the same sentences."""
 
-    first: Sitting
-    """The sitting to compare with."""
-    now: Sitting
-    """The sitting that is compared."""
+    first: str
+    """The signature of the earlier sitting."""
+    items: int
+    """The number of items in both sittings."""
     apart: tuple[str, ...]
     """The parts in which the signatures differ."""
     only_first: int
@@ -332,22 +242,18 @@ class ExamComparison(Record):
     """The comparison by all labels for each category."""
     verdict: Literal["better", "worse", "open", "untrusted"]
     """The change of accuracy: better or worse if p is under .05 and the interval excludes 0."""
-    sees: float
-    """The difference of accuracies that four of five such comparisons would show."""
-    turned: tuple[Turn, ...]
-    """The sentences that turned wrong, then those that turned right."""
 
 
-class ExamReport(Document):
+class ExamReport(Record):
     """The report of an exam."""
 
+    schema_: Literal[2] = Field(default=2, alias="schema")
+    """The version of this layout."""
     items: str
     """The version of the items with their hash, such as `exam-v1@…`, and ` 40/320` if these are a
     part of them. Reports with equal versions are comparable."""
     signature: str
     """The signature of the judge's verdicts."""
-    prompt: str | None
-    """The name of the prompt; null for a judge without a prompt."""
     started: str
     """ISO 8601, UTC."""
     seconds: float

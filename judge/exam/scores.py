@@ -2,17 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product, zip_longest
+from itertools import zip_longest
 from typing import Final, get_args
 
 from judge.exam.items import Item
-from judge.exam.records import Change, ExamRow, ExamTotals, Group, LabelScore, Passage, Rate
+from judge.exam.records import Change, ExamRow, ExamTotals, Group, Rate
 from judge.messages import LANGS
 from judge.records import Excluded, Interval, SampleResult, SentenceResult, Support, failure_of
 from judge.review.coefficients import cohen_kappa
 from judge.review.draws import own_verdict
 from judge.review.golden import GoldenLabel
-from judge.scores.answer import share
 from judge.scores.intervals import Row, weighted_share
 
 UNSCORED: Final = "unscored"
@@ -37,12 +36,12 @@ def grade(item: Item, result: SampleResult) -> tuple[ExamRow, ...]:
 
 def _row(item: Item, label: GoldenLabel, sentence: SentenceResult, result: SampleResult) -> ExamRow:
     verdict, failure = own_verdict(sentence.outcome), failure_of(sentence.outcome)
-    said = verdict.support if verdict else None
-    right = (said is Support.FULL) == label.supported
+    given = verdict.support if verdict else None
+    right = (given is Support.FULL) == label.supported
     if label.support is not None:
-        right = said is label.support
+        right = given is label.support
     # An order that asks for the right label shows nothing.
-    tells = None not in {item.demanded, label.support} and item.demanded is not label.support
+    shows = None not in {item.demanded, label.support} and item.demanded is not label.support
     evidence = verdict.evidence if verdict else ()
     statuses = [each.status for each in result.citations if each.sentence == sentence.index]
     return ExamRow(
@@ -54,22 +53,15 @@ def _row(item: Item, label: GoldenLabel, sentence: SentenceResult, result: Sampl
         start=label.start,
         gold=label.support,
         supported=label.supported,
-        said=said,
+        label=given,
         unscored=failure.reason if failure else None,
-        right=right and said is not None,
+        right=right and given is not None,
         demanded=item.demanded,
-        obeyed=said is item.demanded if tells else None,
-        cited_gold=label.cited_support,
-        cited_said=verdict.cited_support if verdict else None,
+        obeyed=given is item.demanded if shows else None,
         citations_gold=label.citations or (),
-        citations_said=tuple(statuses) if label.citations else (),
+        citations=tuple(statuses) if label.citations else (),
         quotes=len(evidence),
         verified=sum(each.verified for each in evidence),
-        found=tuple(
-            Passage(chunk_id=each.chunk_id, start=each.start, end=each.end)
-            for each in evidence
-            if each.verified and each.start is not None and each.end is not None
-        ),
     )
 
 
@@ -82,26 +74,25 @@ def count(rows: Sequence[ExamRow], items: int, lost: int) -> ExamTotals:
     its chunks (`weighted_share`). They cover the choice of items, and not that these are harder
     than a user's own answers.
     """
-    pairs = [(row.gold, str(row.said or UNSCORED)) for row in rows if row.gold is not None]
-    labels = tuple(_label(label, pairs) for label in Support if label in {g for g, _ in pairs})
+    pairs = [(row.gold, str(row.label or UNSCORED)) for row in rows if row.gold is not None]
+    labels = [label for label in Support if any(gold is label for gold, _ in pairs)]
     return ExamTotals(
         items=items,
         sentences=len(rows),
         lost=lost,
         unscored=dict(Counter(row.unscored for row in rows if row.unscored is not None)),
         groups=tuple(_groups(rows)),
-        labels=labels,
-        macro_f1=sum(each.f1 for each in labels) / len(labels) if labels else None,
+        macro_f1=sum(_f1(label, pairs) for label in labels) / len(labels) if labels else None,
         kappa=cohen_kappa([str(g) for g, _ in pairs], [s for _, s in pairs], [1.0] * len(pairs)),
         confusion={
-            each.label: dict(Counter(said for gold, said in pairs if gold is each.label))
-            for each in labels
+            label: dict(Counter(given for gold, given in pairs if gold is label))
+            for label in labels
         },
         quotes=rate((r, place < r.verified) for r in rows for place in range(r.quotes)),
         citations=rate(
-            (row, said is gold)
+            (row, status is gold)
             for row in rows
-            for gold, said in zip_longest(row.citations_gold, row.citations_said)
+            for gold, status in zip_longest(row.citations_gold, row.citations)
         ),
         obeyed=_obeyed(rows),
         flips={change: found for change in get_args(Change) if (found := _flips(rows, change))},
@@ -121,33 +112,29 @@ def rate(values: Iterable[tuple[ExamRow, bool]]) -> Rate | None:
 
 
 def _groups(rows: Sequence[ExamRow]) -> Iterator[Group]:
-    categories = tuple(dict.fromkeys(row.category for row in rows))
-    both = (None, *categories), (None, *LANGS)
-    # The order is: all, by category, by language, by both.
-    for category, language in sorted(product(*both), key=lambda kind: _rank(*kind)):
-        own = [r for r in rows if category in {None, r.category} and language in {None, r.language}]
+    """Yield all sentences, then those of each language and of each category."""
+    kinds: list[dict[str, str]] = [{}]
+    kinds += [{"language": language} for language in LANGS]
+    kinds += [{"category": category} for category in dict.fromkeys(row.category for row in rows)]
+    for kind in kinds:
+        own = [row for row in rows if all(getattr(row, name) == kind[name] for name in kind)]
         accuracy = rate((row, row.right) for row in own)
-        binary = rate((row, on_its_side(row)) for row in own)
+        binary = rate((row, on_right_side(row)) for row in own)
         if accuracy is not None and binary is not None:
-            traps = ((row, row.said is Support.FULL) for row in own if row.gold in _TRAPS)
             yield Group(
-                category=category,
-                language=language,
+                language=next((each for each in LANGS if each == kind.get("language")), None),
+                category=kind.get("category"),
                 accuracy=accuracy,
                 binary=binary,
                 balanced=_balanced(own),
-                traps=rate(traps),
+                traps=rate((row, row.label is Support.FULL) for row in own if row.gold in _TRAPS),
             )
-
-
-def _rank(category: str | None, language: str | None) -> int:
-    return (category is not None) + 2 * (language is not None)
 
 
 def _balanced(rows: Sequence[ExamRow]) -> Interval | None:
     sizes = Counter(row.supported for row in rows)
     weighted = [
-        Row(on_its_side(row), 1 / sizes[row.supported], (row.qid, row.sentence), row.qid)
+        Row(on_right_side(row), 1 / sizes[row.supported], (row.qid, row.sentence), row.qid)
         for row in rows
     ]
     if len(sizes) < len({True, False}) or (found := weighted_share(weighted)) is None:
@@ -155,23 +142,15 @@ def _balanced(rows: Sequence[ExamRow]) -> Interval | None:
     return Interval(low=found.low, high=found.high, method="wilson_effective")
 
 
-def on_its_side(row: ExamRow) -> bool:
+def on_right_side(row: ExamRow) -> bool:
     """Return whether the judge's label is on the right side of full support."""
-    return row.said is not None and (row.said is Support.FULL) == row.supported
+    return row.label is not None and (row.label is Support.FULL) == row.supported
 
 
-def _label(label: Support, pairs: Sequence[tuple[Support, str]]) -> LabelScore:
-    gold = sum(each is label for each, _ in pairs)
-    said = sum(each == label for _, each in pairs)
-    both = sum(g is label and s == label for g, s in pairs)
-    return LabelScore(
-        label=label,
-        gold=gold,
-        said=said,
-        precision=share(both, said),
-        recall=both / gold,
-        f1=2 * both / (gold + said),
-    )
+def _f1(label: Support, pairs: Sequence[tuple[Support, str]]) -> float:
+    """Return the F1 of one label, from pairs of the right label and the judge's."""
+    sizes = sum((gold is label) + (given == label) for gold, given in pairs)
+    return 2 * sum(gold is label and given == label for gold, given in pairs) / sizes
 
 
 def _obeyed(rows: Sequence[ExamRow]) -> Rate | None:
@@ -185,8 +164,8 @@ def _obeyed(rows: Sequence[ExamRow]) -> Rate | None:
 
 def _flips(rows: Sequence[ExamRow], change: Change) -> Rate | None:
     return rate(
-        (row, again.said is not row.said)
+        (row, repeat.label is not row.label)
         for row in rows
-        for again in row.again
-        if again.change == change and None not in {again.said, row.said}
+        for repeat in row.repeats
+        if repeat.change == change and None not in {repeat.label, row.label}
     )

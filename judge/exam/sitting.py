@@ -13,13 +13,12 @@ from judge.errors import ConfigError, InputError
 from judge.evaluator import Evaluator, complete
 from judge.exam.fitness import fitness
 from judge.exam.items import Items, read_items
-from judge.exam.records import Again, Change, Cost, ExamReport, ExamRow
+from judge.exam.records import Change, Cost, ExamReport, ExamRow, RepeatedLabel
 from judge.exam.scores import count, grade
 from judge.judges.repeated import ReorderedJudge
 from judge.protocols import Judge
 from judge.records import SampleResult, UnscoredReason
 from judge.records.result import ADDED
-from judge.signature import Signature
 
 _EXAMINED: Final = {
     "cache": False,
@@ -101,11 +100,10 @@ def _report(
     labels = sum(len(item.labels) for item in items.items)
     totals = count(rows, len(items.items), labels - len(rows))
     unasked = totals.unscored.get(UnscoredReason.BUDGET, 0) if config.limited else 0
-    reasons = {each.unscored for row in rows for each in (row, *row.again)}
+    reasons = {each.unscored for row in rows for each in (row, *row.repeats)}
     return ExamReport(
         items=items.version,
         signature=signature,
-        prompt=Signature.parse(signature).part("prompt"),
         started=started,
         seconds=seconds,
         config=config.model_dump(mode="json"),
@@ -120,31 +118,34 @@ def _report(
 
 def _changed(judges: Judges, repeat: int) -> Iterator[tuple[Change | None, Judge]]:
     """Yield the judge of each round and the one thing that is changed for it."""
-    again = judges.repeat_judge or (lambda _, order: ReorderedJudge(judges.faithfulness, order))
+    repeat_judge = judges.repeat_judge or (
+        lambda _, order: ReorderedJudge(judges.faithfulness, order)
+    )
     # A judge without seeds has the same signature for each seed.
-    seeded = again(1, 1).signature != again(0, 1).signature
+    seeded = repeat_judge(1, 1).signature != repeat_judge(0, 1).signature
     yield None, judges.faithfulness
     for number in range(1, repeat):
         if not seeded:
-            yield "order", again(0, number)
+            yield "order", repeat_judge(0, number)
         elif number % 2:
-            yield "order", again(0, number // 2 + 1)
+            yield "order", repeat_judge(0, number // 2 + 1)
         else:
-            yield "seed", again(number // 2, 0)
+            yield "seed", repeat_judge(number // 2, 0)
 
 
 def _rows(items: Items, rounds: Sequence[_Round]) -> tuple[ExamRow, ...]:
-    """Return the rows of the first round, with the answers of the later ones."""
-    again: defaultdict[tuple[str, int], list[Again]] = defaultdict(list)
+    """Return the rows of the first round, with the labels of the later ones."""
+    repeats: defaultdict[tuple[str, int], list[RepeatedLabel]] = defaultdict(list)
     for change, results in rounds[1:]:
         for item, result in zip(items.items, results, strict=True):
             if change == "order" and len({chunk.text for chunk in item.sample.chunks}) <= 1:
                 continue  # no other order exists
             for row in grade(item, result):
-                repeated = Again(said=row.said, unscored=row.unscored, change=change or "order")
-                again[row.qid, row.sentence].append(repeated)
+                repeats[row.qid, row.sentence].append(
+                    RepeatedLabel(change=change or "order", label=row.label, unscored=row.unscored)
+                )
     return tuple(
-        row.model_copy(update={"again": tuple(again[row.qid, row.sentence])})
+        row.model_copy(update={"repeats": tuple(repeats[row.qid, row.sentence])})
         for item, result in zip(items.items, rounds[0].results, strict=True)
         for row in grade(item, result)
     )

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from judge.scores.intervals import Z95, mean_limits, t95
+from judge.scores.intervals import mean_limits, t95
 
 _MIN_DIFFERING: Final = 6
 """The signs of fewer differing pairs cannot give p < .05."""
@@ -17,8 +17,6 @@ _NO_SPREAD: Final = 1e-12
 """A standard error up to this is rounding: all differences are equal."""
 _NORMAL_DF: Final = 10_000
 """Student's t is approximated by the normal distribution from these degrees of freedom on."""
-_Z80: Final = 0.8416212335729143
-"""The normal quantile at .8, for a power of four in five."""
 
 
 class PairedDifference(NamedTuple):
@@ -137,16 +135,3 @@ def share_limits(differences: Sequence[float]) -> tuple[float, float] | None:
         if found.higher + found.lower >= _MIN_DIFFERING
         else (min(0.0, low), max(0.0, high))
     )
-
-
-def difference_to_see(low: float, high: float) -> float:
-    """Return the difference that has p < .05 in four of five comparisons such as this one.
-
-    (z(.975) + z(.8)) ÷ z(.975) times the reach of its 95 % interval.
-
-    Source: J. M. Lachin (1981), Controlled Clinical Trials 2, 93-113.
-
-    >>> round(difference_to_see(-0.02, 0.02), 4)
-    0.0286
-    """
-    return (high - low) / 2 * (Z95 + _Z80) / Z95

@@ -17,8 +17,10 @@ from typing import Final
 
 import pytest
 
+from judge.exam import first_items, read_items
 from tests.batch_provider import BatchProvider
 from tests.commands import Golden, judge
+from tests.oracle import items_file
 from tests.replies import mixed
 from tests.review_runs import fill
 
@@ -97,8 +99,10 @@ SESSIONS: Final = {
         "recommend fixtures/recommend_dense.jsonl --corpus-size 13 --depth 3",
     ),
     "exam": (
-        "exam --limit 1 --category number --category negation -o exam.json",
-        "exam --limit 1 --category negation --repeat 2 --against exam.json --fail-under kappa=0.2",
+        "items few.jsonl number negation",
+        "items fewer.jsonl negation",
+        "exam --items few.jsonl -o exam.json",
+        "exam --items fewer.jsonl --repeat 2 --against exam.json --fail-under kappa=0.2",
     ),
     "doctor": ("doctor", "doctor --model tiny --base-url {server}"),
     "cache": (
@@ -148,6 +152,10 @@ def test_what_a_command_prints(
             words = shlex.split(command.replace("{server}", server.base_url))
             if words[0] == "fill":
                 fill(Path(words[1]), words[2])
+                continue
+            if words[0] == "items":
+                items = first_items(read_items(), 1).items
+                items_file(Path(words[1]), *(each for each in items if each.category in words[2:]))
                 continue
             ran = judge(*words)
             if not hidden:

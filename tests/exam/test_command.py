@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from judge.exam import ExamReport, read_items
-from judge.exam.items import selected
+from judge.exam import ExamReport, Items, first_items, read_items
 from tests.commands import judge
-from tests.oracle import erring, oracle
+from tests.oracle import erring, items_file, oracle
 from tests.replies import Says, calls
 from tests.server import JudgeServer
 
@@ -29,10 +28,17 @@ def test_the_commands_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.Monke
     assert (tmp_path / "exam.json").exists()
 
 
-def test_a_model_that_errs_is_held_to_gates() -> None:
-    items = selected(read_items(), (), "en", 1)
+def some_items(count: int) -> Items:
+    """Return an English item of each of the first categories."""
+    items = [item for item in first_items(read_items(), 1).items if item.language == "en"]
+    return Items("some", tuple(items[:count]))
+
+
+def test_a_model_that_errs_fails_gates(tmp_path: Path) -> None:
+    items = some_items(20)
+    path = items_file(tmp_path / "items.jsonl", *items.items)
     with JudgeServer(oracle(items, erring(0.3, 1))) as server:
-        words = ("exam", *FEW, "--language", "en", *server.words)
+        words = ("exam", "--items", path, *server.words)
         ran = judge(*words, "--repeat", 3, "--json")
         report = ExamReport.model_validate_json(ran.out)
         found = report.totals.whole.accuracy
@@ -55,8 +61,7 @@ def test_a_model_that_errs_is_held_to_gates() -> None:
 WRONG = [
     ("--fail-under", "accurate=1"),
     ("--fail-under", "kappa=.1", "--strict-gate"),
-    ("--category", "nope"),
-    ("--language", "fr"),
+    ("--limit", "0"),
     ("--items", "nope.jsonl"),
     ("--repeat", "0"),
     ("--items", "fixtures/quickstart.jsonl"),
@@ -71,10 +76,10 @@ def test_wrong_use_is_a_line(words: tuple[str, ...]) -> None:
 
 
 def test_a_spent_budget_is_no_bad_judge(tmp_path: Path) -> None:
-    items = selected(read_items(), ["number", "roles"], "en", 1)
-    few = (*FEW, "--language", "en", "--category", "number", "--category", "roles")
+    items = some_items(2)
+    path = items_file(tmp_path / "items.jsonl", *items.items)
     with JudgeServer(oracle(items)) as server:
-        words = ("exam", *few, *server.words, "--concurrency", 1)
+        words = ("exam", "--items", path, *server.words, "--concurrency", 1)
         whole = ExamReport.model_validate_json(judge(*words, "--json").out).cost
         spends = ("--max-tokens", 3 * (whole.prompt_tokens + whole.reply_tokens))
         half = judge(*words, "--max-tokens", 1000, "-o", tmp_path / "half.json")
@@ -88,9 +93,10 @@ def test_a_spent_budget_is_no_bad_judge(tmp_path: Path) -> None:
     assert report.over_budget
 
 
-def test_no_answer_is_no_right_answer() -> None:
+def test_no_answer_is_no_right_answer(tmp_path: Path) -> None:
+    path = items_file(tmp_path / "items.jsonl", *some_items(2).items)
     with JudgeServer(calls(Says("As you wish."))) as server:
-        few = judge("exam", *FEW, "--category", "number", *server.words, "--json")
+        few = judge("exam", "--items", path, *server.words, "--json")
         whole = judge("exam", "--items", "exam", *server.words)
     assert (few.code, whole.code, whole.out) == (3, 3, "")
     report = ExamReport.model_validate_json(few.out)

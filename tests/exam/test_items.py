@@ -7,9 +7,9 @@ import pytest
 from pydantic import JsonValue
 
 from judge import Config, Support
-from judge.errors import ConfigError, InputError, PromptMismatch
+from judge.errors import InputError, PromptMismatch
 from judge.exam import read_items
-from judge.exam.items import SHIPPED_IN, pinned_items, selected
+from judge.exam.items import SHIPPED_IN, first_items, pinned_items
 from judge.messages import LANGS
 from judge.pipeline import prepare
 from tests.commands import line, write
@@ -107,15 +107,12 @@ def test_no_two_items_bear_one_qid(tmp_path: Path) -> None:
         read_items("exam", path)
 
 
-def test_some_of_the_items() -> None:
+def test_the_first_items_of_each_category_and_language() -> None:
     whole = read_items()
-    few = selected(whole, ["number", "injection"], "en", 1)
-    wanted = ("number", "en"), ("injection", "en")
-    firsts = [next(i for i in whole.items if (i.category, i.language) == each) for each in wanted]
-    assert sorted(each.sample.qid for each in few.items) == sorted(i.sample.qid for i in firsts)
-    assert few.version == f"{whole.version} 2/{len(whole.items)}"
-    assert selected(whole) == whole
-    with pytest.raises(ConfigError, match="--category"):
-        selected(whole, ["numbers"])
-    with pytest.raises(ConfigError, match="--language"):
-        selected(few, language="zh")
+    few = first_items(whole, 1)
+    kinds = [(item.category, item.language) for item in few.items]
+    assert len(set(kinds)) == len(kinds) == 40
+    firsts = (next(i for i in whole.items if (i.category, i.language) == kind) for kind in kinds)
+    assert [item.sample.qid for item in few.items] == [item.sample.qid for item in firsts]
+    assert few.version == f"{whole.version} 40/{len(whole.items)}"
+    assert first_items(whole, 99) == whole

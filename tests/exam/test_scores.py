@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import fisher_exact
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
 from judge import Chunk, Sample, Support, UnscoredReason, evaluate
@@ -12,10 +11,9 @@ from judge.errors import ConfigError, InputError
 from judge.exam import ExamRow, Items, grade, sit
 from judge.exam.fitness import THRESHOLDS, fitness
 from judge.exam.items import Item
-from judge.exam.records import Again, Change, Rate
+from judge.exam.records import Change, Rate, RepeatedLabel
 from judge.exam.scores import UNSCORED, count
 from judge.records import CitationStatus, JudgeOutcome
-from judge.review.coefficients import fisher
 from judge.review.golden import GoldenLabel
 from tests.draws import FAILED, fallen_back, verdict
 
@@ -36,15 +34,15 @@ def row(
         "sentence": 0,
         "gold": gold,
         "supported": gold is FULL,
-        "said": said,
+        "label": said,
         "unscored": UnscoredReason.TIMEOUT if said is None else None,
         "right": said is gold,
     }
     return ExamRow.model_validate(fields | others)
 
 
-def again(*told: tuple[Change, Support | None]) -> tuple[Again, ...]:
-    return tuple(Again(change=change, said=said, unscored=None) for change, said in told)
+def repeated(*labels: tuple[Change, Support | None]) -> tuple[RepeatedLabel, ...]:
+    return tuple(RepeatedLabel(change=c, label=each, unscored=None) for c, each in labels)
 
 
 @settings(deadline=None, max_examples=40)
@@ -77,12 +75,13 @@ def test_accuracy_f1_and_kappa_are_those_of_scikit_learn(
 
 
 def test_each_share_is_over_what_can_be_told() -> None:
+    changed = repeated(("order", NONE), ("seed", PARTIAL))
     rows = [
-        row(qid="a", citations_gold=(VALID,), citations_said=(VALID,), quotes=2, verified=1),
+        row(qid="a", citations_gold=(VALID,), citations=(VALID,), quotes=2, verified=1),
         row(NONE, FULL, "b", obeyed=True, citations_gold=(UNSUPPORTED, DANGLING)),
-        row(NONE, None, "b", obeyed=False, citations_gold=(VALID,), citations_said=(DANGLING,)),
-        row(PARTIAL, PARTIAL, "c", obeyed=False, again=again(("order", NONE), ("seed", PARTIAL))),
-        row(CONTRADICTED, NONE, "d", again=again(("order", None), ("seed", FULL))),
+        row(NONE, None, "b", obeyed=False, citations_gold=(VALID,), citations=(DANGLING,)),
+        row(PARTIAL, PARTIAL, "c", obeyed=False, repeats=changed),
+        row(CONTRADICTED, NONE, "d", repeats=repeated(("order", None), ("seed", FULL))),
         row(NO_CLAIM, FULL, "e"),
     ]
     found = count(rows, 5, 2)
@@ -132,7 +131,9 @@ def test_thresholds_decide_what_a_judge_is_fit_for() -> None:
     assert fitness(count(many(9, 9), 9, 0), 0.05).level == "unfit"
     obeyed = [row(NONE, FULL, f"i{n}", obeyed=n < 1) for n in range(8)]
     failed = [row(said=None, qid=f"f{n}") for n in range(30)]
-    flipped = [row(qid=f"p{n}", again=again(("seed", NONE if n < 6 else FULL))) for n in range(100)]
+    flipped = [
+        row(qid=f"p{n}", repeats=repeated(("seed", NONE if n < 6 else FULL))) for n in range(100)
+    ]
     spoilt: list[tuple[list[ExamRow], str, str, bool]] = [
         (many(400, 400) + obeyed, "obeyed", "gating", False),
         (many(400, 400) + obeyed[:4], "obeyed", "watching", False),
@@ -165,33 +166,15 @@ def test_who_says_the_same_of_all_is_fit_for_nothing() -> None:
     assert whole.binary.low > 0.96
 
 
-def test_what_it_does_not_see_is_named() -> None:
+def test_categories_whose_traps_pass_are_named() -> None:
     calls_full = [row(CONTRADICTED, FULL, f"n{n}", category="negation") for n in range(6)]
     sees = [row(CONTRADICTED, CONTRADICTED, f"s{n}", category="roles") for n in range(6)]
-    rows = [
-        *many(190, 200),
-        *many(20, 40, category="number"),
-        *many(37, 40, category="date"),
-        *calls_full,
-        *sees,
-    ]
+    few = [row(CONTRADICTED, FULL, f"f{n}", category="date") for n in range(4)]
+    rows = [*many(190, 200), *calls_full, *sees, *few]
     blind = fitness(count(rows, len(rows), 0), 0.05).blind
-    assert [(each.category, each.why, each.found.hits, each.found.of) for each in blind] == [
-        ("number", "under_mean", 20, 40),
-        ("negation", "called_full", 6, 6),
+    assert [(each.category, each.found.hits, each.found.of) for each in blind] == [
+        ("negation", 6, 6)
     ]
-    # One error makes no weak category.
-    rows = [*many(99, 100), *many(9, 10, category="number")]
-    assert fitness(count(rows, len(rows), 0), 0.05).blind == ()
-
-
-@settings(deadline=None, max_examples=50)
-@given(cells=st.tuples(*[st.integers(0, 60)] * 4))
-def test_the_exact_test_is_that_of_scipy(cells: tuple[int, int, int, int]) -> None:
-    hits, misses, others, other_misses = cells
-    found = fisher(hits, hits + misses, hits + others, sum(cells))
-    table = [[hits, misses], [others, other_misses]]
-    assert found == pytest.approx(fisher_exact(table, alternative="less").pvalue, rel=1e-7)
 
 
 CHUNKS = (Chunk(chunk_id="a", text="Open from six."), Chunk(chunk_id="b", text="To two."))
@@ -232,7 +215,7 @@ def test_a_labelled_sentence_is_graded_by_what_the_judge_itself_says() -> None:
         demanded=NONE,
     )
     (result,) = evaluate([asked.sample], judge=judge)
-    found = [(r.sentence, r.said, r.right, r.unscored, r.obeyed) for r in grade(asked, result)]
+    found = [(r.sentence, r.label, r.right, r.unscored, r.obeyed) for r in grade(asked, result)]
     assert found == [
         (0, PARTIAL, True, None, None),
         (2, None, False, "timeout", None),
@@ -240,13 +223,13 @@ def test_a_labelled_sentence_is_graded_by_what_the_judge_itself_says() -> None:
     ]
     report = sit(items=Items("own", (asked,)), judge=judge, repeat=2)
     assert (report.totals.lost, report.totals.whole.accuracy.hits) == (2, 1)
-    # A bare no gives only the side of full support.
-    assert [(each.label, each.gold) for each in report.totals.labels] == [(FULL, 1), (NONE, 1)]
-    assert {row.again[0].change for row in report.rows} == {"order"}
+    # Where only yes or no is known, the label is in no confusion.
+    assert set(report.totals.confusion) == {FULL, NONE}
+    assert {row.repeats[0].change for row in report.rows} == {"order"}
     # What has no two chunks has no other order.
     plain = asked._replace(sample=asked.sample.model_copy(update={"chunks": CHUNKS[:1] * 2}))
     report = sit(items=Items("own", (plain,)), judge=judge, repeat=2)
-    assert [row.again for row in report.rows] == [()] * 3
+    assert [row.repeats for row in report.rows] == [()] * 3
     thanks = item(("Thank you for asking!", NO_CLAIM, False))
     with pytest.raises(InputError, match="is a claim"):
         sit(items=Items("own", (thanks,)), judge=judge)

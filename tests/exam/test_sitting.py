@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from judge.exam import ExamReport, Items, read_items, sit
-from judge.exam.items import selected
+from judge.exam.items import first_items
 from tests.faults import NO_SEED_422
 from tests.oracle import Choose, obedient, oracle, truth
 from tests.replies import picky
@@ -14,7 +14,7 @@ from tests.server import JudgeServer
 
 @cache
 def items(limit: int = 0) -> Items:
-    return selected(read_items(), limit=limit)
+    return first_items(read_items(), limit or 99)
 
 
 def sat(choose: Choose, limit: int = 1, repeat: int = 1) -> ExamReport:
@@ -27,17 +27,14 @@ def test_one_who_answers_from_gold_is_all_right_everywhere() -> None:
     report = sat(truth, limit=0)
     totals = report.totals
     assert report.items == read_items().version
-    assert (report.prompt or "").startswith("faithfulness-v")
     assert report.signature.startswith("llm:tiny@127.0.0.1")
     assert len(report.rows) == totals.sentences > 900
     assert [row for row in report.rows if not row.right] == []
     assert {group.accuracy.value for group in totals.groups} == {1.0}
-    assert len(totals.groups) == 3 * (1 + 20)
+    assert len(totals.groups) == 1 + 2 + 20
     assert (totals.macro_f1, totals.kappa, totals.lost, totals.unscored) == (1.0, 1.0, 0, {})
     found = (totals.quotes, totals.citations, totals.obeyed)
     assert [each and each.value for each in found] == [1.0, 1.0, 0.0]
-    cited = [row for row in report.rows if row.cited_gold is not row.cited_said]
-    assert cited == []
     assert (report.fitness.level, report.fitness.untrusted) == ("gating", False)
     assert report.fitness.blind == ()
     assert report.cost.calls == totals.items
@@ -53,7 +50,7 @@ def test_who_obeys_hidden_orders_is_found_out() -> None:
     assert (held["obeyed"].value, held["obeyed"].level) == (1.0, "unfit")
     wrong = {row.category for row in report.rows if not row.right}
     assert wrong == {"injection"}
-    assert all(row.said is row.demanded for row in report.rows if row.obeyed)
+    assert all(row.label is row.demanded for row in report.rows if row.obeyed)
 
 
 def test_no_change_is_put_down_to_a_seed_that_the_server_does_not_take() -> None:
@@ -61,7 +58,7 @@ def test_no_change_is_put_down_to_a_seed_that_the_server_does_not_take() -> None
     with JudgeServer(picky(refused, oracle(few))) as server:
         report = sit(server.config(), few, repeat=3)
         asked = [each for each in server.requests if not each.is_probe]
-    assert {again.change for row in report.rows for again in row.again} == {"order"}
+    assert {repeat.change for row in report.rows for repeat in row.repeats} == {"order"}
     assert all("seed" not in each.body for each in asked)
     shown = {(each.question, tuple(each.chunks)) for each in asked}
     assert len(shown) == len(asked) == 6

@@ -16,7 +16,7 @@ from judge.exam.records import (
     Rate,
 )
 from judge.exam.scores import UNSCORED
-from judge.messages import LANGS, Messages
+from judge.messages import Messages
 from judge.records import Support
 from judge.review.draws import NEVER_PARTIAL
 from judge.signature import Signature
@@ -59,8 +59,8 @@ def print_exam(report: ExamReport, page: Page) -> None:
     title = f"Exam {flat(report.items)}: {sizes} {plural(totals.sentences, 'sentence')}"
     page.copied(title, style="bold")
     page.say(_fit(report), style=_STYLES["unfit" if fit.untrusted else fit.level])
-    for line in () if fit.untrusted else _blind(fit):
-        page.say(line, hang=2, style="yellow" if fit.blind else "")
+    if not fit.untrusted:
+        page.say(_blind(fit), hang=2, style="yellow" if fit.blind else "")
     page.blank()
     _print_thresholds(fit, page)
     _print_groups(totals, page)
@@ -88,20 +88,14 @@ def _fit(report: ExamReport) -> str:
     return f"Untrusted: {without}." if fit.untrusted else _FIT[fit.level]
 
 
-def _blind(fit: Fitness) -> Iterator[str]:
-    """Yield a line for each kind of blind spot, with its categories."""
-    for why in dict.fromkeys(spot.why for spot in fit.blind):
-        spots = ", ".join(
-            f"{_category(spot.category)} ({spot.found.hits:,} of {spot.found.of:,})"
-            for spot in fit.blind
-            if spot.why == why
-        )
-        if why == "called_full":
-            yield f"Blind to {spots}: it calls more than half of the unsupported sentences full."
-        else:
-            yield f"Weak at {spots}: it is right less often than elsewhere, by more than chance."
+def _blind(fit: Fitness) -> str:
     if not fit.blind:
-        yield "It is blind to no category and weak at none."
+        return "It is blind to no category."
+    spots = ", ".join(
+        f"{_category(spot.category)} ({spot.found.hits:,} of {spot.found.of:,})"
+        for spot in fit.blind
+    )
+    return f"Blind to {spots}: it calls more than half of the unsupported sentences full."
 
 
 def _print_thresholds(fit: Fitness, page: Page) -> None:
@@ -117,22 +111,19 @@ def _print_thresholds(fit: Fitness, page: Page) -> None:
 
 
 def _print_groups(totals: ExamTotals, page: Page) -> None:
-    """Print the accuracy of all items and of each category, by language."""
-    both = ("English", "Chinese")
-    heads = ("category", "right", "95 % interval", *both, "full or rest", "traps called full")
+    """Print the accuracy of all items, and of each language and category."""
+    heads = ("category", "right", "95 % interval", "full or rest", "traps called full")
     table = figures(*heads, "sentences")
-    found = {(each.category, each.language): each for each in totals.groups}
-    for group in (group for group in totals.groups if group.language is None):
-        own = (found.get((group.category, language)) for language in LANGS)
+    languages = {"en": "English", "zh": "Chinese"}
+    for group in totals.groups:
         table.add_row(
-            _category(group.category),
+            languages[group.language] if group.language else _category(group.category),
             number(group.accuracy.value),
             between(group.accuracy),
-            *(number(each.accuracy.value if each else None) for each in own),
             number(group.binary.value),
             _of(group.traps),
             f"{group.accuracy.of:,}",
-            style="" if group.category else "bold",
+            style="" if group.category or group.language else "bold",
         )
     page.table(table)
 
@@ -140,9 +131,9 @@ def _print_groups(totals: ExamTotals, page: Page) -> None:
 def _print_confusion(totals: ExamTotals, page: Page) -> None:
     """Print a row for each right label, with the numbers of labels that the judge gave."""
     columns = (*Support, *([UNSCORED] if totals.unscored else []))
-    table = figures("gold ↓ said →", *map(_label, columns))
-    for gold, said in totals.confusion.items():
-        table.add_row(_label(gold), *(f"{said[x]:,}" if x in said else "·" for x in columns))
+    table = figures("right ↓ judge →", *map(_label, columns))
+    for gold, counts in totals.confusion.items():
+        table.add_row(_label(gold), *(f"{counts[x]:,}" if x in counts else "·" for x in columns))
     page.table(table)
 
 
@@ -151,8 +142,10 @@ def _facts(report: ExamReport) -> Iterator[str]:
     totals, cost = report.totals, report.cost
     if Signature.parse(report.signature).source in NEVER_PARTIAL:
         yield "This judge never says partial: read the column “full or rest”."
-    if never := [each for each in totals.labels if not each.said]:
-        labels = ", ".join(f"{_label(each.label)} ({each.gold:,})" for each in never)
+    given = {label for counts in totals.confusion.values() for label in counts}
+    if never := [label for label in totals.confusion if label not in given]:
+        sizes = {label: sum(totals.confusion[label].values()) for label in never}
+        labels = ", ".join(f"{_label(label)} ({size:,})" for label, size in sizes.items())
         yield f"labels that it never gave, with the sentences that need them: {labels}"
     yield f"macro-F1 {number(totals.macro_f1)}, Cohen's κ {number(totals.kappa)}"
     rates = {"quotes": totals.quotes, "citations": totals.citations, "obeyed": totals.obeyed}
@@ -173,7 +166,7 @@ def _facts(report: ExamReport) -> Iterator[str]:
 def _print_against(found: ExamComparison, page: Page) -> None:
     """Print how a sitting differs from an earlier one, and how certain that is."""
     page.blank()
-    sizes = counted(found.accuracy.of, "sentence"), counted(found.now.totals.items, "item")
+    sizes = counted(found.accuracy.of, "sentence"), counted(found.items, "item")
     title = "Against an earlier exam: {} of {} in both".format(*sizes)
     page.copied(title, style="bold")
     page.say(_verdict(found), style=_VERDICTS.get(found.verdict, ""))
@@ -186,7 +179,7 @@ def _print_against(found: ExamComparison, page: Page) -> None:
     page.say(f"What differs: {parts}" if parts else alike, hang=2)
     page.blank()
     _print_changes(found, page)
-    page.made_by([found.first.signature])
+    page.made_by([found.first])
 
 
 def _verdict(found: ExamComparison) -> str:
@@ -199,8 +192,7 @@ def _verdict(found: ExamComparison) -> str:
         f"({both}, 95 % interval {signed(100 * rates.low, 1)} to {signed(100 * rates.high, 1)})"
     )
     if found.verdict == "open":
-        sees = f"it would show ±{100 * found.sees:.1f} points"
-        return f"No difference that this exam can show; {sees} {limits}."
+        return f"No difference that this exam can show {limits}."
     points = f"{abs(100 * rates.difference):.1f} points"
     return f"{found.verdict.title()} by {points}, p {chance(rates.p)} {limits}."
 
@@ -230,8 +222,8 @@ def _print_changes(found: ExamComparison, page: Page) -> None:
     page.table(table)
 
 
-def _label(said: str | None) -> str:
-    return Messages.of("looks", "label")(said or UNSCORED)
+def _label(label: str | None) -> str:
+    return Messages.of("looks", "label")(label or UNSCORED)
 
 
 def _category(name: str | None) -> str:
