@@ -1,4 +1,4 @@
-"""Rank measures of whole runs beside pytrec_eval, ir_measures, ranx and trec_eval's own numbers."""
+"""Rank measures of whole runs beside pytrec_eval, ir_measures and trec_eval's own numbers."""
 
 import json
 import random
@@ -35,21 +35,6 @@ TREC = {
     "hit@{}": "success_{}",
     "ap@{}": "map_cut_{}",
     "ndcg@{}": "ndcg_cut_{}",
-}
-RANX = {
-    "ap": "map",
-    "rr": "mrr",
-    "r_precision": "r-precision",
-    "hit@{}": "hit_rate@{}",
-    "precision@{}": "precision@{}",
-    "recall@{}": "recall@{}",
-    "f1@{}": "f1@{}",
-    "rr@{}": "mrr@{}",
-    "ap@{}": "map@{}",
-}
-RANX_GAINS = {
-    "linear": {"ndcg": "ndcg", "ndcg@{}": "ndcg@{}"},
-    "exp2": {"ndcg": "ndcg_burges", "ndcg@{}": "ndcg_burges@{}"},
 }
 
 
@@ -139,38 +124,6 @@ def test_as_pytrec_eval_and_ir_measures(grades: tuple[int, ...], level: int) -> 
     # ir_measures breaks ties by rising document ids here: the scores are made from the rank.
     names = {f"rr@{k}": f"RR(rel={level})@{k}" for k in KS}
     compare(ours, by_ir_measures(qrels, by_rank(run), [*names.values()]), names)
-
-
-# ranx warns when Python compiles its source for the first time.
-@pytest.mark.filterwarnings("ignore::SyntaxWarning")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.alone
-def test_as_ranx(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Compiling its measures would take half a minute, and interpreting them takes seconds.
-    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    import ranx  # noqa: PLC0415 (slow, and only this test needs it)
-
-    def holds(
-        qrels: Grades, run: Run, level: int = 1, gains: Sequence[str] = (*RANX_GAINS,)
-    ) -> None:
-        # It sorts by score with an unstable sort, and reverses that: which of two equal scores
-        # comes first hangs on the length of the ranking. So it is handed scores made from the
-        # rank. Queries it matches by their place in the two dictionaries.
-        graded = {qid: dict(qrels[qid]) for qid in run}
-        suffix = f"-l{level}" if level > 1 else ""
-        for gain in gains or ("linear",):
-            names = at_each_k(RANX | (RANX_GAINS[gain] if gains else {}))
-            asked = [name + suffix for name in names.values()]
-            found = ranx.evaluate(graded, by_rank(run), asked, return_mean=False)
-            theirs = {
-                n.removesuffix(suffix): dict(zip(run, v, strict=True)) for n, v in found.items()
-            }
-            compare(measured(qrels, run, relevance_level=level, gain=gain), theirs, names)
-
-    for grades in (BINARY, GRADED):
-        holds(*drawn(grades))
-    # ranx' DCG at a level drops lower grades; trec_eval's nDCG ignores the level.
-    holds(*drawn(GRADED), level=2, gains=())
 
 
 def there(name: str) -> str:

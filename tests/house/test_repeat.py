@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
 from pydantic import JsonValue
 
 from judge import SampleResult, Verdict
 from judge.inputs.runs import read_summary
 from judge.records import FlagName
-from tests.batch_provider import BatchProvider
 from tests.chat_call import ChatCall
 from tests.commands import judge, line, results, write
 from tests.replies import Answer, Says, Script, packed, right, verdict, verdicts
@@ -173,24 +171,3 @@ def test_a_budget_that_ends_in_a_repeat_is_told(place: Path) -> None:
         score(server, "--repeat", 3, "--force")
         assert server.calls == 4, "the repeats alone"
     assert first()[0].support == "full"
-
-
-def test_a_batch_brings_repeats_in_a_round_of_their_own(place: Path) -> None:
-    source = samples(place, ANSWER)
-    with BatchProvider(saying(["partial", "full", "full"])) as server:
-        words = ("batch", "write", source, "-o", "night", *server.words, "--repeat", 3)
-        for _ in range(2):
-            assert judge(*words).code == 0
-            for step in ("send", "status", "fetch", "read"):
-                assert judge("batch", step, "night").code == 0
-        score(server, "--repeat", 3)
-        assert server.calls == 0
-    assert first()[0].askings == ("partial", "full", "full")
-
-
-@pytest.mark.usefixtures("server")
-@pytest.mark.parametrize("words", ["--repeat 0", "--repeat 21", "--repeat 3 --judge similarity"])
-def test_what_cannot_be_is_one_line(place: Path, words: str) -> None:
-    samples(place, ANSWER)
-    ran = judge("score", "in.jsonl", *words.split())
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), ran

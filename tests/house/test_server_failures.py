@@ -1,6 +1,5 @@
 """A server that refuses, disappears or replies nothing usable: the run ends and can be resumed."""
 
-import re
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ from judge.inputs.runs import read_summary
 from judge.records import UnscoredReason
 from tests import faults
 from tests.chat_call import ChatCall
-from tests.commands import Ran, cramped, judge, line, results, write
+from tests.commands import Ran, judge, line, results, write
 from tests.faults import error
 from tests.replies import TOO_MANY, Answer, Says, Script, Status, right, too_many
 from tests.server import JudgeServer, refused_url
@@ -244,27 +243,6 @@ def test_a_finished_run_outlives_a_server_that_is_gone(samples: Path) -> None:
     assert {path.name: path.read_bytes() for path in run.iterdir()} == before
     # With all verdicts in the cache no server is needed.
     assert score(samples, server, "--force").code == 0
-
-
-def test_a_full_disk_beneath_the_cache_loses_no_verdict(samples: Path, server: JudgeServer) -> None:
-    answers = 2 * ANSWERS
-    write(samples, [line(f"q{n}", f"Room {n} is open. 第{n}室开放[1]。") for n in range(answers)])
-    full = f"judge: cache {samples.with_name('caches') / 'judge'}: its disk is full ("
-    with cramped(30_000):
-        ran = score(samples, server)
-    assert (ran.code, ran.out, ran.err.count("\n"), server.calls) == (2, "", 1, 0)
-    assert ran.err.startswith(full)
-    assert ran.err.endswith("free some room, or name another cache directory (--cache-dir)\n")
-
-    with cramped(250_000):
-        ran = score(samples, server)
-    assert (ran.code, ran.err.count(full)) == (0, 1), ran.err
-    lost = int(re.findall(r"verdicts of (\d+) calls are not kept", ran.err)[0])
-    assert 0 < lost < answers
-    assert read_summary(samples.with_name("run")).unscored == {}
-    assert server.calls == answers
-    assert score(samples, server, "--force").code == 0
-    assert server.calls == answers + lost
 
 
 # Replies without a verdict
