@@ -110,13 +110,9 @@ async def compose(
 ) -> AsyncGenerator[Judges]:
     """Open the judges that `config` describes, and close their connections on leaving.
 
-    The server of a language model is probed once, because its options are in the signature.
-
-    Args:
-        config: the settings.
-        send: answers the requests instead of the server, which is then neither probed nor
-            connected to. Its replies never end a run.
-        unknown: as `RepeatedJudge` has it.
+    The server of a language model is probed once, because its options are in the signature. `send`
+    answers the requests instead of the server, which is then neither probed nor connected to; its
+    replies never end a run. `unknown` is that of `RepeatedJudge`.
 
     Raises:
         ConfigError: no key, a malformed address, a cache that cannot be opened, or a model that
@@ -168,7 +164,7 @@ def alone(config: Config, judge: Judge) -> Judges:
 
 
 async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
-    # openai takes a second to import: only runs that ask a server do it.
+    # openai takes half a second to import: only runs that ask a server do it.
     from judge.backends.openai import Connection, Pace  # noqa: PLC0415
 
     if (fewer := at_once(config)) < config.concurrency:
@@ -176,9 +172,8 @@ async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
         why = "files may be open (ulimit -n)" if files else "may ask within a minute (rpm, tpm)"
         _LOG.info("concurrency is %d, not %d, as no more %s", fewer, config.concurrency, why)
     url, pace = address(config), Pace(fewer, config.rpm, config.tpm)
-    connection = Connection(
-        url, _key(url), policy=_policy(config), pace=pace, headers=_headers(config)
-    )
+    policy, headers = _policy(config), _headers(config)
+    connection = Connection(url, _key(url), policy=policy, pace=pace, headers=headers)
     return await stack.enter_async_context(connection)
 
 
@@ -330,13 +325,9 @@ async def settled(
 ) -> dict[str, JsonValue]:
     """Return the options that the server accepts, and remember them in the cache.
 
-    They are those that an earlier run found, else `known`, else those of a probe. Errors as
-    `compose`.
-
-    Args:
-        config: the settings.
-        known: the options found elsewhere; also the server's name for the model.
-        ask: whether to probe; otherwise the server counts as accepting everything.
+    They are those that an earlier run found, else `known`, which also has the server's name for the
+    model, else those of a probe. Without `ask` there is no probe, and the server counts as
+    accepting everything. Errors as `compose`.
     """
     from judge.backends.openai import Capabilities, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall, remember  # noqa: PLC0415
@@ -345,12 +336,12 @@ async def settled(
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(config))
         takes = await recall(store, url, name, wanted)
-        given = Capabilities.model_validate(known) if known else wanted
+        found = Capabilities.model_validate(known) if known else wanted
         if takes is None and known is None and ask:
             connection = await _connected(config, stack)
             takes = await settle(connection, name, REPLY_SCHEMA, store, wanted)
-        elif takes is None or (given.served and not takes.served):
-            takes = (takes or given).model_copy(update={"served": given.served})
+        elif takes is None or (found.served and not takes.served):
+            takes = (takes or found).model_copy(update={"served": found.served})
             await remember(store, url, name, takes, wanted)
     return takes.model_dump(mode="json")
 

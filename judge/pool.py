@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from judge.protocols import Judge
 
 _Result = TypeVar("_Result")
-_Given = ParamSpec("_Given")
+_Args = ParamSpec("_Args")
 
 HEAVY: Final = 40_000
 """The weight from which work leaves the event loop; lighter work takes under 50 ms."""
@@ -80,22 +80,22 @@ def sockets() -> float:
     return math.inf if files == resource.RLIM_INFINITY else max(1, files - _OTHER_FILES)
 
 
-def weigh(read: Sample | JudgeRequest) -> int:
+def weigh(work: Sample | JudgeRequest) -> int:
     """Return how much work an answer and its chunks are, in characters of a chunk."""
-    chunks = read.chunks
-    text = len(read.query) + sum([len(chunk.text) for chunk in chunks])
-    return _ANSWER_WEIGHT * len(read.answer) + text + _CHUNK_WEIGHT * len(chunks)
+    chunks = work.chunks
+    text = len(work.query) + sum([len(chunk.text) for chunk in chunks])
+    return _ANSWER_WEIGHT * len(work.answer) + text + _CHUNK_WEIGHT * len(chunks)
 
 
 async def apart(
-    weight: int, work: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs
+    weight: int, work: Callable[_Args, _Result], *args: _Args.args, **kwargs: _Args.kwargs
 ) -> _Result:
     """Return what `work` returns; it is called on a thread if its weight is at least `HEAVY`.
 
-    The thread keeps no process alive: where the caller is cancelled, its work counts no more.
+    The thread keeps no process alive, and its result is dropped if the caller is cancelled.
     """
     if weight < HEAVY:
-        return work(*given, **named)
+        return work(*args, **kwargs)
     future: Future[_Result] = Future()
     context = copy_context()
 
@@ -104,7 +104,7 @@ async def apart(
             if not future.set_running_or_notify_cancel():
                 return
             try:
-                future.set_result(context.run(work, *given, **named))
+                future.set_result(context.run(work, *args, **kwargs))
             except BaseException as error:  # noqa: BLE001  raised where the result is awaited
                 future.set_exception(error)
 
@@ -113,13 +113,10 @@ async def apart(
 
 
 class PlacedJudge:
-    """Asks a judge in one of a limited number of places, and sets the deadline of the question.
+    """Asks a judge in one of a limited number of places, and sets the deadline of the request.
 
-    Args:
-        inner: the judge.
-        places: entered while the judge is asked.
-        seconds: the time for the answer, from its first place on; None for no limit.
-        due: a deadline on the event loop's clock that includes the wait for a place.
+    The answer has `seconds` from its first place on. `due`, on the event loop's clock, includes the
+    wait for a place.
     """
 
     def __init__(
@@ -140,7 +137,7 @@ class PlacedJudge:
         return self._inner.signature
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """Return what `inner` says once there is a place."""
+        """Return the judgment of `inner` once there is a place."""
         async with self._places:
             deadline = min(self._due, asyncio.get_running_loop().time() + self._seconds)
             if deadline < math.inf:
@@ -158,32 +155,28 @@ async def in_order(
     """Yield the results of samples in their order, up to `ahead` of which are made at a time.
 
     An error of `score` is raised at once, an error of `samples` after the results before it.
-    Closing the generator cancels what has begun.
-
-    Args:
-        samples: they may be endless; one task reads and closes them.
-        score: makes one result.
-        ahead: the number of results that may be under way.
-        piles_up: whether finished results may wait behind a slow one, so that others can begin.
+    Closing the generator cancels what has begun. `samples` may be endless; one task reads and
+    closes them. With `piles_up`, finished results may wait behind a slow one, so that others
+    can begin.
     """
-    line = _Line(ahead, _WAITING_WEIGHT if piles_up else 0)
-    reading = asyncio.create_task(line.read(samples, score))
-    reading.add_done_callback(lambda _: line.changed.set())
+    queue = _ResultQueue(ahead, _WAITING_WEIGHT if piles_up else 0)
+    reading = asyncio.create_task(queue.read(samples, score))
+    reading.add_done_callback(lambda _: queue.changed.set())
     try:
         while True:
-            while (result := line.next_result()) is not None:
+            while (result := queue.next_result()) is not None:
                 yield result
             if reading.done():
                 break
-            line.changed.clear()
-            await line.changed.wait()
+            queue.changed.clear()
+            await queue.changed.wait()
         await reading
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
 
 
-class _Line:
+class _ResultQueue:
     """The results that have begun and were not taken, oldest first."""
 
     def __init__(self, ahead: int, most_weight: int) -> None:
@@ -265,12 +258,12 @@ class Workers:
     Args:
         count: the number of processes.
         begin: a cached function at the top of a module that returns what scores a sample.
-        given: the argument of `begin`.
+        settings: the argument of `begin`.
     """
 
-    def __init__(self, count: int, begin: _Begin, given: str) -> None:
+    def __init__(self, count: int, begin: _Begin, settings: str) -> None:
         self._count = count
-        self._given = (begin, given)
+        self._scorer = (begin, settings)
         self._waiting: deque[tuple[Sample, asyncio.Future[SampleResult]]] = deque()
         self._batches: set[asyncio.Task[list[SampleResult]]] = set()
 
@@ -286,7 +279,7 @@ class Workers:
                 self._count,
                 mp_context=multiprocessing.get_context("spawn"),
                 initializer=_begin_worker,
-                initargs=self._given,
+                initargs=self._scorer,
             )
         except OSError as error:
             raise _lost(f"no worker process can be started ({error})") from None
@@ -312,22 +305,23 @@ class Workers:
 
     def _submit(self) -> None:
         while self._waiting and len(self._batches) < _BATCHES_PER_WORKER * self._count:
-            batch: list[tuple[Sample, asyncio.Future[SampleResult]]] = []
+            samples: list[Sample] = []
+            results: list[asyncio.Future[SampleResult]] = []
             weight = 0
             while self._waiting and weight < _BATCH_WEIGHT:
                 sample, result = self._waiting.popleft()
                 if not result.done():
-                    batch.append((sample, result))
+                    samples.append(sample)
+                    results.append(result)
                     weight += weigh(sample)
-            samples, results = zip(*batch, strict=True) if batch else ((), ())
-            self._batches.add(task := asyncio.create_task(self._score_all(list(samples))))
+            self._batches.add(task := asyncio.create_task(self._score_all(samples)))
             task.add_done_callback(self._batches.discard)
             task.add_done_callback(partial(self._hand_out, results))
 
     async def _score_all(self, samples: list[Sample]) -> list[SampleResult]:
         try:
             with _signals_blocked():
-                made = self._executor.submit(_score_all, *self._given, samples)
+                made = self._executor.submit(_score_all, *self._scorer, samples)
             return await asyncio.wrap_future(made)
         except BrokenProcessPool:
             raise _lost("a worker process has ended, as happens where memory runs out") from None
@@ -373,9 +367,9 @@ def _signals_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin_worker(begin: _Begin, given: str) -> None:
+def _begin_worker(begin: _Begin, settings: str) -> None:
     Thread(target=_end_with_parent, daemon=True).start()
-    begin(given)
+    begin(settings)
     gc.freeze()  # the collector need not look at imported modules again
 
 
@@ -386,6 +380,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _score_all(begin: _Begin, given: str, samples: list[Sample]) -> list[SampleResult]:
-    score = begin(given)
+def _score_all(begin: _Begin, settings: str, samples: list[Sample]) -> list[SampleResult]:
+    score = begin(settings)
     return [score(sample) for sample in samples]

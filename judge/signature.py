@@ -38,22 +38,12 @@ class Signature:
     ('similarity', '0.8716')
     >>> str(made.having("split:3"))
     'similarity:lexical-v1|prior:0.9|t:0.8716|split:3'
-
-    Raises:
-        ValueError: a bar stands in the maker or in a part.
     """
 
     maker: str
     """The maker, `KIND:NAME` or a word: `llm:gpt-5@api.openai.com`, `retrieval`."""
     parts: tuple[str, ...] = ()
     """The settings that the number depends on, in the order of printing."""
-
-    def __post_init__(self) -> None:
-        for part in self.whole:
-            if BAR in part:
-                raise ValueError(
-                    f"{part!r} holds a bar, which keeps the parts of a signature apart"
-                )
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -110,13 +100,8 @@ class Signature:
         return Signature(self.maker, tuple(kept))
 
     def backed_by(self, second: "Signature") -> "Signature":
-        """Return the signature with another one added as its fallback."""
+        """Return the signature with another one as its fallback."""
         return self.having(f"fallback:{second.maker}", *second.parts)
-
-    @property
-    def served(self) -> str | None:
-        """The model that answered, if it is not the requested one; else None."""
-        return self.part(_SERVED)
 
     def answers_to(self, text: str) -> bool:
         """Return whether a text is its kind, its model, its maker, or its beginning up to a part.
