@@ -91,6 +91,11 @@ class Figure(Record):
         """Return whether the mean, as a share of its ceiling, is not under a limit."""
         return self.value / self.ceiling >= limit - _ROUNDING
 
+    def __str__(self) -> str:
+        most = f" of at most {self.ceiling:.3f}" if self.ceiling < 1 else ""
+        limits = self.interval and f" ({self.interval.low:.3f}–{self.interval.high:.3f})"
+        return f"{self.value:.3f}{most}{limits or ''}"
+
 
 class MeasureLevel(Record):
     """The level of a mean: its band, its level for production, or whether a target is met."""
@@ -105,17 +110,6 @@ class MeasureLevel(Record):
     """The band, or whether the target is met; null if that is unknown."""
 
 
-class Ground(Record):
-    """A mean that a finding rests on: against a limit, or against an earlier ranking."""
-
-    figure: Figure
-    """The mean."""
-    op: Relation
-    """The relation of the mean to the limit or to the earlier mean."""
-    than: float
-    """The limit, or under `rose` and `unchanged` the earlier mean."""
-
-
 class Finding(Record):
     """A finding from the numbers."""
 
@@ -125,8 +119,8 @@ class Finding(Record):
     """The problem, or the part that works."""
     advice: tuple[str, ...]
     """What to do, likeliest first."""
-    grounds: tuple[Ground, ...]
-    """The numbers it rests on."""
+    grounds: tuple[str, ...]
+    """The numbers it rests on, each beside its limit or its earlier value."""
 
 
 class Reading(Record):
@@ -213,7 +207,7 @@ def _targets(use: _UseRule, now: Mapping[str, Figure]) -> Iterator[MeasureLevel]
 
 def _grounds(
     rule: _FindingRule, figures: Mapping[str, Figure], differences: Mapping[str, MeasureDifference]
-) -> tuple[Ground, ...]:
+) -> tuple[str, ...]:
     """Return a ground for each condition of a rule; none if one does not hold or is unknown.
 
     Conditions with a limit are about figures, the others about differences.
@@ -226,14 +220,22 @@ def _grounds(
             return ()
         if condition.than is None:
             found = differences[name]
-            holds, than = _changed(condition.op, found), found.first
-            figure = Figure(measure=name, value=found.first + found.difference)
+            holds = _changed(condition.op, found)
+            now, before = f"{found.first + found.difference:.3f}", f"{found.first:.3f}"
+            texts = {
+                "rose": f"rose from {before} to {now}",
+                "unchanged": f"is unchanged: {before} before, {now} now",
+            }
         else:
-            figure, than = figures[name], condition.than
-            holds = figure.reaches(than) is (condition.op == "at_least")
+            figure, limit = figures[name], f"{condition.than:.3f}"
+            holds = figure.reaches(condition.than) is (condition.op == "at_least")
+            texts = {
+                "at_least": f"{figure} is high: {limit} or more",
+                "under": f"{figure} is low: under {limit}",
+            }
         if not holds:
             return ()
-        grounds.append(Ground(figure=figure, op=condition.op, than=than))
+        grounds.append(f"{name} {texts[condition.op]}")
     return tuple(grounds)
 
 
@@ -244,7 +246,7 @@ def _changed(op: Relation, found: MeasureDifference) -> bool:
     return not surely and abs(found.difference) <= limits["most"] + _ROUNDING
 
 
-def _finding(rule: _FindingRule, grounds: tuple[Ground, ...]) -> Finding:
+def _finding(rule: _FindingRule, grounds: tuple[str, ...]) -> Finding:
     advice = diagnosis_table().advice
     return Finding(
         name=rule.name,

@@ -25,13 +25,13 @@ from judge.errors import ConfigError, InputError
 from judge.inputs.samples import samples_in
 from judge.messages import filled
 from judge.records import Rules, Sample
-from judge.scores.correctness import differs
+from judge.retrieval.ranking import RankedQuery, sample_query
+from judge.retrieval.records import RankRules
 from judge.text.visible import clip
 
 PARTS: Final = ("query", "answer", "gold_answer", "gold", "chunks", "retrieved", "citations")
 """The parts of a sample, by the names of `Profile.share`."""
 
-_RULES: Final = Rules()
 CORPUS_SHARE: Final = 10
 """The share of the corpus, one tenth, that no cut-off exceeds: recall is high further down."""
 
@@ -56,7 +56,7 @@ def profile(samples: Iterable[Sample], corpus_size: int | None = None) -> Profil
     """Count what the samples contain, and how many contain what each family needs.
 
     Raises:
-        InputError: there is no sample.
+        InputError: there is no sample, or gold contradicts itself.
         ConfigError: more is ranked or relevant for one query than `corpus_size`.
     """
     families = advice_table().family
@@ -66,29 +66,26 @@ def profile(samples: Iterable[Sample], corpus_size: int | None = None) -> Profil
     count = empty = longest = 0
     graded = False
     for sample in samples:
-        ids = sample.retrieved
-        ranked = frozenset(each.chunk_id for each in sample.chunks) if ids is None else {*ids}
-        gold, degrees = _gold(sample)
-        everything = (
-            ranked | gold | {n for n, grade in (sample.relevance or {}).items() if grade > 0}
-        )
+        query = sample_query(sample, RankRules())
+        ranked, gold = query.ids.keys(), (query.gold or {}).keys()
+        everything = ranked | gold | query.relevance.keys()
         if corpus_size is not None and len(everything) > corpus_size:
             message = f"--corpus-size {corpus_size}: query {clip(sample.qid, 60)!r} alone has "
             message += f"{len(everything)} chunks ranked or relevant; count all there are to search"
             raise ConfigError(message)
-        own = _parts(sample, ranked)
+        own = _parts(sample, query)
         parts.update(own)
         fitting.update(name for name, family in families.items() if own >= family.needs)
         count += 1
         longest = max(longest, len(ranked))
-        graded = graded or len(degrees) > 1
+        graded = graded or len(set(query.relevance.values())) > 1
         if gold:
             relevant[len(gold)] += 1
             if corpus_size is not None:
                 irrelevant[corpus_size - len(gold)] += 1
             elif ranked:
                 irrelevant[len(ranked - gold)] += 1
-        elif "gold" in own:
+        elif query.gold is not None:
             empty += 1
     if not count:
         raise InputError("holds no sample; one JSON object a line, or CSV, is needed")
@@ -106,35 +103,21 @@ def profile(samples: Iterable[Sample], corpus_size: int | None = None) -> Profil
     )
 
 
-def _gold(sample: Sample) -> tuple[set[str], set[float]]:
-    """Return the relevant chunks of a sample, and the different grades above 0.
-
-    If `gold_evidence` and `relevance` name different chunks, the first says what is relevant, as
-    for hits and recall, and the second says the grades, as for DCG and nDCG.
-    """
-    graded = {name: grade for name, grade in (sample.relevance or {}).items() if grade > 0}
-    evidence = dict.fromkeys(sample.gold_evidence or (), 1.0)
-    if differs(sample):
-        return set(evidence), set(graded.values())
-    grades = evidence | graded
-    return set(grades), set(grades.values())
-
-
 def _median(counts: Counter[int]) -> float | None:
     """Return the median of counted numbers; None without any."""
     return float(median(counts.elements())) if counts else None
 
 
-def _parts(sample: Sample, ranked: Collection[str]) -> frozenset[str]:
+def _parts(sample: Sample, query: RankedQuery) -> frozenset[str]:
     """Return the names in `PARTS` of what a sample contains."""
     contains = (
         sample.query.strip(),
         sample.answer.strip(),
         (sample.gold_answer or "").strip(),
-        sample.gold_evidence is not None or sample.relevance is not None,
+        query.gold is not None,
         sample.chunks,
-        ranked,
-        find(sample, classify(sentences_of(sample)), _RULES).citations,
+        query.ids,
+        find(sample, classify(sentences_of(sample)), Rules()).citations,
     )
     return frozenset(compress(PARTS, contains))
 
@@ -147,21 +130,19 @@ def advise(found: Profile, wishes: Wishes) -> Advice:
     scenario = next((rule for rule in rules.scenario if holds(rule.when, facts, least)), None)
     facts["scenario"] = scenario.scenario if scenario else None
     facts["unplaced"] = "yes" if found.relevant is not None and scenario is None else "no"
-    cutoffs = next((row.at for row in rules.cutoffs if holds(row.when, facts)), {})
+    cutoffs = next((each.at for each in rules.cutoffs if holds(each.when, facts)), {})
     if wishes.depth is not None:
         cutoffs = {**cutoffs, "depth": wishes.depth, "pool": POOL * wishes.depth}
+    highest = None
+    if wishes.corpus_size is not None:
+        highest = max(1, wishes.corpus_size // CORPUS_SHARE, wishes.depth or 0)
     # No measure of retrieval is advised if the scenario is unknown.
-    held = [rule for rule in rules.advice if holds(rule.when, facts, least)] if scenario else []
-    highest = _highest_cutoff(wishes)
-    advised = tuple(_advised(held, cutoffs, highest))
-    avoided = tuple(_avoided(held, advised))
-    ks = [k for each in advised if (k := cutoff(each.name)) is not None]
-    facts["deepest"] = max(ks, default=0)
-    facts["beyond"] = max(ks, default=0) - found.longest if found.longest else None
-    facts["highest"] = highest if highest in ks and highest != wishes.depth else None
+    active = [rule for rule in rules.advice if holds(rule.when, facts, least)] if scenario else []
+    advised = tuple(_advised(active, cutoffs, highest))
+    avoided = tuple(_avoided(active, advised))
     deciding = {each.rule for each in advised} | {each.rule for each in avoided}
     fired: list[Rule] = [scenario] if scenario else []
-    fired += [rule for rule in held if rule.rule in deciding]
+    fired += [rule for rule in active if rule.rule in deciding]
     figures = {name: figure(fact) for name, fact in facts.items()}
 
     def text(group: Literal["rule", "note"], rule: Rule) -> str:
@@ -177,13 +158,6 @@ def advise(found: Profile, wishes: Wishes) -> Advice:
         families=tuple(_families(found)),
         notes=tuple(text("note", rule) for rule in rules.note if holds(rule.when, facts, least)),
     )
-
-
-def _highest_cutoff(wishes: Wishes) -> int | None:
-    """Return the highest cut-off to advise: a tenth of the corpus, but not under the depth."""
-    if wishes.corpus_size is None:
-        return None
-    return max(1, wishes.corpus_size // CORPUS_SHARE, wishes.depth or 0)
 
 
 def figure(value: Fact) -> str:
@@ -218,7 +192,6 @@ def _facts(found: Profile, wishes: Wishes) -> dict[str, Fact]:
         "graded": None if found.graded is None else "yes" if found.graded else "no",
         "gold": found.share["gold"],
         "rankings": found.share["retrieved"],
-        "references": found.fitting.get("correctness") or None,
     }
 
 
@@ -231,9 +204,9 @@ def _advised(
     """
     names = set[str]()
     for role in get_args(Role):
-        stated = [(rule, found) for rule in rules if (found := getattr(rule, role)) is not None]
-        for rule, found in stated[-1:]:
-            for pattern, reason in found:
+        stated = [rule for rule in rules if getattr(rule, role) is not None]
+        for rule in stated[-1:]:
+            for pattern, reason in getattr(rule, role):
                 name = pattern.format(**cutoffs)
                 k = cutoff(name)
                 capped = highest is not None and k is not None and k > highest

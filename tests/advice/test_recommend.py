@@ -209,21 +209,6 @@ def test_any_data_is_advised_a_few_measures_that_there_are(
     assert Advice.model_validate_json(advice.model_dump_json()) == advice
 
 
-NOTES: list[tuple[Profile, dict[str, object], str, bool]] = [
-    (counted(9, 90, longest=20), {}, "retrieve 100 ", True),
-    (counted(9, 90), {}, "retrieve 100 ", False),
-    (counted(4, 96), {"corpus_size": 100, "missed_cost": "high"}, "over a tenth of the 100", True),
-    (counted(4, 9996), {"corpus_size": 10_000, "missed_cost": "high"}, "over a tenth", False),
-    (counted(4, 96), {"corpus_size": 100, "depth": 50}, "over a tenth", False),
-]
-
-
-def test_notes_depend_on_the_deepest_cut_off() -> None:
-    for found, wishes, text, expected in NOTES:
-        notes = "\n".join(advise(found, Wishes.model_validate(wishes)).notes)
-        assert (text in notes) is expected, (wishes, text)
-
-
 def test_wishes_that_cannot_be() -> None:
     with pytest.raises(ValueError, match="cannot both be high"):
         Wishes(missed_cost="high", noise_cost="high")

@@ -6,7 +6,7 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from judge.advice.diagnose import Finding, Ground, MeasureLevel, Reading
+from judge.advice.diagnose import Finding, MeasureLevel, Reading
 from judge.cli.terminal import Page, between, figures, number, some
 from judge.retrieval.records import MissGuess, RankingReport, ShownChunk, WorstQuery
 from judge.text.visible import plural, short
@@ -142,25 +142,9 @@ def print_findings(findings: Iterable[Finding], page: Page) -> None:
     for found in findings:
         page.say(f"- {found.finding}", hang=2, style="bold")
         for ground in found.grounds:
-            page.say(f"  because {_ground(ground)}", hang=4)
+            page.say(f"  because {ground}", hang=4)
         for advice in found.advice:
             page.say(f"  next: {advice}", hang=4)
-
-
-def _ground(ground: Ground) -> str:
-    found, interval = ground.figure, ground.figure.interval
-    value, than = number(found.value), number(ground.than)
-    if found.ceiling < 1:
-        value += f" of at most {number(found.ceiling)}"
-    if interval is not None:
-        value += f" ({between(interval)})"
-    texts = {
-        "at_least": f"{value} is high: {than} or more",
-        "under": f"{value} is low: under {than}",
-        "rose": f"rose from {than} to {value}",
-        "unchanged": f"is unchanged: {than} before, {value} now",
-    }
-    return f"{found.measure} {texts[ground.op]}"
 
 
 def _by_cutoff(found: Iterable[MeasureLevel]) -> Table:
