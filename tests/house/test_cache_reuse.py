@@ -5,9 +5,11 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from judge import Verdict
+from judge import Support, Verdict
 from judge.inputs.runs import read_summary
-from tests.commands import judge, line, results, write
+from tests.chat_call import ChatCall
+from tests.commands import judge, line, results, start, write
+from tests.replies import Answer, Slow, right
 from tests.server import JudgeServer
 
 ANSWER = "The canteen opens at seven [a#1]. 周末不营业[1]。 It is large."
@@ -111,3 +113,31 @@ def test_renamed_chunks_are_known_and_shown_by_their_new_names(
     cited = [(c.marker, c.chunk_id, c.status) for c in two.citations]
     assert cited == [("[1]", first, "valid"), ("[2]", "手册#2", "valid"), ("[9]", None, "dangling")]
     assert one.scores == two.scores
+
+
+def test_two_processes_at_once_lose_nothing(place: Path) -> None:
+    def slowly(call: ChatCall) -> Answer:
+        return right(call) if call.is_probe else Slow(0.005, right(call))
+
+    def words(name: str, first: int, last: int) -> list[object]:
+        texts = [f"Room {n} opens at seven [1]. 第{n}室九点关门。" for n in range(first, last)]
+        lines = [line(f"q{n}", text) for n, text in enumerate(texts, first)]
+        source = write(place / f"{name}.jsonl", lines)
+        return ["score", source, "-o", place / name, *server.words, "--concurrency", 4]
+
+    with JudgeServer(slowly) as server:
+        with start(*words("one", 0, 14)) as one, start(*words("two", 8, 22)) as two:
+            errors = [process.communicate()[1] for process in (one, two)]
+        assert [one.returncode, two.returncode] == [0, 0], errors
+        assert 22 <= server.calls <= 28
+        calls, probes = server.calls, server.probes
+        assert judge(*words("three", 0, 22)).code == 0
+        assert (server.calls, server.probes) == (calls, probes)
+    assert read_summary(place / "three").supports[Support.FULL] == 44
+
+
+def test_without_a_cache_nothing_is_kept(place: Path, server: JudgeServer) -> None:
+    for number, name in enumerate(("one", "two"), start=1):
+        score(server, place, name, "--no-cache")
+        assert (server.calls, server.probes) == (number, number)
+    assert not (place / "caches").exists()

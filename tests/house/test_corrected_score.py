@@ -90,13 +90,6 @@ def test_undecided_claims_are_drawn_at_the_highest_rate_and_correct_without_bias
     assert max(large, key=large.__getitem__) == (StratumName.UNDECIDED,)
 
 
-def test_strata_are_worth_more_labels_than_a_uniform_draw_has(trial: Trial) -> None:
-    assert width(trial.found) < 0.8 * width(trial.uniform)
-    assert statistics.stdev(each.corrected for each in trial.found) < statistics.stdev(
-        each.corrected for each in trial.uniform
-    )
-
-
 def test_limits_hold_however_rows_were_left_blank(population: Population) -> None:
     summary, truth = summarize(population.results), population.faithfulness
     found = draws(population, summary, SIZE, range(80), blank={Support.NONE: 0.8})

@@ -86,14 +86,3 @@ def test_in_mid_run_nothing_is_scored(samples: Path) -> None:
                 assert isinstance(failure, Unscored)
                 assert failure.reason is UnscoredReason.SERVER_ERROR
                 assert f"redirects to {origin(other)}, and redirects are" in failure.detail
-
-
-def test_embeddings(samples: Path) -> None:
-    for status in STATUSES:
-        with JudgeServer() as other:
-            answer = sends(status, f"{other.base_url}/embeddings")
-            with JudgeServer(embedding=always(answer)) as server:
-                words = ("--embedding-model", "e", "--base-url", server.base_url)
-                ran = score(samples, *words)
-            asked_once(ran, server, origin(other))
-            assert (len(server.embedded), other.embedded, other.requests) == (1, [], [])

@@ -14,7 +14,6 @@ from tests.commands import Ran, judge, line, write
 from tests.faults import error
 from tests.replies import (
     Answer,
-    Body,
     Says,
     Script,
     Status,
@@ -75,14 +74,12 @@ ECHOES: Mapping[str, tuple[Script, int]] = {
     "401": (always(lambda key: error(401, f"Incorrect API key provided: {key}.")), 2),
     "401 in mid-run": (in_calls(lambda key: error(401, f"Wrong key: {key}")), 2),
     "400 in mid-run": (in_calls(lambda key: error(400, f"what is {key}?", key)), 3),
-    "500": (always(lambda key: error(500, f"crashed at {key}")), 2),
     "500 in mid-run": (in_calls(lambda key: error(500, f"crashed at {key}")), 3),
     "500 in every field": (
         in_calls(lambda key: Status(500, {"error": dict.fromkeys(FIELDS, key)})),
         3,
     ),
     "500 in escapes": (in_calls(escaped), 3),
-    "a page": (in_calls(lambda key: Body(f"<html>{key}</html>", "text/html")), 3),
     "a model's name": (lambda asked: Says(verdicts(asked), model=given(asked)), 0),
     "a verdict's reason": (telling, 0),
 }
