@@ -39,6 +39,14 @@ def judge(*words: object) -> Ran:
     return Ran(stopped.value.code, out.getvalue(), err.getvalue())
 
 
+def refused(ran: Ran, *parts: str) -> None:
+    """Check that a command was refused in one line with these parts, and printed nothing else."""
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), ran
+    assert ran.err.startswith("judge: ")
+    for part in parts:
+        assert part in ran.err
+
+
 def start(*words: object, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
     """Start `judge` as a process that can be killed and that receives Ctrl-C.
 

@@ -7,7 +7,7 @@ import pytest
 
 from judge.inputs.runs import read_record
 from judge.prompt import Prompt, load_prompt
-from tests.commands import Ran, judge, line, write
+from tests.commands import Ran, judge, line, refused, write
 from tests.server import JudgeServer
 
 CHUNKS = ["住宿每晚不超过500元，早餐另计，超出部分由员工本人承担。"]
@@ -71,13 +71,10 @@ def test_a_prompt_is_shown_whole_and_an_unknown_one_is_one_line() -> None:
         for part in (prompt.reference, prompt.system, prompt.user.template, prompt.again.template):
             assert part in text
     for words in (("faith",), ("faithfulness", "v9"), ("v9",)):
-        ran = judge("prompts", "show", *words)
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        refused(judge("prompts", "show", *words))
 
 
-def test_a_run_may_keep_to_an_older_prompt(
-    server: JudgeServer, samples: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_may_keep_to_an_older_prompt(server: JudgeServer, samples: Path) -> None:
     def asked(*words: str) -> tuple[bool, int]:
         """Whether the older prompt is in the signature, and the calls until then."""
         assert score(server, samples, *words).code == 0
@@ -90,7 +87,3 @@ def test_a_run_may_keep_to_an_older_prompt(
     assert asked("--prompt", "v1") == (True, 1), "its verdict was kept"
     assert asked() == (False, 2)
     assert server.requests[-1].messages[0][1] == NEW.system
-    monkeypatch.setenv("JUDGE_PROMPT", "v1")
-    assert (asked(), asked("--prompt", "v3")) == ((True, 2), (False, 2))
-    ran = score(server, samples, "--prompt", "v9")
-    assert (ran.code, ran.err.count("\n"), server.calls) == (2, 1, 2)

@@ -9,7 +9,7 @@ import pytest
 
 from judge import Run, to_rows
 from judge.inputs.runs import RESULTS
-from tests.commands import judge, write
+from tests.commands import judge, refused
 
 FILES = ["X.JSONL", "x.csv", "x.json", "x.jsonl", "x.parquet"]
 HOSTILE = "=HYPERLINK(1) was paid; =1+1 was owed."
@@ -93,8 +93,7 @@ def test_what_cannot_be_exported_is_one_line_and_leaves_nothing(run: Path, tmp_p
         [run, "--parquet", f"{kept}.gz"],
     ]
     for words in wrong:
-        code, out, err = judge("export", *words)
-        assert (code, out, err.count("\n")) == (2, "", 1), words
+        refused(judge("export", *words))
     # Damaged at its end: what stood there stays.
     damaged = shutil.copytree(run, tmp_path / "run")
     data = (damaged / RESULTS).read_bytes()
@@ -103,10 +102,3 @@ def test_what_cannot_be_exported_is_one_line_and_leaves_nothing(run: Path, tmp_p
     assert (code, err.count("\n")) == (2, 1), err
     assert kept.read_text("utf-8") == "kept"
     assert not list(tmp_path.glob("*.part"))
-
-
-def test_a_run_without_sentences_is_a_header(tmp_path: Path) -> None:
-    write(tmp_path / "in.jsonl", [{"qid": "1", "answer": "", "chunks": []}])
-    assert judge("score", tmp_path / "in.jsonl", "-o", tmp_path / "run").code == 0
-    assert judge("export", tmp_path / "run", "--csv", "-").out.count("\n") == 1
-    assert json.loads(judge("export", tmp_path / "run", "--json", "-").out) == []

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from judge.review.sheet import GRADED, READ_GRADES, read_grade, read_sheet, write_sheet
-from tests.commands import Ran, judge, write
+from tests.commands import Ran, judge, refused, write
 from tests.review_runs import cells
 
 LEGEND = "human_grade: 0 irrelevant, 1 on the subject but no answer, 2 answers in part, 3 answers"
@@ -76,9 +75,6 @@ def test_a_sheet_is_drawn_graded_and_becomes_a_gold_set() -> None:
     held = ("--gold", "gold.jsonl", "--relevance-level", 2, "-k", 2, "--json")
     report = json.loads(judge("retrieval", "sparse.jsonl", *held).out)
     assert (report["queries"], report["mean"]["recall@2"]) == (4, 0.5)
-    write(Path("strange.jsonl"), [sample("travel9", ["travel0#0"])])
-    ran = judge("retrieval", "strange.jsonl", "--gold", "gold.jsonl")
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
 
 
 def test_the_same_arguments_draw_the_same_and_more_queries_hold_the_fewer() -> None:
@@ -159,8 +155,7 @@ def test_what_cannot_be_drawn_or_imported_is_one_line() -> None:
         ["dense.jsonl", "--depth", 0],
     ]
     for words in draw:
-        ran = judge("gold", "draw", *words)
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), (words, ran)
+        refused(judge("gold", "draw", *words))
     assert not Path("gold.csv").exists()
     drawn("-n", 1)
     assert judge("gold", "draw", "dense.jsonl").code == 2  # the sheet exists already
@@ -169,8 +164,7 @@ def test_what_cannot_be_drawn_or_imported_is_one_line() -> None:
         ("gone.draw.json", "gold.csv"),
         ("gold.draw.json", "gold.csv"),  # the sheet has no grade
     ):
-        ran = judge("gold", "import", pool, sheet)
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), (pool, sheet, ran)
+        refused(judge("gold", "import", pool, sheet))
 
 
 def test_chunks_without_a_text_are_left_out() -> None:
@@ -188,24 +182,3 @@ def test_chunks_without_a_text_are_left_out() -> None:
     assert ran.code == 0, ran.err
     assert gold()["q"]["relevance"] == {"x": 0, "y": 3}
     assert gold()["q"]["gold_evidence"] == ["y"]
-
-
-def test_texts_that_look_like_formulas_or_are_cut_come_back() -> None:
-    texts = ["=cmd|' /C calc'!A0", "-5; =1+1", "a\r\nb\0c", "👩‍👩‍👧 " * 6000, "---", "x" * 40_000]
-    chunks: list[JsonValue] = [{"chunk_id": f"c{n}", "text": t} for n, t in enumerate(texts)]
-    write(Path("odd.jsonl"), [{"qid": "=q", "query": "=1+1?", "chunks": chunks}])
-    assert judge("gold", "draw", "odd.jsonl", "-o", "odd.csv").code == 0
-    rows = [row.cells | {"human_grade": "1"} for row in read_sheet("odd.csv", READ_GRADES)]
-    write_sheet("odd.csv", rows, GRADED)
-    ran = judge("gold", "import", "odd.draw.json", "odd.csv")
-    assert ran.code == 0, ran.err
-    assert gold()["=q"]["relevance"] == {f"c{n}": 1 for n in range(len(texts))}
-    assert gold()["=q"]["gold_evidence"] == []
-
-
-@pytest.mark.parametrize(
-    "text", [".2", ",3", ".0", "。1", "：1", "-1", "4", "1.5", "2,3", ".", "'"]
-)
-def test_what_is_no_grade_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no grade; write 0, 1, 2 or 3"):
-        read_grade(text)

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.chat_call import ChatCall
-from tests.commands import judge, line, write
+from tests.commands import judge, line, refused, write
 from tests.replies import Answer, Says, Status, right, verdicts
 from tests.server import JudgeServer
 
@@ -95,8 +95,7 @@ def test_hostile_texts_are_text_in_the_report(quiet: Path) -> None:
 def test_a_report_that_would_replace_a_file_of_the_run_is_refused(quiet: Path) -> None:
     source = write(quiet / "in.jsonl", [line("1", "The canteen opens at seven.")])
     for path in (".", "in.jsonl", "run/results.jsonl", "run/review/one/labels.csv"):
-        ran = judge("score", source, "-o", "run", "--junit", path)
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), path
+        refused(judge("score", source, "-o", "run", "--junit", path))
         assert not (quiet / "run").exists()
     assert judge("score", source, "-o", "run", "--junit", "run/new/j.xml").code == 0
     assert cases(quiet / "run" / "new" / "j.xml")[0]["failures"] == "0"

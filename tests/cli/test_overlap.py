@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import judge
+from tests.commands import judge, refused
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 OVERLAP = FIXTURES / "overlap.jsonl"
@@ -24,12 +24,7 @@ def test_json_is_one_object_and_rows_have_each_answer(tmp_path: Path) -> None:
     assert (rows[-1]["language"], rows[-1]["rouge1"]) == (None, None)
 
 
-def test_bad_input_is_one_clear_line_and_leaves_no_rows(tmp_path: Path) -> None:
-    rows = tmp_path / "rows.csv"
-    for name in ("nowhere.jsonl", "broken.jsonl", "duplicate_qid.jsonl", "aliases.jsonl"):
-        ran = judge("overlap", FIXTURES / name, "-o", rows)
-        assert (ran.code, ran.out) == (2, "")
-        assert ran.err.startswith("judge: ")
-        assert ran.err.count("\n") == 1
-    assert judge("overlap", OVERLAP, "-o", tmp_path / "rows.txt").code == 2
+def test_rows_without_a_known_ending_or_an_answer_to_compare_are_refused(tmp_path: Path) -> None:
+    refused(judge("overlap", FIXTURES / "aliases.jsonl", "-o", tmp_path / "rows.csv"))
+    refused(judge("overlap", OVERLAP, "-o", tmp_path / "rows.txt"))
     assert [*tmp_path.iterdir()] == []

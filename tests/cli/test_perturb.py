@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from judge.retrieval.perturbation import VARIANTS
-from tests.commands import judge
+from tests.commands import judge, refused
 
 Line = dict[str, Any]
 TOPICS = ("notice", "library", "ferry", "pool", "garden", "lift")
@@ -76,11 +76,6 @@ def test_runs_over_variants_are_compared_by_variant(tmp_path: Path) -> None:
     assert whole["scores"]["correctness_overall"]["worse"] == 6
 
 
-def test_the_same_seed_makes_the_same_and_another_others(tmp_path: Path) -> None:
-    one, two, three = (written(tmp_path, ROWS, "--seed", seed) for seed in (1, 1, 2))
-    assert one == two != three
-
-
 WRONG = [
     ("s.jsonl", "-o", "out.csv"),
     ("s.jsonl", "-o", "s.jsonl"),
@@ -103,6 +98,5 @@ def test_wrong_use_is_one_line_and_writes_nothing(
     saved(tmp_path / "perturbed.jsonl", [{**ROWS[0], "variant": "original"}])
     saved(tmp_path / "there.jsonl", [])
     saved(tmp_path / "empty.jsonl", [])
-    ran = judge("perturb", *words)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), ran.err
+    refused(judge("perturb", *words))
     assert not Path("o.jsonl").exists()

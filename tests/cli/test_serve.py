@@ -4,12 +4,10 @@ import logging
 import os
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import httpx
 import pytest
@@ -80,20 +78,3 @@ def test_what_keeps_it_from_starting(place: Path, monkeypatch: pytest.MonkeyPatc
             assert ran.code == 2, (words, ran.err)
             assert ran.err.splitlines()[-1].startswith("judge: ")
             assert "0123456789abcdef" not in ran.err
-
-
-def test_an_old_extra_is_one_line_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    parser = "uvicorn.protocols.http.httptools_impl"
-    rows: tuple[tuple[str, ModuleType | None, str], ...] = (
-        ("httptools", None, "the service needs httptools, which is not installed; "),
-        (parser, ModuleType(parser), "the service needs a package that cannot be loaded (cannot "),
-    )
-    for name, module, message in rows:
-        with monkeypatch.context() as patch:
-            for loaded in ("judge.service.server", parser):
-                patch.delitem(sys.modules, loaded, raising=False)
-            patch.setitem(sys.modules, name, module)
-            ran = judge("serve", "--port", 0)
-        assert (ran.code, ran.err.count("\n")) == (2, 1)
-        assert ran.err.startswith(f"judge: {message}")
-        assert ran.err.endswith("run pip install 'rag-judge[service]'\n")

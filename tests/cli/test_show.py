@@ -10,12 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pydantic import JsonValue
 
-from judge.inputs.runs import line_of
-from judge.records import SampleResult, Unscored, UnscoredReason, Verdict
+from judge.records import SampleResult
 from judge.scores.answer import support_of
-from tests.commands import Ran, judge, line, results, write
+from tests.commands import judge, line, refused, results, write
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -34,12 +32,6 @@ def placed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scored(source: Path, run: Path, *options: str) -> Path:
     assert judge("score", source, "-o", run, *options).code == 0
     return run
-
-
-def refused(ran: Ran) -> str:
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert ran.err.startswith("judge: ")
-    return ran.err
 
 
 def listed(run: Path, *words: object) -> list[str]:
@@ -66,7 +58,7 @@ def test_several_answers_are_shown_in_the_order_they_are_named(run: Path) -> Non
     assert both.code == 0
     assert both.out.startswith(single.out.rstrip())
     assert judge("show", run, first).out.strip() in both.out
-    assert "nobody" in refused(judge("show", run, first, "nobody"))
+    refused(judge("show", run, first, "nobody"), "nobody")
 
 
 def test_a_finished_run_with_too_few_or_too_many_lines_is_refused(
@@ -124,19 +116,12 @@ def general(result: SampleResult) -> bool:
 # Filters, and the number of answers or sentences that they find in an answer.
 LISTS: list[tuple[str, Callable[[SampleResult], int]]] = [
     ("--support none", lambda r: len(supported(r, "none"))),
-    ("--support undecided", lambda r: len(supported(r, "undecided"))),
     ("--status abstained", lambda r: r.status == "abstained"),
     ("--status valid", lambda r: len({c.sentence for c in r.citations if c.status == "valid"})),
     ("--flag injection_suspected", general),
     (
         "--support unscored --flag injection_suspected",
         lambda r: general(r) and len(supported(r, "undecided")),
-    ),
-    (
-        "--support full --status dangling",
-        lambda r: len(
-            supported(r, "full") & {c.sentence for c in r.citations if c.status == "dangling"}
-        ),
     ),
     (
         "en-leave-partial --support unscored",
@@ -153,30 +138,3 @@ def test_lists_hold_what_the_results_hold(
     assert expected
     ran = judge("show", run, *options.split())
     assert re.search(rf"^{expected} found in ", ran.out, flags=re.MULTILINE)
-
-
-def test_a_fallback_is_listed_as_what_it_is(tmp_path: Path) -> None:
-    run = scored(
-        write(tmp_path / "in.jsonl", [line("q", "Purple rockets burn.")]), tmp_path / "run"
-    )
-    (found,) = results(run)
-    (sentence,) = found.sentences
-    assert isinstance(sentence.outcome, Verdict)
-    late = Unscored(reason=UnscoredReason.TIMEOUT, detail="after 60 s")
-    outcome = sentence.outcome.model_copy(update={"fallback_from": late})
-    fallen = sentence.model_copy(update={"outcome": outcome})
-    (run / "results.jsonl").write_bytes(line_of(found.model_copy(update={"sentences": (fallen,)})))
-    assert listed(run, "--support", outcome.support) == []
-    assert listed(run, "--support", "unscored") == ["q"]
-
-
-PAID = line("x", "It is paid.", {"a": "It is paid."})
-
-
-def test_a_run_without_gold_has_no_cells(tmp_path: Path) -> None:
-    gold: dict[str, JsonValue] = {"gold_evidence": [], "gold_answer": "It is paid."}
-    for number, sample in enumerate((PAID, PAID | gold)):
-        run = scored(write(tmp_path / "in.jsonl", [sample]), tmp_path / str(number))
-        assert listed(run, "--cell", "retrieved") == []
-    (found,) = results(run)
-    assert [flag.name for flag in found.flags] == ["conflicting_gold"]  # it contradicts itself
