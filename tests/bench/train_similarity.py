@@ -330,9 +330,9 @@ async def measured(name: str, weight: float) -> Rows:
         asked, supported = labelled.request(row)
         if not supported or not asked.chunks:
             continue
-        async for block in aligned(asked, embedder, asked.ask, Source(asked)):
-            assert not isinstance(block, Unscored)  # the built-in embedder does not fail
-            found.append(block[1])
+        blocks = await aligned(asked, embedder, asked.ask, Source(asked))
+        assert not isinstance(blocks, Unscored)  # the built-in embedder does not fail
+        found += [alignment for _, alignment in blocks]
         labels += supported
         groups += [f"{name} {row['group']}"] * len(supported)
         answers += [number] * len(supported)

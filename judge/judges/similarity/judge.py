@@ -1,11 +1,9 @@
 """The similarity judge: it turns alignments into verdicts."""
 
 import re
-from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Container, Iterator, Sequence
 from importlib import resources
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -79,50 +77,57 @@ _MEASURES: Final = frozenset("%％‰°年月日号岁天次人")
 
 async def aligned(
     request: JudgeRequest, embedder: Embedder, indexes: Sequence[int], source: Source
-) -> AsyncIterator[tuple[Sequence[int], Alignment] | Unscored]:
+) -> list[tuple[Sequence[int], Alignment]] | Unscored:
     """Measure sentences, given by index, against the chunks, of which there is at least one.
 
-    `source` gives the values and names of the request.
+    `source` gives the values of the request. A sentence that is too large to compare is left out;
+    so are all of them, if they are too large together.
 
-    Yields:
-        The indexes of the next sentences and their alignment, or the embedder's failure and then
-        nothing more. A sentence that is too large to compare is left out; so are all of them, if
-        they are too large together.
+    Returns:
+        Blocks of indexes with their alignment, or the embedder's failure.
     """
-    heavy = weigh(request)
-    passages = await apart(heavy, Passages, [chunk.text for chunk in request.chunks])
-    blocks = list(_blocks(request, indexes, passages.size + len(request.chunks)))
-    bare = [source.bare(index) for block in blocks for index in block]
-    if not bare:
-        return
-    texts = [*passages.segments([chunk.text for chunk in request.chunks]), *bare]
+    heavy, chunks = weigh(request), [chunk.text for chunk in request.chunks]
+    passages = await apart(heavy, Passages, chunks)
+    blocks = list(_blocks(request, indexes, passages.size + len(chunks)))
+    if not blocks:
+        return []
+    texts = [*passages.segments(chunks), *(source.bare(i) for block in blocks for i in block)]
     rows = await embedder.embed(texts, request.deadline)
     if isinstance(rows, Unscored):
-        yield rows
-        return
-    nearby, own = rows[: passages.size], rows[passages.size :]
+        return rows
+    ends = np.cumsum([passages.size, *map(len, blocks)])
+    return [
+        (block, await apart(heavy, _align, request, block, source, passages, rows, start))
+        for block, start in zip(blocks, ends.tolist(), strict=False)
+    ]
 
-    def align_block(block: Sequence[int], vectors: Vectors) -> Alignment:
-        said = terms([source.bare(index) for index in block])
-        stand = passages.standing(said)
-        known = np.zeros(len(said.owner), np.bool_)
-        # The chunks may give a value or a name in another form.
-        absent = said.telling & ~stand[said.number].any(1)
-        for sentence in np.unique(said.owner[absent]).tolist():
-            mine = said.owner == sentence
-            lacking = said.start[absent & mine].tolist()
-            for start, end in source.equivalents(block[sentence], lacking):
-                known |= mine & (start <= said.start) & (said.end <= end)
-        cited = np.zeros((len(block), len(request.chunks)), np.bool_)
-        for row, index in enumerate(block):
-            cited[row, list(request.cites.get(index, ()))] = True
-        cosine = nearest(vectors, nearby, passages.first)
-        return align(said, passages, stand, known, cosine, cited)
 
-    low = 0
-    for block in blocks:
-        yield block, await apart(heavy, align_block, block, own[low : low + len(block)])
-        low += len(block)
+def _align(
+    request: JudgeRequest,
+    block: Sequence[int],
+    source: Source,
+    passages: Passages,
+    rows: Vectors,
+    start: int,
+) -> Alignment:
+    """Align a block of sentences, whose vectors begin at row `start`, behind those of segments."""
+    said = terms([source.bare(index) for index in block])
+    stand = passages.standing(said)
+    known = np.zeros(len(said.owner), np.bool_)
+    # The chunks may give a value in another form.
+    absent = said.telling & ~stand[said.number].any(1)
+    for sentence in np.unique(said.owner[absent]).tolist():
+        mine = said.owner == sentence
+        lacking = said.start[absent & mine].tolist()
+        for low, high in source.equivalents(block[sentence], lacking):
+            known |= mine & (low <= said.start) & (said.end <= high)
+    cited = np.zeros((len(block), len(request.chunks)), np.bool_)
+    for row, index in enumerate(block):
+        cited[row, list(request.cites.get(index, ()))] = True
+    own = rows[start : start + len(block)]
+    return align(
+        said, passages, stand, known, nearest(own, rows[: passages.size], passages.first), cited
+    )
 
 
 def _blocks(request: JudgeRequest, indexes: Sequence[int], width: int) -> Iterator[Sequence[int]]:
@@ -142,21 +147,16 @@ def _blocks(request: JudgeRequest, indexes: Sequence[int], width: int) -> Iterat
         yield block
 
 
-@dataclass(frozen=True, slots=True)
-class _Weighed:
-    """A sentence with its odds and its evidence."""
+class _Claim(NamedTuple):
+    """A row of an alignment: one sentence, with its log odds at the training base rate."""
 
-    index: int
+    sentence: int
+    alignment: Alignment
+    row: int
     odds: Floats
-    """At the training base rate, by itself: against all chunks, the cited ones, each alone."""
+    """By itself: against all chunks, the cited ones, each alone."""
     grounded: Bools
     """Whether each of these columns has a content word of the sentence."""
-    absent: bool
-    """Whether nearly all that it says is missing from the chunks."""
-    evidence: tuple[Evidence, ...]
-    """The best window."""
-    shortfall: Callable[[], str]
-    """Return why it is not supported; called if it is not."""
 
 
 class SimilarityJudge:
@@ -213,37 +213,34 @@ class SimilarityJudge:
                 outcomes={i: bare.model_copy(update={"reason": each}) for i, each in why.items()}
             )
         claims = {s.index for s in request.sentences if s.kind is SentenceKind.CLAIM}
-        heavy, source = weigh(request), Source(request)
+        source = Source(request)
         # Claims that are not asked for count too, because neighbouring claims affect each other.
-        indexes = sorted(claims.union(request.ask))
-        weighed: list[_Weighed] = []
-        async for block in aligned(request, self._embedder, indexes, source):
-            if isinstance(block, Unscored):
-                return Judgment(outcomes=dict.fromkeys(request.ask, block))
-            weighed += await apart(heavy, self._weigh, request, *block)
-        return await apart(heavy, self._judged, request, weighed, claims, source)
+        claims = {s.index for s in request.sentences if s.kind is SentenceKind.CLAIM}
+        found = await aligned(request, self._embedder, sorted(claims.union(request.ask)), source)
+        if isinstance(found, Unscored):
+            return Judgment(outcomes=dict.fromkeys(request.ask, found))
+        return await apart(weigh(request), self._judged, request, found, claims, source)
 
     def _judged(
         self,
         request: JudgeRequest,
-        weighed: Sequence[_Weighed],
+        blocks: Sequence[tuple[Sequence[int], Alignment]],
         claims: Container[int],
         source: Source,
     ) -> Judgment:
-        """The outcomes, every `full` overruled that a mismatch speaks against."""
-        beside = [None, *(self._alone(own) for own in weighed if own.index in claims), None]
+        """Return the outcomes, with every `full` overruled that a mismatch speaks against."""
+        rows = [each for block in blocks for each in self._claims(*block)]
+        beside = [None, *(self._alone(own) for own in rows if own.sentence in claims), None]
         pulls = map(self._model.pull, beside, beside[2:])
         verdicts = {
-            own.index: self._verdict(request, own, next(pulls) if own.index in claims else 0.0)
-            for own in weighed
+            own.sentence: self._verdict(request, own, next(pulls) if own.sentence in claims else 0)
+            for own in rows
         }
         asked = {index: verdicts[index] for index in request.ask if index in verdicts}
         score = round(expit(self._least - _DOUBT + self._shift), 6)
         # A near-copy with another value is contradicted, also where that value made it no `full`.
         likely = {
-            index: own
-            if own.support is Support.FULL
-            else own.model_copy(update={"support": Support.FULL})
+            index: own.model_copy(update={"support": Support.FULL})
             for index, own in asked.items()
             if own.support is Support.FULL or (own.score or 0) >= _LIKELY
         }
@@ -254,45 +251,32 @@ class SimilarityJudge:
                 asked[index] = changed.model_copy(update={"score": min(own.score or 0, score)})
         return Judgment(outcomes={i: asked.get(i, _UNREAD) for i in request.ask})
 
-    def _alone(self, weighed: _Weighed) -> float:
-        """Return the log odds for the neighbours, low if nothing of the sentence was found."""
-        own = float(weighed.odds[0])
-        return own if weighed.grounded[0] else min(own, self._least)
-
-    def _weigh(
-        self, request: JudgeRequest, indexes: Sequence[int], alignment: Alignment
-    ) -> list[_Weighed]:
-        """Return the odds of each sentence in each column, with its evidence and reason."""
+    def _claims(self, indexes: Sequence[int], alignment: Alignment) -> Iterator[_Claim]:
         odds = self._model.logits(alignment.terms, alignment.owner, alignment.sentences)
-        rows = zip(odds, alignment.grounded, strict=True)
-        return [
-            _Weighed(
-                index=index,
-                odds=own,
-                grounded=there,
-                absent=_is_absent(alignment, row),
-                evidence=_evidence(request, alignment, row),
-                shortfall=partial(_shortfall, request.sentences[index].text, alignment, row),
-            )
-            for row, (index, (own, there)) in enumerate(zip(indexes, rows, strict=True))
-        ]
+        for row, index in enumerate(indexes):
+            yield _Claim(index, alignment, row, odds[row], alignment.grounded[row])
 
-    def _verdict(self, request: JudgeRequest, weighed: _Weighed, pull: float) -> Verdict:
-        odds = weighed.odds + pull
+    def _alone(self, claim: _Claim) -> float:
+        """Return the log odds for the neighbours, low if nothing of the sentence was found."""
+        own = float(claim.odds[0])
+        return own if claim.grounded[0] else min(own, self._least)
+
+    def _verdict(self, request: JudgeRequest, claim: _Claim, pull: float) -> Verdict:
+        odds, text = claim.odds + pull, request.sentences[claim.sentence].text
         # "It is so" lacks nothing of weight, but without any content word found there is no
         # evidence, and no support without evidence (D17).
-        full = (odds >= self._least) & weighed.grounded
+        full = (odds >= self._least) & claim.grounded
         whole, cited, *alone = (Support.FULL if own else Support.NONE for own in full.tolist())
         supports = zip(request.chunks, alone, strict=True)
         names = [chunk.chunk_id for chunk, own in supports if own is Support.FULL]
         score = round(expit(float(odds[0]) + self._shift), 6)
         return Verdict(
             support=whole,
-            evidence=weighed.evidence,
+            evidence=_evidence(request, claim.alignment, claim.row),
             supporting=tuple(dict.fromkeys(names)),
-            cited_support=cited if request.cites.get(weighed.index) else None,
-            reason="" if whole is Support.FULL else weighed.shortfall(),
-            score=min(score, _ABSENT_SCORE) if weighed.absent else score,
+            cited_support=cited if request.cites.get(claim.sentence) else None,
+            reason="" if whole is Support.FULL else _shortfall(text, claim.alignment, claim.row),
+            score=min(score, _ABSENT_SCORE) if _is_absent(claim.alignment, claim.row) else score,
             source="similarity",
             signature=self.signature,
         )
