@@ -1,7 +1,7 @@
 """Cuts a text at its layout into blocks, which no sentence crosses.
 
 Code fences, tables, headings and list items are always separate blocks. Other line breaks cut
-too, unless the lines look wrapped, as in e-mails and extracts of PDF files.
+too, unless the next line clearly continues a sentence.
 """
 
 import re
@@ -31,7 +31,6 @@ class _Line(NamedTuple):
 
 FENCE = re.compile(r"(?:>\s*+)*+(?:[-*+]\s++|\d{1,3}[.)]\s++)?(`{3,}+(?![^`]*+`)|~{3,}+)")
 _RULE = re.compile(r"([-=_*~—])(?:\s*+\1){2,}+$")
-_UNDERLINE = re.compile(r"(?:={3,}+|-{3,}+)$")
 _HEADING = re.compile(r"#{1,6}(?:\s|$)")
 SEPARATOR_ROW = re.compile(r"(?=[^|]*+\|)(?=[^-]*+-)[\s|:+-]++$")
 _BOLD_LINE = re.compile(r"(\*\*|__)(?:(?!\1).)++\1[:：]?$")
@@ -53,10 +52,9 @@ _CLOSING = "\"'”’»)]}*_）】》」』"
 _OPEN_ENDS = re.compile(
     r"(?:[,，、(（]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|the|to|was|with))$"
 )
-_CJK_PROSE = re.compile("[，。]")
-# A narrower line was broken on purpose; a wider one was not wrapped by a machine.
-_NARROWEST, _WIDEST = 30, 130
-_NARROWEST_CJK = 16
+# A narrower line was broken on purpose.
+_NARROWEST, _NARROWEST_CJK = 30, 16
+_LONGEST_BOLD_LINE = 130
 
 
 def blocks(text: str) -> tuple[Block, ...]:
@@ -99,28 +97,17 @@ def _paragraph(lines: list[_Line]) -> Iterator[Block]:
     table = _in_table(lines)
     run: list[_Line] = []
     for number, line in enumerate(lines):
-        underlined = number not in table and _underlines(line, run)
-        if not (underlined or number in table or _stands_alone(line.text)):
+        if number in table or _stands_alone(line.text):
+            yield from _running(run)
+            yield Block(line.start, line.end, whole=True)
+            run = []
+        else:
             run.append(line)
-            continue
-        start = run.pop().start if underlined else line.start
-        yield from _running(run)
-        yield Block(start, line.end, whole=True)
-        run = []
     yield from _running(run)
 
 
-def _underlines(line: _Line, run: list[_Line]) -> bool:
-    """Return whether a row of dashes makes the line above it a heading, and is no rule."""
-    if not run or not _UNDERLINE.match(line.text):
-        return False
-    above = run[-1].text
-    title = len(above) <= _WIDEST // 2 and not above.endswith(_LINE_ENDS) and not list_marker(above)
-    return title and (len(run) == 1 or line.text[0] == "=")
-
-
 def _stands_alone(text: str) -> bool:
-    bold = len(text) <= _WIDEST and _BOLD_LINE.match(text)
+    bold = len(text) <= _LONGEST_BOLD_LINE and _BOLD_LINE.match(text)
     return bool(bold or _HEADING.match(text) or _RULE.match(text))
 
 
@@ -147,52 +134,23 @@ def list_marker(text: str) -> int:
 
 
 def _running(lines: list[_Line]) -> Iterator[Block]:
-    """Yield the blocks of running text, with wrapped lines joined."""
+    """Yield the blocks of running text; a line that continues a sentence is joined to it."""
     if not lines:
         return
-    # A sentence that clearly continues in the next line shows that lines were wrapped.
-    width = max(len(line.text) for line in lines)
-    wrapped = width <= _WIDEST and any(_goes_on(one.text, two.text) for one, two in pairwise(lines))
     start = lines[0].start
     for above, line in pairwise(lines):
-        joined = wrapped and _full(above.text, line.text, width)
-        if not (joined or _continues(above.text, line.text)):
+        if not _continues(above.text, line.text):
             yield Block(start, above.end, whole=False)
             start = line.start
     yield Block(start, lines[-1].end, whole=False)
 
 
-def _full(above: str, text: str, width: int) -> bool:
-    """Return whether `text` did not fit on the line above it and begins no list item or quote."""
+def _continues(above: str, text: str) -> bool:
+    """Return whether a wrapped line ended above in mid-sentence, which `text` continues."""
+    if above.rstrip(_CLOSING).endswith(_LINE_ENDS):
+        return False
     if list_marker(text) or text.startswith((">", "[^")):
         return False
-    if CJK_CHAR.match(text):
-        return len(above) >= max(_NARROWEST_CJK, width - 2)
-    word = text.split(maxsplit=1)[0]
-    return len(above) >= _NARROWEST and len(above) + 1 + len(word) > width
-
-
-def _ends(text: str) -> bool:
-    return text.rstrip(_CLOSING).endswith(_LINE_ENDS)
-
-
-def _goes_on(above: str, text: str) -> bool:
-    """Return whether the line above stops in mid-sentence and `text` continues it."""
-    if _ends(above) or list_marker(text):
+    if len(above) < (_NARROWEST_CJK if CJK_CHAR.match(text) else _NARROWEST):
         return False
-    if text[0].islower():
-        return len(above) >= _NARROWEST
-    # Lines without a comma or stop are a list, however long they are.
-    prose = _CJK_PROSE.search(above) or _CJK_PROSE.search(text)
-    joined = CJK_CHAR.match(text) and CJK_CHAR.match(above[-1]) and prose
-    return len(above) >= _NARROWEST_CJK and bool(joined)
-
-
-def _continues(above: str, text: str) -> bool:
-    """Return whether two lines are one sentence at any width: no sentence ends at this break."""
-    if _ends(above) or list_marker(text) or text.startswith((">", "[^")):
-        return False
-    if text[0].islower() and len(above) >= _NARROWEST:
-        return True
-    long = len(above) >= (_NARROWEST_CJK if CJK_CHAR.match(text) else _NARROWEST)
-    return long and bool(_OPEN_ENDS.search(above[-12:]))
+    return text[0].islower() or bool(_OPEN_ENDS.search(above[-12:]))

@@ -39,7 +39,6 @@ Targets = tuple[tuple[str, str | None], ...]
 _MOST_UNMATCHED: Final = 20
 """The most flags of one answer that each show an unmatched marker."""
 _CLOSED = re.compile(r"\s*+(?:[.,;:!?。，；：！？、]|$)")
-_TASK = re.compile(r"(?:^|\n)[ \t>]*+(?:[-*+]|\d++[.)])[ \t]++$")
 
 
 class Found(NamedTuple):
@@ -349,13 +348,9 @@ def _custom(sample: Sample, pattern: str | None, known: Identifiers) -> Iterator
 
 
 def _bracketed(text: str, known: Identifiers) -> tuple[list[_Span], list[_Span]]:
-    """Return the brackets that cite, and those that look like citations and name no chunk.
-
-    Square brackets with unknown ids cite, too, if they are in the same places as the others.
-    """
+    """Return the brackets that cite, and those that look like citations and name no chunk."""
     done = 0
     spans: list[_Span] = []
-    others: list[_Span] = []
     unmatched: list[_Span] = []
     for marker in find_markers(text, MOST_CHARACTERS_IN_BRACKETS + known.longest):
         if marker.start < done:
@@ -363,13 +358,11 @@ def _bracketed(text: str, known: Identifiers) -> tuple[list[_Span], list[_Span]]
         targets = _resolve(text, marker, known)
         if targets:
             spans.append(_Span(marker.start, marker.end, targets))
-        elif marker.form is Form.SQUARE and _LIKE_ID.fullmatch(marker.content):
-            others.append(_Span(marker.start, marker.end, ((marker.content, None),)))
-        if not targets and _looks_cited(text, marker):
+        elif _looks_cited(text, marker):
             unmatched.append(_Span(marker.start, marker.end, ()))
         if targets or marker.opaque:
             done = marker.end
-    return _apart(spans, _placed(text, spans, others)), unmatched
+    return spans, unmatched
 
 
 def _looks_cited(text: str, marker: Marker) -> bool:
@@ -388,21 +381,6 @@ def _looks_cited(text: str, marker: Marker) -> bool:
     return form is Form.ROUND and _LOOKS_REFERRED.match(content) is not None
 
 
-def _placed(text: str, cited: Sequence[_Span], others: Iterable[_Span]) -> Iterator[_Span]:
-    """Yield the spans that follow a citation directly, or close a sentence as the citations do."""
-    named = any(not name.isdecimal() for span in cited for name, _ in span.targets)
-    closing = any(text[s.start] not in "(（" and _CLOSED.match(text, s.end) for s in cited)
-    ends, starts = {span.end for span in cited}, {span.start for span in cited}
-    for span in others:
-        content = span.targets[0][0]
-        # Capitals without a `#` are words: `[GPT-4]`, `[COVID-19]`.
-        if not (_HASHED.match(content) or (named and not content.isupper())):
-            continue
-        beside = span.start in ends or span.end in starts
-        if beside or (closing and _CLOSED.match(text, span.end)):
-            yield span
-
-
 def _resolve(text: str, marker: Marker, known: Identifiers) -> Targets | None:
     start, end, content, form, *_ = marker
     if form is Form.NEVER or not content:
@@ -410,8 +388,7 @@ def _resolve(text: str, marker: Marker, known: Identifiers) -> Targets | None:
     if known.bracketed and (found := known.id(text[start:end])):
         return found
     nested = not known.bracketed and not _NESTING.isdisjoint(content)
-    done = content in {"x", "X"} and _TASK.search(text[max(0, start - 20) : start])
-    if nested or done:
+    if nested:
         return None
     return known.read(marker.content, marker.form, numeric=marker.numeric)
 

@@ -23,7 +23,6 @@ _LEADS_IN = (":", "：", ",", "，")
 _MARKED_TITLE = (10, 24)
 _PLAIN_TITLE = (6, 12)
 _HASH = re.compile(r"#{1,6}(?:\s|$)")
-_SETEXT = re.compile(r"[\n\r\u2028]\s*+(?:=++|-++)$")
 _BOLD = re.compile(r"(\*\*|__)([^*_]{1,200})\1[:：]?$")
 _TITLE_COLON = re.compile(r"[^.!?。！？；;:：\n]{1,80}[:：]$")
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\][:：]")
@@ -165,7 +164,7 @@ def _is_title(text: str, bare: str, above: str, below: str) -> bool:
     if len(bare) > _LONGEST_TITLE or bare.endswith(_SENTENCE_ENDS):
         return False  # as most are, and none of the patterns below is needed
     line = text[list_marker(text) :]
-    marked = bool(_HASH.match(line) or _SETEXT.search(line) or _BOLD.match(line))
+    marked = bool(_HASH.match(line) or _BOLD.match(line))
     words, ideographs = _MARKED_TITLE if marked else _PLAIN_TITLE
     if len(bare.split()) > words or count_cjk(bare) > ideographs:
         return False

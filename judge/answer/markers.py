@@ -6,7 +6,7 @@ past the next delimiter of its kind.
 
 import re
 import unicodedata
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from itertools import islice
 from typing import Final, NamedTuple
@@ -62,7 +62,7 @@ class Marker(NamedTuple):
     form: Form
     """The form of the brackets."""
     numeric: bool
-    """Whether a number in it cites: not in `(1)`, `arr[0]`, `第[3]条`, `∈ [0, 1]`."""
+    """Whether a number in it cites: not in `(1)`, `arr[0]`, `第[3]条`."""
     opaque: bool
     """Whether brackets inside are text too, unless the whole is a citation."""
 
@@ -119,16 +119,9 @@ _OPAQUE_LIMIT: Final = 2000
 
 _TITLE = r"""(?:"[^"]*+"|'[^']*+')"""
 _DESTINATION = re.compile(rf"\s*+(?:<[^<>\n]*+>|[^\s<>]*+)(?:\s++{_TITLE})?+\s*+|\s++{_TITLE}\s*+")
-_PLURAL: Final = frozenset(("s", "es", "ies", "d", "r", "n"))
-_CAMEL = re.compile(r"(?!(?:ar|bio|med)R?[Xx]iv)[a-z]{2,}[A-Z][a-z]")
 _ARRAY = re.compile(
     r"arr|args|array|argv|bool|buf|byte|char|cols|df|dict|double|elems?|float|idx|img|int|kwargs"
     r"|lst|mat|nums|obj|params|ptr|rows|str|tmp|tup|vec"
-)
-_CODE_AFTER = re.compile(r"[ \t]*+(?:[-+*/:]?=|\+\+)|\.[a-z_]")
-_INTERVAL = re.compile(
-    r"(?:∈|\b(?:intervals?|ranges?)(?:\s++of)?+|区间|范围)\s*+(?:[为是在:：]\s*+)?$",
-    re.IGNORECASE,
 )
 _NAME_BEFORE = re.compile(r"[A-Za-z0-9_]*+\Z")
 _NAME_LIMIT: Final = 64
@@ -160,23 +153,17 @@ def find_markers(text: str, limit: int = MOST_CHARACTERS_IN_BRACKETS) -> Iterato
     """
     pairs = _pairs(text)
     ends = {pair.start: pair.end for pair in pairs if pair.family == "("}
-    calls = {end: start for start, end in ends.items()}
-    indexed: set[int] = set()
     for pair in pairs:
         opaque = pair.family in _OPAQUE
         if pair.end - pair.start > (max(limit, _OPAQUE_LIMIT) if opaque else limit + 2):
             continue
-        index = pair.family == "[" and _is_index(text, pair, indexed, calls)
-        if index:
-            indexed.add(pair.end)
         form, end = _form(text, pair, ends)
         width = len(pair.family)
         content = text[pair.start + width : pair.end - width].strip()
         numeric = (
             (form is Form.SQUARE or form is Form.LINK)
-            and not index
+            and not (pair.family == "[" and _is_index(text, pair))
             and not text[max(0, pair.start - 4) : pair.start].rstrip(" ").endswith("第")
-            and not _is_interval(text, pair.start, content)
         )
         content = content.removeprefix("^").partition("†")[0].strip()
         yield Marker(pair.start, end, content, form, numeric, opaque or form is Form.NEVER)
@@ -212,22 +199,9 @@ def _form(text: str, pair: _Pair, ends: Mapping[int, int]) -> tuple[Form, int]:
     return (Form.NEVER if text[pair.start - 1 : pair.start] == "!" else Form.LINK), close
 
 
-def _is_interval(text: str, start: int, content: str) -> bool:
-    """Return whether a bracket is an interval: `∈ [0, 1]`, `range [1-3]`, `区间[0, 1]`."""
-    bounds = content[:1].isdigit() and not content.isdigit()
-    few = bounds and len(_SEPARATOR.split(content)) <= 2  # noqa: PLR2004 - bounds
-    return few and bool(_INTERVAL.search(text[max(0, start - 20) : start]))
-
-
-def _is_index(text: str, pair: _Pair, indexed: Container[int], calls: Mapping[int, int]) -> bool:
-    """Return whether a bracket is an index: `arr[0]`, `my_list[3]`, `f(x)[1]`; not in `CO2[1]`."""
+def _is_index(text: str, pair: _Pair) -> bool:
+    """Return whether a bracket is an index: `arr[0]`, `my_list[3]`, `x[1]`; not in `CO2[1]`."""
     start = pair.start
-    if start in indexed:
-        return True
-    before = calls.get(start)
-    if before is not None:
-        plural = start - before <= 5 and text[before + 1 : start - 1] in _PLURAL  # noqa: PLR2004
-        return _name(text, before)[:1].islower() and not plural
     name = _name(text, start)
     if not name or name[0].isdigit():
         return False
@@ -237,10 +211,8 @@ def _is_index(text: str, pair: _Pair, indexed: Container[int], calls: Mapping[in
     return (
         "_" in name
         or _ARRAY.fullmatch(name) is not None
-        or _CAMEL.match(name) is not None
         or (name[0].islower() and any(map(str.isdigit, name)))
         or text[start + 1 : pair.end - 1].strip() == "0"
-        or _CODE_AFTER.match(text, pair.end) is not None
     )
 
 

@@ -14,7 +14,7 @@ from judge.text import toolkit
 from judge.text.fold import CJK_CHAR
 from judge.text.words import abbreviations
 
-EDITION: Final = 6
+EDITION: Final = 7
 """The version of the rules for sentences and their kinds, part of every signature: numbers made
 with other rules are not comparable."""
 
@@ -139,31 +139,26 @@ def _cut(text: str, start: int) -> int:
     return space if space > start else limit
 
 
-# Lists inside running text: `1) … 2) …`, `• … • …`, and rows of signs between sections.
+# Lists inside running text: `1) … 2) …`, and rows of signs between sections.
 
 _BEFORE = r"(?<![^\s：。！？；，、])"
 _NUMBERED = re.compile(
     _BEFORE + r"(?P<bullet>[•⁃]\s?)?(?P<number>\d{1,2})(?P<style>\.\)|\)|\.)(?=\s)"
 )
-_LETTERED = re.compile(_BEFORE + r"(?P<number>[a-z])(?P<style>\.\)|\)|\.)(?=\s)")
-_BULLET = re.compile(r"(?<=\s)[•⁃▪●◦‣](?=\s)")
 _RULE = re.compile(r"(?<!\S)(?:\*{3,}+|([-=_~*])\1{4,}+)(?!\S)")
 _SAME_SENTENCE = re.compile(r"(?:[,，、]|\band|\bor|\bof|\bin)\s*+$")
 _URL_BEFORE_URL = re.compile(r"(?<!\S)https?://\S++\s++(?=https?://)")
 # Every inline list has one of these, and plain words are found faster than patterns.
-_ITEM_SIGNS = (
-    *("•", "⁃", "▪", "●", "◦", "‣", "***", "-----", "=====", "_____", "~~~~~", "http"),
-    *("2.", "2)", "b.", "b)"),
-)
+_ITEM_SIGNS = ("•", "⁃", "***", "-----", "=====", "_____", "~~~~~", "http", "2.", "2)")
 
 
 def _inline_items(text: str) -> tuple[list[int], frozenset[int]]:
     """Find the items of inline lists, and the stops of their enumerators.
 
-    "Steps: 1. Wash it. 2. Dry it." gives [7, 19] and {8, 20}. A list counts only if its numbers or
-    letters follow one another; with full stops, only if it also begins the text or follows a
-    colon. Enumerators behind a comma or "and" count the parts of one sentence and begin no item. A
-    row of signs is an item, and so is what follows it.
+    "Steps: 1. Wash it. 2. Dry it." gives [7, 19] and {8, 20}. A list counts only if its numbers
+    follow one another; with full stops, only if it also begins the text or follows a colon.
+    Numbers behind a comma or "and" count the parts of one sentence and begin no item. A row of
+    signs is an item, and so is what follows it.
 
     Returns:
         the ascending places where items begin, without 0 and the end of the text; and the places
@@ -171,47 +166,39 @@ def _inline_items(text: str) -> tuple[list[int], frozenset[int]]:
     """
     if not any(map(text.__contains__, _ITEM_SIGNS)):
         return [], frozenset()
-    places = {found.start() for found in _BULLET.finditer(text)}
-    places.update(place for found in _RULE.finditer(text) for place in found.span())
+    places = {place for found in _RULE.finditer(text) for place in found.span()}
     places.update(found.end() for found in _URL_BEFORE_URL.finditer(text))
-    stops: set[int] = set()
-    for pattern, first in ((_NUMBERED, "1"), (_LETTERED, "a")):
-        run = _sequence(text, pattern, first)
-        stops.update(enumerator.start("style") for enumerator in run)
-        starts = [enumerator.start() for enumerator in run]
-        if not any(_SAME_SENTENCE.search(text[max(0, at - 5) : at]) for at in starts):
-            places.update(starts)
-    return sorted(place for place in places if 0 < place < len(text)), frozenset(stops)
+    numbers = _sequence(text)
+    starts = [number.start() for number in numbers]
+    if not any(_SAME_SENTENCE.search(text[max(0, at - 5) : at]) for at in starts):
+        places.update(starts)
+    stops = frozenset(number.start("style") for number in numbers)
+    return sorted(place for place in places if 0 < place < len(text)), stops
 
 
-def _sequence(text: str, pattern: re.Pattern[str], first: str) -> Sequence[re.Match[str]]:
-    """Return the enumerators that count up from the first one of the text."""
+def _sequence(text: str) -> Sequence[re.Match[str]]:
+    """Return the numbers that count up from the first one of a list."""
     run: list[re.Match[str]] = []
-    for enumerator in pattern.finditer(text):
-        if run and _follows(run[-1], enumerator):
-            run.append(enumerator)
-        elif not run and _opens(text, enumerator, first):
-            run = [enumerator]
+    for number in _NUMBERED.finditer(text):
+        if run:
+            same_style = number["style"] == run[-1]["style"]
+            if same_style and int(number["number"]) == int(run[-1]["number"]) + 1:
+                run.append(number)
+        elif _opens(text, number):
+            run = [number]
     return run if len(run) > 1 else ()
 
 
-def _opens(text: str, found: re.Match[str], first: str) -> bool:
+def _opens(text: str, found: re.Match[str]) -> bool:
+    """Return whether a number begins a list."""
     at_start = not found.start()
-    if found["number"] != first and not (at_start and found.groupdict().get("bullet")):
+    if found["number"] != "1" and not (at_start and found["bullet"]):
         return False
     before = text[max(0, found.start() - 3) : found.start()].rstrip()
     if found["style"] == ".":
         return at_start or before.endswith((":", "："))
     # Numbers that follow a comma only count the parts of one sentence: 1) this, 2) that.
     return at_start or not before.endswith((",", "("))
-
-
-def _follows(one: re.Match[str], other: re.Match[str]) -> bool:
-    rank, next_rank = (
-        int(each["number"]) if each["number"].isdigit() else ord(each["number"])
-        for each in (one, other)
-    )
-    return one["style"] == other["style"] and next_rank == rank + 1
 
 
 # Stops: places where a sentence may end.
@@ -246,12 +233,7 @@ _PAIRS = re.compile(
 _PAIR_SIGNS = "《〈（(“「『`"
 _TWIN_SIGNS = "`*_"
 # A sign that closes what the same sign opened: code and emphasis.
-_TWINS = re.compile(
-    "|".join(
-        rf"(?<!{sign})(?P<{name}>{sign}{{1,2}}+)[^{sign}\n]{{1,200}}(?P={name})(?!{sign})"
-        for name, sign in (("code", "`"), ("star", r"\*"), ("line", "_"))
-    )
-)
+_TWINS = re.compile(r"(?P<sign>(?P<one>[`*_])(?P=one)?)(?!(?P=one))[^`*_\n]{1,200}(?P=sign)")
 
 
 class _Candidate(NamedTuple):
