@@ -37,6 +37,7 @@ _BUSY_STATUSES: Final = frozenset({429, 502, 503})
 _PAGE_RESULTS: Final = 500
 _CONNECT_PATIENCE_SECONDS: Final = 10.0
 """A service that accepts no connection for this long counts as absent."""
+_READ_SECONDS: Final = 660.0
 _PIECE_BYTES: Final = 1 << 20
 _backoff: Final = wait_exponential(multiplier=0.2, max=10.0)
 
@@ -67,7 +68,6 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         token: a bearer token; by default JUDGE_SERVICE_TOKEN of the environment.
         patience: seconds for which a request to a busy service is repeated. A service that accepts
             no connection is tried for ten seconds at most.
-        timeout: seconds without a byte after which a connection counts as broken.
         every: seconds between two requests for the status of a batch.
     """
 
@@ -77,7 +77,6 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         *,
         token: str | None = None,
         patience: float = 120.0,
-        timeout: float = 660.0,
         every: float = 1.0,
     ) -> None:
         source = CLIENT_TOKEN if token is None else "token"
@@ -87,7 +86,7 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         self._http = httpx.AsyncClient(
             base_url=checked_url(url),
             headers=bearer(token, source),
-            timeout=httpx.Timeout(timeout, connect=10.0),
+            timeout=httpx.Timeout(_READ_SECONDS, connect=_CONNECT_PATIENCE_SECONDS),
             # A proxy of the environment must not see the texts.
             trust_env=False,
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
-from judge.inputs.runs import read_results, samples_of
+from judge.inputs.runs import pairs
 from judge.pages.html import pieces
 from judge.pages.words import ABSENT, Words
 from judge.records import Interval, SampleResult
@@ -24,17 +24,6 @@ _MAX_SENTENCES: Final = 100
 _MAX_SLICES: Final = 60
 
 
-class ShownSentence(NamedTuple):
-    """A sentence as the page shows it."""
-
-    text: str
-    """The sentence, shortened."""
-    label: str
-    """The support of the sentence, or `excluded`."""
-    changed: bool
-    """Whether the other run gives the same sentence another label."""
-
-
 class Pair(NamedTuple):
     """An answer that changed, from both runs."""
 
@@ -42,10 +31,8 @@ class Pair(NamedTuple):
     """The change of its score and labels."""
     query: str
     """The question; empty where the samples are gone."""
-    sides: tuple[list[ShownSentence], list[ShownSentence]]
-    """The sentences before and after."""
-    cut: tuple[int, int]
-    """The number of further sentences, before and after."""
+    results: tuple[SampleResult, SampleResult]
+    """The results before and after."""
 
 
 class Point(NamedTuple):
@@ -61,7 +48,7 @@ class Point(NamedTuple):
     """The address of the run's report; empty if there is none."""
 
 
-class Row(NamedTuple):
+class ComparisonRow(NamedTuple):
     """A score, or a slice, in a table."""
 
     name: str
@@ -103,12 +90,16 @@ def comparison(
         headline=headline,
         verdict=_verdict(last, headline),
         rows=[
-            Row(name_of(name), found, (found.difference > 0) is (report.sides[name] == "least"))
+            ComparisonRow(
+                name_of(name), found, (found.difference > 0) is (report.sides[name] == "least")
+            )
             for name, found in last.scores.items()
             if found is not None and found.better + found.worse
         ],
         slices=[
-            Row(value or words("say.without"), found, (found.difference > 0) is (side == "least"))
+            ComparisonRow(
+                value or words("say.without"), found, (found.difference > 0) is (side == "least")
+            )
             for value, table in list(last.slices.items())[:_MAX_SLICES]
             if (found := table[headline]) is not None
         ],
@@ -120,6 +111,9 @@ def comparison(
         losses=list(loss_lines(report)),
         pairs=shown,
         gone=gone,
+        label_of=support_of,
+        shortened=partial(clip, longest=_TEXT_CHARACTERS),
+        most_sentences=_MAX_SENTENCES,
         doubts=list(doubt_lines(report)),
     )
 
@@ -158,40 +152,18 @@ def _points(report: RunComparison, reports: Sequence[str], score: str) -> list[P
 
 def _pairs(folders: tuple[Path, Path], last: Differences) -> tuple[list[Pair], bool]:
     """Return the listed answers from both runs, and whether samples are gone."""
-    wanted = frozenset(change.qid for change in last.worst)
-    (before, gone), (after, also_gone) = (_results(folder, wanted) for folder in folders)
-    pairs = []
+    qids = {change.qid for change in last.worst}
+    if not qids:
+        return [], False
+    before, after = (
+        {result.qid: (result, sample) for result, sample in pairs(folder) if result.qid in qids}
+        for folder in folders
+    )
+    changed, gone = [], False
     for change in last.worst:
-        (one, query), (two, query_after) = before[change.qid], after[change.qid]
-        labels = [[support_of(each) for each in result.sentences] for result in (one, two)]
-        sides = [
-            [
-                ShownSentence(
-                    clip(sentence.text, _TEXT_CHARACTERS),
-                    own[place] or "excluded",
-                    change.same_text and labels[0][place] != labels[1][place],
-                )
-                for place, sentence in enumerate(result.sentences[:_MAX_SENTENCES])
-            ]
-            for result, own in zip((one, two), labels, strict=True)
-        ]
-        cut = [max(0, len(each.sentences) - _MAX_SENTENCES) for each in (one, two)]
-        query = clip(query or query_after, _TEXT_CHARACTERS)
-        pairs.append(Pair(change, query, (sides[0], sides[1]), (cut[0], cut[1])))
-    return pairs, gone or also_gone
-
-
-def _results(
-    folder: Path, qids: frozenset[str]
-) -> tuple[dict[str, tuple[SampleResult, str]], bool]:
-    """Return results with their questions by qid, and whether a sample of them is gone."""
-    results: dict[str, SampleResult] = {}
-    for result in read_results(folder) if qids else ():
-        if result.qid in qids:
-            results[result.qid] = result
-            if len(results) == len(qids):
-                break
-    samples = samples_of(folder, results.values())
-    queries = {qid: sample.query for qid, sample in samples.items()}
-    found = {qid: (result, queries.get(qid, "")) for qid, result in results.items()}
-    return found, len(samples) < len(results)
+        (one, first_sample), (two, second_sample) = before[change.qid], after[change.qid]
+        sample = first_sample or second_sample
+        query = clip(sample.query, _TEXT_CHARACTERS) if sample else ""
+        changed.append(Pair(change, query, (one, two)))
+        gone = gone or first_sample is None or second_sample is None
+    return changed, gone

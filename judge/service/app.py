@@ -3,10 +3,10 @@
 import asyncio
 import json
 import shutil
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import fastapi_swagger  # type: ignore[import-untyped]
@@ -32,10 +32,9 @@ from judge.service.batches import Batches
 from judge.service.monitoring import LOG, Metrics, usage
 from judge.service.problems import Problem, for_log, problem_of
 from judge.service.requests import CLIENT_GONE, Limits, Requests
-from judge.service.wire import PROBLEM, SAMPLE, Message, ProblemDetails, with_settings
+from judge.service.wire import PROBLEM, SAMPLE, ProblemDetails, with_settings
 from judge.text.visible import clip
 
-_Result = TypeVar("_Result")
 _GRACE_SECONDS: Final = 5.0
 """Time to make a result once the judge is asked no more."""
 _PROBE_SECONDS: Final = 2.0
@@ -157,9 +156,10 @@ async def _probe(url: str) -> str:
     return ""
 
 
-async def unless_gone(request: Request, work: Coroutine[Any, Any, _Result]) -> _Result:
-    """Return the result of `work`; cancel it if the client hangs up."""
-    task = asyncio.ensure_future(work)
+async def _score_unless_gone(request: Request, sample: Sample) -> SampleResult:
+    """Return the result of one answer; cancel its calls if the client hangs up."""
+    service: Service = request.app.state.service
+    task = asyncio.ensure_future(service.score(sample))
 
     async def cancel() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -206,34 +206,22 @@ async def evaluate(request: Request) -> Response:
     What a language model has not judged in time is `unscored` for a `timeout`. Hanging up cancels
     the calls to the model. Other names for the fields of a sample are read as by `judge score`.
     """
-    service: Service = request.app.state.service
-    result = await unless_gone(request, service.score(_sample_in(await request.body())))
+    result = await _score_unless_gone(request, _sample_in(await request.body()))
     return Response(line_of(result), media_type="application/json")
 
 
-class Health(Message):
-    """The health of the service."""
-
-    status: str = "ok"
-    """`ok`, or what is wrong."""
-
-
 @api.get("/healthz", openapi_extra=_OPEN_TO_ALL)
-async def health() -> Health:
+async def health() -> dict[str, str]:
     """Report that the process is up."""
-    return Health()
+    return {"status": "ok"}
 
 
-@api.get(
-    "/readyz",
-    responses={503: {"model": Health, "description": "Not ready"}},
-    openapi_extra=_OPEN_TO_ALL,
-)
-async def ready(request: Request, response: Response) -> Health:
+@api.get("/readyz", responses={503: {"description": "Not ready"}}, openapi_extra=_OPEN_TO_ALL)
+async def ready(request: Request, response: Response) -> dict[str, str]:
     """Report whether the judge can be reached and the data folder written."""
     trouble = await request.app.state.service.trouble()
     response.status_code = 503 if trouble else 200
-    return Health(status=trouble or "ok")
+    return {"status": trouble or "ok"}
 
 
 @api.get("/metrics", response_class=PlainTextResponse)
@@ -294,12 +282,7 @@ def _invalid(error: RequestValidationError) -> Problem:
 class Application(FastAPI):
     """An application whose errors are problems, behind the checks of `Requests`.
 
-    Args:
-        tokens: the accepted tokens.
-        hosts: the names that a `Host` header may have.
-        limits: the limits of requests.
-        metrics: the counters of requests.
-        lifespan: entered while the application serves.
+    `hosts` are the names that a `Host` header may have.
     """
 
     def __init__(
