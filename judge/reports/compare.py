@@ -33,7 +33,7 @@ from judge.reports.gate import (
     hold_loss,
     measured,
 )
-from judge.scores.answer import SUPPORTING, Limits, public_scores, support_of
+from judge.scores.answer import SUPPORTING, Limits, Measure, public_measures, support_of
 from judge.scores.differences import holm, paired, share_limits
 from judge.signature import Signature, parts_apart
 
@@ -227,13 +227,14 @@ def _read(run: Run, scores: Collection[str], by: str | None) -> _Answers:
 
 
 def _answer(result: SampleResult, scores: Collection[str], by: str | None) -> _Answer:
-    values, limits = public_scores(result)
+    measures = public_measures(result)
+    own = [measures.get(name, Measure()) for name in scores]
     digest = hashlib.blake2b(digest_size=8)
     for each in result.sentences:
         digest.update(b"%d " % each.start + each.text.encode("utf-8", "surrogatepass"))
     return _Answer(
-        tuple(values.get(name) for name in scores),
-        tuple(limits.get(name) for name in scores),
+        tuple(each.value for each in own),
+        tuple(each.limits for each in own),
         digest.digest(),
         tuple(support_of(each) for each in result.sentences),
         WITHOUT if by is None else slice_name(result.metadata.get(by)),

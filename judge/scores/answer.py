@@ -36,22 +36,42 @@ from judge.records.sentence import ClaimCounts
 from judge.records.summary import (
     ABSTAINING,
     CITING,
-    COMPARED,
     HALLUCINATING,
-    OVERALL,
     PUBLIC,
     RELEVANCE,
 )
 
 Limits = tuple[float, float]
 """A score with every failure counted 0, then 1."""
-Rate = tuple[float | None, int]
-"""A score, None where there was nothing to measure, and the number of its items."""
 
 _INVENTED: Final = frozenset({Support.NONE, Support.CONTRADICTED})
 _UNSUPPORTED: Final = _INVENTED | {Support.PARTIAL}
 _HALVES: Final = {support: round(2 * weight) for support, weight in SUPPORT_WEIGHT.items()}
 """Weights in halves, which are whole numbers."""
+
+
+class Measure(NamedTuple):
+    """A score of one answer, and what it adds to the pooled score of a run."""
+
+    value: float | None = None
+    """From 0 to 1; None where there was nothing to measure."""
+    limits: Limits | None = None
+    """The value with every failure counted 0, then 1; None without values and failures."""
+    weight: float = 0.0
+    """The sum of the weights of its items."""
+    items: int = 0
+    """The number of its items, such as sentences or citations."""
+
+
+def measure(weight: float, items: int, failed: int = 0) -> Measure:
+    """Return the mean weight of the items, and its bounds with the failed ones.
+
+    >>> measure(1.5, 3, 1)
+    Measure(value=0.5, limits=(0.375, 0.625), weight=1.5, items=3)
+    """
+    whole = items + failed
+    limits = (weight / whole, (weight + failed) / whole) if whole else None
+    return Measure(share(weight, items), limits, weight, items)
 
 
 def share(part: float, whole: int) -> float | None:
@@ -61,16 +81,6 @@ def share(part: float, whole: int) -> float | None:
     (0.25, None)
     """
     return part / whole if whole else None
-
-
-def bounds(part: float, settled: int, failed: int) -> Limits | None:
-    """Return the mean with every failure counted 0, then 1; None without values and failures.
-
-    >>> bounds(1.5, 3, 1)
-    (0.375, 0.625)
-    """
-    whole = settled + failed
-    return (part / whole, (part + failed) / whole) if whole else None
 
 
 def by_similarity(outcomes: Iterable[Outcome]) -> bool:
@@ -183,92 +193,52 @@ class Counts:
         return self.unscored[UnscoredReason.UNDECIDED]
 
     @property
-    def asserting(self) -> int:
-        """Claims without those that the run's own judge found to assert nothing."""
-        return self.claims - self.own[Support.NO_CLAIM]
-
-    @property
     def judged(self) -> int:
         """Claims with a verdict of the run's own judge, `no_claim` left out."""
         return _asserting(self.own)
-
-    @property
-    def judged_by_any(self) -> int:
-        """Claims with a verdict of any judge, `no_claim` left out."""
-        return self.judged + _asserting(self.fallen_back)
-
-    @property
-    def mean(self) -> float | None:
-        """Mean weight of the judged, 0 to 1; None where nothing was judged."""
-        return share(_weight(self.own), self.judged)
-
-    @property
-    def mean_with_fallback(self) -> float | None:
-        """Mean weight of the verdicts of all judges."""
-        return share(_weight(self.own) + _weight(self.fallen_back), self.judged_by_any)
-
-    @property
-    def bounds(self) -> Limits | None:
-        """The mean with every failed claim counted 0, then 1; None without claims."""
-        return bounds(_weight(self.own), self.judged, self.failed)
-
-    @property
-    def bounds_with_fallback(self) -> Limits | None:
-        """Bounds of the mean over all judges, with every claim without any verdict 0, then 1."""
-        lacking = self.failed - self.fallen_back.total()
-        return bounds(_weight(self.own) + _weight(self.fallen_back), self.judged_by_any, lacking)
-
-    @property
-    def validity_bounds(self) -> Limits | None:
-        """The share of valid citations with every unjudged one counted 0, then 1."""
-        valid, unjudged = (
-            self.citations[c] for c in (CitationStatus.VALID, CitationStatus.UNJUDGED)
-        )
-        return bounds(valid, self.settled, unjudged)
 
     @property
     def unscored_share(self) -> float | None:
         """The share of the claims that failed, 0 to 1; undecided ones are no failures."""
         return share(self.failed - self.undecided, self.claims)
 
-    @property
-    def settled(self) -> int:
-        """Citations whose status no failure leaves open."""
-        return self.citations.total() - self.citations[CitationStatus.UNJUDGED]
+    def mean(self, *, with_fallback: bool = False) -> Measure:
+        """Return the mean weight of the verdicts of the run's own judge, or of all judges."""
+        weight, judged, failed = _weight(self.own), self.judged, self.failed
+        if with_fallback:
+            weight += _weight(self.fallen_back)
+            judged += _asserting(self.fallen_back)
+            failed -= self.fallen_back.total()
+        return measure(weight, judged, failed)
 
-    def rates(self) -> dict[str, Rate]:
+    def measures(self) -> dict[str, Measure]:
         """Return the scores by the names of the fields of `Scores`."""
-        judged, valid = self.judged, self.citations[CitationStatus.VALID]
+        judged, failed = self.judged, self.failed
+        asserting = self.claims - self.own[Support.NO_CLAIM]
+        unjudged = self.citations[CitationStatus.UNJUDGED]
+        settled = self.citations.total() - unjudged
         return {
-            "faithfulness": (self.mean, judged),
-            "faithfulness_strict": (share(self.own[Support.FULL], judged), judged),
-            "faithfulness_with_fallback": (
-                self.mean_with_fallback if self.fallen_back else None,
-                self.judged_by_any,
-            ),
-            "contradiction_rate": (share(self.own[Support.CONTRADICTED], judged), judged),
-            "coverage": (share(self.cited, self.asserting), self.asserting),
-            "citation_validity": (share(valid, self.settled), self.settled),
-            "citation_recall": (share(self.cited_fully, judged), judged),
+            "faithfulness": self.mean(),
+            "faithfulness_strict": measure(self.own[Support.FULL], judged, failed),
+            "faithfulness_with_fallback": self.mean(with_fallback=True),
+            "contradiction_rate": measure(self.own[Support.CONTRADICTED], judged, failed),
+            "coverage": measure(self.cited, asserting),
+            "citation_validity": measure(self.citations[CitationStatus.VALID], settled, unjudged),
+            "citation_recall": measure(self.cited_fully, judged, failed),
         }
 
-    def _any(self, labels: Collection[Support]) -> Limits | None:
-        """Return bounds of 1 if any claim has one of the labels, else of 0; None without claims."""
-        found = any(self.own[label] for label in labels)
-        return (float(found), float(found or self.failed > 0)) if self.asserting else None
+    def any_of(self, labels: Collection[Support]) -> Measure:
+        """Return 1 if any claim has one of the labels, else 0.
 
-    def limits(self) -> dict[str, Limits | None]:
-        """Return the bounds of the scores of an answer."""
-        return {
-            "faithfulness": self.bounds,
-            "faithfulness_strict": bounds(self.own[Support.FULL], self.judged, self.failed),
-            "faithfulness_with_fallback": self.bounds_with_fallback,
-            "contradiction_rate": bounds(self.own[Support.CONTRADICTED], self.judged, self.failed),
-            "hallucination_rate": self._any(_INVENTED),
-            "hallucination_rate_strict": self._any(_UNSUPPORTED),
-            "citation_recall": bounds(self.cited_fully, self.judged, self.failed),
-            "citation_validity": self.validity_bounds,
-        }
+        An answer is judged by its decided claims, as long as no claim failed. There is no value
+        where a failure leaves it open, and nothing at all without claims.
+        """
+        if not self.claims - self.own[Support.NO_CLAIM]:
+            return Measure()
+        found = float(any(self.own[label] for label in labels))
+        decided = self.judged > 0 and self.failed == self.undecided
+        value = found if found or decided or not self.failed else None
+        return Measure(value, (found, float(found or self.failed > 0)))
 
 
 def _asserting(supports: Counter[Support]) -> int:
@@ -333,14 +303,18 @@ def _status(scores: Scores, sentences: Sequence[Sentence]) -> Status:
 
 def _scores(sentences: Sequence[SentenceResult], citations: Sequence[Citation]) -> Scores:
     counts = Counts.of(sentences, citations)
-    supported = citation_support(sentences, citations) if citations else {}
+    measures = counts.measures()
+    values = {name: each.value for name, each in measures.items()}
+    if not counts.fallen_back:
+        values["faithfulness_with_fallback"] = None
+    support = citation_support(sentences, citations) if citations else {}
     return Scores(
         **counts.claim_counts(),
-        **{name: value for name, (value, _) in counts.rates().items()},
-        faithfulness_bounds=counts.bounds,
-        citation_validity_bounds=counts.validity_bounds,
+        **values,
+        faithfulness_bounds=measures["faithfulness"].limits,
+        citation_validity_bounds=measures["citation_validity"].limits,
         citation_support={
-            name: each.value for name, each in supported.items() if each.value is not None
+            name: each.value for name, each in support.items() if each.value is not None
         },
         unsupported=tuple(
             sentence.index
@@ -356,22 +330,9 @@ _Weight = tuple[float, float | None, float]
 """The least, actual and greatest weight of a citation; actual is None where a failure hides it."""
 
 
-class Supported(NamedTuple):
-    """A measure of one answer."""
-
-    value: float | None
-    """From 0 to 1; None where it cites, and no citation has a verdict."""
-    weight: float
-    """The sum of the weights of its sentences."""
-    items: int
-    """The number of sentences in the measure."""
-    limits: Limits | None
-    """The value with everything unknown counted least, then most."""
-
-
 def citation_support(
     sentences: Sequence[SentenceResult], citations: Iterable[Citation]
-) -> dict[str, Supported]:
+) -> dict[str, Measure]:
     """Return weighted precision and recall of support, by the first citation of each sentence.
 
     A citation weighs 1 for full support by its chunk, ½ for partial, 0 for none. Precision is the
@@ -418,7 +379,7 @@ def _weigh(sentence: SentenceResult, cited: Sequence[Citation]) -> _Weight | Non
     return (0.5 if several else weight), weight, weight
 
 
-def _measured(rows: Sequence[_Weight], others: int, *, cites: bool) -> Supported:
+def _measured(rows: Sequence[_Weight], others: int, *, cites: bool) -> Measure:
     """Return a measure over sentences with these weights and `others` with weight 0."""
     known = [own for _, own, _ in rows if own is not None]
     items, whole, nothing = len(known) + others, len(rows) + others, None if cites else 0.0
@@ -427,7 +388,7 @@ def _measured(rows: Sequence[_Weight], others: int, *, cites: bool) -> Supported
         low, high = sum([least for least, _, _ in rows]), sum([most for _, _, most in rows])
         limits = low / whole, high / whole
     weight = float(sum(known))
-    return Supported(weight / items if items else nothing, weight, items, limits)
+    return Measure(weight / items if items else nothing, limits, weight, items)
 
 
 def unasked(sample: Sample, result: SampleResult) -> RelevanceStatus | None:
@@ -463,11 +424,12 @@ def answer_relevance(
     counts = Counts.of(parts)
     if failure is not None:
         counts.add(failure)
+    mean = counts.mean()
     judged = RelevanceStatus.SCORED if counts.judged else RelevanceStatus.UNSCORED
     return AnswerRelevance(
         status=status or judged,
-        score=counts.mean,
-        bounds=counts.bounds,
+        score=mean.value,
+        bounds=mean.limits,
         parts=tuple(parts),
         failure=failure,
         flags=tuple(flags),
@@ -490,94 +452,96 @@ CLAIMING: Final = (
     "contradiction_rate",
     *CITING,
 )
-FALLBACK: Final = "f1_with_fallback"
+PAIRS: Final = {
+    "f1": ("precision", "recall"),
+    "f1_overall": ("precision_overall", "recall_overall"),
+    "f1_with_fallback": ("precision_with_fallback", "recall_with_fallback"),
+}
+"""The precision and recall whose pooled values give each pooled F1."""
 UNANSWERING: Final = frozenset({RelevanceStatus.ABSTAINED, RelevanceStatus.EMPTY})
 """Answers with these statuses answer no part of the question, and no judge is asked about them."""
 
 
-class Contribution(NamedTuple):
-    """The values that one answer adds to the means of a run, by the names of the totals' fields."""
+def counts_of(result: SampleResult) -> dict[str, Counts]:
+    """Count the outcomes of one answer, and of what was asked for beside them.
 
-    values: dict[str, float | None]
-    """The scores; None, or no entry, where the answer counts in no mean of that name."""
-    limits: dict[str, Limits | None]
-    """The bounds of the scores that have any: with every failure counted 0, then 1."""
-
-
-def public_scores(result: SampleResult) -> Contribution:
-    """Return the contribution of an answer under the names that gates use."""
-    counts = Counts.of(result.sentences, result.citations)
-    supported = citation_support(result.sentences, result.citations)
-    values, limits = contribution(result, counts, supported)
-    return Contribution(
-        {PUBLIC.get(name, name): value for name, value in values.items()},
-        {PUBLIC.get(name, name): pair for name, pair in limits.items()},
-    )
-
-
-def contribution(
-    result: SampleResult, counts: Counts, supported: Mapping[str, Supported]
-) -> Contribution:
-    """Return the contribution of an answer to the means of a run.
-
-    Args:
-        result: the result of the answer.
-        counts: the counts of its sentences and citations.
-        supported: its `citation_support`.
+    `claims` are those of the answer by its chunks, `answer` those by its reference, `reference`
+    those of the reference by the answer, and `context` by the chunks; `parts` are the question's.
     """
-    scores, limits = result.scores, counts.limits()
-    values: dict[str, float | None] = {name: getattr(scores, name) for name in CLAIMING}
-    if scores.faithfulness_with_fallback is None:
-        values["faithfulness_with_fallback"] = scores.faithfulness
-    for name in HALLUCINATING:
-        low, high = limits[name] or (0.0, 1.0)
-        # An answer is judged by its decided claims, as long as no claim failed.
-        decided = counts.judged > 0 and counts.failed == counts.undecided
-        values[name] = low if low == high or decided else None
+    found = {"claims": Counts.of(result.sentences, result.citations)}
+    if (compared := result.correctness) is not None:
+        found["answer"] = Counts.of(compared.answer)
+        found["reference"] = Counts.of(compared.reference)
+    if result.answer_relevance is not None:
+        found["parts"] = Counts.of(result.answer_relevance.parts)
+    if result.context is not None:
+        found["context"] = Counts.of(result.context.reference)
+    return found
+
+
+def public_measures(result: SampleResult) -> dict[str, Measure]:
+    """Return the measures of an answer under the names that gates use."""
+    measures = measures_of(result, counts_of(result))
+    return {PUBLIC.get(name, name): each for name, each in measures.items()}
+
+
+def measures_of(result: SampleResult, counts: Mapping[str, Counts]) -> dict[str, Measure]:
+    """Return the measures of an answer by the names of the totals' fields.
+
+    A measure is left out where the answer counts in no mean of that name.
+    """
+    found = counts["claims"].measures() | citation_support(result.sentences, result.citations)
+    for name, labels in zip(HALLUCINATING, (_INVENTED, _UNSUPPORTED), strict=True):
+        found[name] = counts["claims"].any_of(labels)
     known = answerable(result)
     rates = ABSTAINING[:1] if known is None else (ABSTAINING[0], ABSTAINING[1 if known else 2])
-    values |= dict.fromkeys(rates, float(result.status is Status.ABSTAINED))
-    for name, measured in supported.items():
-        values[name], limits[name] = measured.value, measured.limits
+    found |= dict.fromkeys(rates, Measure(float(result.status is Status.ABSTAINED)))
     if (compared := result.correctness) is not None:
-        _add_correctness(compared, values, limits)
+        found |= _correctness(compared, counts)
     if (related := result.answer_relevance) is not None:
         if related.status not in UNANSWERING:
-            values |= dict.fromkeys(RELEVANCE, related.score)
-            limits |= dict.fromkeys(RELEVANCE, related.bounds)
+            mean = counts["parts"].mean()
+            score = mean._replace(value=related.score, limits=related.bounds)
+            found |= dict.fromkeys(RELEVANCE, score)
         elif known is not False:
-            values["relevance_overall"], limits["relevance_overall"] = 0.0, (0.0, 0.0)
+            found["relevance_overall"] = measure(0.0, 1)
     if (context := result.context) is not None:
-        values |= {"context_recall": context.recall, "context_precision": context.precision}
-        limits |= {
-            "context_recall": context.recall_bounds,
-            "context_precision": context.precision_bounds,
-        }
-    return Contribution(values, limits)
+        found["context_recall"] = counts["context"].mean()
+        found["context_precision"] = Measure(context.precision, context.precision_bounds)
+    return found
 
 
-def _add_correctness(
-    compared: Correctness, values: dict[str, float | None], limits: dict[str, Limits | None]
-) -> None:
-    """Add the scores of a comparison with a reference.
+def _correctness(compared: Correctness, counts: Mapping[str, Counts]) -> dict[str, Measure]:
+    """Return the measures of a comparison with a reference.
 
     Precision, recall and F1 count only where there are both precision and recall. The overall
     scores count where there are recall and F1; they are 0 where the answer abstains although the
     reference claims something.
     """
-    if None not in (compared.precision, compared.recall):
-        values |= {name: getattr(compared, name) for name in COMPARED}
-    if None not in (compared.precision_bounds, compared.recall_bounds):
-        limits |= {name: getattr(compared, f"{name}_bounds") for name in COMPARED}
+    found: dict[str, Measure] = {}
+    precision, recall = counts["answer"].mean(), counts["reference"].mean()
+    f1 = Measure(compared.f1, compared.f1_bounds)
+    if None not in (precision.value, recall.value):
+        found |= {"precision": precision, "recall": recall, "f1": f1}
+    elif None not in (precision.limits, recall.limits):
+        found |= {
+            name: Measure(limits=each.limits)
+            for name, each in (("precision", precision), ("recall", recall), ("f1", f1))
+        }
     fallen_back = compared.f1_with_fallback
-    values[FALLBACK] = values.get("f1") if fallen_back is None else fallen_back
-    if compared.status is CorrectnessStatus.ABSTAINED and claimed(compared):
-        values |= dict.fromkeys(OVERALL, 0.0)
-        limits |= dict.fromkeys(OVERALL, (0.0, 0.0))
-    if None not in (compared.f1, compared.recall):
-        values |= {"f1_overall": compared.f1, "recall_overall": compared.recall}
-    if None not in (compared.f1_bounds, compared.recall_bounds):
-        limits |= {"f1_overall": compared.f1_bounds, "recall_overall": compared.recall_bounds}
+    value = found.get("f1", Measure()).value if fallen_back is None else fallen_back
+    if value is not None:
+        found["f1_with_fallback"] = Measure(value)
+        found["precision_with_fallback"] = counts["answer"].mean(with_fallback=True)
+        found["recall_with_fallback"] = counts["reference"].mean(with_fallback=True)
+    if compared.status is CorrectnessStatus.ABSTAINED and (size := claimed(compared)):
+        found["f1_overall"], found["recall_overall"] = measure(0.0, 1), measure(0.0, size)
+    elif None not in (compared.f1, recall.value):
+        found |= {"f1_overall": f1, "precision_overall": precision, "recall_overall": recall}
+    elif None not in (f1.limits, recall.limits):
+        found["f1_overall"] = Measure(limits=f1.limits)
+        found["recall_overall"] = Measure(limits=recall.limits)
+    return found
 
 
 def claimed(compared: Correctness) -> int:

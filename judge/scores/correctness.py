@@ -65,46 +65,35 @@ def correctness(
     """
     claims = tuple(ComparedSentence(index=i, outcome=o) for i, o in sorted(forth.outcomes.items()))
     references = with_outcomes(reference, back.outcomes)
-    precision, recall = Counts.of(claims), Counts.of(references)
-    value = _f1(precision, recall)
+    of_answer, of_reference = Counts.of(claims), Counts.of(references)
+    precision, recall = of_answer.mean(), of_reference.mean()
+    low, high = _limits(precision.limits or _UNKNOWN, recall.limits or _UNKNOWN)
+    value, limits = f1(precision.value, recall.value), None
+    if value is None and low == high:  # whatever the unknown one is, F1 has this value
+        value = low
+    if None not in (precision.limits, recall.limits) or value is not None:
+        limits = (low, high)
+    with_fallback = None
+    if of_answer.fallen_back or of_reference.fallen_back:
+        both = [counts.mean(with_fallback=True).value for counts in (of_answer, of_reference)]
+        with_fallback = f1(*both)
     return Correctness(
-        status=_status(sentences, reference, precision, recall),
-        precision=precision.mean,
-        precision_bounds=precision.bounds,
-        recall=recall.mean,
-        recall_bounds=recall.bounds,
+        status=_status(sentences, reference, of_answer, of_reference),
+        precision=precision.value,
+        precision_bounds=precision.limits,
+        recall=recall.value,
+        recall_bounds=recall.limits,
         f1=value,
-        f1_bounds=_bounds(precision, recall, value),
-        f1_with_fallback=_with_fallback(precision, recall),
-        of_answer=_claims(precision),
-        of_reference=_claims(recall),
+        f1_bounds=limits,
+        f1_with_fallback=with_fallback,
+        of_answer=_claims(of_answer),
+        of_reference=_claims(of_reference),
         answer=claims,
         reference=references,
         answer_flags=forth.flags,
         reference_flags=back.flags,
         signature=signature,
     )
-
-
-def _f1(precision: Counts, recall: Counts) -> float | None:
-    """Return F1 of the means; if one is unknown, the value that F1 has in any case, or None."""
-    value = f1(precision.mean, recall.mean)
-    if value is None:
-        low, high = _limits(precision.bounds or _UNKNOWN, recall.bounds or _UNKNOWN)
-        value = low if low == high else None
-    return value
-
-
-def _with_fallback(precision: Counts, recall: Counts) -> float | None:
-    if not (precision.fallen_back or recall.fallen_back):
-        return None
-    return f1(precision.mean_with_fallback, recall.mean_with_fallback)
-
-
-def _bounds(precision: Counts, recall: Counts, value: float | None) -> Limits | None:
-    if precision.bounds is not None and recall.bounds is not None:
-        return _limits(precision.bounds, recall.bounds)
-    return None if value is None else (value, value)
 
 
 def _limits(precision: Limits, recall: Limits) -> Limits:

@@ -4,7 +4,7 @@ All sums are whole numbers, so totals of parts merge in any order into exactly t
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Final, Literal, Self, get_args
 
@@ -15,7 +15,6 @@ from judge.records import (
     ContextTotals,
     CorpusBounds,
     CorpusScore,
-    Correctness,
     CorrectnessStatus,
     CorrectnessTotals,
     Flag,
@@ -45,15 +44,12 @@ from judge.records.summary import (
 )
 from judge.scores.answer import (
     CLAIMING,
-    FALLBACK,
+    PAIRS,
     SUPPORTING,
-    UNANSWERING,
     Counts,
-    Rate,
-    citation_support,
-    claimed,
     conflicting,
-    contribution,
+    counts_of,
+    measures_of,
     share,
 )
 from judge.scores.correctness import f1, row_of, table
@@ -83,16 +79,18 @@ _REPEATED: Final = "|repeat:"
 """Part of the signature of a judge that asks again."""
 _SPENT: Final = ("calls", "retries", "cache_hits", "prompt_tokens", "reply_tokens")
 _REPEATS: Final = ("asked_again", "compared", "flipped", "changed")
+_ANY: Final = "faithfulness_with_fallback"
+_F1_BY_ANY: Final = "f1_with_fallback"
 _BOUNDED: Final = (
     "faithfulness",
     "faithfulness_strict",
-    "faithfulness_with_fallback",
+    _ANY,
     *HALLUCINATING,
     "contradiction_rate",
     "citation_recall",
     "citation_validity",
 )
-_WITHOUT_FALLBACK: Final = tuple(each for each in _BOUNDED if not each.endswith("_fallback"))
+_WITHOUT_FALLBACK: Final = tuple(each for each in _BOUNDED if each != _ANY)
 _COMPARED: Final = (*COMPARED, *OVERALL)
 
 _Cell = tuple[QuadrantWord, ...] | Literal["conflicting", "without_gold"]
@@ -124,7 +122,7 @@ class Totals:
     def __init__(self, *, max_unscored: float = MAX_UNSCORED, limited: bool = False) -> None:
         self._max_unscored = max_unscored
         self._limited = limited
-        scores = (*CLAIMING, *HALLUCINATING, *ABSTAINING, *SUPPORTING, *_COMPARED, FALLBACK)
+        scores = (*CLAIMING, *HALLUCINATING, *ABSTAINING, *SUPPORTING, *_COMPARED, _F1_BY_ANY)
         bounded = (*_BOUNDED, *SUPPORTING, *_COMPARED, *RELEVANCE, *CONTEXT)
         sides = (f"{name}.{side}" for name in bounded for side in ("low", "high"))
         self._means = StreamedMeans((*scores, *RELEVANCE, *CONTEXT, *sides))
@@ -135,31 +133,33 @@ class Totals:
 
     def add(self, result: SampleResult) -> None:
         """Add one answer."""
-        found, pools = self._counted, self._pools
-        outcomes = Counts.of(result.sentences, result.citations)
-        supported = citation_support(result.sentences, result.citations)
-        values, limits = contribution(result, outcomes, supported)
-        ends = {name: pair for name, pair in limits.items() if pair is not None}
-        low = {f"{name}.low": pair[0] for name, pair in ends.items()}
-        high = {f"{name}.high": pair[1] for name, pair in ends.items()}
-        self._means.add({**values, **low, **high})
-        pools["claims"].merge(outcomes)
+        found = self._counted
+        counts = counts_of(result)
+        measures = measures_of(result, counts)
+        values: dict[str, float | None] = {}
+        for name, (value, limits, weight, items) in measures.items():
+            values[name] = value
+            if limits is not None:
+                values[f"{name}.low"], values[f"{name}.high"] = limits
+            found["half_weights"][name] += round(2 * weight)
+            found["items"][name] += items
+        self._means.add(values)
+        for name, own in counts.items():
+            self._pools[name].merge(own)
         self._count("", result.signature, result.status, result.flags)
         found["kinds"].update(sentence.kind for sentence in result.sentences)
         if _REPEATED in result.signature:
             self._add_repeats(result)
         found["citing"]["answers"] += bool(result.citations)
-        for name, measured in supported.items():
-            found["half_weights"][name] += round(2 * measured.weight)
-            found["items"][name] += measured.items
         self._add_calls(result)
         if result.correctness is not None:
-            self._add_correctness(result.correctness, values)
+            compared = result.correctness
+            flags = (*compared.answer_flags, *compared.reference_flags)
+            self._count("correctness.", compared.signature, compared.status, flags)
         if result.answer_relevance is not None:
-            self._add_relevance(result.answer_relevance, values)
+            self._add_relevance(result.answer_relevance)
         if (context := result.context) is not None:
             self._count("context.", context.signature, context.status, context.flags)
-            pools["context"].merge(Counts.of(context.reference))
         self._add_cell(result)
 
     def merge(self, other: Self) -> None:
@@ -206,7 +206,7 @@ class Totals:
             seconds=found["spent"]["ticks"] / _TICKS_PER_SECOND,
             **self._citation_support(),
             **self._bounds(_BOUNDED if outcomes.fallen_back else _WITHOUT_FALLBACK),
-            **self._scores(outcomes.rates()),
+            **self._scores(name for name in CLAIMING if outcomes.fallen_back or name != _ANY),
             **self._shares((*HALLUCINATING, *ABSTAINING)),
         )
 
@@ -243,9 +243,7 @@ class Totals:
         found = self._counted
         if not found["citing"].total():
             return {}
-        weights, items = found["half_weights"], found["items"]
-        pooled = {name: (share(weights[name] / 2, items[name]), items[name]) for name in SUPPORTING}
-        scores, bounds = self._scores(pooled), self._bounds(SUPPORTING)
+        scores, bounds = self._scores(SUPPORTING), self._bounds(SUPPORTING)
         pairs = {name: bounds[f"{name}_bounds"] for name in SUPPORTING}
         return {
             "citation_support": {name: each for name, each in scores.items() if each},
@@ -257,29 +255,23 @@ class Totals:
         found, pools = self._counted, self._pools
         if not found["correctness.statuses"]:
             return None
-        answers, references, both = pools["answers"], pools["references"], Counts()
+        answers, references, both = pools["answer"], pools["reference"], Counts()
         both.merge(answers)
         both.merge(references)
-        pooled: dict[str, Rate] = {FALLBACK: (None, 0)}
-        for name, recall in (("f1", "recall"), OVERALL):
-            said, wanted = pools[f"{name}.answers"], pools[f"{name}.references"]
+        scores = self._scores(("precision", "recall", "recall_overall"))
+        for name, (precision, recall) in PAIRS.items():
+            (first, items), (second, others) = self._pooled(precision), self._pooled(recall)
             # Where no answer claims anything, precision counts as 0.
-            micro = f1(said.mean if said.judged else 0.0, wanted.mean)
-            pooled[name] = (micro, said.judged + wanted.judged)
-            pooled[recall] = (wanted.mean, wanted.judged)
-        said = pools["f1.answers"]
-        pooled["precision"] = (said.mean, said.judged)
-        if both.fallen_back:
-            said, wanted = pools[f"{FALLBACK}.answers"], pools[f"{FALLBACK}.references"]
-            micro = f1(said.mean_with_fallback, wanted.mean_with_fallback)
-            pooled[FALLBACK] = (micro, said.judged_by_any + wanted.judged_by_any)
+            scores[name] = self._score(name, f1(first or 0.0, second), items + others)
+        if not both.fallen_back:
+            scores[_F1_BY_ANY] = None
         return CorrectnessTotals(
             **self._answers("correctness.", CorrectnessStatus),
             **self._claims(both),
             answer_supports=_supports(answers),
             reference_supports=_supports(references),
             **self._bounds(_COMPARED),
-            **self._scores(pooled),
+            **scores,
         )
 
     def _relevance(self) -> RelevanceTotals | None:
@@ -288,11 +280,8 @@ class Totals:
         statuses, answers = found["relevance.statuses"], found["relevance.answers"]
         if not statuses:
             return None
-        overall = Counts(own=Counter({Support.NONE: answers["unanswering"]}))
-        overall.merge(parts)
         asked = statuses[RelevanceStatus.SCORED] + statuses[RelevanceStatus.UNSCORED]
         unasked = answers["over_budget"] if self._limited else 0
-        pools = dict(zip(RELEVANCE, (overall, parts), strict=True))
         return RelevanceTotals(
             **self._answers("relevance.", RelevanceStatus),
             parts=parts.judged,
@@ -306,7 +295,7 @@ class Totals:
                 answers["failed"] - unasked, asked - unasked, self._max_unscored
             ),
             **self._bounds(RELEVANCE),
-            **self._scores({name: (pool.mean, pool.judged) for name, pool in pools.items()}),
+            **self._scores(RELEVANCE),
         )
 
     def _context(self) -> ContextTotals | None:
@@ -319,7 +308,7 @@ class Totals:
             **self._claims(claims),
             supports=_supports(claims),
             **self._bounds(CONTEXT),
-            **self._scores({"context_recall": (claims.mean, claims.judged)}),
+            **self._scores(["context_recall"]),
             **self._shares(["context_precision"]),
         )
 
@@ -390,25 +379,7 @@ class Totals:
             spent["reply_tokens"] += call.reply_tokens
             spent["ticks"] += round(call.seconds * _TICKS_PER_SECOND)
 
-    def _add_correctness(self, compared: Correctness, values: Mapping[str, float | None]) -> None:
-        """Count the claims of an answer and of its reference, also for each F1 they are part of.
-
-        The claims of a reference from which the answer abstained count as not covered.
-        """
-        pools = self._pools
-        flags = (*compared.answer_flags, *compared.reference_flags)
-        self._count("correctness.", compared.signature, compared.status, flags)
-        answer, reference = Counts.of(compared.answer), Counts.of(compared.reference)
-        pools["answers"].merge(answer)
-        pools["references"].merge(reference)
-        if compared.status is CorrectnessStatus.ABSTAINED:
-            reference = Counts(own=Counter({Support.NONE: claimed(compared)}))
-        for name in ("f1", "f1_overall", FALLBACK):
-            if values.get(name) is not None:
-                pools[f"{name}.answers"].merge(answer)
-                pools[f"{name}.references"].merge(reference)
-
-    def _add_relevance(self, related: AnswerRelevance, values: Mapping[str, float | None]) -> None:
+    def _add_relevance(self, related: AnswerRelevance) -> None:
         found = self._counted
         self._count("relevance.", related.signature, related.status, related.flags)
         reasons = Counter(failure.reason for failure in related.failures)
@@ -416,17 +387,20 @@ class Totals:
         answers = found["relevance.answers"]
         answers["failed"] += bool(reasons)
         answers["over_budget"] += reasons.keys() == {UnscoredReason.BUDGET}
-        answers["unanswering"] += related.status in UNANSWERING and "relevance_overall" in values
-        self._pools["parts"].merge(Counts.of(related.parts))
 
-    def _scores(self, pooled: Mapping[str, Rate]) -> dict[str, CorpusScore | None]:
-        """Return scores by name, each beside its pooled value; None where no answer has one."""
-        return {name: self._score(name, *pool) for name, pool in pooled.items()}
+    def _pooled(self, name: str) -> tuple[float | None, int]:
+        """Return the pooled value of a score, and the number of its items."""
+        items = self._counted["items"][name]
+        return share(self._counted["half_weights"][name] / 2, items), items
+
+    def _scores(self, names: Iterable[str]) -> dict[str, CorpusScore | None]:
+        """Return scores, each beside its pooled value; None where no answer has one."""
+        return {name: self._score(name, *self._pooled(name)) for name in names}
 
     def _shares(self, names: Iterable[str]) -> dict[str, CorpusScore | None]:
         """Return scores that have nothing to pool; their pooled value is the mean itself."""
         means = self._means
-        return self._scores({name: (means.mean(name), means.count(name)) for name in names})
+        return {name: self._score(name, means.mean(name), means.count(name)) for name in names}
 
     def _score(self, name: str, micro: float | None, items: int) -> CorpusScore | None:
         macro, interval = self._means.mean(name), self._means.interval(name)
