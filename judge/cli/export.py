@@ -41,7 +41,7 @@ def export(
 ) -> None:
     """Write a run as a table: a row for each sentence, or for each answer.
 
-    An earlier file is replaced, by a whole one or not at all; one whose name ends in .gz is packed.
+    An earlier file is replaced, by a whole one or not at all.
     In CSV no cell is a formula, and a text of over 30 000 characters is cut; the other forms hold
     all of it.
 
@@ -60,7 +60,7 @@ def export(
                 written += 1
                 yield row
 
-    array = not name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
+    array = not name.lower().endswith((".jsonl", ".ndjson"))
     is_csv = form == "csv"
     texts = csv_lines(list(COLUMNS[level]), rows()) if is_csv else json_lines(rows(), array=array)
     if name == PIPED:
@@ -82,7 +82,4 @@ def _asked(named: dict[str, str | None]) -> tuple[str, str]:
     given = [(form, name) for form, name in named.items() if name]
     if len(given) != 1 or given[0] == ("parquet", PIPED):
         raise ConfigError("name one file to write: --csv FILE, --parquet FILE or --json FILE")
-    ((form, name),) = given
-    if form == "parquet" and name.lower().endswith(".gz"):
-        raise ConfigError(f"--parquet {name!r}: Parquet is packed by itself; name it .parquet")
-    return form, name
+    return given[0]

@@ -57,11 +57,12 @@ def perturb(
         raise ConfigError(f"-o {out!r}: no such folder; make it first, or name another -o")
     wanted = several("--variants", variants, VARIANTS) or VARIANTS
     source = Source(samples, _NEEDS, skip_bad_lines=skip_bad_lines, check=check, max_line=max_line)
-    with source.again() as read:
-        perturbation = Perturbation(read(), wanted, seed=seed, match=gold_match)
+    with source.samples() as read:
+        given = list(read)
+        perturbation = Perturbation(given, wanted, seed=seed, match=gold_match)
         if not perturbation.samples:
             raise InputError("holds no sample")
-        lines = (line for sample in read() for line in perturbation.variants(sample))
+        lines = (line for sample in given for line in perturbation.variants(sample))
         write_whole(path, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     with output() as page:
         _print(perturbation, out, page)

@@ -1,13 +1,15 @@
 """The fields of a row under our names, made into a `Sample`; errors name field and value."""
 
+import ast
+import json
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Final
 
 from pydantic import JsonValue, ValidationError
 from pydantic_core import to_json
 
 from judge.errors import InputError
-from judge.inputs.paths import parse_list
 from judge.records import Sample
 from judge.records.sample import unfit
 
@@ -28,6 +30,8 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 _AMBIGUOUS: Final = "ground_truth"
 """Some tools keep a reference answer under this key, others a list of anything."""
 _SHOWN_KEYS: Final = 8
+_MOST_CELL: Final = 1_000_000
+"""Characters of a text that is read as a Python literal."""
 _SHOULD_BE: Final = "Input should be "
 _WORDS: Final = {
     "a valid string": "text",
@@ -102,6 +106,31 @@ def _problem(error: ValidationError) -> InputError:
 def first_key(fields: Fields, keys: tuple[str, ...]) -> str | None:
     """Return the first of the keys that is there and not null."""
     return next((key for key in keys if fields.get(key) is not None), None)
+
+
+@lru_cache(maxsize=4)  # several paths may lead into the same text
+def parse_list(text: str) -> JsonValue:
+    """Return the list or object that a text is, as JSON or as a Python literal; else the text.
+
+    >>> parse_list('["a"]'), parse_list("['a']"), parse_list("['a' 'b']")
+    (['a'], ['a'], "['a' 'b']")
+    """
+    text_ = text.strip()
+    if not text_.startswith(("[", "{")):
+        return text
+    value: JsonValue
+    try:
+        value = json.loads(text_, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        if len(text_) > _MOST_CELL:
+            return text
+        try:
+            value = ast.literal_eval(text_)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return text
+        # Python would join the two texts of numpy's ['a' 'b'].
+        return value if repr(value) == text_ else text
+    return value
 
 
 def mapping_of(field: str) -> str:

@@ -62,9 +62,12 @@ class InputFile(NamedTuple):
         return str(self).rpartition("/")[2]
 
     def open(self) -> io.BufferedReader:
-        """Return its bytes; raise OSError or ValueError if it cannot be read."""
+        """Return its bytes; raise OSError if it cannot be read."""
         if not is_address(self.address):
-            return Path(self.address).open("rb")
+            try:
+                return Path(self.address).open("rb")
+            except ValueError as error:  # a NUL in the path
+                raise OSError(0, str(error)) from None
         system, path = _file_system(self.address)
         raw = cast("io.RawIOBase", system.open_input_file(path))
         return io.BufferedReader(raw, _REMOTE_PIECE)
@@ -228,15 +231,14 @@ def hash_of(name: str | Path) -> str:
     """Return the SHA-256 of an input: of the file's bytes, or of several files' hashes in order.
 
     Raises:
-        InputError: a file cannot be opened.
-        OSError: a file cannot be read.
+        InputError: a file cannot be read.
     """
     return hash_of_hashes(list(map(hash_of_file, input_files(name))))
 
 
 def hash_of_file(file: InputFile) -> str:
     """Return the SHA-256 of a file's bytes; errors as in `hash_of`."""
-    with _opened(file) as stream:
+    with open_raw(file) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -254,27 +256,17 @@ def open_raw(file: InputFile) -> Iterator[io.BufferedReader]:
             the reading within the block fails.
     """
     try:
-        with _opened(file) as raw:
+        with file.open() as raw:
+            if not raw.seekable():
+                step = "name - and pipe into standard input"
+                what = f"is a pipe, and the samples are read twice; {step}"
+                raise InputError(what, path=str(file))
             yield raw
-    except OSError as error:
-        raise _unreadable(error, file) from None
-
-
-@contextmanager
-def _opened(file: InputFile) -> Iterator[io.BufferedReader]:
-    try:
-        raw = file.open()
     except FileNotFoundError:
         raise InputError("no such file; check the path", path=str(file)) from None
-    except IsADirectoryError:
-        raise InputError("is a folder; name a file in it", path=str(file)) from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise _unreadable(error, file) from None
-    with raw:
-        if not raw.seekable():
-            step = "name - and pipe into standard input"
-            raise InputError(f"is a pipe, and the samples are read twice; {step}", path=str(file))
-        yield raw
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror or error}; check the path and its rights"
+        raise InputError(reason, path=str(file)) from None
 
 
 @contextmanager
@@ -301,11 +293,6 @@ def decompress(raw: io.BufferedReader, file: InputFile) -> Iterator[io.BufferedR
             raise
         message = f"the gzip data is damaged ({error}); make the file again"
         raise InputError(message, path=str(file)) from None
-
-
-def _unreadable(error: Exception, file: InputFile) -> InputError:
-    reason = (isinstance(error, OSError) and error.strerror) or str(error)
-    return InputError(f"cannot be read: {reason}; check the path and its rights", path=str(file))
 
 
 class LongLineError(InputError):

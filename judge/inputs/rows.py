@@ -22,7 +22,7 @@ from pydantic import JsonValue
 from pydantic_core import from_json
 
 from judge.errors import InputError, extra
-from judge.inputs.fields import NAMES, Fields
+from judge.inputs.fields import NAMES, Fields, parse_list
 from judge.inputs.files import (
     ALLOW_MORE,
     CHINESE,
@@ -40,7 +40,6 @@ from judge.inputs.files import (
     text_lines,
     wrong_encoding,
 )
-from judge.inputs.paths import parse_list
 from judge.text.visible import clip, plural
 
 if TYPE_CHECKING:
@@ -203,13 +202,8 @@ def _document_rows(stream: BufferedReader, file: InputFile, max_line: float) -> 
         raise wrong_encoding(error).at("", line) from None
     value = _json_value(text)
     for number, each in enumerate(value if isinstance(value, list) else [value], 1):
-        yield row_of(file, number, each)
-
-
-def row_of(file: InputFile, line: int, value: JsonValue) -> InputRow:
-    """Return the row of a value that is JSON already."""
-    text = json_text(value)
-    return _row(file, line, text, partial(_object_in, value, text))
+        text = json_text(each)
+        yield _row(file, number, text, partial(_object_in, each, text))
 
 
 def json_text(value: object) -> str:

@@ -1,7 +1,6 @@
 """The run folder: reading a run and its samples, and writing one so that it can be resumed."""
 
 import errno
-import json
 import logging
 import os
 import re
@@ -21,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 from judge.errors import InputError, RunError
 from judge.inputs.files import hash_of
 from judge.inputs.samples import draw_samples, read_samples
-from judge.inputs.tables import replacing, sync_folder, writing
+from judge.inputs.tables import as_json, replacing, sync_folder, writing
 from judge.records import Record, Sample, SampleResult, Summary
 from judge.records.result import ADDED
 from judge.records.run import RunInput, RunRecord
@@ -92,12 +91,18 @@ def finished_run(folder: str | Path) -> tuple[Run, Summary]:
 
 def read_record(folder: str | Path) -> RunRecord:
     """Return the record of a run, finished or not; raise RunError if it is absent or damaged."""
-    return _read(Path(folder), RECORD, RunRecord)
+    path = Path(folder) / RECORD
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise _absent(Path(folder), error) from None
+    # It may be another program's, which --force must not replace.
+    return parse(data, RunRecord, str(path), _MOVE)
 
 
 def read_summary(folder: str | Path) -> Summary:
     """Return the totals of a finished run; raise RunError if they are absent or damaged."""
-    return _read(Path(folder), SUMMARY, Summary)
+    return read_document(Path(folder) / SUMMARY, Summary, _STEP)
 
 
 def read_results(folder: str | Path) -> Iterator[SampleResult]:
@@ -163,13 +168,11 @@ def results_in(lines: Iterable[bytes]) -> Iterator[SampleResult | str]:
 
 def misplaced(number: int, result: SampleResult, sample: Sample | None) -> str | None:
     """Return what is wrong if a line of results does not belong to a sample; else None."""
-    if sample is None or sample.qid != result.qid:
-        expected = "no more" if sample is None else sample.qid
-        what = f"line {number} is of qid {result.qid}, expected {expected}"
-        return f"{what}: lines were lost, doubled or swapped"
-    if not is_of(result, sample):
-        return f"line {number} is of another answer than that of qid {sample.qid}"
-    return None
+    if sample is not None and sample.qid == result.qid and is_of(result, sample):
+        return None
+    expected = "no more" if sample is None else f"the answer of qid {sample.qid}"
+    what = f"line {number} is of qid {result.qid}, and {expected} is expected"
+    return f"{what}: lines were lost, doubled or swapped"
 
 
 def whole_lines(file: IO[bytes]) -> Iterator[bytes]:
@@ -181,14 +184,6 @@ def made_from(folder: Path) -> list[Path]:
     """Return the files of a run and its input, which a command must not overwrite."""
     own = [folder / name for name in (*OWN, LOCK, REVIEW)]
     return [*own, Path(read_record(folder).input.path)]
-
-
-def _read(folder: Path, name: str, kind: type[_Record]) -> _Record:
-    try:
-        data = (folder / name).read_bytes()
-    except OSError as error:
-        raise _absent(folder, error) from None
-    return parse(data, kind, str(folder / name))
 
 
 def parse(data: bytes, kind: type[_Record], place: str, step: str = _STEP) -> _Record:
@@ -215,14 +210,12 @@ def _damage(error: ValidationError) -> str:
 
 
 def _absent(folder: Path, error: OSError) -> RunError:
-    if error.errno == errno.ENAMETOOLONG:
-        return RunError(f"{str(folder)[:60]}…: {error.strerror}; name a run folder")
-    if folder.is_file():
-        return RunError(f"{folder}: is a file, not a run folder; name what judge score -o made")
-    if not folder.is_dir():
-        return RunError(f"{folder}: no such run folder; judge score FILE -o {folder} makes one")
-    what = "holds no run" if isinstance(error, FileNotFoundError) else f"{error.strerror}"
-    return RunError(f"{folder}: {what}; judge score FILE -o {folder} makes one")
+    step = f"judge score FILE -o {folder} makes one"
+    if error.errno == errno.ENOENT:
+        what = "holds no run" if folder.is_dir() else "no such run folder"
+    else:
+        what = f"no run folder ({error.strerror})"
+    return RunError(f"{folder}: {what}; {step}")
 
 
 # The samples behind the results
@@ -253,15 +246,9 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
         RunError: the folder holds no run, its results are damaged, or the samples are gone or have
             changed: a person must not be shown other chunks than the judge.
     """
-    path = _input(folder)
-    try:
-        if not _is_unchanged(folder):
-            raise RunError(
-                f"{path}: changed since {folder} was scored; score it again with --force"
-            )
-    except OSError as error:
-        message = f"{folder}: its samples cannot be read again ({path}: {error.strerror}); "
-        raise RunError(message + "put them back") from None
+    if not _is_unchanged(folder):
+        step = f"put it back, or score it again with --force -o {folder}"
+        raise RunError(f"{_input(folder)}: changed since {folder} was scored, or gone; {step}")
     samples = _samples(folder)
     for number, result in enumerate(read_results(folder), 1):
         sample = next(samples, None)
@@ -276,10 +263,7 @@ def pairs(folder: Path) -> Iterator[tuple[SampleResult, Sample | None]]:
 
     The samples are None if the input is gone or has changed. Errors are those of `read_results`.
     """
-    samples: Iterator[Sample] = iter(())
-    with suppress(OSError):
-        if _is_unchanged(folder):
-            samples = _samples(folder)
+    samples = _samples(folder) if _is_unchanged(folder) else iter(())
     for number, result in enumerate(read_results(folder), 1):
         sample = next(samples, None)
         yield result, None if misplaced(number, result, sample) else sample
@@ -290,21 +274,17 @@ def questions(folder: Path) -> dict[str, int]:
 
     Hashes are comparable within one process only.
     """
-    try:
-        if not _is_unchanged(folder):
-            return {}
-        asked = ((each.qid, " ".join(each.query.split())) for each in _samples(folder))
-        return {qid: hash(query) for qid, query in asked if query}
-    except (OSError, InputError):
+    if not _is_unchanged(folder):
         return {}
+    queries = ((each.qid, " ".join(each.query.split())) for each in _samples(folder))
+    return {qid: hash(query) for qid, query in queries if query}
 
 
 def has_bytes(path: str | Path, made_from: RunInput) -> bool:
-    """Return whether an input is byte for byte that of a run; raise OSError if it is gone."""
-    try:
+    """Return whether an input is there, and byte for byte that of a run."""
+    with suppress(InputError):
         return hash_of(path) == made_from.sha256
-    except InputError as error:
-        raise OSError(errno.ENOENT, error.problem) from None
+    return False
 
 
 def _is_unchanged(folder: Path) -> bool:
@@ -333,16 +313,12 @@ def is_of(result: SampleResult, sample: Sample) -> bool:
 
 def _samples(folder: Path) -> Iterator[Sample]:
     record = read_record(folder)
-    # Runs of earlier versions have no limit.
-    limit = float(str(record.config.get("max_line", "inf")))
     paths = record.config.get("map")
     samples = read_samples(
         _input(folder),
         on_bad=lambda _: None,
-        max_line=limit,
-        mapping={name: str(path) for name, path in paths.items()}
-        if isinstance(paths, dict)
-        else {},
+        max_line=float(str(record.config.get("max_line", "inf"))),
+        mapping={n: str(path) for n, path in paths.items()} if isinstance(paths, dict) else {},
     )
     return draw_samples(samples, record.input, int(str(record.config.get("seed", 0))))
 
@@ -355,9 +331,7 @@ class RunFolder:
 
     Each result is appended to `results.jsonl.part` as one line. When all are there, the file is
     renamed, the totals are written, and last `run.json` with `finished`. An interrupted run is
-    resumed.
-
-    Nothing is written through a link within the folder.
+    resumed. Nothing is written through a link within the folder.
 
     Args:
         path: the folder, which is made if it does not exist.
@@ -371,25 +345,25 @@ class RunFolder:
 
     def __init__(self, path: str | Path, *, force: bool = False, sharded: bool = False) -> None:
         self.path = Path(path)
-        self.input = self.path / INPUT  # where a copied input lies once the run has begun
+        self.input = self.path / INPUT
+        """The path of a copied input, once the run has begun."""
         self.kept = 0
         """The number of results from an earlier session, once the run has begun."""
         self._force, self._sharded = force, sharded
-        self._cached = False
-        self._taken: Path | None = None
-        self._made: list[Path] = []
-        self._held = ExitStack()
+        self._copy: Path | None = None
+        self._new_folders: list[Path] = []
+        self._lock = ExitStack()
         self._part: IO[bytes] = BytesIO()
         self._part.close()  # until the run begins
 
     def __enter__(self) -> Self:
-        with ExitStack() as held:
+        with ExitStack() as lock:
             with writing(self.path, _ELSEWHERE):
-                self._made = [p for p in (self.path, *self.path.parents) if not p.exists()]
+                self._new_folders = [p for p in (self.path, *self.path.parents) if not p.exists()]
                 self.path.mkdir(parents=True, exist_ok=True)
                 _refuse_strays(self.path)  # before as much as a lock is written there
-            held.enter_context(hold(self.path, "run", f"wait for it, or {_ELSEWHERE}", _ELSEWHERE))
-            held.callback(self._tidy)
+            lock.enter_context(hold(self.path, "run", f"wait for it, or {_ELSEWHERE}", _ELSEWHERE))
+            lock.callback(self._tidy)
             earlier = self._earlier()
             if earlier and earlier.finished and not self._force:
                 when = earlier.finished[:16].replace("T", " ")
@@ -399,23 +373,22 @@ class RunFolder:
                 for entry in self.path.iterdir():
                     if _LEFT.fullmatch(entry.name) and (entry.is_symlink() or not entry.is_dir()):
                         entry.unlink()
-            self._held = held.pop_all()
+            self._lock = lock.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._held.close()
+        self._lock.close()
 
     def _tidy(self) -> None:
-        # What cannot be tidied on the way must not hide a first error.
+        # An error here must not hide the first one.
         with suppress(OSError):
             self._part.close()
-        with suppress(OSError):
-            if self._taken:
-                self._taken.unlink(missing_ok=True)
+            if self._copy:
+                self._copy.unlink(missing_ok=True)
             if all(entry.name == LOCK for entry in self.path.iterdir()):
                 # Nothing was written: leave no trace of a run that never began.
                 (self.path / LOCK).unlink()
-                for folder in self._made:
+                for folder in self._new_folders:
                     folder.rmdir()
 
     def owns(self, path: Path) -> bool:
@@ -425,11 +398,11 @@ class RunFolder:
 
     def take(self, stream: IO[bytes]) -> Path:
         """Copy a stream, such as standard input, into the folder: a run must be able to resume."""
-        self._taken = self.path / f"{INPUT}.{secrets.token_hex(8)}.part"
-        with self._writing(), self._taken.open("xb") as file:
+        self._copy = self.path / f"{INPUT}.{secrets.token_hex(8)}.part"
+        with self._writing(), self._copy.open("xb") as file:
             shutil.copyfileobj(stream, file)
             _sync(file)
-        return self._taken
+        return self._copy
 
     def begin(self, record: RunRecord) -> int:
         """Start a run, or resume an unfinished one of the same input and signature.
@@ -449,15 +422,11 @@ class RunFolder:
                 message = f"{self.path}: holds an unfinished run with another {other}; "
                 raise RunError(message + f"discard it with --force, or {_ELSEWHERE}")
             self.discard()
-            earlier = None
-        self._cached = bool(record.config.get("cache") and record.config.get("model"))
         # First of all, so that a record accounts for every file that follows.
         self._write(RECORD, record)
         with self._writing():
-            for made in self._made:
-                sync_folder(made.parent)
-            if self._taken:
-                self._taken.replace(self.input)
+            if self._copy:
+                self._copy.replace(self.input)
             if self._sharded:
                 (self.path / SHARDS).mkdir(exist_ok=True)
                 return 0
@@ -467,9 +436,9 @@ class RunFolder:
             self._part = (self.path / PART).open("ab+")
             self._part.seek(0)
             self.kept = sum(1 for _ in whole_lines(self._part))
-            torn = self._part.seek(0, os.SEEK_END) > self._cut(self.kept)
-        if torn:
-            self._tell(f"line {self.kept + 1} is cut off")
+            is_torn = self._part.seek(0, os.SEEK_END) > self._cut(self.kept)
+        if is_torn:
+            self._warn(f"line {self.kept + 1} is cut off")
         return self.kept
 
     def results(self) -> Iterator[SampleResult | str]:
@@ -482,7 +451,7 @@ class RunFolder:
         self._cut(lines)
         self.kept = lines
         if problem:
-            self._tell(problem)
+            self._warn(problem)
 
     def _cut(self, lines: int) -> int:
         """Cut the file behind the first `lines` lines; return its size."""
@@ -490,11 +459,9 @@ class RunFolder:
             self._part.seek(0)
             return self._part.truncate(sum(map(len, islice(self._part, lines))))
 
-    def _tell(self, problem: str) -> None:
-        what = "its results from there on are made again"
-        if self._cached:
-            what += ", the cache holds what was paid for"
-        logging.getLogger("judge").warning("%s: %s; %s", self.path / PART, problem, what)
+    def _warn(self, problem: str) -> None:
+        step = "its results from there on are made again"
+        logging.getLogger("judge").warning("%s: %s; %s", self.path / PART, problem, step)
 
     def append(self, result: SampleResult) -> None:
         """Add one result; it survives a kill -9 from here on."""
@@ -531,26 +498,17 @@ class RunFolder:
             _sync(file)
 
     def _write(self, name: str, record: BaseModel) -> None:
-        text = json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
-        self.write_lines(name, [text])
+        self.write_lines(name, [as_json(record)])
         with self._writing():
             sync_folder(self.path)
 
     def _earlier(self) -> RunRecord | None:
-        if os.path.lexists(self.path / RECORD):
-            for name in OWN:
-                _refuse_link(self.path / name)
-            try:
-                return read_record(self.path)
-            except RunError:
-                if _foreign(self.path / RECORD):
-                    message = f"{self.path / RECORD}: damaged, or no record of judge's; {_MOVE}"
-                    raise RunError(message) from None
-                if not self._force:
-                    raise
-                return None
-        _refuse_strays(self.path)
-        return None
+        if not os.path.lexists(self.path / RECORD):
+            _refuse_strays(self.path)
+            return None
+        for name in OWN:
+            _refuse_link(self.path / name)
+        return read_record(self.path)
 
     def _writing(self) -> AbstractContextManager[None]:
         return writing(self.path, _AGAIN)
@@ -568,15 +526,6 @@ def _refuse_strays(folder: Path) -> None:
         if not own and (entry.is_dir() or not entry.name.startswith(".")):
             what = f"holds {clip(entry.name, _SHOWN)}, and no {RECORD} accounts for it"
             raise RunError(f"{folder}: {what}; {_MOVE}")
-
-
-def _foreign(path: Path) -> bool:
-    """Return whether this is a file of another program, and no damaged record."""
-    try:
-        keys = set(json.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError):
-        return False
-    return not keys & {"signature", "input"}
 
 
 def difference(earlier: RunRecord, record: RunRecord) -> str | None:

@@ -14,7 +14,7 @@ from collections.abc import (
     Mapping,
     Sized,
 )
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from hashlib import blake2b
 from itertools import chain
@@ -37,13 +37,11 @@ from judge.inputs.files import (
 )
 from judge.inputs.rows import (
     FORMS,
-    InputRow,
     batch_rows,
     file_rows,
     json_object,
     json_text,
     listed_fields,
-    row_of,
     table_fields,
 )
 from judge.inputs.shapes import RowReader
@@ -55,11 +53,6 @@ Samples = Iterable[Sample] | AsyncIterable[Sample]
 Mapped = Mapping[str, str] | None
 """Paths by field, as in `judge.inputs.shapes.RowReader`."""
 _LOG: Final = logging.getLogger("judge")
-_WRAPPERS: Final = (
-    *("data", "results", "examples", "rows", "samples"),
-    *("test_cases", "testCases", "test_results"),
-)
-"""Keys under which an object that is no row has a list of rows."""
 
 
 class Rejected(NamedTuple):
@@ -111,7 +104,7 @@ def read_samples(
     many = len(files) > 1
     reader = RowReader(frozenset(needs) | {"qid"} if many else needs, mapping, report)
     seen, is_empty = _SeenIds("on line"), True
-    for row in chain.from_iterable(_unwrapped(file, max_line, reader, report) for file in files):
+    for row in chain.from_iterable(file_rows(file, max_line, report) for file in files):
         is_empty = False
         try:
             if isinstance(row.fields, InputError):
@@ -131,33 +124,6 @@ def read_samples(
     # One of several files may be empty.
     if is_empty and not isinstance(path, InputFile):
         raise InputError(f"holds no sample; {FORMS}", path=str(path))
-
-
-def _unwrapped(
-    file: InputFile, max_line: float, reader: RowReader, report: Callable[[str], object] | None
-) -> Iterator[InputRow]:
-    """Yield the rows of a file, and those in an object such as `{"data": [row, …]}`."""
-    number = 0
-    for row in file_rows(file, max_line, report):
-        whole = {} if isinstance(row.fields, InputError) else row.fields
-        inner = _inner_rows(whole)
-        if not inner or reader.knows(whole):
-            yield row
-            continue
-        for fields in inner:
-            number = max(number + 1, row.line)
-            yield row_of(file, number, fields)
-
-
-def _inner_rows(value: Any) -> list[Any]:  # noqa: ANN401  each tool has its own
-    """Return the rows in a tool's result or data set, such as its test cases; else nothing."""
-    get = value.get if isinstance(value, Mapping) else partial(getattr, value)
-    for key in _WRAPPERS:
-        inner = get(key, None)
-        if isinstance(inner, list) and inner:
-            no_row = any(isinstance(each, str | int | float | list) for each in inner)
-            return [] if no_row else inner
-    return []
 
 
 def check_samples(
@@ -211,12 +177,12 @@ def draw_samples(samples: Iterator[Sample], made_from: RunInput, seed: int) -> I
 
 
 class Source:
-    """An input that is read once or more; bad lines raise, or are reported and left out.
+    """An input whose bad lines raise, or are reported on standard error and left out.
 
     Args:
         name: a path, or `-` for standard input.
         needs: fields that a sample must have.
-        skip_bad_lines: report a bad line on standard error, and go on.
+        skip_bad_lines: report a bad line, and go on.
         check: as in `read_samples`; so are the next two.
     """
 
@@ -226,22 +192,21 @@ class Source:
         needs: Collection[str],
         *,
         skip_bad_lines: bool,
-        check: Callable[[Sample], object] | None = None,
+        check: Callable[[Sample], None] | None = None,
         max_line: float = MAX_LINE,
         unique: bool = True,
     ) -> None:
         self.name = input_name(name)
         self.rejected = 0
         self._source = name
-        self._skip = skip_bad_lines
-        self._reported: set[str] = set()
         self._read = partial(
             read_samples,
             needs=needs,
+            on_bad=self._reject if skip_bad_lines else None,
             check=check,
             max_line=max_line,
             unique=unique,
-            report=self._report,
+            report=_LOG.info,
         )
 
     @contextmanager
@@ -252,37 +217,14 @@ class Source:
             InputError: also for errors of the caller's block; it names the source.
             RunError: there is no room for the copy.
         """
-        with self.again() as read:
-            yield read()
-
-    @contextmanager
-    def again(self) -> Iterator[Callable[[], Iterator[Sample]]]:
-        """Yield a function that reads the samples from the first each time; errors as above.
-
-        Each bad line is reported once.
-        """
         with naming_input(self.name), readable(self._source) as path:
-            yield lambda: self._read(path, on_bad=self._rejecter() if self._skip else None)
+            yield self._read(path)
 
-    def _report(self, text: str) -> None:
-        if text not in self._reported:
-            self._reported.add(text)
-            _LOG.info(text)
-
-    def _rejecter(self) -> Callable[[Rejected], None]:
-        """Return a reporter of the bad lines that earlier readings did not report."""
-        found = 0
-
-        def reject(line: Rejected) -> None:
-            nonlocal found
-            found += 1
-            if found > self.rejected:
-                self.rejected = found
-                # Not logged, because the message holds texts.
-                error = with_input_name(line.error, self.name)
-                sys.stderr.write(visible(f"judge: left out: {error}") + "\n")
-
-        return reject
+    def _reject(self, line: Rejected) -> None:
+        self.rejected += 1
+        # Not logged, because the message holds texts.
+        error = with_input_name(line.error, self.name)
+        sys.stderr.write(visible(f"judge: left out: {error}") + "\n")
 
 
 class _SeenIds:
@@ -322,8 +264,8 @@ class MemoryRows(NamedTuple):
     """The number of rows; null if they can be read only once."""
 
 
-def rows_of(value: Any, mapping: Mapped = None) -> MemoryRows:  # noqa: ANN401  each tool has its own
-    """Return the rows in what a caller passed: a row or several, a table, or a tool's data set.
+def rows_of(value: Any) -> MemoryRows:  # noqa: ANN401  each tool has its own
+    """Return the rows in what a caller passed: a row, several, or a table.
 
     Raises:
         InputError: the value has no rows, for example because it is the name of a file.
@@ -331,23 +273,13 @@ def rows_of(value: Any, mapping: Mapped = None) -> MemoryRows:  # noqa: ANN401  
     if isinstance(value, str | bytes | PathLike):
         what = f"is a {type(value).__name__}; a file is read by judge.read_samples(path)"
         raise InputError(what, field="samples")
-    read = _table_reader(value)
-    is_object = isinstance(value, Sample | Mapping) or hasattr(value, "model_dump")
-    if read is None and (is_object or not isinstance(value, Iterable)):
-        inner = [] if isinstance(value, Sample) else _inner_rows(value)
-        rows = [value] if not inner or _is_row(value, mapping) else inner
-        return MemoryRows(partial(iter, rows), len(rows))
-    if read is None and hasattr(value, "to_dict"):  # a row of a DataFrame
+    size = len(value) if isinstance(value, Sized) else None
+    if read := _table_reader(value):
+        return MemoryRows(read, size)
+    is_object = isinstance(value, Sample | Mapping) or not isinstance(value, Iterable)
+    if is_object or hasattr(value, "model_dump") or hasattr(value, "to_dict"):
         return MemoryRows(partial(iter, (value,)), 1)
-    return MemoryRows(
-        read or partial(iter, value), len(value) if isinstance(value, Sized) else None
-    )
-
-
-def _is_row(value: object, mapping: Mapped) -> bool:
-    with suppress(InputError):  # it is no row of any kind
-        return RowReader(SCORE_NEEDS, mapping).knows(fields_of(value))
-    return False
+    return MemoryRows(partial(iter, value), size)
 
 
 def _table_reader(value: Any) -> Callable[[], Iterator[Fields]] | None:  # noqa: ANN401  as above
@@ -426,7 +358,7 @@ async def each(value: object, mapping: Mapped = None) -> AsyncGenerator[Sample]:
         async for row in value:
             yield reader.sample(row)
         return
-    rows = rows_of(value, mapping)
+    rows = rows_of(value)
     if rows.size is not None:
         await asyncio.to_thread(deque, map(reader.sample, rows.read()), maxlen=0)
         reader = _MemoryReader(mapping, report=None)  # the check has logged it

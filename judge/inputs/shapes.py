@@ -7,23 +7,31 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
+from pydantic import JsonValue
+
 from judge.errors import ConfigError, InputError
-from judge.inputs.fields import NAMES, SCORE_NEEDS, Fields, keys_of, mapping_of, sample_from
-from judge.inputs.paths import (
-    NOTHING,
-    Paths,
-    at,
-    collect_numbered,
-    first,
-    is_hollow,
+from judge.inputs.fields import (
+    NAMES,
+    SCORE_NEEDS,
+    Fields,
+    keys_of,
+    mapping_of,
     parse_list,
-    paths_of,
-    within,
+    sample_from,
 )
 from judge.records import Sample
 from judge.records.sample import unfit
 from judge.text.visible import clip
 
+_NUMBERED: Final = re.compile(r"(.+?)\.(\d{1,6})(?:\.(.+))?", re.DOTALL)
+_STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(-?\d{0,9})\]|\[([^\[\]=]+)=([^\[\]]*)\]")
+
+Step = str | int | tuple[str, str] | None
+"""A key; a position in a list; `(key, value)` for the items in which a key has a value; null for
+each item."""
+Steps = tuple[Step, ...]
+Paths = tuple[tuple[str, Steps], ...]
+"""Paths as they are written, each with its steps."""
 CHUNK_IDS: Final = "chunk_ids"
 """What `--map` calls the ids of the chunks, where they are not beside the texts."""
 _REPORTED: Final = ("query", "answer", "chunks", "gold_answer")
@@ -36,6 +44,117 @@ _RULES: Final = ("joined", "order", "titled", "packed", "hint")
 _BROKEN_LIST: Final = re.compile(r"""\[\s*(?:["'{]|\w+\()""")
 _NAME: Final = re.compile(r"(?=.*[\d./:_#-])[!-~]{1,200}")
 """An id, a file name or an address: printable ASCII without blanks, with a digit or such a sign."""
+
+
+# Paths into a row, such as `docs[].page_content`
+
+
+def paths_of(texts: Iterable[str]) -> Paths:
+    """Return each path with its steps; raise ConfigError if a text is no path."""
+    return tuple((text, _steps(text)) for text in texts)
+
+
+def _steps(path: str) -> Steps:
+    steps: list[Step] = []
+    place = 0
+    while match := _STEP.match(path, place):
+        key, number, name, value = match.groups()
+        steps.append(key or ((name, value) if name else int(number) if number else None))
+        place = match.end()
+    if place < len(path) or not steps or path.startswith("."):
+        message = f"map: {path!r} is no path; write it as result.text, docs[].page_content"
+        raise ConfigError(f"{message} or choices[0].text")
+    return tuple(steps)
+
+
+def at(value: object, steps: Steps) -> object:
+    """Return the value at a path; null if the path leads nowhere.
+
+    A text that is a JSON object or list is entered; a key may itself hold dots, as in the flat
+    `{"output.value": "a"}`.
+    """
+    if not steps:
+        return value
+    value = parse_list(value) if isinstance(value, str) else value
+    if isinstance(value, dict):
+        # LangChain serialises an object as {"lc": 1, "kwargs": {…}}.
+        inner = value.get("kwargs") if "lc" in value else None
+        return _in_object(inner if isinstance(inner, dict) else value, steps)
+    return _in_list(value, steps[0], steps[1:]) if isinstance(value, list) else None
+
+
+def _in_object(value: Fields, steps: Steps) -> object:
+    if isinstance(steps[0], tuple):
+        key, wanted = steps[0]
+        return at(value, steps[1:]) if at(value, (key,)) == wanted else None
+    name = ""
+    for number, step in enumerate(steps, 1):
+        if not isinstance(step, str):
+            break
+        name = f"{name}.{step}" if name else step
+        found = at(value.get(name), steps[number:])
+        if found is not None:
+            return found
+    return None
+
+
+def _in_list(value: list[JsonValue], step: Step, rest: Steps) -> object:
+    match step:
+        case int():
+            return at(value[step], rest) if -len(value) <= step < len(value) else None
+        case (key, wanted):
+            chosen = [each for each in value if at(each, (key,)) == wanted]
+            each_of = (None, *rest) if rest and isinstance(rest[0], str) else rest
+            return at(chosen, each_of) if chosen else None
+        case None:
+            found = [at(each, rest) for each in value]
+            if None in rest:
+                found = [each for part in found if isinstance(part, list) for each in part]
+            return found if not value or any(each is not None for each in found) else None
+    return None
+
+
+def first(value: object, paths: Paths) -> tuple[str, object]:
+    """Return the first path that leads to a value, and the value; `("", None)` if none does."""
+    values = ((path, at(value, steps)) for path, steps in paths)
+    return next((each for each in values if each[1] is not None), ("", None))
+
+
+def within(key: str, paths: Iterable[str]) -> bool:
+    """Return whether a path is a key, or leads through it."""
+    return any(path == key or path.startswith((f"{key}.", f"{key}[")) for path in paths)
+
+
+def collect_numbered(fields: Fields) -> Fields:
+    """Return the fields with numbered keys collected into lists, in `attributes` too.
+
+    >>> collect_numbered({"documents.0.content": "a", "documents.1.content": "b"})
+    {'documents': [{'content': 'a'}, {'content': 'b'}]}
+    """
+    inner = fields.get("attributes")
+    if isinstance(inner, dict) and (wide := collect_numbered(inner)) is not inner:
+        fields = fields | {"attributes": wide}
+    if not any(map(_NUMBERED.fullmatch, fields)):
+        return fields
+    lists: dict[str, dict[int, JsonValue]] = {}
+    plain = Fields()
+    for key, value in fields.items():
+        match = _NUMBERED.fullmatch(key)
+        if match is None:
+            plain[key] = value
+            continue
+        items = lists.setdefault(match[1], {})
+        if match[3] is None:
+            items[int(match[2])] = value
+        elif isinstance(item := items.setdefault(int(match[2]), {}), dict):
+            item[match[3]] = value
+    for name, items in lists.items():
+        plain[name] = [each for _, each in sorted(items.items())]
+    return plain
+
+
+# Shapes
+
 _MESSAGE_TEXTS: Final = paths_of(["content", "text", "data.content", "_content", "parts", "value"])
 _TEXT_PARTS: Final = ("text", "output_text", "input_text")
 """The types of the parts of a message that belong to the answer; others are thoughts or calls."""
@@ -133,13 +252,6 @@ class RowReader:
         self._shape = shape
         return sample
 
-    def knows(self, fields: Fields) -> bool:
-        """Return whether an object has the keys of a row."""
-        wide = collect_numbered(fields)
-        if self._mapped:
-            return any(first(wide, paths)[0] for paths in self._mapped.values())
-        return self._is_ours(fields) or self._recognised(wide) is not None
-
     def _is_ours(self, fields: Fields) -> bool:
         """Return whether a row has what is needed under our own names."""
         return all(_has(fields, name) for name in self._distinctive)
@@ -155,7 +267,7 @@ class RowReader:
             for shape in _table()
             if missing
             and missing <= SCORE_NEEDS | shape.paths.keys()
-            and all(_is_marked(fields, mark) for mark in shape.marks)
+            and all(first(fields, mark)[0] for mark in shape.marks)
         ]
         if not shapes and not self._mapped:
             return None
@@ -175,7 +287,7 @@ class RowReader:
             path, value = first(fields, shape.paths.get(name, ()))
             if name == "gold_answer" and isinstance(value, list) and len(value) > 1:
                 continue  # it is unknown which is meant, and the answer is judged without
-            if path and (value is not None or name in self._needs):
+            if path:
                 found[name] = path, value
             elif name in self._mapped and self._shape is None:
                 what = f"there is nothing at {shape.paths[name][0][0]}; found {keys_of(fields)}"
@@ -200,11 +312,6 @@ class RowReader:
         if self._report is not None and text not in self._reported:
             self._reported.add(text)
             self._report(text)
-
-
-def _is_marked(fields: Fields, paths: Paths) -> bool:
-    found = ((path, at(fields, steps)) for path, steps in paths)
-    return any(value is not NOTHING and not is_hollow(path, value) for path, value in found)
 
 
 def _has(fields: Fields, name: str) -> bool:

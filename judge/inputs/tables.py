@@ -4,18 +4,17 @@ Cells never begin a formula; CSV has the form that spreadsheets write and read.
 """
 
 import csv
-import gzip
 import io
 import json
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from glob import glob
 from itertools import islice
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from pydantic import BaseModel
 
@@ -54,8 +53,8 @@ def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
         sources: files that are read meanwhile.
 
     Raises:
-        ConfigError: the name ends in neither `.jsonl` nor `.csv`, or is that of a source.
-        RunError: it cannot be written.
+        ConfigError: the name ends in neither `.jsonl` nor `.csv`.
+        RunError: it is a source, or cannot be written.
     """
     if name is None:
         yield None
@@ -63,15 +62,14 @@ def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
     path = Path(name)
     if (ending := path.suffix.lower()) not in {".jsonl", ".csv"}:
         raise ConfigError(f"-o {name!r}: ends in neither .jsonl nor .csv; name a file that does")
-    if any(_same(path, source) for source in sources):
-        raise ConfigError(f"-o {name!r}: is the file that is read; name another")
-    begun = ending != ".csv"
+    check_output(path, map(Path, sources), force=True)
+    has_header = ending != ".csv"
 
     def write(row: Mapping[str, Value]) -> None:
-        nonlocal begun
-        if not begun:
+        nonlocal has_header
+        if not has_header:
             file.write(BOM + csv_row(list(row)))
-            begun = True
+            has_header = True
         file.write(line(row))
 
     line = _csv_line if ending == ".csv" else _json_line
@@ -163,22 +161,17 @@ def check_output(path: Path, sources: Iterable[Path], *, force: bool, option: st
         RunError: the file may not be written.
     """
     step = f"name another {option}"
-    real = path.resolve()
-    if is_source(real, sources):
+    if _is_source(path.resolve(), sources):
         raise RunError(f"{path}: is what this is made from, or would lie in it; {step}")
-    if real.exists() and not real.is_file():
+    if path.exists() and not path.is_file():
         raise RunError(f"{path}: is no file that could be replaced; {step}")
-    if real.exists() and not force:
+    if path.exists() and not force:
         raise RunError(f"{path}: is there already; replace it with --force, or {step}")
 
 
-def is_source(path: Path, sources: Iterable[Path]) -> bool:
-    """Return whether a resolved path is a file that is read, or lies in a folder that is read.
-
-    A source may be a pattern such as `runs/*.jsonl`. Standard input is always a source.
-    """
-    found = {Path(name) for each in sources for name in (glob(str(each)) or [str(each)])}  # noqa: PTH207  Path.glob takes no absolute pattern
-    if not {path, *path.parents}.isdisjoint(each.resolve() for each in found):
+def _is_source(path: Path, sources: Iterable[Path]) -> bool:
+    found = {name for each in sources for name in (glob(str(each)) or [str(each)])}  # noqa: PTH207  Path.glob takes no absolute pattern
+    if not {path, *path.parents}.isdisjoint(Path(os.path.realpath(name)) for name in found):
         return True
     try:
         return path.is_file() and os.path.samestat(path.stat(), os.fstat(0))
@@ -187,34 +180,16 @@ def is_source(path: Path, sources: Iterable[Path]) -> bool:
 
 
 def write_whole(path: Path, texts: Iterable[str], option: str = "-o") -> None:
-    """Write a file whole or not at all, and its folder; compress it if the name ends in `.gz`.
-
-    Raises:
-        RunError: the file cannot be written.
-    """
+    """Write a file whole or not at all, and its folder; raise RunError if it cannot be written."""
     with replacing(path, f"name another {option}") as part:
         part.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file, _compressed(path.name, file) as output:
-            output.writelines(text.encode() for text in texts)
-
-
-def _compressed(name: str, file: IO[bytes]) -> AbstractContextManager[gzip.GzipFile | IO[bytes]]:
-    if not name.lower().endswith(".gz"):
-        return nullcontext(file)
-    # Equal texts make equal files, because the header has no name and no time.
-    return gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+        with part.open("wb") as file:
+            file.writelines(text.encode() for text in texts)
 
 
 def as_json(record: BaseModel) -> str:
     """Return a record as the JSON text of a file."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
-
-
-def _same(path: Path, source: str) -> bool:
-    try:
-        return path.samefile(source)
-    except OSError:  # one of them is not there, or has a name that cannot be
-        return False
 
 
 def _json_line(row: Mapping[str, Value]) -> str:

@@ -7,7 +7,7 @@ import platform
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -213,7 +213,7 @@ class Job:
                     self._watcher.on_result(result)
             if 0 < number == folder.kept:
                 earlier = totals.spent()
-        if not _is_unchanged(path, made_from):
+        if not has_bytes(path, made_from):
             # Some results may be of the new text.
             folder.discard()
             raise _changed(path)
@@ -266,7 +266,7 @@ class Job:
             if isinstance(kept, SampleResult) and problem is None:
                 yield kept
                 continue
-            if not _is_unchanged(path, record.input):
+            if not has_bytes(path, record.input):
                 raise _changed(path)
             folder.cut(number - 1, str(problem))
             self._watcher.on_start(record, folder.kept)
@@ -331,12 +331,6 @@ def priced(summary: Summary, config: Config) -> Summary:
     cost = config.cost(summary.prompt_tokens, summary.reply_tokens)
     over = config.limited and UnscoredReason.BUDGET in reasons
     return summary.model_copy(update={"cost": cost, "over_budget": over})
-
-
-def _is_unchanged(path: str | Path, made_from: RunInput) -> bool:
-    with suppress(OSError):  # the file is gone
-        return has_bytes(path, made_from)
-    return False
 
 
 def _changed(path: str | Path) -> RunError:

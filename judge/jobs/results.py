@@ -155,7 +155,7 @@ def evaluate(
     # Python 3.11 writes out what a loop returns, and drops the text: so it returns nothing.
     results, judged = list[SampleResult](), list[Sample]()
     mapping = scorer.config.map
-    size = None if isinstance(samples, AsyncIterable) else rows_of(samples, mapping).size
+    size = None if isinstance(samples, AsyncIterable) else rows_of(samples).size
     started, began = now(), time.monotonic()
 
     async def kept() -> AsyncGenerator[Sample]:

@@ -1,5 +1,4 @@
 import csv
-import gzip
 import io
 import json
 import shutil
@@ -60,11 +59,6 @@ def test_every_form_holds_the_same_rows(run: Path, tmp_path: Path) -> None:
         assert [each["faithfulness"] for each in cells] == shown
         assert [each["qid"].removeprefix("'") for each in cells] == [row["qid"] for row in rows]
         assert sorted(each.name for each in path.iterdir()) == sorted(FILES)
-    for name in ("x.csv", "x.jsonl", "x.json"):
-        option = "--csv" if name.endswith("csv") else "--json"
-        assert judge("export", run, option, tmp_path / f"{name}.gz", "--level", "answers").code == 0
-        packed = gzip.decompress((tmp_path / f"{name}.gz").read_bytes())
-        assert packed == (tmp_path / "answers" / name).read_bytes()
 
 
 def test_no_cell_is_a_formula_and_no_terminal_is_steered(run: Path) -> None:
@@ -90,7 +84,6 @@ def test_what_cannot_be_exported_is_one_line_and_leaves_nothing(run: Path, tmp_p
         [run, "--csv", run / RESULTS],
         [run, "--csv", tmp_path / "taken"],
         [tmp_path, "--csv", kept],
-        [run, "--parquet", f"{kept}.gz"],
     ]
     for words in wrong:
         refused(judge("export", *words))

@@ -4,7 +4,6 @@ import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Callable, Iterator
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -44,10 +43,6 @@ TAKEN: list[tuple[object, list[str]]] = [
     (frame(ROW, OTHER).convert_dtypes(), ["7", "2"]),
     (frame(ROW, OTHER | {"qid": "x"}).set_index("qid"), ["7", "x"]),
     (frame(ROW).iloc[0], ["7"]),
-    # A tool's container of test cases.
-    ({"data": [ROW, OTHER]}, ["7", "2"]),
-    (SimpleNamespace(test_cases=[ROW, OTHER]), ["7", "2"]),
-    (ROW | {"results": [{"rank": 1}]}, ["7"]),
     # As a CSV holds them: lists as text, or a column for each chunk.
     (frame(ROW | {"contexts": str(CHUNKS)}, UNNAMED | {"contexts": '["a"]'}), ["7", "2"]),
     (frame({"qid": 7, "answer": ROW["answer"], "chunk_1": CHUNKS[0], "chunk_2": None}), ["7"]),
@@ -67,8 +62,7 @@ def test_samples_are_taken_as_programs_have_them() -> None:
     assert last.metadata == {"price": "1.5", "day": None, "n": None}
     mapped = {"result": {"text": ROW["answer"]}, "docs": [{"body": CHUNKS[0]}]}
     config = Config(map={"answer": "result.text", "chunks": "docs[].body"})
-    for one in (mapped, {"data": [mapped]}, mapped | {"data": [{"rank": 1}]}):
-        assert evaluate(one, config)[0].scores.faithfulness == 1.0
+    assert evaluate(mapped, config)[0].scores.faithfulness == 1.0
     # The message about a missing path tells how to map it in Python.
     for given in ({"docs": []}, {"result": "x", "docs": [], "map": ""}):
         with pytest.raises(InputError, match=r"in Python map=\{'answer'"):

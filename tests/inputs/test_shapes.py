@@ -219,7 +219,7 @@ def test_a_map_finds_what_has_no_shape_and_says_where_it_finds_nothing(tmp_path:
     assert (shown.code, "九点关门" in shown.out) == (0, True)
     wrong = {
         "answer=out.txt": "line 1, field 'answer': there is nothing at out.txt; found the keys",
-        "chunks=found[].text": "line 1, field 'found[0].text': is null",
+        "chunks=found[].text": "there is nothing at found[].text; found the keys 'nr'",
         "chunks=found[3]": "there is nothing at found[3]; found the keys 'nr', 'out', 'found'",
         "text=out.text": "map 'text': is no field",
         "answer=out..text": "map: 'out..text' is no path",

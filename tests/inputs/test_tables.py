@@ -1,6 +1,8 @@
 import csv
 import io
 import os
+import subprocess
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -8,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.errors import ConfigError, InputError, RunError
+from judge.errors import InputError, RunError
 from judge.inputs.rows import csv_rows
 from judge.inputs.tables import (
     Value,
+    check_output,
     csv_row,
     fit,
     legible,
@@ -19,8 +22,11 @@ from judge.inputs.tables import (
     replacing,
     restore,
     row_file,
+    write_whole,
 )
 from judge.messages import Lang
+
+FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "cells.jsonl"
 
 # Every code point, lone surrogates too, and often what starts a formula.
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
@@ -162,24 +168,6 @@ def test_csv_for_a_spreadsheet(tmp_path: Path) -> None:
     assert (tmp_path / "none.csv").read_bytes() == b""
 
 
-def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
-    source = tmp_path / "in.jsonl"
-    source.write_text("x")
-    (tmp_path / "soft.jsonl").symlink_to(source)
-    names = ["in.jsonl", "soft.jsonl", f"../{tmp_path.name}/in.jsonl"]
-    for name in names:
-        with (
-            pytest.raises(ConfigError, match="is the file that is read; name another"),
-            row_file(str(tmp_path / name), "elsewhere", str(source)),
-        ):
-            pass
-    # Sources that are no files are ignored.
-    with row_file(str(tmp_path / "out.csv"), "standard input", "-", "x" * 5000, ""):
-        pass
-    assert source.read_text() == "x"
-    assert (tmp_path / "out.csv").exists()
-
-
 def put(path: Path, text: str) -> None:
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")
@@ -208,3 +196,48 @@ def test_what_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
             put(place, "x")
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_text(encoding="utf-8") == "old"
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "golden.jsonl"
+    check_output(path, [tmp_path / "in.jsonl"], force=False)
+    path.write_text("mine")
+    with pytest.raises(RunError, match=r"golden\.jsonl: .*--force"):
+        check_output(path, [], force=False)
+    check_output(path, [], force=True)
+    with pytest.raises(RunError, match="made from, or would lie in it; name another -o"):
+        check_output(tmp_path / "x" / ".." / "golden.jsonl", [path], force=True)
+    with pytest.raises(RunError, match="would lie in it"):
+        check_output(tmp_path / "review" / "new" / "x.jsonl", [tmp_path / "review"], force=True)
+    check_output(tmp_path / "review2.jsonl", [tmp_path / "review"], force=False)
+    with pytest.raises(RunError, match="is no file that could be replaced"):
+        check_output(tmp_path, [path], force=True)
+    (tmp_path / "soft.jsonl").symlink_to(path)
+    with (
+        pytest.raises(RunError, match="is what this is made from"),
+        row_file(str(path), "-", str(tmp_path / "soft.jsonl")),
+    ):
+        pass
+    with pytest.raises(RunError, match="made from"):
+        check_output(path, [tmp_path / "*.jsonl"], force=True)
+    assert path.read_text() == "mine"
+
+
+def test_the_file_on_standard_input_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "samples.jsonl"
+    path.write_bytes(FIXTURE.read_bytes())
+    words = [sys.executable, "-m", "judge", "perturb", "-", "-o", str(path), "--force"]
+    with path.open() as piped:
+        ran = subprocess.run(words, stdin=piped, capture_output=True, text=True, check=False)
+    assert ran.returncode == 2, ran.stderr
+    assert path.read_bytes() == FIXTURE.read_bytes()
+
+
+def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match=r"golden\.jsonl: cannot be written .*; name another -o"):
+        write_whole(tmp_path / "file" / "golden.jsonl", ["a\n"])
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(RunError, match=r"folder: is no file .*; name another -o"):
+        write_whole(tmp_path / "folder", ["a\n"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
