@@ -149,6 +149,18 @@ async def test_an_error_of_the_source_comes_after_the_results_before_it() -> Non
         await anext(stream)
 
 
+async def test_closing_early_cancels_what_is_in_flight() -> None:
+    judge = Arriving()
+    stream = Evaluator(Config(concurrency=4), judge=judge).evaluate(sample(i) for i in range(50))
+    reading = asyncio.ensure_future(anext(stream))
+    await judge.full.wait()
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    await stream.aclose()
+    assert judge.flying == 0
+
+
 async def test_an_unavailable_judge_stops_the_run_at_once() -> None:
     class Stuck(FakeJudge):
         """Never answers the first request, and is unavailable for the second."""
