@@ -35,7 +35,7 @@ class FakeJudge:
     """Sentence text to outcome; another sentence is `Unscored(missing)`."""
     signature: str = "fake"
     requests: list[JudgeRequest] = field(default_factory=list)
-    """Every request it was given, in order."""
+    """The requests so far, in order."""
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Return one scripted outcome per asked sentence."""
@@ -43,9 +43,7 @@ class FakeJudge:
         await asyncio.sleep(0)
         missing = Unscored(reason=UnscoredReason.MISSING, detail="not in the script")
         texts = {index: request.sentences[index].text for index in request.ask}
-        return Judgment(
-            outcomes={index: self.outcomes.get(text, missing) for index, text in texts.items()}
-        )
+        return Judgment(outcomes={i: self.outcomes.get(text, missing) for i, text in texts.items()})
 
 
 @dataclass(eq=False)
@@ -65,7 +63,7 @@ class FakeEmbedder:
         rows = np.array([self.vectors.get(t, [0.0] * width) for t in texts], dtype=np.float32)
         rows = rows.reshape(len(texts), width)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        unit: npt.NDArray[np.float32] = rows / np.maximum(lengths, np.finfo(np.float32).tiny)
+        unit: npt.NDArray[np.float32] = rows / np.where(lengths > 0, lengths, 1)
         return unit
 
 
@@ -77,7 +75,7 @@ class FakePairScorer:
     """The relation of premise and hypothesis, None if they are too long; or a failure."""
     signature: str = "fake"
     pairs: list[tuple[str, str]] = field(default_factory=list)
-    """Every pair it was given, in order."""
+    """The pairs so far, in order."""
 
     async def score(self, pairs: Sequence[tuple[str, str]]) -> list[Relation | None] | Unscored:
         """Return the relation of each pair."""
@@ -96,7 +94,7 @@ class FakeModel:
     """At least one. One that depends on the request is a function of it."""
     signature: str = "fake"
     requests: list[ChatRequest] = field(default_factory=list)
-    """Every request it was given, in order."""
+    """The requests so far, in order."""
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Return the next reply."""

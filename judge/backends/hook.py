@@ -31,14 +31,10 @@ class Calls:
     The calls are made one after another on a daemon thread, where an awaitable result is awaited
     for at most `timeout` seconds. An exception is counted, and logged once per kind without its
     message, which may hold texts. Leaving waits `timeout` seconds for the remaining calls; after an
-    error it does not wait.
+    error it does not wait. A call that blocks cannot be stopped.
 
-    Args:
-        hook: the function that receives results.
-        seed: the seed of the draw.
-        rate: the share of answers that is drawn.
-        waiting: the most calls that may wait; further ones are dropped and counted.
-        timeout: seconds. A call that blocks cannot be stopped.
+    `rate` is the share of answers that is drawn. At most `waiting` calls may wait; further ones are
+    dropped and counted.
     """
 
     def __init__(

@@ -38,16 +38,11 @@ class RepeatedJudge:
     """Repeats the request about doubtful sentences of an answer, and takes the majority.
 
     A verdict is doubtful if it is `partial`, `contradicted`, or support without a quote that is in
-    its chunk. Each of `others` judges these sentences once, one after the other. Each verdict is
-    one vote; an `Unscored` is none. The label with most votes wins; in a tie, the first label. The
-    result is the first verdict with that label, preferably one with a verified quote. Its
-    `askings` list the labels of all repeats, and it is flagged if they differ.
-
-    Args:
-        first: the judge whose verdicts may be doubtful.
-        others: the same judge with another seed, if its server accepts one, and another order of
-            the chunks.
-        unknown: also repeat sentences without a verdict, to count the most possible calls.
+    its chunk. Each of `others`, the same judge with another seed and order of the chunks, judges
+    these sentences once. An `Unscored` is no vote. The label with most votes wins; in a tie, the
+    first label. The result is the first verdict with that label, preferably one with a verified
+    quote. Its `askings` list the labels of all repeats, and it is flagged if they differ. With
+    `unknown`, sentences without a verdict are repeated too, to count the most possible calls.
     """
 
     def __init__(self, first: Judge, *others: Judge, unknown: bool = False) -> None:
@@ -67,24 +62,24 @@ class RepeatedJudge:
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Return one outcome per asked sentence, by majority if it was asked again."""
-        given = [await self._verified(self._first, request)]
-        if again := tuple(sorted(self._doubtful_sentences(given[0].outcomes))):
+        judgments = [await self._verified(self._first, request)]
+        if again := tuple(sorted(self._doubtful_sentences(judgments[0].outcomes))):
             asked = request.model_copy(update={"ask": again})
-            given += [await self._verified(other, asked) for other in self._others]
-        outcomes = dict(given[0].outcomes)
-        flags = [flag for flag in given[0].flags if flag.sentence not in again]
+            judgments += [await self._verified(other, asked) for other in self._others]
+        outcomes = dict(judgments[0].outcomes)
+        flags = [flag for flag in judgments[0].flags if flag.sentence not in again]
         for index in again:
-            askings = [each.outcomes.get(index, _MISSING) for each in given]
+            askings = [each.outcomes.get(index, _MISSING) for each in judgments]
             if isinstance(outcomes[index], Unscored):
                 continue
             kept, outcomes[index] = _majority(askings)
-            flags += (flag for flag in given[kept].flags if flag.sentence == index)
+            flags += (flag for flag in judgments[kept].flags if flag.sentence == index)
             if len(_votes(askings)) > 1:
                 flags.append(Flag(name=FlagName.FLIPPED, sentence=index))
         return Judgment(
             outcomes={index: self._sign(outcome) for index, outcome in outcomes.items()},
-            calls=tuple(call for each in given for call in each.calls),
-            replies=tuple(reply for each in given for reply in each.replies),
+            calls=tuple(call for each in judgments for call in each.calls),
+            replies=tuple(reply for each in judgments for reply in each.replies),
             flags=tuple(flags),
         )
 

@@ -217,39 +217,6 @@ def test_clearing_leaves_nothing_to_read(store: DiskStore) -> None:
     assert store.get(["k"]) == {"k": "again"}
 
 
-FILLER = """
-import resource, sys
-from pathlib import Path
-from judge.backends.store import DiskStore
-from judge.errors import RunError
-with DiskStore(Path(sys.argv[1])) as store:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
-    try:
-        for number in range(1000):
-            store.put({str(number): "x" * 10_000})
-    except RunError as error:
-        print(number, error)
-"""
-
-
-def printed(program: str, folder: Path) -> str:
-    command = [sys.executable, "-c", program, str(folder)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert ran.stderr == ""
-    return ran.stdout
-
-
-def test_a_full_disk_is_reported_and_loses_nothing(folder: Path) -> None:
-    count, message = printed(FILLER, folder).split(" ", 1)
-    assert str(folder) in message
-    assert "its disk is full (disk I/O error), and takes no verdict; what is there stays" in message
-    assert "--cache-dir" in message
-    assert "judge cache clear" not in message, "it would delete paid verdicts"
-    assert int(count) > 5
-    with DiskStore(folder) as store:
-        assert {key for key, _ in store.rows()} == {str(number) for number in range(int(count))}
-
-
 def test_a_new_folder_is_private_to_its_owner(tmp_path: Path) -> None:
     before = os.umask(0)
     try:

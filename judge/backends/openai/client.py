@@ -74,13 +74,10 @@ class Policy:
     ) -> tuple[T | Failure, int]:
         """Return the answer or the last failure, and the number of failed attempts before it.
 
-        Args:
-            attempt: called with its latest end on the event loop's clock; it lasts no longer than
-                `timeout` by itself.
-            deadline: on the same clock. Refusals (429) are then waited for until it, in any number
-                of attempts. None stands for `attempts` times `timeout` from now.
-            over: returns when patience ends, on the same clock.
-            before_wait: called with each failure that another attempt follows.
+        All times are on the event loop's clock. `attempt` is called with its latest end. Refusals
+        (429) are waited for until the `deadline`, in any number of attempts; None stands for
+        `attempts` times `timeout` from now. `over` returns when patience ends. `before_wait` is
+        called with each failure that another attempt follows.
         """
         clock = asyncio.get_running_loop().time
         end = clock() + self.attempts * self.timeout if deadline is None else deadline
@@ -189,17 +186,16 @@ class Connection:
         option: str = "--model",
         final: Callable[[Failure], bool] | None = None,
     ) -> Exchange[T]:
-        """Post `body` to `path` until it is answered or the policy's limits are reached.
+        """Post `body` as JSON to `path` until it is answered or the policy's limits are reached.
 
         Args:
             path: below the base URL.
-            body: sent as JSON; errors name its "model".
+            body: errors name its "model".
             read: returns the answer in a response's text, or raises ValueError.
             deadline: on the event loop's clock.
             spent: returns the tokens of request and answer; 0 if the server did not count them.
             option: the option that names the model, for error messages.
-            final: given for the first request, which gives up sooner; returns whether a failure
-                ends it at once.
+            final: whether a failure ends the request at once; only the first request has it.
 
         Raises:
             JudgeUnavailable: no request to this model can succeed before the user has acted.

@@ -40,13 +40,8 @@ class Pace:
     """Limits the requests in flight, and spreads them evenly over a minute.
 
     A request that the server refuses (429) waits outside the pace, so that it never delays another
-    one.
-
-    Args:
-        ceiling: the most requests in flight.
-        rpm: the most requests a minute; None for no limit.
-        tpm: the most tokens a minute; None for no limit.
-        clock: returns the time in seconds.
+    one. `ceiling` is the most requests in flight, `rpm` and `tpm` the most requests and tokens a
+    minute.
     """
 
     def __init__(
@@ -127,7 +122,7 @@ class Outage:
         patience: the most seconds of an outage; 0 for no limit.
         deadline: the most seconds that a server may ask to wait.
         first_patience: the same as `patience`, while the server has accepted no connection yet.
-        clock: returns the time in seconds; by default the event loop's.
+        clock: by default the event loop's.
     """
 
     def __init__(
@@ -205,12 +200,9 @@ class Outage:
 
 
 class Budget:
-    """Allows requests until the next one might exceed the budget, and none after that.
+    """Allows requests until the next one might exceed the budget of the settings, and then none.
 
     Shorter requests that would still fit are refused too: they would be a biased sample.
-
-    Args:
-        config: its `max_tokens` and `max_cost`, and its prices.
     """
 
     def __init__(self, config: Config) -> None:

@@ -150,12 +150,8 @@ def counting(counts: Counter[str]) -> Send:
 class ChatModel:
     """A `judge.protocols.Model` that is asked by requests in OpenAI's form.
 
-    Args:
-        server: where the model runs.
-        model: its name there.
-        capabilities: the options that `settle` found.
-        memory: the store that remembers them, corrected once they no longer hold.
-        send: sends the requests.
+    `capabilities` are the options that `settle` found, and `memory` is the store that remembers
+    them; it is corrected once they no longer hold.
     """
 
     def __init__(

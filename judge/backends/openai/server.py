@@ -25,21 +25,18 @@ NO_HEADERS: Final[Mapping[str, str]] = {}
 class _OtherServer(AsyncOpenAI):
     """The SDK's client for a server that is not OpenAI's: it sends no header of the environment."""
 
-    given: Mapping[str, str]
+    own_headers: Mapping[str, str]
 
     @property
     def default_headers(self) -> dict[str, str | Omit]:
         json = "application/json"
-        return {"Accept": json, "Content-Type": json, **self.given}
+        return {"Accept": json, "Content-Type": json, **self.own_headers}
 
 
 class Server:
     """One server, and the secrets that its requests hold; no text shows a secret.
 
-    Args:
-        base_url: the address.
-        api_key: the key; "none" if it is empty.
-        headers: additional headers, which override all others.
+    An empty key is sent as "none". Additional `headers` override all others.
 
     Raises:
         ConfigError: the address or the key is malformed; the message does not repeat the key.
@@ -93,7 +90,7 @@ class Server:
             http_client=http,
         )
         if isinstance(client, _OtherServer):
-            client.given = self._headers
+            client.own_headers = self._headers
         return client
 
     def hide(self, text: str, sent: bytes = b"") -> str:

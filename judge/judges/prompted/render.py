@@ -90,13 +90,9 @@ def render(
     between tags with a code that is a hash of the material. Texts that look like such tags or like
     tokens of a chat template are changed.
 
-    Args:
-        request: the request.
-        prompt: the instructions.
-        faults: why an earlier reply could not be used; empty for the first request.
-        limit: the limit on the reply in tokens; by default `reply_tokens` of the asked sentences.
-        code: `code_of(request)`, if it is known already.
-        schema: the shape of the reply.
+    `faults` says why an earlier reply could not be used. `limit` is the limit on the reply in
+    tokens, by default `reply_tokens` of the asked sentences. `code` is `code_of(request)`, and
+    `schema` the shape of the reply.
     """
     code = code or code_of(request)
     user = prompt.user.substitute(

@@ -160,42 +160,13 @@ async def test_a_request_can_be_cancelled(key: str, quick: Policy, answer: Answe
                 await task
 
 
-@pytest.mark.no_cover
-async def test_many_requests_are_in_flight_at_once(key: str, quick: Policy) -> None:
-    loop, arrived = asyncio.get_running_loop(), asyncio.Event()
-
-    def script(asked: ChatCall) -> Answer:
-        if asked.number == 299:
-            loop.call_soon_threadsafe(arrived.set)
-        return Hang()
-
-    with JudgeServer(script) as server:
-        async with Connection(server.base_url, key, policy=quick) as connection:
-            asked = [connection.ask("/chat/completions", BODY, words) for _ in range(300)]
-            tasks = [asyncio.create_task(each) for each in asked]
-            # No request is answered: with the transport's limit of 100 the last would never arrive.
-            await arrived.wait()
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-
-
 PLACES = {
     "https://API.example.com/v1/": ("api.example.com", "https://api.example.com/v1"),
     "http://127.0.0.1:8000/v1": ("127.0.0.1:8000", "http://127.0.0.1:8000/v1"),
-    "http://[::1]:8000": ("[::1]:8000", "http://[::1]:8000"),
     "https://h:443/openai/v1": ("h", "https://h/openai/v1"),
-    "http://h/a%2Fb/v1/": ("h", "http://h/a%2Fb/v1"),
     "http://h/模型/v1": ("h", "http://h/%E6%A8%A1%E5%9E%8B/v1"),
 }
-NO_PLACES = [
-    "http://a\u200bb/v1",
-    "http://h\x01/v1",
-    "http://256.256.256.256/v1",
-    "http://①/v1",
-    "http://h/\ud83d/v1",
-    "http://h/" + "a" * 70_000,
-]
+NO_PLACES = ["http://a\u200bb/v1", "http://256.256.256.256/v1", "http://h/" + "a" * 70_000]
 
 
 def test_the_host_and_the_base_url() -> None:
@@ -267,9 +238,8 @@ def test_a_malformed_proxy_is_reported_and_not_repeated(monkeypatch: pytest.Monk
         with pytest.raises(ConfigError, match=r"^a proxy in the environment") as none:
             Server("http://h.example/v1").open(1)
         assert PASSWORD not in "".join(traceback.format_exception(none.value))
-    for good in ("h:3128", "https://u:p@h", "http://[::1]:8", "http://代理.example"):
-        monkeypatch.setenv("ALL_PROXY", good)
-        Server("http://h.example/v1").open(1)
+    monkeypatch.setenv("ALL_PROXY", "https://u:p@h")
+    Server("http://h.example/v1").open(1)
 
 
 async def test_proxies_are_not_used_for_this_machine(
