@@ -63,7 +63,7 @@ class FakeEmbedder:
         rows = np.array([self.vectors.get(t, [0.0] * width) for t in texts], dtype=np.float32)
         rows = rows.reshape(len(texts), width)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        unit: npt.NDArray[np.float32] = rows / np.where(lengths > 0, lengths, 1)
+        unit: npt.NDArray[np.float32] = rows / np.maximum(lengths, np.finfo(np.float32).tiny)
         return unit
 
 
