@@ -11,7 +11,7 @@ from judge.cli.terminal import Page, figures, output
 from judge.errors import ConfigError, InputError
 from judge.inputs.samples import Source
 from judge.inputs.tables import check_output, write_whole
-from judge.retrieval.perturbation import VARIANTS, Perturbation, check
+from judge.retrieval.perturbation import VARIANTS, Perturbation
 
 _NEEDS: Final = ("query", "chunks")
 
@@ -56,13 +56,13 @@ def perturb(
     if not path.absolute().parent.is_dir():
         raise ConfigError(f"-o {out!r}: no such folder; make it first, or name another -o")
     wanted = several("--variants", variants, VARIANTS) or VARIANTS
-    source = Source(samples, _NEEDS, skip_bad_lines=skip_bad_lines, check=check, max_line=max_line)
+    source = Source(samples, _NEEDS, skip_bad_lines=skip_bad_lines, max_line=max_line)
     with source.samples() as read:
-        given = list(read)
-        perturbation = Perturbation(given, wanted, seed=seed, match=gold_match)
-        if not perturbation.samples:
+        originals = list(read)
+        perturbation = Perturbation(originals, wanted, seed=seed, match=gold_match)
+        if not originals:
             raise InputError("holds no sample")
-        lines = (line for sample in given for line in perturbation.variants(sample))
+        lines = (line for sample in originals for line in perturbation.variants(sample))
         write_whole(path, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     with output() as page:
         _print(perturbation, out, page)

@@ -1,7 +1,7 @@
 """Several runs over the same queries, each compared with the first, query by query."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from judge.errors import InputError
 from judge.records import Interval
-from judge.retrieval.evaluate import MOST_QIDS, NO_SAMPLE, Meter, mean_names
+from judge.retrieval.evaluate import MOST_QIDS, Meter, mean_names
 from judge.retrieval.ranking import RankedQuery
 from judge.retrieval.records import (
     ComparedRun,
@@ -33,77 +33,60 @@ class _QueryValues(NamedTuple):
     relevant: int
 
 
-class Comparison:
-    """Compare runs over the same queries, which are added one by one in any order.
+def compare_runs(
+    runs: Mapping[str, Iterable[RankedQuery]],
+    rules: RankRules | None = None,
+    *,
+    order: str = "given",
+    most: int = 5,
+    each: RunSink | None = None,
+) -> RunsReport:
+    """Compare runs with the first of them over the queries that both have.
 
     The measures of every query are kept, 400 bytes a query at the usual cut-offs, because the two
     queries of a pair may be anywhere in their files.
 
     Args:
+        runs: the queries of each run by its name, with unique qids in any order.
         rules: of the measures.
         order: how the rankings were ordered, `given` or by `score`.
         most: the maximum length of each list.
         each: receives the measures of each query.
+
+    Raises:
+        InputError: a run has nothing to measure by.
     """
+    rules = rules or RankRules()
+    compared: list[ComparedRun] = []
+    first: dict[str, _QueryValues] = {}
+    for name, queries in runs.items():
+        own: dict[str, _QueryValues] = {}
 
-    def __init__(
-        self,
-        rules: RankRules | None = None,
-        *,
-        order: str = "given",
-        most: int = 5,
-        each: RunSink | None = None,
-    ) -> None:
-        self._rules = rules or RankRules()
-        self._order, self._most, self._each = order, most, each
-        self._meters: dict[str, Meter] = {}
-        self._queries: dict[str, dict[str, _QueryValues]] = {}
+        def keep(ranks: QueryRanks, run: str = name, own: dict[str, _QueryValues] = own) -> None:
+            values = np.array([math.nan if v is None else v for v in ranks.measures.values()])
+            own[ranks.qid] = _QueryValues(values, ranks.relevant)
+            if each is not None:
+                each(run, ranks)
 
-    def add(self, run: str, query: RankedQuery) -> None:
-        """Add a query of a run; the others are compared with the run that is named first.
-
-        Raises:
-            InputError: the run has a query of that qid.
-        """
-        if query.qid in self._queries.setdefault(run, {}):
-            message = f"{query.qid!r} of {run!r} stands twice; make each qid unique in a run"
-            raise InputError(message, field="qid")
-        if run not in self._meters:
-            keep = lambda ranks: self._keep(run, ranks)  # noqa: E731
-            self._meters[run] = Meter(self._rules, self._order, self._most, keep)
-        self._meters[run].add(query)
-
-    def _keep(self, run: str, ranks: QueryRanks) -> None:
-        values = np.array([math.nan if v is None else v for v in ranks.measures.values()])
-        self._queries[run][ranks.qid] = _QueryValues(values, ranks.relevant)
-        if self._each is not None:
-            self._each(run, ranks)
-
-    def report(self) -> RunsReport:
-        """Return the report of each run, and its differences from the first run.
-
-        Raises:
-            InputError: a run has nothing to measure by, or there is no run.
-        """
-        if not self._meters:
-            raise InputError(NO_SAMPLE)
-        runs: list[ComparedRun] = []
-        for name, meter in self._meters.items():
-            try:
-                run = ComparedRun(name=name, report=meter.report())
-            except InputError as error:
-                raise error.at(name, error.line) from None
-            if runs:
-                own, first = self._queries[name], self._queries[runs[0].name]
-                mismatches = _mismatches(own, first)
-                changes = {
-                    "differences": dict(_differences(own, first, self._rules)),
-                    "mismatches": {kind: len(qids) for kind, qids in mismatches.items()},
-                    "listed": {kind: tuple(q[:MOST_QIDS]) for kind, q in mismatches.items()},
-                }
-                run = run.model_copy(update=changes)
-            runs.append(run)
-        return RunsReport(runs=tuple(runs))
+        meter = Meter(rules, order, most, keep)
+        for query in queries:
+            meter.add(query)
+        try:
+            run = ComparedRun(name=name, report=meter.report())
+        except InputError as error:
+            raise error.at(name, error.line) from None
+        if compared:
+            mismatches = _mismatches(own, first)
+            changes = {
+                "differences": dict(_differences(own, first, rules)),
+                "mismatches": {kind: len(qids) for kind, qids in mismatches.items()},
+                "listed": {kind: tuple(qids[:MOST_QIDS]) for kind, qids in mismatches.items()},
+            }
+            run = run.model_copy(update=changes)
+        else:
+            first = own
+        compared.append(run)
+    return RunsReport(runs=tuple(compared))
 
 
 def _differences(

@@ -13,7 +13,6 @@ from typing import Final, Literal, NamedTuple, get_args
 from pydantic import JsonValue
 
 from judge.checks.quotes import find_words
-from judge.errors import InputError
 from judge.messages import Lang, language_of
 from judge.records import Chunk, Sample
 from judge.scores.correctness import Documents, is_counted, look_up, seen_ids
@@ -38,7 +37,7 @@ chunks have one order only."""
 
 _MAX_SHARE_ERROR: Final = 0.1
 _MAX_OTHERS: Final = 5000
-"""Chunks that are kept to draw noise from, about ten megabytes."""
+"""The most chunks that noise is drawn from."""
 _ABSTAINS: Final[dict[Lang, str]] = {"en": "The documents do not say.", "zh": "文档中没有提到。"}
 """The gold answer of a question without its evidence."""
 
@@ -55,7 +54,7 @@ class Perturbation:
     """Makes the variants of samples, and counts those that cannot be made.
 
     Args:
-        samples: read once, to draw noise from their chunks.
+        samples: noise is drawn from their chunks.
         variants: the variants to make.
         seed: the same seed makes the same variants.
         match: how gold names chunks.
@@ -70,27 +69,15 @@ class Perturbation:
         match: Match = "exact",
     ) -> None:
         self._variants, self._seed, self._match = variants, seed, match
-        self._others: list[_OtherChunk] = []
-        self.samples = 0
+        chunks = [
+            _OtherChunk(sample.qid, fold(sample.query).text, chunk)
+            for sample in samples
+            for chunk in _with_ids(sample).chunks
+            if chunk.text.strip()
+        ]
+        self._others = self._random("pool").sample(chunks, min(len(chunks), _MAX_OTHERS))
         self.made: Counter[Variant] = Counter()
         self.left_out: dict[Variant, Counter[Reason]] = {name: Counter() for name in variants}
-        self._read(samples)
-
-    def _read(self, samples: Iterable[Sample]) -> None:
-        """Keep a simple random draw of the chunks (reservoir sampling)."""
-        random, seen = self._random("pool"), 0
-        for sample in samples:
-            self.samples += 1
-            query = fold(sample.query).text
-            for chunk in _with_ids(sample).chunks:
-                if not chunk.text.strip():
-                    continue
-                seen += 1
-                other = _OtherChunk(sample.qid, query, chunk)
-                if len(self._others) < _MAX_OTHERS:
-                    self._others.append(other)
-                elif (place := random.randrange(seen)) < _MAX_OTHERS:
-                    self._others[place] = other
 
     def _random(self, *parts: object) -> Random:
         return Random(":".join(map(str, (self._seed, *parts))))  # noqa: S311  no secret
@@ -182,13 +169,6 @@ class Perturbation:
         while [chunk.text for chunk in chunks] == texts:
             random.shuffle(chunks)
         return sample.model_copy(update={"chunks": tuple(chunks)})
-
-
-def check(sample: Sample) -> None:
-    """Raise `InputError` for a sample that is a variant itself."""
-    for key in (VARIANT, QID_OF):
-        if key in sample.metadata:
-            raise InputError("is there already; perturb the original samples", field=key)
 
 
 def added(chunks: int, share: float) -> int | None:

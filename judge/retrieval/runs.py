@@ -13,7 +13,7 @@ from judge.inputs.files import PIPED, input_name, naming_input, readable
 from judge.inputs.samples import Source
 from judge.inputs.tables import row_file
 from judge.records import Sample
-from judge.retrieval.comparison import Comparison
+from judge.retrieval.comparison import compare_runs
 from judge.retrieval.evaluate import NO_SAMPLE, Meter
 from judge.retrieval.ranking import Grades, RankedQuery, check_gold, run_queries, sample_query
 from judge.retrieval.records import QueryRanks, RankingReport, RankRules, RunsReport
@@ -88,12 +88,10 @@ class RankingFiles:
         if count > 1:
             raise ConfigError(f"two runs are called {name!r}; name each, as --run NAME=FILE")
         with self._row_file(runs) as write:
-            comparison = Comparison(self.rules, order=self._order, most=self.worst, each=write)
-            for run in runs:
-                for query in self._queries(run):
-                    comparison.add(run.name, query)
-            with naming_input(", ".join(input_name(run.file) for run in runs)):
-                report = comparison.report()
+            queries = {run.name: self._queries(run) for run in runs}
+            report = compare_runs(
+                queries, self.rules, order=self._order, most=self.worst, each=write
+            )
         return report.model_copy(update={"rejected": self.rejected})
 
     @property

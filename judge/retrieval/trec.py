@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -17,72 +16,57 @@ _CELL: Final = re.compile(r"[^ \t\r\n\f\v]+")
 
 
 def read_qrels(path: Path | str, *, max_line: float = MAX_LINE) -> dict[str, dict[str, float]]:
-    """Return relevance by document id by qid.
-
-    The file has four columns with white space between them, and may be compressed. `max_line` is
-    the limit of a line in MB.
+    """Return relevance by document id by qid, from a file of four columns.
 
     Raises:
-        InputError: names file and line: another number of columns, a relevance that is no finite
-            number, a document with two grades, or no line at all.
+        InputError: as for `read_run`.
     """
-    qrels: dict[str, dict[str, float]] = {}
-    for line, (qid, _, doc, cell) in _rows(Path(path), _QRELS, max_line):
-        grade = _number(cell)
-        if not math.isfinite(grade):
-            message = f"{cell!r} is no finite number; mend the line"
-            raise InputError(message, path=str(path), line=line, field="relevance")
-        graded = qrels.setdefault(qid, {})
-        if graded.setdefault(doc, grade) != grade:
-            message = f"{doc!r} of query {qid!r} is graded {grade:g} here and {graded[doc]:g} above"
-            message += "; keep one of the lines"
-            raise InputError(message, path=str(path), line=line, field="relevance")
-    return qrels
+    return _read(path, _QRELS, "relevance", max_line)
 
 
 def read_run(path: Path | str, *, max_line: float = MAX_LINE) -> dict[str, dict[str, float]]:
-    """Return scores by document id by qid.
+    """Return scores by document id by qid, from a file of six columns.
 
-    The file has six columns with white space between them, and may be compressed. As in trec_eval,
-    the score orders a run and the stated ranks are ignored. `max_line` is the limit of a line in
-    MB.
+    The columns have white space between them, and the file may be compressed. As in trec_eval, the
+    score orders a run and the stated ranks are ignored. `max_line` is the limit of a line in MB.
 
     Raises:
-        InputError: names file and line: another number of columns, a score that is no number, a
-            document that a query ranks twice, or no line at all.
+        InputError: names file and line: another number of columns, a value that is no finite
+            number, a document that a query names twice, or no line at all.
     """
-    run: dict[str, dict[str, float]] = {}
-    for line, (qid, _, doc, _, cell, _) in _rows(Path(path), _RUN, max_line):
-        score = _number(cell)
-        if math.isnan(score):
-            message = f"{cell!r} is no number; mend the line"
-            raise InputError(message, path=str(path), line=line, field="score")
-        scores = run.setdefault(qid, {})
-        if doc in scores:
-            message = f"query {qid!r} ranks {doc!r} twice; keep one of the lines"
-            raise InputError(message, path=str(path), line=line)
-        scores[doc] = score
-    return run
+    return _read(path, _RUN, "score", max_line)
 
 
-def _rows(path: Path, columns: str, max_line: float) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each line that is not blank, with its number."""
-    width, empty = len(columns.split()), True
-    file = InputFile(str(path))
-    with open_text(file) as stream:
+def _read(
+    path: Path | str, columns: str, field: str, max_line: float
+) -> dict[str, dict[str, float]]:
+    """Return the numbers in the column `field` by document id by qid."""
+    found: dict[str, dict[str, float]] = {}
+    names = columns.split()
+    with open_text(InputFile(str(path))) as stream:
         for line, text, error in text_lines(stream, max_line):
             if error is not None:
                 raise error.at(str(path), line)
             cells = _CELL.findall(text)
             if not cells:
                 continue
-            if len(cells) != width:
-                message = f"has {counted(len(cells), 'column')}; {width} are needed: {columns}"
+            if len(cells) != len(names):
+                message = f"has {counted(len(cells), 'column')}; {len(names)} are needed: {columns}"
                 raise InputError(message, path=str(path), line=line)
-            empty = False
-            yield line, cells
-    if empty:
+            row = dict(zip(names, cells, strict=True))
+            value, numbers = _number(row[field]), found.setdefault(row["qid"], {})
+            if not math.isfinite(value):
+                message = f"{row[field]!r} is no finite number; mend the line"
+                raise InputError(message, path=str(path), line=line, field=field)
+            if row["docid"] in numbers:
+                message = (
+                    f"query {row['qid']!r} names {row['docid']!r} twice; keep one of the lines"
+                )
+                raise InputError(message, path=str(path), line=line)
+            numbers[row["docid"]] = value
+    if not found:
         raise InputError(f"holds no line; each is: {columns}", path=str(path))
+    return found
 
 
 def _number(cell: str) -> float:

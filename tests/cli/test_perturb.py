@@ -82,7 +82,6 @@ WRONG = [
     ("s.jsonl", "-o", "there.jsonl"),
     ("s.jsonl", "-o", "o.jsonl", "--variants", "noise50"),
     ("double.jsonl", "-o", "o.jsonl"),
-    ("perturbed.jsonl", "-o", "o.jsonl"),
     ("empty.jsonl", "-o", "o.jsonl"),
     ("s.jsonl", "-o", "none/o.jsonl"),
 ]
@@ -95,7 +94,6 @@ def test_wrong_use_is_one_line_and_writes_nothing(
     monkeypatch.chdir(tmp_path)
     saved(tmp_path / "s.jsonl", ROWS)
     saved(tmp_path / "double.jsonl", ROWS[:1] * 2)
-    saved(tmp_path / "perturbed.jsonl", [{**ROWS[0], "variant": "original"}])
     saved(tmp_path / "there.jsonl", [])
     saved(tmp_path / "empty.jsonl", [])
     refused(judge("perturb", *words))
