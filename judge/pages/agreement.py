@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, Literal
 
 from judge.pages.html import render
-from judge.pages.words import Words
+from judge.pages.words import PageWords
 from judge.records import Sample, Summary, UnscoredReason
 from judge.review.records import (
     Agreement,
@@ -59,7 +59,7 @@ class Findings:
     def __init__(self, agreement: Agreement, summary: Summary) -> None:
         self._agreement = agreement
         self._summary = summary
-        self.words = Words("agreement")
+        self.words = PageWords("agreement")
         name = "similarity" if summary.by_similarity else "faithfulness"
         self.title = self.words.of("title", name)
         """The heading; the score of a run by similarity is not called faithfulness."""

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from judge.inputs.runs import pairs
 from judge.pages.html import pieces
-from judge.pages.words import ABSENT, Words
+from judge.pages.words import ABSENT, PageWords
 from judge.records import Interval, SampleResult
 from judge.records.comparison import AnswerChange, Differences, RunComparison, ScoreDifference
 from judge.reports.compare import doubt_lines, findings, loss_lines, score_name
@@ -73,7 +73,7 @@ def comparison(
     last = report.differences[-1]
     shown, gone = _pairs((folders[0], folders[-1]), last)
     headline, side = next(iter(report.sides.items()))
-    words = Words("compare")
+    words = PageWords("compare")
 
     def name_of(score: str) -> str:
         return score_name(score, offline=report.offline)

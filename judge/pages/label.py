@@ -5,7 +5,7 @@ from typing import Final
 
 from judge.messages import LANGUAGE, Messages
 from judge.pages.html import render
-from judge.pages.words import Words
+from judge.pages.words import PageWords
 from judge.records import Support
 from judge.review.worksheet import SKIPS
 
@@ -28,7 +28,7 @@ def page(run: str = "") -> str:
     chinese = LANGUAGE.get() == "zh"
     return render(
         "label.html",
-        words=Words("label"),
+        words=PageWords("label"),
         texts=texts,
         labels=[each.value for each in Support],
         skips=SKIPS,

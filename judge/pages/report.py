@@ -10,7 +10,7 @@ from judge.messages import Messages
 from judge.pages.agreement import Findings
 from judge.pages.answers import LONGEST, LONGEST_CHUNK, MOST_SENTENCES, Answers
 from judge.pages.html import pieces
-from judge.pages.words import ABSENT, Words
+from judge.pages.words import ABSENT, PageWords
 from judge.records import GateResult, QuadrantTable, Status, Summary, UnscoredReason
 from judge.reports.compare import score_name
 from judge.reports.gate import describe
@@ -48,7 +48,7 @@ def report(folder: Path) -> Iterator[str]:
         yield from _page(run, summary, answers, worst, failures, bins, gone)
 
 
-class ReportWords(Words):
+class ReportWords(PageWords):
     """The texts of a report and of a notebook."""
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ def _score_bars(bins: list[int], summary: Summary) -> list[Bar]:
 
 
 def _choices(
-    answers: Answers, cells: QuadrantTable | None, words: Words
+    answers: Answers, cells: QuadrantTable | None, words: PageWords
 ) -> dict[str, list[Choice]]:
     """Return the values of each filter, the most frequent first."""
     choices: dict[str, list[Choice]] = {}

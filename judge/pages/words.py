@@ -8,7 +8,7 @@ ABSENT = "–"
 """The sign for a missing figure, which is not zero."""
 
 
-class Words:
+class PageWords:
     """The texts and figures of a page, in the language in use when a method is called.
 
     Args:

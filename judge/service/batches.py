@@ -37,7 +37,7 @@ from judge.reports.gate import exit_code
 from judge.service.monitoring import LOG, Metrics
 from judge.service.problems import Problem
 from judge.service.wire import OPEN, STATES, BatchStatus, Options, ProblemDetails, State
-from judge.service.worker import UPLOAD, BatchOutcome, Task
+from judge.service.worker import UPLOAD, BatchOutcome, BatchTask
 
 BATCH_FILE: Final = ".batch.json"
 ID_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
@@ -158,7 +158,7 @@ class Batch:
         }
         return {"summary": summary, "exit_code": exit_code(summary), "failures": failures}
 
-    async def judged(self, task: Task) -> tuple[BatchOutcome, int]:
+    async def judged(self, task: BatchTask) -> tuple[BatchOutcome, int]:
         """Judge the batch in a process; return the outcome and the exit code of the process."""
         self._counted, self._first_count = (0, 0), None
         # Ctrl-C does not reach another process group. In another session `nice` would mean nothing
@@ -350,13 +350,13 @@ class Batches:
             batch.task = batch.worker = None
             LOG.info("batch %s", batch.state, extra={"entry": {"batch": batch.id}})
 
-    def _task(self, batch: Batch) -> Task:
+    def _task(self, batch: Batch) -> BatchTask:
         config = self._config
         settings = config.model_dump(mode="json", include=set(config.model_fields_set))
         if config.headers:
             secret = {name: each.get_secret_value() for name, each in config.headers.items()}
             settings["headers"] = secret
-        return Task(
+        return BatchTask(
             batch=batch.id,
             folder=str(batch.folder),
             config=settings,

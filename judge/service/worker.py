@@ -36,7 +36,7 @@ _NICE: Final = 19
 _STOP_SECONDS: Final = 10.0
 
 
-class Task(Record):
+class BatchTask(Record):
     """The task of a worker. The service sends it as one line of JSON."""
 
     batch: str
@@ -84,7 +84,7 @@ class _UsageWatcher(Watcher):
             self.used.update(usage(result))
 
 
-def judge(task: Task) -> BatchOutcome:
+def judge(task: BatchTask) -> BatchOutcome:
     """Judge the batch, and return how that ended; stop when standard input ends."""
     folder = Path(task.folder)
     upload = folder / UPLOAD
@@ -137,7 +137,7 @@ def main() -> None:
     os.nice(_NICE)
     line = sys.stdin.buffer.readline()
     if line.endswith(b"\n"):  # else the service stopped meanwhile
-        task = Task.model_validate_json(line)
+        task = BatchTask.model_validate_json(line)
         log_json(batch=task.batch)
         outcome = judge(task)
         with suppress(OSError):  # the service is gone, and standard input has ended too

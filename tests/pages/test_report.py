@@ -48,7 +48,7 @@ CALL: Final = Call(model=EVIL, prompt_tokens=1, reply_tokens=1, seconds=0.0)
 WORD: Final = "W" * 1_000_000
 
 
-class Reader:
+class WordJudge:
     """A judge who goes by words of the sentence, quotes the canteen, and names things badly."""
 
     signature = f"llm:{EVIL}"
@@ -96,7 +96,7 @@ def score(place: Path, lines: Iterable[Mapping[str, JsonValue]]) -> Path:
     """A run of these samples, which lie beside it."""
     place.mkdir()
     source = write(place / "in.jsonl", lines)
-    Job(source, place / "run", Config(), evaluator=Evaluator(judge=Reader())).run()
+    Job(source, place / "run", Config(), evaluator=Evaluator(judge=WordJudge())).run()
     return place / "run"
 
 

@@ -2,8 +2,6 @@
 
 import json
 import math
-import re
-import shlex
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,6 @@ import pytest
 from judge import ConfigError, Run, RunError, Sample, read_run
 from judge.inputs.runs import RECORD, RESULTS, SUMMARY
 from judge.records.run import RunRecord
-from judge.reports.rows import COLUMNS
 from tests.commands import judge, line, write
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -108,22 +105,3 @@ def test_a_run_shows_its_scores_in_its_answers_language(tmp_path: Path) -> None:
     assert "报告：run" in shown
     assert "95% 置信区间" in shown
     assert repr(run) == f"Run.open({str(tmp_path / 'run')!r})"
-
-
-def test_the_guide_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    guide = (FIXTURES.parent / "judge" / "reports" / "README.md").read_text("utf-8")
-    part = guide[guide.index("# A run as a table") :]
-    commands, code = re.findall(r"(?ms)^```\w+\n(.*?)^```$", part)
-    write(place / "in.jsonl", [line("q_001", "It is open from Monday to Friday.")])
-    assert judge("score", place / "in.jsonl", "-o", "runs/today").code == 0
-    for command in commands.splitlines():
-        done = judge(*shlex.split(command, comments=True)[1:])
-        assert (done.code, done.err) == (0, ""), command
-    names = ("answers.jsonl", "in.jsonl", "sentences.csv", "sentences.parquet")
-    assert sorted(each.name for each in place.iterdir() if each.is_file()) == list(names)
-    made: dict[str, object] = {}
-    exec(code, made)  # noqa: S102  it is ours
-    assert "看似有依据" in capsys.readouterr().out
-    assert getattr(made["frame"], "shape", ()) == (1, len(COLUMNS["answers"]))

@@ -55,18 +55,11 @@ def test_a_batch_is_the_run_folder_that_the_shell_makes(
     ours, theirs = read_run(folder).record, read_run(local).record
     # One of two batches at a time has half of what may be in flight.
     assert ours.config["concurrency"] == 32
-    assert (ours.config | {"concurrency": 64}, ours.versions, ours.signature) == (
-        theirs.config,
-        theirs.versions,
-        theirs.signature,
-    )
-    assert (done["state"], done["name"], done["done"], done["total"]) == (
-        "finished",
-        "Quick",
-        16,
-        16,
-    )
-    assert (done["exit_code"], done["signature"], done["problem"]) == (1, theirs.signature, None)
+    assert ours.config | {"concurrency": 64} == theirs.config
+    assert (ours.versions, ours.signature) == (theirs.versions, theirs.signature)
+    expected = {"state": "finished", "name": "Quick", "done": 16, "total": 16, "exit_code": 1}
+    expected |= {"signature": theirs.signature, "problem": None}
+    assert {name: done[name] for name in expected} == expected
     assert done["summary"] == json.loads((local / "summary.json").read_text())
     assert judge("show", folder, "zh-warranty-number").code == 0
     # Clients see no path of the service's machine.
@@ -85,23 +78,15 @@ def test_context_is_an_option_of_a_batch(serving: Serving) -> None:
     (result,) = results(serving.data / "context")
     assert result.context is not None
     assert (result.context.recall, result.context.precision) == (1.0, 1.0)
-    for query in ("triad=true", "fail_under=context_precision=0.5"):
-        refused = serving.http.put(f"/v1/batches/refused?{query}", content=b"{}")
-        assert refused.status_code == 422, query
 
 
+@pytest.mark.usefixtures("done")
 def test_results_are_the_lines_on_disk_from_any_of_them_on(serving: Serving) -> None:
     lines = (serving.data / "quick" / "results.jsonl").read_bytes().splitlines(keepends=True)
-    for params, wanted in (
-        ({}, lines),
-        ({"after": 3}, lines[3:]),
-        ({"after": 3, "limit": 2}, lines[3:5]),
-        ({"after": 16}, []),
-        ({"after": 99}, []),
-    ):
-        answer = serving.http.get("/v1/batches/quick/results", params=params)
+    for query, wanted in (("", lines), ("after=3&limit=2", lines[3:5]), ("after=99", [])):
+        answer = serving.http.get(f"/v1/batches/quick/results?{query}")
         assert answer.headers["content-type"] == "application/x-ndjson"
-        assert answer.content == b"".join(wanted), params
+        assert answer.content == b"".join(wanted), query
 
 
 @pytest.mark.usefixtures("done")
@@ -134,10 +119,8 @@ def test_a_batch_is_cancelled_and_purged_and_goes_on_when_put_again(
     with JudgeServer(lambda asked: Slow(0.3, right(asked))) as slow:
         config = slow.config(cache=True, concurrency=2)
         with Serving(tmp_path / "data", config, Limits(running=1)) as serving:
-            path = write(
-                tmp_path / "in.jsonl", [line(f"q{n}", f"It opens at {n}.") for n in range(12)]
-            )
-            data = path.read_bytes()
+            rows = [line(f"q{n}", f"It opens at {n}.") for n in range(12)]
+            data = write(tmp_path / "in.jsonl", rows).read_bytes()
             serving.http.put("/v1/batches/a", content=data)
             serving.http.put("/v1/batches/b", content=data)
             assert until(serving.http, "a", done=1)["total"] == 12
@@ -161,9 +144,8 @@ def test_a_batch_is_cancelled_and_purged_and_goes_on_when_put_again(
             assert serving.http.delete("/v1/batches/b?purge=true").status_code == 204
             found = serving.until("a")
             assert (found["state"], found["done"]) == ("finished", 12)
-            assert [each.qid for each in results(serving.data / "a")] == [
-                f"q{n}" for n in range(12)
-            ]
+            qids = [each.qid for each in results(serving.data / "a")]
+            assert qids == [f"q{n}" for n in range(12)]
             # Only the requests in flight at the cancellation are sent again.
             assert slow.calls <= 12 + 2 + 2
             assert serving.http.delete("/v1/batches/a?purge=true").status_code == 204
@@ -190,9 +172,8 @@ def test_after_kill_9_every_batch_ends_with_each_answer_once(place: Path) -> Non
             write(place / name, [line(qid, f"Room {qid} opens at seven.") for qid in qids])
         with process(place / "data", *words, "--running", 1) as (server, http):
             for name in names:
-                assert http.put(
-                    f"/v1/batches/{name}", content=(place / name).read_bytes()
-                ).is_success
+                content = (place / name).read_bytes()
+                assert http.put(f"/v1/batches/{name}", content=content).is_success
             until(http, "a", done=5)
             assert http.delete("/v1/batches/b").json()["state"] == "cancelled"
             server.kill()
@@ -213,9 +194,8 @@ def test_after_kill_9_every_batch_ends_with_each_answer_once(place: Path) -> Non
 
 def test_a_service_that_drains_leaves_batches_to_the_next_one(place: Path) -> None:
     data = place / "data"
-    body = "".join(
-        json.dumps(line(f"q{n}", "It opens at seven.")) + "\n" for n in range(8)
-    ).encode()
+    rows = [line(f"q{n}", "It opens at seven.") for n in range(8)]
+    body = write(place / "in.jsonl", rows).read_bytes()
     with JudgeServer(lambda asked: Slow(0.4, right(asked))) as slow:
         config = slow.config(concurrency=1)
         with Serving(data, config) as serving:

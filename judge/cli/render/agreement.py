@@ -9,7 +9,7 @@ from rich.text import Text
 from judge.cli.terminal import Page, between, figures, number
 from judge.inputs.runs import AGREEMENT, PAGE
 from judge.pages.agreement import Bias, Findings, Samples
-from judge.pages.words import Words
+from judge.pages.words import PageWords
 from judge.records import Sample, Summary
 from judge.review.records import Agreement, Disagreement, LabelledStratum, Share, StratumName
 from judge.text.visible import flat
@@ -59,7 +59,7 @@ def print_agreement(
     page.copied(words("terminal.written", files=words("terminal.and").join(names)))
 
 
-def _quality(agreement: Agreement, findings: Findings, words: Words) -> Iterator[str]:
+def _quality(agreement: Agreement, findings: Findings, words: PageWords) -> Iterator[str]:
     said = [words("terminal.agreement", share=_share(agreement.agreement, words, "compared"))]
     if agreement.compared:
         said[0] += words("terminal.by", count=agreement.compared)
@@ -92,7 +92,7 @@ def _print_scores(agreement: Agreement, findings: Findings, page: Page) -> None:
     page.table(table)
 
 
-def _print_labels(agreement: Agreement, words: Words, page: Page) -> None:
+def _print_labels(agreement: Agreement, words: PageWords, page: Page) -> None:
     """Print precision and recall of each label."""
     heads = ("labels", "judge", "people", "precision", "recall")
     table = figures(*words.heads("terminal", *heads))
@@ -162,7 +162,7 @@ def _off_in_stratum(stratum: LabelledStratum, findings: Findings) -> str:
     return _off(findings.stratum_bias(stratum), stratum.error or 0.0, findings.words)
 
 
-def _off(way: Bias | None, difference: float, words: Words) -> str:
+def _off(way: Bias | None, difference: float, words: PageWords) -> str:
     if way is None:
         return words("unmeasured.plain")
     if way == "same":
@@ -170,11 +170,11 @@ def _off(way: Bias | None, difference: float, words: Words) -> str:
     return words(_BIASES[way], points=f"{100 * abs(difference):.1f}")
 
 
-def _share(share: Share | None, words: Words, why: str = "") -> str:
+def _share(share: Share | None, words: PageWords, why: str = "") -> str:
     if share is None:
         return words.unmeasured(why) if why else words("unmeasured.plain")
     return f"{number(share.value)} ({between(share)})"
 
 
-def _figure(value: float | None, why: str, words: Words) -> str:
+def _figure(value: float | None, why: str, words: PageWords) -> str:
     return words.unmeasured(why) if value is None else number(value)
