@@ -8,7 +8,7 @@ from typing import Final
 import typer
 
 from judge.cli.app import COMMANDS
-from judge.cli.options import takes_options
+from judge.cli.options import SAMPLES, takes_options
 from judge.cli.terminal import say
 from judge.config import Config
 from judge.jobs.batch import (
@@ -26,6 +26,7 @@ from judge.jobs.batch import (
 from judge.text.visible import clip, counted, flat
 
 _MEGA: Final = 1_000_000
+_MAX_BYTES: Final = 190 * _MEGA
 _MAX_PROBLEMS: Final = 5
 _MAX_PROBLEM: Final = 160
 
@@ -37,9 +38,7 @@ _FOLDER: Final = typer.Argument(metavar="DIR", help="Batch folder.")
 @app.command()
 @takes_options
 def write(
-    source: Path = typer.Argument(
-        metavar="SAMPLES", help="JSONL, JSON, CSV, Parquet, Arrow or XLSX; a folder or a pattern."
-    ),
+    source: str = SAMPLES,
     output: Path = typer.Option(..., "-o", "--output", metavar="DIR", help="Batch folder."),
     *,
     skip_bad_lines: bool = typer.Option(False, "--skip-bad-lines", help="Leave bad lines out."),
@@ -50,9 +49,6 @@ def write(
     ),
     max_requests: int = typer.Option(
         50_000, metavar="N", min=1, help="The maximum number of requests in a file."
-    ),
-    max_size: float = typer.Option(
-        190, metavar="MB", min=0.001, help="The maximum size of a file."
     ),
     settings: Config,
 ) -> None:
@@ -65,13 +61,13 @@ def write(
     Example: judge batch write samples.jsonl -o night --model gpt-5-mini
     """
     written, filled = write_requests(
-        source,
+        Path(source),
         output,
         settings,
         skip_bad_lines=skip_bad_lines,
         probe=probe,
         max_requests=max_requests,
-        max_bytes=int(max_size * _MEGA),
+        max_bytes=_MAX_BYTES,
     )
     say(*_progress(filled))
     for file in written:

@@ -60,11 +60,24 @@ _METAVARS: Final = {"map": "FIELD=PATH", "extra_body": "JSON", "headers": "JSON"
 file_option = partial(typer.Option, rich_help_panel=FILES)
 gate_option = partial(typer.Option, rich_help_panel=GATES)
 engine_option = partial(typer.Option, rich_help_panel=LARGE_RUNS)
+
+
+def check_name(value: str | None) -> str | None:
+    """Refuse an empty name, such as that of an unset variable, which would mean this folder."""
+    if value == "":
+        raise typer.BadParameter("is empty; name a path")
+    return value
+
+
 RUN: Final = typer.Argument(metavar="RUN", help="The folder of a run.")
 SAMPLES: Final = typer.Argument(
     metavar="SAMPLES",
     help="JSONL, JSON, CSV, Parquet, Arrow or XLSX: a file, a folder or a pattern; - for standard "
     "input.",
+    callback=check_name,
+)
+ROWS: Final = typer.Option(
+    None, "-o", "--output", metavar="FILE", help="Write a row for each sample: .jsonl or .csv."
 )
 JSON: Final = typer.Option(False, "--json", help="Print one JSON object instead of tables.")
 MAX_LINE: Final = typer.Option(

@@ -1,8 +1,6 @@
 """`judge overlap`: compare answers with gold answers word by word."""
 
-import typer
-
-from judge.cli.options import JSON, MAX_LINE, SAMPLES, SKIP_BAD
+from judge.cli.options import JSON, MAX_LINE, ROWS, SAMPLES, SKIP_BAD
 from judge.cli.render.overlap import print_overlap
 from judge.cli.terminal import output, say_json
 from judge.inputs.samples import Source
@@ -15,13 +13,7 @@ def overlap(
     samples: str = SAMPLES,
     *,
     as_json: bool = JSON,
-    rows: str | None = typer.Option(
-        None,
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="Write the figures of each answer: .jsonl or .csv.",
-    ),
+    rows: str | None = ROWS,
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
 ) -> None:

@@ -7,7 +7,7 @@ import typer
 from pydantic import ValidationError
 
 from judge.advice.diagnose import Use, changes, read
-from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, split, takes_options
+from judge.cli.options import JSON, MAX_LINE, ROWS, SKIP_BAD, split, takes_options
 from judge.cli.render.answers import gate_line
 from judge.cli.render.comparison import print_compared
 from judge.cli.render.ranking import print_findings, print_ranked, print_reading
@@ -108,13 +108,7 @@ def retrieval(
     ),
     worst: int = typer.Option(5, metavar="N", min=0, help="The most worst queries to list."),
     as_json: bool = JSON,
-    rows: str | None = typer.Option(
-        None,
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="Write the measures of each query: .jsonl or .csv.",
-    ),
+    rows: str | None = ROWS,
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
     use: Use | None = typer.Option(

@@ -112,10 +112,9 @@ def import_(
 
     Example: judge review import runs/today review.csv
     """
-    samples = partial(samples_of, run)
 
     def page(agreement: Agreement, summary: Summary) -> str:
-        return written(agreement, summary, samples)
+        return written(agreement, summary, partial(samples_of, run))
 
     if not sheets:
         if not (sheets := review.worksheets(run)):
@@ -126,7 +125,7 @@ def import_(
         say(*map(str, sheets))
     found = review.import_labels(run, sheets, replace=replace, page=page)
     with output() as shown:
-        print_agreement(found.agreement, found.summary, run, shown, samples)
+        print_agreement(found.agreement, found.summary, run, shown)
     words = Messages.of("agreement", "terminal")
     if skips := found.skips:
         names = Messages.of("label", "skip")

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import typer
 
 from judge.cli.app import Interrupted, stopping
-from judge.cli.options import engine_option, file_option, gate_option, takes_language
+from judge.cli.options import (
+    SAMPLES,
+    check_name,
+    engine_option,
+    file_option,
+    gate_option,
+    takes_language,
+)
 from judge.cli.progress import Progress
 from judge.cli.render.answers import gate_line
 from judge.cli.render.totals import Highlights, print_totals
@@ -38,13 +45,6 @@ if TYPE_CHECKING:
     from judge.cluster.job import ClusterJob
 
 
-def _check_name(value: str | None) -> str | None:
-    """Refuse an empty name, such as that of an unset variable, which would mean this folder."""
-    if value is not None and not value:
-        raise typer.BadParameter("is empty; name a path")
-    return value
-
-
 class _Files(NamedTuple):
     """The files that are read and written."""
 
@@ -54,7 +54,7 @@ class _Files(NamedTuple):
         "--output",
         metavar="RUN",
         help="The run folder. Without it, runs/ and the name of SAMPLES.",
-        callback=_check_name,
+        callback=check_name,
     )
     force: bool = file_option(False, "--force", help="Replace a finished run.")
     skip_bad_lines: bool = file_option(
@@ -140,12 +140,7 @@ class _Engine(NamedTuple):
 
 @takes_language
 def score(
-    source: str = typer.Argument(
-        metavar="SAMPLES",
-        help="JSONL, JSON, CSV, Parquet, Arrow or XLSX: a file, a folder or a pattern; - for "
-        "standard input.",
-        callback=_check_name,
-    ),
+    source: str = SAMPLES,
     *,
     files: _Files,
     dry_run: bool = file_option(

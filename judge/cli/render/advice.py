@@ -1,4 +1,4 @@
-"""Advice on measures, laid out for a terminal and as a Markdown page."""
+"""Print advice on measures."""
 
 from collections.abc import Iterator
 from typing import Final, TypeAlias, get_args
@@ -6,9 +6,8 @@ from typing import Final, TypeAlias, get_args
 from rich.text import Text
 
 from judge.advice.recommend import PARTS, cutoff, figure
-from judge.advice.records import Advice, AdvisedMeasure, Profile, Role, Wishes
+from judge.advice.records import Advice, Profile, Role
 from judge.cli.terminal import Page
-from judge.text.visible import plural
 
 _Item: TypeAlias = tuple[str, str]
 """A name, which may be empty, and a sentence about it."""
@@ -22,15 +21,6 @@ _FIGURES: Final = {
     "without_relevant": "queries of which gold says that nothing is relevant (left out)",
 }
 """The words for each field of a profile. The last is left out where it is 0."""
-_SHARES: Final = {
-    "query": "a query",
-    "answer": "an answer",
-    "gold_answer": "a gold answer",
-    "gold": "gold evidence or relevance",
-    "chunks": "chunks",
-    "retrieved": "a ranking",
-    "citations": "citations in the answer",
-}
 
 
 def print_advice(advice: Advice, source: str, page: Page) -> None:
@@ -72,25 +62,22 @@ def _sections(advice: Advice) -> Iterator[tuple[str, list[_Item]]]:
             f"Scenario: {advice.scenario or 'not known'}",
             [("", advice.fired[0].why if advice.scenario else why)],
         ),
-        *((role.capitalize(), list(_measures(advice, role))) for role in get_args(Role)),
+        *(
+            (
+                role.capitalize(),
+                [(m.name, f"{m.why} ({m.rule})") for m in advice.measures if m.role == role],
+            )
+            for role in get_args(Role)
+        ),
         ("Not to be used here", [(name, f"{said} ({rule})") for name, said, rule in avoided]),
         ("Beyond retrieval", [(name, f"{said} ({to_run})") for name, said, to_run in families]),
         ("Worth knowing", [("", note) for note in advice.notes]),
-        ("The data", [("", line) for line in _profile(advice.profile, advice.wishes)]),
-        ("Rules that fired", [(each.rule, each.why) for each in advice.fired]),
+        ("The data", [("", line) for line in _profile(advice.profile)]),
     ]
     return ((title, items) for title, items in all_of if items)
 
 
-def _measures(advice: Advice, role: Role) -> Iterator[_Item]:
-    return (_measure(each) for each in advice.measures if each.role == role)
-
-
-def _measure(each: AdvisedMeasure) -> _Item:
-    return each.name, f"{each.why} ({each.rule})"
-
-
-def _profile(found: Profile, wishes: Wishes) -> Iterator[str]:
+def _profile(found: Profile) -> Iterator[str]:
     for name, said in _FIGURES.items():
         value = getattr(found, name)
         if value or name != "without_relevant":
@@ -98,17 +85,4 @@ def _profile(found: Profile, wishes: Wishes) -> Iterator[str]:
     graded = "not known" if found.graded is None else "yes" if found.graded else "no"
     yield f"degrees of relevance: {graded}"
     for name in PARTS:
-        yield f"with {_SHARES[name]}: {100 * found.share[name]:.0f}%"
-    if asked := "; ".join(_asked(wishes)):
-        yield f"asked for: {asked}"
-
-
-def _asked(wishes: Wishes) -> Iterator[str]:
-    if wishes.missed_cost == "high":
-        yield "missed cost high"
-    if wishes.noise_cost == "high":
-        yield "noise cost high"
-    if wishes.depth is not None:
-        yield f"only the first {figure(wishes.depth)} are read"
-    if (size := wishes.corpus_size) is not None:
-        yield f"{figure(size)} {plural(size, 'chunk')} to search"
+        yield f"with {name.replace('_', ' ')}: {100 * found.share[name]:.0f}%"

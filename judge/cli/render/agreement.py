@@ -8,34 +8,25 @@ from rich.text import Text
 
 from judge.cli.terminal import Page, between, figures, number
 from judge.inputs.runs import AGREEMENT, PAGE
-from judge.pages.agreement import Bias, Findings, Samples
+from judge.pages.agreement import Bias, Findings
 from judge.pages.words import PageWords
-from judge.records import Sample, Summary
-from judge.review.records import Agreement, Disagreement, LabelledStratum, Share, StratumName
+from judge.records import Summary
+from judge.review.records import Agreement, LabelledStratum, Share, StratumName
 from judge.text.visible import flat
 
 _DISAGREEMENTS: Final = 3
 _STRATA: Final = 4
-_CHUNKS: Final = 2
 _BIASES: Final[Mapping[Bias, str]] = {
     "generous": "terminal.generous",
     "strict": "terminal.strict",
     "above": "terminal.above",
     "below": "terminal.below",
 }
-_CHUNK_CHARACTERS: Final = 500
-"""Characters of a chunk, of which a line shows as many as it can."""
 _MIN_WIDTH: Final = 20
 """The fewest columns in which a sentence is shown."""
 
 
-def print_agreement(
-    agreement: Agreement,
-    summary: Summary,
-    folder: Path,
-    page: Page,
-    samples: Samples | None = None,
-) -> None:
+def print_agreement(agreement: Agreement, summary: Summary, folder: Path, page: Page) -> None:
     """Print the corrected score, the quality of the judge, its errors, and the written files."""
     findings = Findings(agreement, summary)
     words = findings.words
@@ -52,9 +43,7 @@ def print_agreement(
     if agreement.accuracy:
         _print_labels(agreement, words, page)
     _print_strata(agreement, findings, page)
-    worst = agreement.disagreements[:_DISAGREEMENTS]
-    found = samples({item.qid for item in worst}) if samples and worst else {}
-    _print_disagreements(agreement, found, findings, page)
+    _print_disagreements(agreement, words, page)
     names = (str(folder / name) for name in (AGREEMENT, PAGE))
     page.copied(words("terminal.written", files=words("terminal.and").join(names)))
 
@@ -123,37 +112,19 @@ def _print_strata(agreement: Agreement, findings: Findings, page: Page) -> None:
     page.table(table)
 
 
-def _print_disagreements(
-    agreement: Agreement, samples: Mapping[str, Sample], findings: Findings, page: Page
-) -> None:
-    found, words = agreement.disagreements, findings.words
-    shown = found[:_DISAGREEMENTS]
+def _print_disagreements(agreement: Agreement, words: PageWords, page: Page) -> None:
+    shown = agreement.disagreements[:_DISAGREEMENTS]
     if shown:
-        title = words("terminal.disagreements", shown=len(shown), count=len(found))
+        count = len(agreement.disagreements)
+        title = words("terminal.disagreements", shown=len(shown), count=count)
         page.whole(Text(title, style="bold"))
     for item in shown:
         labels = dict.fromkeys(words.word("label", label) for label in item.people.values())
         judge, people = words.word("label", item.judge), " / ".join(labels)
         line = Text(f"  {flat(words('terminal.said', judge=judge, people=people))} ")
         line.append(f"{flat(item.qid)} ", style="bold").append(flat(item.text))
-        for each in (line, *_grounds(item, samples.get(item.qid), findings)):
-            each.truncate(max(page.console.width, _MIN_WIDTH), overflow="ellipsis")
-            page.whole(each)
-
-
-def _grounds(item: Disagreement, sample: Sample | None, findings: Findings) -> Iterator[Text]:
-    """Yield the question and the first chunks, beginning with the one that the judge quotes."""
-    if sample is None:
-        return
-    if sample.query:
-        yield Text(f"    {findings.words('terminal.question')}  {flat(sample.query)}", style="dim")
-    chunks = sorted(sample.chunks, key=lambda chunk: not item.quote or item.quote not in chunk.text)
-    for chunk in chunks[:_CHUNKS]:
-        start = max(0, chunk.text.find(item.quote)) if item.quote else 0
-        text = f"{'…' if start else ''}{flat(chunk.text[start : start + _CHUNK_CHARACTERS])}"
-        yield Text(f"    {flat(chunk.chunk_id)}  {text}", style="dim")
-    if (more := len(chunks) - _CHUNKS) > 0:
-        yield Text(f"    {findings.words('terminal.chunks', count=more)}", style="dim")
+        line.truncate(max(page.console.width, _MIN_WIDTH), overflow="ellipsis")
+        page.whole(line)
 
 
 def _off_in_stratum(stratum: LabelledStratum, findings: Findings) -> str:
