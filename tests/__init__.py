@@ -1,1 +1,1 @@
-"""Tests; a package, for one of what they are held against installs a `tests` of its own."""
+"""The tests are a package, because a library installs a package `tests` of its own."""

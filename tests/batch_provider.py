@@ -1,4 +1,4 @@
-"""A provider's files and batches on loopback: what is sent up gets its replies."""
+"""A provider on loopback that takes files and batches, and answers their requests."""
 
 import json
 from collections.abc import Mapping
@@ -12,16 +12,15 @@ from tests.server import JudgeServer, send
 
 
 class BatchProvider(JudgeServer):
-    """A `JudgeServer` that takes batches, too; `script` answers the requests in them.
+    """A `JudgeServer` that takes batches, too.
 
     Args:
-        script: what is said to each request of a batch; a `Status` of code 0 is for one that was
-            never asked.
-        live: what is said to requests that are made at once.
-        refusing: what is said to a method and path, instead of doing it: once.
-        losing: what is said likewise after doing it.
-        failing: so many batches fail, the first ones, with what is said of them.
-        looks: how often a batch is asked about before it is done.
+        script: answers the requests in batches; a `Status` of code 0 is an error without a status.
+        live: answers the other requests.
+        refusing: by method and path the answer to the first such request, which is not done.
+        losing: the same for a request that is done.
+        failing: the number of first batches that fail, and the message.
+        looks: the number of status requests after which a batch is done.
     """
 
     def __init__(
@@ -41,7 +40,7 @@ class BatchProvider(JudgeServer):
         self._failing = failing
         self._looks = looks
         self.files: Final[dict[str, bytes]] = {}
-        """What was sent up, and what came of it, by the file's id."""
+        """The uploaded files and the results, by id."""
         self.batches: Final[dict[str, dict[str, object]]] = {}
         self._looked: dict[str, int] = {}
         self._answered = 0
@@ -97,18 +96,18 @@ class BatchProvider(JudgeServer):
             return
         for line in self.files[str(batch["input_file_id"])].splitlines():
             request = json.loads(line)
-            asked = ChatCall(self._answered, json.dumps(request["body"]).encode(), {})
+            call = ChatCall(self._answered, json.dumps(request["body"]).encode(), {})
             self._answered += 1
-            said = self._answering(asked)
+            reply = self._answering(call)
             row: dict[str, object] = {"id": "r", "custom_id": request["custom_id"], "error": None}
-            if isinstance(said, Says):
-                body: object = self.completion(asked, said)
+            if isinstance(reply, Says):
+                body: object = self.completion(call, reply)
                 done.append(json.dumps(row | {"response": {"status_code": 200, "body": body}}))
-            elif isinstance(said, Status) and said.code:
-                response = {"status_code": said.code, "body": said.body}
+            elif isinstance(reply, Status) and reply.code:
+                response = {"status_code": reply.code, "body": reply.body}
                 failed.append(json.dumps(row | {"response": response}))
-            elif isinstance(said, Status):
-                failed.append(json.dumps(row | {"response": None, "error": said.body}))
+            elif isinstance(reply, Status):
+                failed.append(json.dumps(row | {"response": None, "error": reply.body}))
         batch |= {"status": "expired" if failed else "completed"}
         batch["request_counts"] = {"total": 0, "completed": len(done), "failed": len(failed)}
         for field, lines in (("output_file_id", done), ("error_file_id", failed)):

@@ -1,4 +1,4 @@
-"""Debian's chromium, driven by Playwright: what pages are looked at with.
+"""Debian's chromium, driven by Playwright, for tests of pages.
 
 A module of tests asks for `browser`, which starts once a module: Playwright's loop runs in the
 thread of the tests, so a module that uses it holds no async tests.
@@ -24,7 +24,7 @@ from playwright.sync_api import (
 CHROMIUM: Final = shutil.which("chromium")
 PHONE: Final = 400
 DESK: Final = 1_400
-"""The widths, in CSS pixels, at which a page has to be usable."""
+"""The widths in CSS pixels at which the tests look at a page."""
 
 # As root there is no sandbox; the others keep chromium from calling its makers.
 FLAGS: Final = (
@@ -112,7 +112,7 @@ def barriers(page: Page) -> list[str]:
 
 
 def overflow(page: Page) -> int:
-    """By how many pixels the page is wider than its window; 0 where nobody scrolls sideways."""
+    """Return by how many pixels the page is wider than its window."""
     width: int = page.evaluate(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )

@@ -1,4 +1,4 @@
-"""A request as the test server reads it, by the format of the prompt."""
+"""A chat request, parsed by the format of the prompt."""
 
 import json
 import re
@@ -14,10 +14,10 @@ _CODE: Final = re.compile(r"^Code: ([0-9a-f]+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class ChatCall:
-    """One chat request; read when looked at, so that a benchmark pays for nothing else."""
+    """One chat request. Its parts are parsed when they are used, because benchmarks use few."""
 
     number: int
-    """0-based, among the calls; a probe's, among the probes."""
+    """The number of the call, from 0; probes are numbered separately."""
     raw: bytes
     headers: Mapping[str, str]
 
@@ -60,7 +60,7 @@ class ChatCall:
 
     @property
     def again(self) -> bool:
-        """Whether faults of an earlier reply are named."""
+        """Whether the request names faults of an earlier reply."""
         return self._order is not None and bool(self._order[2].strip())
 
     @property
@@ -69,7 +69,7 @@ class ChatCall:
 
     @property
     def is_about_question(self) -> bool:
-        """Whether it asks if the answer answers the question."""
+        """Whether the request is about the relevance of the answer to its question."""
         return self._order is not None and self._order[1] is None
 
     @cached_property
@@ -100,7 +100,7 @@ class ChatCall:
         return {tag.split(" ")[0]: [int(n) for n in re.findall(r" (\d+)", tag)] for tag, _ in found}
 
     def _parts(self, block: str, tag: str) -> list[tuple[str, str]]:
-        """Each tag in a block, without its code, and the text behind it."""
+        """Return the tags of a block without their code, each with its text."""
         code = self._code
         fence = rf"^<{block} {code}>\n(.*)\n</{block} {code}>$"
         found = re.search(fence, self.user, re.MULTILINE | re.DOTALL)
@@ -109,5 +109,5 @@ class ChatCall:
 
 
 def tokens(text: str) -> int:
-    """Characters ÷ 4, rounded up."""
+    """Return the number of characters ÷ 4, rounded up."""
     return -(-len(text) // 4)

@@ -1,4 +1,4 @@
-"""Replies that are wrong, as real models and servers have sent them."""
+"""Faulty replies and errors, as real models and servers send them."""
 
 import random
 from typing import Final
@@ -20,64 +20,64 @@ from tests.replies import (
     verdicts,
 )
 
-# Replies: status 200, and something is the matter with the text.
+# Replies of status 200 with a faulty text
 
 
-def fewer(asked: ChatCall) -> Answer:
-    """The last id is left out."""
-    return Says(packed([verdict(asked, each) for each in asked.ids[:-1]]))
+def fewer(call: ChatCall) -> Answer:
+    """Leave the last id out."""
+    return Says(packed([verdict(call, each) for each in call.ids[:-1]]))
 
 
-def double(asked: ChatCall) -> Answer:
-    """The first id comes twice, and the two differ."""
-    listed = [verdict(asked, each) for each in asked.ids]
-    return Says(packed([*listed, verdict(asked, asked.ids[0], "none")]))
+def double(call: ChatCall) -> Answer:
+    """Give two different verdicts on the first id."""
+    replies = [verdict(call, each) for each in call.ids]
+    return Says(packed([*replies, verdict(call, call.ids[0], "none")]))
 
 
-def unknown(asked: ChatCall) -> Answer:
-    """All that was asked, and one that was not."""
-    return Says(packed([verdict(asked, each) for each in [*asked.ids, "s99"]]))
+def unknown(call: ChatCall) -> Answer:
+    """Add a verdict on an id that the request does not have."""
+    return Says(packed([verdict(call, each) for each in [*call.ids, "s99"]]))
 
 
-def renamed(asked: ChatCall) -> Answer:
-    """An id that nobody asked stands where the last one should."""
-    return Says(packed([verdict(asked, each) for each in [*asked.ids[:-1], "s99"]]))
+def renamed(call: ChatCall) -> Answer:
+    """Replace the last id by one that the request does not have."""
+    return Says(packed([verdict(call, each) for each in [*call.ids[:-1], "s99"]]))
 
 
-def off_menu(asked: ChatCall) -> Answer:
-    """The first label is none of ours."""
-    return Says(verdicts(asked, **{asked.ids[0]: "supported"}))
+def off_menu(call: ChatCall) -> Answer:
+    """Give the first sentence an unknown label."""
+    return Says(verdicts(call, **{call.ids[0]: "supported"}))
 
 
-def fenced(asked: ChatCall) -> Answer:
-    """In a Markdown fence."""
-    return Says(f"```json\n{verdicts(asked)}\n```")
+def fenced(call: ChatCall) -> Answer:
+    """Put the reply into a Markdown fence."""
+    return Says(f"```json\n{verdicts(call)}\n```")
 
 
-def prose(asked: ChatCall) -> Answer:
-    """Between remarks that hold brackets and braces of their own."""
+def prose(call: ChatCall) -> Answer:
+    """Put remarks with brackets and braces around the reply."""
     before = "Sure! Here is my judgement of {all sentences} [1]:"
-    return Says(f"{before}\n\n{verdicts(asked)}\n\nLet me know if you need more :-}}")
+    return Says(f"{before}\n\n{verdicts(call)}\n\nLet me know if you need more :-}}")
 
 
-def tricky_quotes(asked: ChatCall) -> Answer:
-    """Braces, brackets, a fence and escapes inside the strings."""
-    return Says(verdicts(asked, quote='he said: "}]} [1] {\\n```json {"id":"s1"}```'))
+def tricky_quotes(call: ChatCall) -> Answer:
+    """Quote braces, brackets, a fence and escapes."""
+    return Says(verdicts(call, quote='he said: "}]} [1] {\\n```json {"id":"s1"}```'))
 
 
-def glued(asked: ChatCall) -> Answer:
-    """One object per sentence, with nothing between them."""
-    return Says("".join(packed([verdict(asked, each)]) for each in asked.ids))
+def glued(call: ChatCall) -> Answer:
+    """Give one object a sentence, with nothing between them."""
+    return Says("".join(packed([verdict(call, each)]) for each in call.ids))
 
 
-def broken(asked: ChatCall) -> Answer:
-    """The last brackets are missing, though the server says that it was done."""
-    return Says(verdicts(asked)[:-2])
+def broken(call: ChatCall) -> Answer:
+    """Leave the last brackets out of a reply that is said to be complete."""
+    return Says(verdicts(call)[:-2])
 
 
-def cut(asked: ChatCall) -> Answer:
-    """Half of it, cut off by the token limit."""
-    text = verdicts(asked)
+def cut(call: ChatCall) -> Answer:
+    """Cut the reply in half, as the token limit does."""
+    text = verdicts(call)
     return Says(text[: len(text) // 2], finish="length")
 
 
@@ -88,7 +88,7 @@ HTML: Final = Body("<html><body><h1>Sign in</h1></body></html>", "text/html")
 BROKEN_BODY: Final = Body('{"id": "chatcmpl-1", "object": "chat.completion", "choices": [')
 EMPTY_CHOICES: Final = Body('{"id": "chatcmpl-1", "object": "chat.completion", "choices": []}')
 
-# Errors: a status, and a body in the manner of the server named.
+# Errors: a status and a body
 
 
 def error(
@@ -98,7 +98,7 @@ def error(
     name: str | None = None,
     kind: str | None = None,
 ) -> Status:
-    """An error as OpenAI words it."""
+    """Return an error in the form of OpenAI."""
     kind = kind or ("invalid_request_error" if code < 500 else "server_error")
     return Status(code, {"error": {"message": message, "type": kind, "param": param, "code": name}})
 
@@ -147,9 +147,9 @@ _NO_QUOTA: Final = "You exceeded your current quota, please check your plan and 
 QUOTA: Final = error(429, _NO_QUOTA, None, "insufficient_quota", "insufficient_quota")
 
 
-def wrong_key(asked: ChatCall) -> Answer:
-    """401 that repeats the key it was given, as a careless server does."""
-    key = asked.headers.get("Authorization", "").removeprefix("Bearer ")
+def wrong_key(call: ChatCall) -> Answer:
+    """Return a 401 that repeats the key of the request."""
+    key = call.headers.get("Authorization", "").removeprefix("Bearer ")
     return error(401, f"Incorrect API key provided: {key}.", None, "invalid_api_key")
 
 
@@ -160,18 +160,18 @@ CRASHED: Final = error(500, "The server had an error while processing your reque
 
 
 class Faulty:
-    """Fails at random, each request anew: 2 % 500, 1 % cut, 3 % broken, .5 % resets, 1 % hangs.
+    """Fail requests at random: 2 % 500, 1 % cut, 3 % broken, .5 % resets, 1 % hangs.
 
     Args:
-        then: says what the others get.
-        refusing: the share of a 429 besides.
+        then: the script that answers the other requests.
+        refusing: the share of requests that get a 429 besides.
     """
 
     def __init__(self, then: Script, refusing: float = 0.0) -> None:
         self._then = then
         self.failed = 0
-        """How many requests it failed."""
-        self._drawn = random.Random(7)  # noqa: S311  the same faults each time
+        """The number of failed requests."""
+        self._random = random.Random(7)  # noqa: S311  the same faults each time
         self._faults: list[tuple[float, Answer | Script]] = [
             (refusing, TOO_MANY),
             (0.02, Status(500, {"error": {"message": "oops"}})),
@@ -181,11 +181,11 @@ class Faulty:
             (0.01, Hang()),
         ]
 
-    def __call__(self, asked: ChatCall) -> Answer:
-        drawn = self._drawn.random()
-        for share, fault in [] if asked.is_probe else self._faults:
-            drawn -= share
-            if drawn < 0:
+    def __call__(self, call: ChatCall) -> Answer:
+        number = self._random.random()
+        for share, fault in [] if call.is_probe else self._faults:
+            number -= share
+            if number < 0:
                 self.failed += 1
-                return fault(asked) if callable(fault) else fault
-        return self._then(asked)
+                return fault(call) if callable(fault) else fault
+        return self._then(call)

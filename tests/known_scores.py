@@ -1,4 +1,4 @@
-"""Answers whose faithfulness is known, for evaluators that are handed to other tools."""
+"""Answers with known faithfulness, for the evaluators of other tools."""
 
 import re
 import warnings
@@ -20,7 +20,7 @@ _OPEN: Final = "Bears are often brown."
 _NAME_A_MODEL: Final = "words alone cannot tell; name a language model (JUDGE_MODEL)"
 
 
-class Rated(NamedTuple):
+class KnownScore(NamedTuple):
     answer: str
     score: float | None
     says: str
@@ -33,26 +33,26 @@ class Rated(NamedTuple):
 
 
 RATED: Final = {
-    "supported": Rated(_TRUE, 1.0, "", passing=True),
-    "half": Rated(
+    "supported": KnownScore(_TRUE, 1.0, "", passing=True),
+    "half": KnownScore(
         f"{_TRUE}{_FALSE}", 0.5, f"1 of 2 claims is not supported: {_FALSE}", passing=False
     ),
-    "unscored": Rated(_UNASKED, None, f"1 of 1 claim has no verdict: {_UNASKED}"),
-    "partly": Rated(f"{_TRUE}{_UNASKED}", 1.0, f"1 of 2 claims has no verdict: {_UNASKED}"),
-    "abstained": Rated("文档中没有提到。", None, "nothing to measure: abstained"),
-    "empty": Rated("", None, "nothing to measure: no claims"),
-    "open": Rated(
+    "unscored": KnownScore(_UNASKED, None, f"1 of 1 claim has no verdict: {_UNASKED}"),
+    "partly": KnownScore(f"{_TRUE}{_UNASKED}", 1.0, f"1 of 2 claims has no verdict: {_UNASKED}"),
+    "abstained": KnownScore("文档中没有提到。", None, "nothing to measure: abstained"),
+    "empty": KnownScore("", None, "nothing to measure: no claims"),
+    "open": KnownScore(
         f"{_TRUE}{_OPEN}",
         1.0,
         f"1 of 2 claims is undecided and not counted: {_NAME_A_MODEL}",
         passing=True,
     ),
-    "undecided": Rated(_OPEN, None, f"no score: 1 of 1 claim is undecided: {_NAME_A_MODEL}"),
+    "undecided": KnownScore(_OPEN, None, f"no score: 1 of 1 claim is undecided: {_NAME_A_MODEL}"),
 }
 
 
 def rater() -> Evaluator:
-    """Who rates them so."""
+    """Return an evaluator that gives these scores."""
     labels = {_TRUE: Support.FULL, _FALSE: Support.NONE}
     outcomes: dict[str, JudgeOutcome] = {
         text: Verdict(support=each, source="llm", signature="fake") for text, each in labels.items()
@@ -62,7 +62,7 @@ def rater() -> Evaluator:
 
 
 def recipe(module: str) -> dict[str, Any]:
-    """What the guide's example of an integration leaves behind."""
+    """Run the guide's example of an integration, and return its variables."""
     guide = Path(__file__).parents[1] / "judge" / "integrations" / "README.md"
     blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", guide.read_text("utf-8"))
     (block,) = (text for text in blocks if f"judge.integrations.{module} " in text)
@@ -72,10 +72,9 @@ def recipe(module: str) -> dict[str, Any]:
 
 
 def tool(name: str) -> Callable[[], Any]:
-    """A module of an optional package, which may warn of itself; skips where there is none.
+    """Return a function that imports a module of an optional package; skip without it.
 
-    It is imported as a test asks for it: that takes a second, and each process of the tests would
-    take it as it collects them.
+    The import takes a second, so that collecting tests must not do it.
     """
     package = name.partition(".")[0]
     if find_spec(package) is None:

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that takes what a webhook posts, or fails to, as it is told."""
+"""An HTTP server on loopback for webhooks, with scripted replies and failures."""
 
 import json
 import socket
@@ -25,11 +25,11 @@ class Reply:
 
 
 HANG: Final = Reply(0)
-"""Takes the request and never answers."""
+"""The server takes the request and never answers."""
 BREAK: Final = Reply(-1)
-"""Takes the request and closes the connection."""
+"""The server takes the request and closes the connection."""
 TRICKLE: Final = Reply(-2)
-"""Begins a head that does not end, with a byte from time to time."""
+"""The server begins a head and sends a byte of it from time to time."""
 
 
 SELF_SIGNED: Final = """\
@@ -49,13 +49,12 @@ CCqGSM49BAMCA0cAMEQCIDd9GyF67yZOLnrrEVX8aVXlqP90PW8cYXOo4zAe6O8a
 AiAfvQwg/RwWxucrlmoa00ihf+LQ2ApX2DUHr/eyc4SHVw==
 -----END CERTIFICATE-----
 """
-"""Test data: a certificate of 127.0.0.1 that nobody has reason to trust, valid from 2020 to 2120,
-and its key, which keeps no secret."""
+"""Test data: a self-signed certificate of 127.0.0.1, valid from 2020 to 2120, and its key."""
 
 
 @dataclass(frozen=True)
 class Posted:
-    """What arrived."""
+    """A received request."""
 
     path: str
     headers: Message
@@ -63,7 +62,7 @@ class Posted:
 
     @property
     def body(self) -> dict[str, JsonValue]:
-        """As JSON."""
+        """The body as JSON."""
         parsed: dict[str, JsonValue] = json.loads(self.raw)
         return parsed
 
@@ -73,7 +72,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class PostServer:
-    """Serves while its `with` block lasts.
+    """A server that runs while its `with` block lasts.
 
     Args:
         replies: to the first request, the second and so on; the last stays.
@@ -92,7 +91,7 @@ class PostServer:
                 server.take(self)
 
             def log_message(self, *_: object) -> None:
-                """Say nothing."""
+                """Print nothing."""
 
         self._server = _Server(("127.0.0.1", 0), Handler)
         self._scheme = "https" if tls else "http"
@@ -105,11 +104,11 @@ class PostServer:
 
     @property
     def url(self) -> str:
-        """With a path that counts as secret."""
+        """The address, with a secret in path and query."""
         return f"{self._scheme}://127.0.0.1:{self.port}/services/T0/s3cret?token=s3cret"
 
     def take(self, handler: BaseHTTPRequestHandler) -> None:
-        """Handle one request, on a thread of its own."""
+        """Handle a request on its own thread."""
         body = handler.rfile.read(int(handler.headers["Content-Length"]))
         with self._lock:
             reply = self._replies[min(len(self.posted), len(self._replies) - 1)]

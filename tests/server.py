@@ -2,7 +2,7 @@
 
     python -m tests.server --delay 0.3 --port 0
 
-prints its base URL and serves right replies until it is told to stop (SIGTERM, SIGINT).
+prints its base URL and serves right replies until SIGTERM or SIGINT.
 """
 
 import argparse
@@ -42,7 +42,7 @@ _BACKLOG: Final = 1024  # at the default of 128 a burst of clients waits a secon
 
 
 def vectors(texts: Sequence[str]) -> list[list[float]]:
-    """Character pairs, hashed: equal texts have equal vectors, alike ones near ones."""
+    """Return vectors of hashed character pairs: similar texts have similar vectors."""
     rows = np.zeros((len(texts), _WIDTH), dtype=np.float32)
     for row, text in zip(rows, texts, strict=True):
         for i in range(len(text) - 1):
@@ -52,18 +52,18 @@ def vectors(texts: Sequence[str]) -> list[list[float]]:
 
 
 def refused_url() -> str:
-    """A base URL on a port where nobody listens."""
+    """Return a base URL on a port without a listener."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{free.getsockname()[1]}/v1"
 
 
 class JudgeServer:
-    """Serves from a thread with a loop of its own while its `with` block lasts.
+    """A server on a thread of its own, which runs while its `with` block lasts.
 
     Args:
-        script: what to say to each chat request, probes included.
-        embedding: the vectors of a request's texts, or an answer in their place.
+        script: returns the answer to each chat request, probes included.
+        embedding: returns the vectors of a request's texts, or another answer.
     """
 
     def __init__(
@@ -79,24 +79,24 @@ class JudgeServer:
         self._thread = threading.Thread(target=lambda: asyncio.run(self.serve(0)))
         self._mistake: Exception | None = None
         self.base_url = ""
-        """Such as `http://127.0.0.1:PORT/v1`; known once it serves."""
+        """The address, such as `http://127.0.0.1:PORT/v1`, once the server has started."""
         self.requests: list[ChatCall] = []
-        """Every chat request, probes too, in the order of arrival."""
+        """All chat requests in the order of arrival, probes included."""
         self.embedded: list[list[str]] = []
         """The texts of every embedding request."""
         self.calls = 0
         self.probes = 0
         self.prompt_tokens = 0
-        """Characters ÷ 4 of the calls that got a reply: what their `usage` added up to."""
+        """The sum of `usage` over the calls with a reply: characters ÷ 4."""
         self.reply_tokens = 0
 
     @property
     def words(self) -> tuple[str, ...]:
-        """How a command names its model."""
+        """The options that name this server and its model."""
         return ("--model", "tiny", "--base-url", self.base_url)
 
     def config(self, **settings: object) -> Config:
-        """Settings that name its model, nothing kept, sent twice or waited for, and these."""
+        """Return settings for this server, without a cache and a second attempt."""
         plain = {"model": "tiny", "base_url": self.base_url, "cache": False, "attempts": 1}
         plain["patience"] = 0
         return Config.model_validate(plain | settings)
@@ -108,18 +108,18 @@ class JudgeServer:
 
     def __exit__(self, _: object, error: BaseException | None, *__: object) -> None:
         self.close()
-        # A mistake in a test's script must not pass for the server's failure that it looked like.
+        # An error in a test's script looks like a failure of the server.
         if error is None and self._mistake is not None:
             raise self._mistake
 
     def close(self) -> None:
-        """Die, once or again: connections break, and nobody listens any more."""
+        """Stop and break all connections; a second call does nothing."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 
     async def serve(self, port: int, started: Callable[[str], None] | None = None) -> None:
-        """Serve until stopped; port 0: one that is free."""
+        """Serve until stopped; for port 0 on a free port."""
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         app = web.Application(client_max_size=_BODY_LIMIT)
         app.router.add_post("/v1/chat/completions", self._chat)
@@ -127,7 +127,7 @@ class JudgeServer:
         app.router.add_post("/v1/embeddings", self._embed)
         app.router.add_get("/stats", self._stats)
         self.add_routes(app.router)
-        # A hanging handler ends with its client or with the server. Zero would mean: wait for ever.
+        # A hanging handler ends with its client or with the server; zero would wait for ever.
         runner = web.AppRunner(
             app, handler_cancellation=True, shutdown_timeout=0.001, access_log=None
         )
@@ -139,30 +139,30 @@ class JudgeServer:
         if started is not None:
             started(self.base_url)
         await self._stop.wait()
-        # asyncio drops whom it let in as the server closed, and warns of it in a later test.
+        # asyncio drops connections that it accepted while the server closed, and warns later.
         self._loop.remove_reader(listening)
         for _ in range(3):
             await asyncio.sleep(0)
         await runner.cleanup()
 
     def add_routes(self, router: web.UrlDispatcher) -> None:
-        """Serve more than chat and embeddings."""
+        """Add routes beside chat and embeddings."""
 
     def stop(self) -> None:
-        """End `serve`; called within its loop."""
+        """End `serve`, from within its loop."""
         self._stop.set()
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         raw, headers = await request.read(), request.headers
-        asked = ChatCall(self.calls, raw, headers)
-        if asked.is_probe:
-            asked = ChatCall(self.probes, raw, headers)
+        call = ChatCall(self.calls, raw, headers)
+        if call.is_probe:
+            call = ChatCall(self.probes, raw, headers)
             self.probes += 1
         else:
             self.calls += 1
-        self.requests.append(asked)
+        self.requests.append(call)
         try:
-            answer = self._script(asked)
+            answer = self._script(call)
         except Exception as mistake:  # noqa: BLE001  kept, and raised where the test ends
             self._mistake = self._mistake or mistake
             answer = Status(500, "the script failed")
@@ -170,23 +170,23 @@ class JudgeServer:
             await asyncio.sleep(answer.seconds)
             answer = answer.then
         if isinstance(answer, Says):
-            return web.json_response(self.completion(asked, answer), headers=answer.headers)
+            return web.json_response(self.completion(call, answer), headers=answer.headers)
         return await send(request, answer)
 
-    def completion(self, asked: ChatCall, said: Says) -> dict[str, object]:
-        """The body of a chat completion, or of a response where `input` was sent."""
-        prompt, reply = asked.prompt_tokens, tokens(said.text or "")
-        if not asked.is_probe:
+    def completion(self, call: ChatCall, said: Says) -> dict[str, object]:
+        """Return the body of a chat completion, or of a response if the request has `input`."""
+        prompt, reply = call.prompt_tokens, tokens(said.text or "")
+        if not call.is_probe:
             self.prompt_tokens += prompt
             self.reply_tokens += reply
-        if "input" in asked.body:
-            return response(asked, said, prompt, reply)
+        if "input" in call.body:
+            return response(call, said, prompt, reply)
         message = {"role": "assistant", "content": said.text, "refusal": said.refusal}
         return {
-            "id": f"chatcmpl-{asked.number}",
+            "id": f"chatcmpl-{call.number}",
             "object": "chat.completion",
             "created": 0,
-            "model": said.model or asked.body["model"],
+            "model": said.model or call.body["model"],
             "choices": [{"index": 0, "message": message, "finish_reason": said.finish}],
             "usage": {
                 "prompt_tokens": prompt,
@@ -222,8 +222,8 @@ class JudgeServer:
 _INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
-def response(asked: ChatCall, said: Says, prompt: int, reply: int) -> dict[str, object]:
-    """The body of a response, its fields as in `openai.types.responses`."""
+def response(call: ChatCall, said: Says, prompt: int, reply: int) -> dict[str, object]:
+    """Return the body of a response, with the fields of `openai.types.responses`."""
     text: dict[str, object] = {"type": "output_text", "text": said.text, "annotations": []}
     refusal: dict[str, object] = {"type": "refusal", "refusal": said.refusal}
     part = refusal if said.refusal else text
@@ -232,13 +232,13 @@ def response(asked: ChatCall, said: Says, prompt: int, reply: int) -> dict[str, 
     status = "incomplete" if why else "completed"
     reasoning = {"type": "reasoning", "id": "rs", "summary": []}
     return {
-        "id": f"resp_{asked.number}",
+        "id": f"resp_{call.number}",
         "object": "response",
         "created_at": 0,
         "status": status,
         "error": None,
         "incomplete_details": {"reason": why} if why else None,
-        "model": said.model or asked.body["model"],
+        "model": said.model or call.body["model"],
         "output": [
             reasoning,
             *([message | {"status": status}] if said.text or said.refusal else []),
@@ -252,7 +252,7 @@ def response(asked: ChatCall, said: Says, prompt: int, reply: int) -> dict[str, 
 
 
 async def send(request: web.Request, answer: Answer) -> web.StreamResponse:
-    """Anything but a completion, on the wire."""
+    """Send any answer but a completion."""
     match answer:
         case Status(code, str(page), headers):
             return web.Response(
@@ -276,13 +276,13 @@ async def send(request: web.Request, answer: Answer) -> web.StreamResponse:
             line = request.transport.get_extra_info("socket")
             line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             request.transport.abort()
-    # Hangs; whoever was cut off is cancelled by the loss of the connection.
+    # Hang until the connection is lost, which cancels this.
     await asyncio.Event().wait()
-    raise AssertionError("nobody ends this wait")
+    raise AssertionError("this wait has no end")
 
 
 def encoded(row: Sequence[float]) -> str:
-    """A vector in base64, as OpenAI sends it where asked to."""
+    """Return a vector in base64, as OpenAI sends it on request."""
     return base64.b64encode(np.array(row, dtype="<f4").tobytes()).decode()
 
 
@@ -296,8 +296,8 @@ async def main() -> None:
     options = reading.parse_args()
     said = quoting if options.quoting else right
 
-    def slow(asked: ChatCall) -> Answer:
-        return Slow(options.delay, said(asked))
+    def slow(call: ChatCall) -> Answer:
+        return Slow(options.delay, said(call))
 
     server = JudgeServer(slow if options.delay else said)
     for number in (signal.SIGTERM, signal.SIGINT):

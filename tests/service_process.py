@@ -92,14 +92,14 @@ class Serving:
             raise self._error
 
     def until(self, batch: str, *states: str) -> dict[str, Any]:
-        """Return the status of a batch once it is in one of these states, or has ended."""
+        """Wait for a state or the end of a batch, and return its status."""
         return until(self.http, batch, *states)
 
 
 def until(
     http: httpx.Client, batch: str, *states: str, done: float = float("inf")
 ) -> dict[str, Any]:
-    """Return the status of a batch once it is in one of these states, has ended, or has `done`."""
+    """Wait for a state, the end, or a number of done answers of a batch, and return its status."""
     wanted = {*states, "finished", "failed", "cancelled"}
     patience = time.monotonic() + 60
     while time.monotonic() < patience:

@@ -4,9 +4,9 @@
 
 By default 5 000 answers, three kill -9, and an odd reply to 12 % of the calls. `night` is a night's
 faults: a token bucket of 400 requests a second, 2 % 500, 1 % hangs, 3 % malformed, 1 % cut, .5 %
-resets; by default 20 000 answers. It ends in an `AssertionError` where a result is lost, doubled or
-made up, where something is paid for twice, or where there are more calls than answers, faults and
-what was under way at a kill.
+resets; by default 20 000 answers. It raises an `AssertionError` if a result is lost, doubled or
+invented, if a verdict is paid for twice, or if there are more calls than answers, faults and calls
+in flight at a kill.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ from judge.records import Support, Unscored, Verdict
 from tests import faults, replies
 from tests.chat_call import ChatCall
 from tests.commands import line, results, start, write
-from tests.replies import Answer, Body, Reset, Says, Script, Status, Tokens, right, verdicts
+from tests.replies import Answer, Body, Reset, Says, Script, Status, TokenBucket, right, verdicts
 from tests.server import JudgeServer
 
 SHARE: Final = 0.12
@@ -58,7 +58,7 @@ _STATUSES: Final = (408, 409, 413, 418, 425, 429, 500, 501, 502, 503, 504, 507, 
 
 
 def odd() -> list[Answer | Script]:
-    """Replies that a run must survive: none of them says that no call can succeed."""
+    """Return replies that a run must survive."""
     bodies: tuple[JsonValue, ...] = ("<html><h1>sorry</h1></html>", {})
     return [
         faults.fewer, faults.double, faults.unknown, faults.renamed, faults.off_menu, faults.fenced,
@@ -72,46 +72,46 @@ def odd() -> list[Answer | Script]:
 
 
 class Odd:
-    """Answers a share of the calls oddly, each in its turn."""
+    """A script that gives a share of the calls the odd replies in turn."""
 
     def __init__(self, share: float = SHARE) -> None:
         self._odd = itertools.cycle(odd())
         self._every = round(1 / share)
 
-    def __call__(self, asked: ChatCall) -> Answer:
-        if asked.is_probe or asked.number % self._every:
-            return right(asked)
+    def __call__(self, call: ChatCall) -> Answer:
+        if call.is_probe or call.number % self._every:
+            return right(call)
         answer = next(self._odd)
-        return answer(asked) if callable(answer) else answer
+        return answer(call) if callable(answer) else answer
 
 
 class Night:
-    """A night's faults; what it lets through gets the truth, which is not the same for all."""
+    """The faults of a night. Other requests get the right labels, which differ."""
 
     def __init__(self, rate: float = 400) -> None:
         self._faults = faults.Faulty(_told)
-        self._bucket = Tokens(rate, rate / 4, waits=True, then=self._faults)
+        self._bucket = TokenBucket(rate, rate / 4, waits=True, then=self._faults)
 
     @property
     def failed(self) -> int:
-        """How many requests were refused, or failed otherwise."""
+        """The number of requests that were refused or failed."""
         return self._faults.failed + self._bucket.refused
 
-    def __call__(self, asked: ChatCall) -> Answer:
-        return right(asked) if asked.is_probe else self._bucket(asked)
+    def __call__(self, call: ChatCall) -> Answer:
+        return right(call) if call.is_probe else self._bucket(call)
 
 
 def truth(text: str) -> Support:
-    """What the model of a night says of a sentence: one in five has no support."""
+    """Return the right label of a sentence of the night: one in five has no support."""
     return Support.NONE if crc32(text.encode()) % 5 == 0 else Support.FULL
 
 
-def _told(asked: ChatCall) -> Answer:
-    return Says(verdicts(asked, **{name: truth(text) for name, text in asked.sentences.items()}))
+def _told(call: ChatCall) -> Answer:
+    return Says(verdicts(call, **{name: truth(text) for name, text in call.sentences.items()}))
 
 
 class Watched:
-    """Tells when so many calls were answered."""
+    """A script that sets an event at a certain call."""
 
     def __init__(self, then: Script) -> None:
         self._then = then
@@ -119,18 +119,18 @@ class Watched:
         self.reached = threading.Event()
 
     def upto(self, calls: int) -> None:
-        """Set `reached` at this call, counted from the first of all."""
+        """Set `reached` at this call."""
         self._limit = calls
         self.reached.clear()
 
-    def __call__(self, asked: ChatCall) -> Answer:
-        if not asked.is_probe and asked.number >= self._limit:
+    def __call__(self, call: ChatCall) -> Answer:
+        if not call.is_probe and call.number >= self._limit:
             self.reached.set()
-        return self._then(asked)
+        return self._then(call)
 
 
 def soak(place: Path, answers: int, kills: int, night: Night | None = None) -> Counter[str]:
-    """Score so many answers in `place`, killed so often on the way; what became of the sentences.
+    """Score answers in `place` with a number of kills, and return the counts of the outcomes.
 
     The cache is the one of the environment. Without a `night` the server is odd.
     """
@@ -188,16 +188,16 @@ def _killed(command: tuple[object, ...], script: Watched) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
-def _names(asked: ChatCall) -> set[Name]:
-    """The sentences that a request asks about: their texts say which they are."""
+def _names(call: ChatCall) -> set[Name]:
+    """Return the sentences that a request asks about."""
     return {
         (int(re.findall(r"\d+", text)[0]), int(name[1:]) - 1)
-        for name, text in asked.sentences.items()
+        for name, text in call.sentences.items()
     }
 
 
 def _stored(texts: list[str]) -> set[Name]:
-    """The sentences whose verdicts are kept."""
+    """Return the sentences with stored verdicts."""
     numbers = {hashlib.sha256(text.encode()).hexdigest()[:16]: n for n, text in enumerate(texts)}
     with DiskStore(Path(os.environ["XDG_CACHE_HOME"]) / "judge") as store:
         rows = dict(store.rows())

@@ -1,4 +1,4 @@
-"""What a terminal would show."""
+"""The output of a command as a terminal shows it."""
 
 import io
 from collections.abc import Callable
@@ -17,7 +17,7 @@ def paged(
     encoding: str = "utf-8",
     lang: Lang = "en",
 ) -> str:
-    """What is said on a page of this width, with or without escape sequences."""
+    """Return the output for a terminal of this width, with or without escape sequences."""
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding=encoding, errors="replace")
     system = "standard" if colour else None

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from judge.inputs.runs import read_summary
 from tests.chat_call import ChatCall
 from tests.commands import judge, line, write
-from tests.replies import TOO_MANY, Answer, Says, Script, Slow, Status, Tokens, right, too_many
+from tests.replies import TOO_MANY, Answer, Says, Script, Slow, Status, TokenBucket, right, too_many
 from tests.server import JudgeServer
 
 REPLY_SECONDS: Final = 0.3
@@ -98,7 +98,7 @@ def main() -> None:
                 f"{run.calls} calls, {run.unscored} unscored"
             )
         for waits in (False, True):
-            bucket = Tokens(BUCKET_RATE, BUCKET_ROOM, waits=waits, then=slow)
+            bucket = TokenBucket(BUCKET_RATE, BUCKET_ROOM, waits=waits, then=slow)
             run = Run(folder, 4 * answers, bucket, IN_FLIGHT)
             rate = (bucket.taken - BUCKET_ROOM) / run.seconds / BUCKET_RATE
             print(
