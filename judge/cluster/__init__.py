@@ -1,5 +1,1 @@
-"""Past one machine: the same evaluator in the actors of a Ray cluster."""
-
-from judge.cluster.dataset import evaluate_dataset
-
-__all__ = ["evaluate_dataset"]
+"""The Ray engine: one scoring job on the machines of a cluster."""

@@ -26,7 +26,7 @@ from judge.inputs.files import InputFile, hash_of_file
 from judge.inputs.samples import Rejected
 from judge.inputs.tables import writing
 
-Row = dict[str, Any]
+RayRow = dict[str, Any]
 """A row of a Ray dataset."""
 HEADERS: Final = "JUDGE_HEADERS"
 _MOST_ATTEMPTS: Final = 4
@@ -53,8 +53,13 @@ class Plan(NamedTuple):
 
     @property
     def config(self) -> Config:
-        """The settings, with the headers of this machine."""
-        return config_of(self.settings)
+        """The settings, with the headers of this machine, which may be secret.
+
+        The cache writes each verdict to disk at once, because workers may be killed at any time.
+        """
+        settings = {**json.loads(self.settings), "durable": True}
+        headers = os.environ.get(HEADERS, "").strip()
+        return Config.model_validate(settings | ({"headers": headers} if headers else {}))
 
 
 class FoundBlock(NamedTuple):
@@ -75,16 +80,6 @@ class CheckedFile(NamedTuple):
     rejected: list[Rejected]
     sha256: str
     """The hash of its bytes."""
-
-
-def config_of(settings: str) -> Config:
-    """Return the settings in this JSON; headers, which may be secret, are this environment's.
-
-    The cache writes each verdict to disk at once, because workers may be killed at any time.
-    """
-    given = {**json.loads(settings), "durable": True}
-    headers = os.environ.get(HEADERS, "").strip()
-    return Config.model_validate(given | ({"headers": headers} if headers else {}))
 
 
 def portable(config: Config, replicas: int) -> Config:
@@ -117,12 +112,12 @@ def cpus(config: Config) -> float:
     return _CPUS_TO_ASK if config.asks_server else _CPUS_TO_COMPUTE
 
 
-def check(row: Row, plan: Plan) -> Row:
+def check(row: RayRow, plan: Plan) -> RayRow:
     """Read a file once; return a pickled `CheckedFile` or JudgeError."""
     return {"file": row["file"], "checked": pickle.dumps(_checked(row, plan))}
 
 
-def _checked(row: Row, plan: Plan) -> CheckedFile | JudgeError:
+def _checked(row: RayRow, plan: Plan) -> CheckedFile | JudgeError:
     found = CheckedFile([], [], [], "")
     try:
         for block in _blocks(plan, row, found.rejected):
@@ -133,7 +128,7 @@ def _checked(row: Row, plan: Plan) -> CheckedFile | JudgeError:
         return error
 
 
-def read(batch: Row, plan: Plan) -> Iterator[Row]:
+def read(batch: RayRow, plan: Plan) -> Iterator[RayRow]:
     """Yield the blocks of a file that are still to be scored, or a JudgeError, pickled."""
     row = {name: values[0] for name, values in batch.items()}
     starts = dict(zip(row["names"], row["starts"], strict=True))
@@ -148,30 +143,14 @@ def read(batch: Row, plan: Plan) -> Iterator[Row]:
         yield _block_row(row, 0, error)
 
 
-def _block_row(row: Row, start: int, block: Block | JudgeError) -> Row:
+def _block_row(row: RayRow, start: int, block: Block | JudgeError) -> RayRow:
     return {"path": [row["path"]], "start": [start], "block": [pickle.dumps(block)]}
 
 
-def _blocks(plan: Plan, row: Row, rejected: list[Rejected]) -> Iterator[Block]:
+def _blocks(plan: Plan, row: RayRow, rejected: list[Rejected]) -> Iterator[Block]:
     on_bad = rejected.append if plan.skip else None
     file = InputFile(row["path"])
     return blocks(file, int(row["file"]), plan.config, needs_qid=plan.needs_qid, on_bad=on_bad)
-
-
-class Holder:
-    """An actor with one `Evaluator`, which is opened at its first use."""
-
-    def __init__(self, config: Config) -> None:
-        self._evaluator = Evaluator(config)
-        self._opening = asyncio.Lock()
-        self._open = False
-
-    async def _opened(self) -> Evaluator:
-        async with self._opening:
-            if not self._open:
-                await self._evaluator.__aenter__()
-                self._open = True
-        return self._evaluator
 
 
 class _Warnings(logging.Handler):
@@ -191,16 +170,18 @@ class _Warnings(logging.Handler):
         return texts
 
 
-class Scorer(Holder):
-    """Scores blocks into their shards."""
+class Scorer:
+    """An actor that scores blocks into their shards, with one `Evaluator` for all of them."""
 
     def __init__(self, plan: Plan) -> None:
-        super().__init__(plan.config)
+        self._evaluator = Evaluator(plan.config)
+        self._opening = asyncio.Lock()
+        self._is_open = False
         self._folder = Path(plan.folder)
         self._warnings = _Warnings()
         logging.getLogger("judge").addHandler(self._warnings)
 
-    async def __call__(self, row: Row) -> Row:
+    async def __call__(self, row: RayRow) -> RayRow:
         """Score a block; return its name or an error, and the worker's warnings."""
         block: Block | JudgeError = pickle.loads(row["block"])  # noqa: S301  our own
         done: str | JudgeError
@@ -214,7 +195,7 @@ class Scorer(Holder):
                 done = _with_host(error)
         return {"done": pickle.dumps(done), "warnings": self._warnings.take()}
 
-    async def _score(self, block: Block, row: Row) -> None:
+    async def _score(self, block: Block, row: RayRow) -> None:
         shard = Shard(self._folder, block.name)
         # The machine that scored it may have been lost before it could say so.
         if len(shard.results()) == len(block.samples):
@@ -228,7 +209,11 @@ class Scorer(Holder):
                     "scored them; take out the answer that kills them, or give their machine more "
                     "memory, then run the same command again"
                 )
-            await shard.score(block, await self._opened())
+            async with self._opening:
+                if not self._is_open:
+                    await self._evaluator.__aenter__()
+                    self._is_open = True
+            await shard.score(block, self._evaluator)
 
 
 def _with_host(error: JudgeError) -> JudgeError:

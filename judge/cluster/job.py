@@ -17,7 +17,7 @@ import ray.data
 
 from judge.cluster.actors import CheckedFile, FoundBlock, Plan, Scorer, check, cpus, portable, read
 from judge.cluster.blocks import Shard
-from judge.cluster.session import connected, free, ticking
+from judge.cluster.session import connected, ticking
 from judge.config import Config
 from judge.errors import InputError, JudgeError, RunError, WorkerLost
 from judge.evaluator import Evaluator
@@ -108,7 +108,7 @@ class ClusterJob:
                 skip=self._skip,
                 needs_qid=len(files) > 1,
             )
-            with ticking(watcher, lambda: ", ".join(filter(None, ("checking the input", free())))):
+            with ticking(watcher, "checking the input"):
                 checked = _check(files, plan)
             made_from = self._input(checked)
             record = asyncio.run(self._record(made_from))
@@ -119,7 +119,7 @@ class ClusterJob:
             rest = self._resume([each for file in checked for each in file.blocks], tally, record)
             resumed = tally.answers
             earlier = with_cost(tally.totals.spent(), self._config) if resumed else None
-            with ticking(watcher, lambda: "" if tally.answers > resumed else free()):
+            with ticking(watcher):
                 for block in _scored(plan, files, rest, replicas):
                     tally.add(block)
             if tally.answers != made_from.samples:

@@ -5,12 +5,10 @@ import logging
 import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -29,22 +27,17 @@ _LOOPBACK: Final = "127.0.0.1"
 _CONNECT_SECONDS: Final = 10.0
 _HTTP2_HELLO: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
 """The beginning of HTTP/2, and so of Ray's gRPC."""
-_GUARD: Final = "import sys; sys.stdin.buffer.read() or sys.stderr.write(sys.argv[1])"
-_ENDED: Final = (
-    "judge: ended before its time: it was killed, or Ray, its head or this machine's part of it, "
-    "is gone; the same command goes on from what is done\n"
-)
 _AUTH: Final = "RAY_AUTH_MODE"
 
 
 @contextmanager
-def ticking(watcher: Watcher, text: str | Callable[[], str] = "") -> Iterator[None]:
+def ticking(watcher: Watcher, text: str = "") -> Iterator[None]:
     """Call the watcher's `on_tick` from a thread, with what is done meanwhile."""
     done = threading.Event()
 
     def tick() -> None:
         while not done.wait(TICK_SECONDS):
-            watcher.on_tick(text() if callable(text) else text)
+            watcher.on_tick(text)
 
     ticker = threading.Thread(target=tick, daemon=True)
     ticker.start()
@@ -53,17 +46,6 @@ def ticking(watcher: Watcher, text: str | Callable[[], str] = "") -> Iterator[No
     finally:
         done.set()
         ticker.join(2 * TICK_SECONDS)  # it may wait for a cluster that is gone
-
-
-def free() -> str:
-    """Return how many processors are free, if less than one is."""
-    try:
-        left, every = (
-            each.get("CPU", 0.0) for each in (ray.available_resources(), ray.cluster_resources())
-        )
-    except (RayError, RuntimeError):  # the cluster may be gone
-        return ""
-    return f"{left:g} of {every:g} CPUs of the cluster free" if left < 1 else ""
 
 
 def reason(error: RayError) -> str:
@@ -86,8 +68,7 @@ def connected(address: str | None) -> Iterator[None]:
         with _quiet():
             yield
         return
-    with _quiet(), ExitStack() as held:
-        held.enter_context(_guarded())
+    with _quiet():
         _connect(address)
         try:
             yield
@@ -129,17 +110,6 @@ def _greet(host: str, port: int) -> None:
     with socket.create_connection((host, port), _CONNECT_SECONDS) as line:
         line.sendall(_HTTP2_HELLO)
         line.recv(1)
-
-
-@contextmanager
-def _guarded() -> Iterator[None]:
-    """Start a process that prints a message if Ray kills this one, as it does without a word."""
-    words = (sys.executable, "-I", "-S", "-c", _GUARD, _ENDED)
-    with subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True) as guard:  # noqa: S603  our own
-        try:
-            yield
-        finally:
-            guard.communicate(b"all is well")
 
 
 @contextmanager

@@ -12,11 +12,7 @@ from typing import Final
 import pytest
 from pydantic import JsonValue
 
-from judge.config import Config
-from judge.errors import ConfigError
 from judge.inputs.runs import read_summary
-from judge.jobs.results import evaluate
-from judge.records import SampleResult
 from tests.chat_call import ChatCall
 from tests.commands import judge, line, results, start, until, write
 from tests.replies import Answer, Says, Until, right
@@ -33,8 +29,6 @@ os.environ |= {
 pytest.importorskip("ray.data")
 import ray
 import ray.data
-
-from judge.cluster import evaluate_dataset
 
 pytestmark = [
     pytest.mark.alone,  # one cluster, started once
@@ -199,46 +193,3 @@ def _workers() -> list[int]:
 
 def _parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def test_a_dataset_is_scored_in_a_pipeline(place: Path) -> None:  # noqa: ARG001
-    rows = _rows(0, 30)
-    for row in rows:
-        row["said"] = row.pop("answer")
-    rows[7]["said"] = None
-    came: list[float] = []
-
-    def script(request: ChatCall) -> Answer:
-        if not request.is_probe:
-            came.append(time.monotonic())
-        return right(request)
-
-    with JudgeServer(script) as server:
-        config = server.config(map={"answer": "said"}, rpm=600, attempts=3)
-        given = ray.data.from_items(rows, override_num_blocks=2)
-        scored = evaluate_dataset(given, config, replicas=2).take_all()
-        # 10 a second, however many replicas ask.
-        assert came[-1] - came[0] >= (len(came) - 1) / 10 - 0.1
-        unpaced = config.model_copy(update={"rpm": None})
-        expected = evaluate([each for each in rows if each["said"]], unpaced)
-    assert sorted(each["qid"] for each in scored) == sorted(str(each["qid"]) for each in rows)
-    by_qid = {each["qid"]: each for each in scored}
-    bad = by_qid.pop("q7")
-    assert (bad["status"], bad["faithfulness"], bad["result"]) == ("rejected", None, None)
-    assert "field 'answer': is missing" in bad["error"]
-    for each in expected:
-        found = by_qid[each.qid]
-        assert (found["status"], found["error"]) == (each.status, None)
-        result = SampleResult.model_validate_json(found["result"])
-        assert (result.scores, found["faithfulness"]) == (each.scores, each.scores.faithfulness)
-
-
-def test_a_dataset_takes_no_settings_that_replicas_cannot_keep_to() -> None:
-    rows = ray.data.from_items([{"qid": "a"}])
-    for settings in ({"max_tokens": 9}, {"headers": {"x-key": "geheim"}}):
-        config = Config.model_validate({"model": "tiny"} | settings)
-        with pytest.raises(ConfigError) as told:
-            evaluate_dataset(rows, config)
-        assert "geheim" not in str(told.value)
-    with pytest.raises(ConfigError, match="replicas 0: at least one"):
-        evaluate_dataset(rows, replicas=0)
