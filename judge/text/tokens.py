@@ -5,8 +5,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final
 
 _OPEN: Final = r"<＜\[［"
 _CLOSE: Final = r">＞\]］"
@@ -66,15 +66,6 @@ _JOINER: Final = "\u2060"
 _WIDE: Final = {"<": "＜", "[": "［", "]": "］"}
 
 
-class _Token(NamedTuple):
-    start: int
-    """The offset of the first bracket."""
-    close: int
-    """The offset of the last bracket."""
-    ordinary: str
-    """Bracket and name, where it may as well be ordinary text."""
-
-
 def broken(text: str) -> str:
     r"""Return the text with its control tokens broken up, so that no tokenizer recognizes them.
 
@@ -95,32 +86,25 @@ def broken(text: str) -> str:
 
 
 def speaks_for_others(text: str) -> bool:
-    """Return whether a text has a control token that ordinary text does not have.
-
-    Ordinary are `<s>old</s>` (struck out), a final `</s>`, and `<think>` at the beginning.
-    """
-    plain = []
-    for token in _find(text):
-        if not token.ordinary:
-            return True
-        plain.append(token)
-    return bool(plain) and (_unpaired(plain, text) or _astray(plain, text))
+    """Return whether a text has a control token that ordinary text does not have."""
+    return any(not ordinary for *_, ordinary in _find(text))
 
 
-def _find(text: str) -> Iterator[_Token]:
+def _find(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield the offsets of the brackets of each token, and whether ordinary text may have it."""
     if text.isascii() and not any(bracket in text for bracket in "<[]"):
         return
     for match in _BRACKETED.finditer(text):
         if match[3]:
             if _TURNED.fullmatch(_bare(match[3])):
-                yield _Token(match.start() - 1, match.end(), "")
+                yield match.start() - 1, match.end(), False
             continue
         plain = "<" if match[1] else "["
         name, close = _bare((match[1] or match[2])[1:]), match.end() - 1
         if (_ANGLED if match[1] else _SQUARED).fullmatch(name):
-            yield _Token(match.start(), close, "")
+            yield match.start(), close, False
         elif _ORDINARY.fullmatch(plain + name):
-            yield _Token(match.start(), close, plain + name)
+            yield match.start(), close, True
 
 
 def _bare(inner: str) -> str:
@@ -130,22 +114,3 @@ def _bare(inner: str) -> str:
         plain = unicodedata.normalize("NFKD", inner)[: 2 * _LONGEST].translate(_ALIKE)
         inner = "".join(c for c in plain if unicodedata.category(c) not in _UNSEEN)
     return _LAYOUT.sub("", inner)
-
-
-def _unpaired(tokens: Sequence[_Token], text: str) -> bool:
-    """Whether `<s>` lacks its `</s>`, or the other way round, but for an end behind all else."""
-    struck = [token for token in tokens if token.ordinary in {"<s", "</s"}]
-    names = [token.ordinary for token in struck]
-    if len(names) % 2 and names[-1] == "</s" and not text[struck[-1].close + 1 :].strip():
-        del names[-1]
-    return names != ["<s", "</s"] * (len(names) // 2)
-
-
-def _astray(tokens: Sequence[_Token], text: str) -> bool:
-    """Whether there are thoughts but for those, from beginning to end, before all else."""
-    thoughts = [token for token in tokens if "think" in token.ordinary]
-    whole = [token.ordinary for token in thoughts] in (
-        ["<think", "</think"],
-        ["<thinking", "</thinking"],
-    )
-    return bool(thoughts) and not (whole and not text[: thoughts[0].start].strip())

@@ -37,11 +37,10 @@ def english_stem() -> Callable[[str], str]:
 
 
 def alone(name: str) -> ModuleType:
-    """A module of nltk, or one that uses nltk, without what nltk's packages import.
+    """Return a module of nltk, or one that uses nltk, without what nltk's packages import.
 
-    A program that has imported it, or nltk, gives its own. For all others it stays unimported:
-    nothing of ours is left for an `import` of theirs to find. Another thread that imports nltk in
-    these milliseconds would find the empty packages.
+    If the program has imported it or nltk, that one is returned. Otherwise nothing of nltk stays
+    in `sys.modules`.
     """
     tops = {"nltk", name.partition(".")[0]}
     with _IMPORTING:
