@@ -160,12 +160,6 @@ def test_ids_decide() -> None:
     assert {(ids, answer): cite(answer, ids) for ids, answer in BY_ID} == BY_ID
 
 
-def test_an_id_that_was_retrieved_but_not_shown_dangles() -> None:
-    retrieved = ["rules", "other", "40001"]
-    found = cite("So [rules], (other), [40001].", ["rules"], retrieved=retrieved)
-    assert found == "[rules]A (other)? [40001]?"
-
-
 # fmt: off
 PHRASES: dict[str, str] = {
     "As passage 2 says": "passage 2B", "Passage 2": "Passage 2B", "See document 3.": "document 3C",
@@ -258,13 +252,6 @@ def test_what_looks_like_a_citation_and_names_no_chunk_is_flagged(answer: str) -
     assert (len(prose.citations), prose.flags) in {(0, found.flags), (1, found.flags), (1, ())}
 
 
-def test_equal_unmatched_markers_have_one_flag_and_code_has_none() -> None:
-    answer = "One [doc:a]. Two [doc:b]. Three [doc:a]."
-    found = find(sample_of(answer, ["1"]), sentences_of(answer), PLAIN)
-    assert [flag.detail for flag in found.flags] == ["[doc:a]", "[doc:b]"]
-    assert find(sample_of(answer, ["1"]), sentences_of(answer, code=[0]), PLAIN).flags == ()
-
-
 def test_the_place_in_a_document_is_no_part_of_its_name() -> None:
     for answer in (
         "Nine (see cli.md, section 4.2).",
@@ -273,11 +260,6 @@ def test_the_place_in_a_document_is_no_part_of_its_name() -> None:
     ):
         (found,) = find(sample_of(answer, ["cli.md"]), sentences_of(answer), PLAIN).citations
         assert found.chunk_id == "cli.md"
-
-
-def test_a_part_that_is_an_id_cites_though_it_looks_like_a_place_in_a_document() -> None:
-    assert cite("Nine [page 1, intro].", ["page 1", "intro"]) == "[page 1, intro]A [page 1, intro]B"
-    assert cite("Nine [page 2, intro].", ["page 1", "intro"]) == "[page 2, intro]B"
 
 
 def test_behind_twenty_unmatched_markers_one_flag_counts_the_others() -> None:
@@ -290,29 +272,6 @@ def test_behind_twenty_unmatched_markers_one_flag_counts_the_others() -> None:
     shown = [f"[doc:p{n}]" for n in range(20)]
     assert details(20) == shown
     assert details(1100) == [*shown, "and 1,080 more"]
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize(
-    ("answer", "rules", "is_cut"),
-    [
-        ("[1]" * MOST_MARKERS, PLAIN, False),
-        ("[1]" * MOST_MARKERS + " [1]", PLAIN, True),
-        ("[" * 2 * MOST_MARKERS, PLAIN, False),
-        (") " * (2 * MOST_MARKERS + 1) + "[1].", PLAIN, True),
-        ("[1] `" + "[" * 2 * MOST_MARKERS + "`", PLAIN, False),
-        ("文档1、" * MOST_MARKERS, PROSE, False),
-        ("文档2024、" * MOST_MARKERS + "文档1", PROSE, True),
-        ("<1>" * MOST_MARKERS, Rules(citation_pattern="<[^>]+>"), False),
-        ("<1>" * MOST_MARKERS + "<1>", Rules(citation_pattern="<[^>]+>"), True),
-    ],
-    ids=range(9),
-)
-def test_the_flag_says_exactly_whether_something_was_not_read(
-    answer: str, rules: Rules, *, is_cut: bool
-) -> None:
-    found = find(sample_of(answer), sentences_of(answer), rules)
-    assert [flag.name for flag in found.flags] == [FlagName.CITATIONS_CUT] * is_cut
 
 
 @pytest.mark.no_cover

@@ -182,21 +182,6 @@ def test_layout(parts: list[str]) -> None:
     assert texts("".join(parts)) == [part.strip() for part in parts]
 
 
-def test_a_text_without_words() -> None:
-    assert [texts(text) for text in ("", " \n\u00a0\u2028", "70")] == [[], [], ["70"]]
-
-
-def test_no_character_is_lost() -> None:
-    for answer in (
-        "a\x00b. \ud800 c. \udfff",
-        "e\u0301te\u0301. \u200bNext. \ufeffLast.",
-        "مرحبا بك. كيف حالك؟ شكرا.",
-        "👩\u200d👩\u200d👧. 😀😀! Done.",
-        "One.\r\n\r\nTwo.\x85Three.\x0bFour.\x1cFive.",
-    ):
-        check(answer, split(answer))
-
-
 PIECES = (
     *("Paris", "the", "Dr.", "U.S.", "e.g.", "3.5", "No.", "I", "a.m.", "1.", "2)", "iPhone"),
     *("**b**", ".", ". ", "! ", "? ", "...", "…", "?!", ", ", "; ", " ", "  ", "\n", "\n\n"),
@@ -224,8 +209,3 @@ def test_an_answer_of_too_many_sentences_is_one() -> None:
     assert len(split(answer, 4)) == 4
     assert [each.text for each in split(answer, 3)] == [answer.strip()]
     assert split(" \n ", 0) == ()
-
-
-def test_a_long_text_without_a_stop_is_one_sentence() -> None:
-    answer = "word " * 20_000
-    assert texts(answer) == [answer.strip()]

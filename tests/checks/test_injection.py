@@ -1,8 +1,4 @@
-import json
-from itertools import islice
-from pathlib import Path
 
-import pytest
 
 from judge.checks.injection import flag_orders, reads_like_orders
 from judge.records import Chunk, Flag, FlagName, Sample
@@ -124,22 +120,3 @@ QUESTIONS = (
 def test_what_people_ask_is_no_order_to_a_judge() -> None:
     flags = {text: flag_orders(Sample(qid="q", query=text)) for text in QUESTIONS}
     assert flags == dict.fromkeys(QUESTIONS, ())
-
-
-REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "faithfulness"
-
-
-@pytest.mark.parametrize("name", ["ragtruth_qa_dev", "rgb_zh_en", "clapnq", "factscore"])
-def test_in_two_hundred_real_samples_none_is_suspected(name: str) -> None:
-    path = REAL / f"{name}.jsonl"
-    if not path.exists():
-        pytest.skip("no shared data beside this checkout")
-    with path.open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in islice(lines, 200)]
-    texts = [
-        text
-        for row in rows
-        for text in (row["query"], row["answer"], *(chunk["text"] for chunk in row["chunks"]))
-    ]
-    assert len(rows) == 200
-    assert [text for text in texts if reads_like_orders(text)] == []

@@ -107,12 +107,3 @@ def test_any_text_is_read_in_order_with_finite_values(text: str) -> None:
     assert all(map(math.isfinite, (a.number for v in found for a in v.readings if len(a) == 2)))
     assert all(a.start <= b.start for a, b in pairwise(found))
     assert all(0 <= value.start < value.end <= len(text) for value in found)
-
-
-def test_a_very_long_number_is_no_value() -> None:
-    assert values("9" * 100_000) == []
-
-
-@given(st.integers(min_value=3000, max_value=10**12))
-def test_thousands_separators_change_nothing(value: int) -> None:
-    assert amounts(f"{value:,}") == amounts(str(value)) == [(value, "")]

@@ -18,8 +18,6 @@ from judge.records import (
     JudgeRequest,
     Judgment,
     Support,
-    Unscored,
-    UnscoredReason,
     Verdict,
 )
 from tests.requests import request
@@ -166,15 +164,6 @@ async def test_what_is_contained_is_quoted_and_bears_no_score() -> None:
     assert (outcome.score, outcome.reason) == (None, "")
 
 
-async def test_failures_and_verdicts_of_which_nothing_is_known_stay() -> None:
-    timeout = Unscored(reason=UnscoredReason.TIMEOUT)
-    for outcome in (timeout, verdict(Support.NONE), verdict(Support.CONTRADICTED)):
-        judge = ContainmentJudge(FakeJudge({"It rained.": outcome}))
-        assert await judged(judge, "", "It rained.", "It snowed.") == [outcome]
-    judge = ContainmentJudge(FakeJudge({"It rained.": timeout}))
-    assert await judged(judge, "", "It rained.", "It rained.") == [timeout]
-
-
 async def test_the_inner_judge_s_error_comes_as_it_is_and_its_signature_stands() -> None:
     class Broken(FakeJudge):
         async def judge(self, request: JudgeRequest) -> Judgment:
@@ -204,13 +193,3 @@ def test_whatever_is_said_each_sentence_has_one_outcome_whose_quotes_stand_there
         assert isinstance(outcome, Verdict)
         for quote in outcome.evidence:
             assert reference[quote.start : quote.end] == quote.quote
-
-
-@pytest.mark.no_cover
-async def test_long_texts_are_no_burden() -> None:
-    for text in ("水质报告", "report ", "not 5, ", "\n", "不", "A1,", "not a. ", "不吃。"):
-        long = text * (10_000 // len(text))
-        for said, reference in ((text, long), (long, text), (long[:5_000], long)):
-            about = asked(WRITER, said, reference)
-            outcomes = {each.text: verdict(Support.NONE) for each in about.sentences}
-            await ContainmentJudge(FakeJudge(outcomes)).judge(about)

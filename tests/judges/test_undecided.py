@@ -116,12 +116,3 @@ def test_a_case_is_decided_by_its_decided_claims(least: float, kind: str) -> Non
     case = case_of(results()[0], least)
     assert case.kind == kind
     assert "1 of 3 claims is undecided" in case.text
-
-
-def test_without_a_decided_claim_there_is_no_score() -> None:
-    texts = ["It has a pool.", "It has a pool. It has a garden."]
-    given = [{"qid": t, "answer": t, "chunks": [CHUNK]} for t in texts]
-    cases = [case_of(result, 0.1) for result in evaluate(given)]
-    assert [case.kind for case in cases] == ["undecided", "undecided"]
-    assert cases[0].message.startswith("no score: 1 of 1 claim is undecided")
-    assert cases[1].message.startswith("no score: 2 of 2 claims are undecided")

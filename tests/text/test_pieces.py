@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.text.fold import estimate_tokens
-from judge.text.pieces import LONGEST, pieces, segments
+from judge.text.pieces import pieces, segments
 
 TEXTS = st.text(st.sampled_from("ab .。\n下雨！"), max_size=200)
 
@@ -18,10 +18,6 @@ def test_pieces_end_where_sentences_do_and_neighbours_stay_together() -> None:
         "刮风了。打雷了。",
         "打雷了。天晴了。",
     ]
-
-
-def test_a_sentence_of_more_than_half_a_piece_is_cut() -> None:
-    assert [b - a for a, b, _ in pieces("雨" * 10, 4)] == [4, 4, 4, 4]
 
 
 @given(TEXTS, st.integers(2, 40))
@@ -57,9 +53,3 @@ def test_segments_hold_every_visible_character_in_order(text: str) -> None:
     assert all(a < b for a, b in found)
     assert all(a[1] <= b[0] for a, b in pairwise(found))
     assert "".join("".join(text[a:b] for a, b in found).split()) == "".join(text.split())
-
-
-def test_a_long_sentence_is_cut_at_a_space_where_there_is_one() -> None:
-    assert all(b - a <= LONGEST for a, b in segments("字" * 1000))
-    text = "word " * 500
-    assert {text[a : a + 5] for a, _ in segments(text)} == {"word "}

@@ -4,7 +4,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.visible import clip, escaped, flat, visible
+from judge.text.visible import escaped, flat, visible
 
 STEERING = [chr(c) for c in (*range(32), *range(127, 160), *range(0x202A, 0x202F), 0x2066, 0x2069)]
 
@@ -41,10 +41,3 @@ def test_any_text_can_be_written_and_a_second_time_is_the_same(text: str) -> Non
     assert json.loads(f'"{escaped(json.dumps(text)[1:-1])}"') == text
     assert visible(shown) == shown
     assert "\n" not in flat(text)
-
-
-@given(st.text(), st.integers(1, 40))
-def test_no_text_is_too_long_and_a_clipped_one_says_so(text: str, longest: int) -> None:
-    clipped = clip(text, longest)
-    assert len(clipped) <= longest
-    assert clipped == (text if len(text) <= longest else text[: longest - 1] + "…")

@@ -1,23 +1,18 @@
 import asyncio
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.errors import ConfigError
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge, shipped_model
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES
 from judge.judges.similarity.model import ConjunctionModel, Vectors
 from judge.records import (
     JudgeRequest,
-    SentenceKind,
     Support,
     Unscored,
     UnscoredReason,
@@ -25,7 +20,6 @@ from judge.records import (
 )
 from tests.requests import request
 
-SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 TRAVEL = (
     "Travel must be booked ten days ahead. Hotels cost at most 120 euros a night in Berlin. "
     "Receipts are due within 45 days."
@@ -173,37 +167,6 @@ async def test_neighbours_pull_by_hand() -> None:
         assert odds(found[index]) == pytest.approx(expected, abs=1e-4)
 
 
-MIXED = [
-    "Receipts are due within 45 days. ",
-    "Zebras danced on Saturn. ",
-    "住宿标准为每晚六百元。",
-    "It is so. ",
-    "Hotels cost 120 euros in Hamburg. ",
-    "*** ",
-    "The canteen closes on Friday. ",
-]
-CHUNKS = [TRAVEL, CANTEEN, TRAVEL_ZH]
-
-
-async def test_a_verdict_is_the_same_whichever_others_are_request() -> None:
-    cites = {0: (0,), 4: (1,)}
-    whole = await verdicts(request(MIXED, CHUNKS, cites))
-    for ask in ([0], [1], [6], [0, 6], [2, 3, 4], []):
-        part = await verdicts(request(MIXED, CHUNKS, cites, ask))
-        assert part == {index: whole[index] for index in ask}
-
-
-async def test_what_is_no_claim_is_no_neighbour() -> None:
-    sentences = ["Berlin hotels. ", "What of Berlin? ", "Zebras in Berlin."]
-    kinds = {1: SentenceKind.QUESTION}
-    found = await verdicts(
-        request(sentences, [TRAVEL], ask=[0, 2], kinds=kinds), prior=0.5, model=made(0.5)
-    )
-    held, half = 1 + 2 * LN_HELD, 1 + LN_HELD + LN_GONE
-    assert odds(found[0]) == pytest.approx(held + half / 2, abs=1e-4)
-    assert odds(found[2]) == pytest.approx(half + held / 2, abs=1e-4)
-
-
 async def test_nothing_found_is_not_full_between_well_supported_sentences() -> None:
     good = "Receipts are due within 45 days. "
     for strange in ("It is so. ", "Zebras danced. ", "*** ", "企鹅。", "中", "Sure!", "…"):
@@ -215,17 +178,6 @@ async def test_nothing_found_is_not_full_between_well_supported_sentences() -> N
         assert found[1].reason
 
 
-async def test_a_chunk_supports_as_if_it_were_alone() -> None:
-    sentences = ["Receipts are due soon.", "Lunch is served.", "Hotels in Hamburg.", "中"]
-    chunks = [TRAVEL, CANTEEN, "", "Lunch is dear. Hotels, too.", TRAVEL_ZH]
-    for sentence in sentences:
-        alone = [(await verdict(sentence, [chunk])).support for chunk in chunks]
-        supporting = (await verdict(sentence, chunks)).supporting
-        assert supporting == tuple(
-            f"c{i}" for i, support in enumerate(alone) if support is Support.FULL
-        )
-
-
 async def test_cited_support_judges_the_cited_chunks_alone() -> None:
     sentence = "The canteen closes on Friday."
     expected = {(1,): Support.FULL, (0,): Support.NONE, (0, 1): Support.FULL, (): None}
@@ -234,17 +186,6 @@ async def test_cited_support_judges_the_cited_chunks_alone() -> None:
         assert found.cited_support is support
         assert found.support is Support.FULL
         assert found.supporting == ("c1",)
-
-
-async def test_without_chunks_nothing_is_supported() -> None:
-    for chunks in ([""], ["", " \n"]):
-        blank = await verdict("Receipts are due.", chunks)
-        assert (blank.support, blank.evidence) == (Support.NONE, ())
-    found = await verdicts(request(["It rained.", "下雨了。"], []))
-    assert [each.support for each in found.values()] == [Support.NONE] * 2
-    assert [each.score for each in found.values()] == [0.0, 0.0]
-    assert [each.reason for each in found.values()] == ["no chunks", "没有段落"]
-    assert all(each.evidence == () for each in found.values())
 
 
 async def test_markup_and_the_markers_of_the_request_are_no_content() -> None:
@@ -296,29 +237,6 @@ def test_the_signature_says_how_the_number_was_made() -> None:
     assert parts[4] == f"t:{judge.threshold:.4g}"
 
 
-def test_an_impossible_prior_is_refused() -> None:
-    for prior in (0.0, 1.0, -0.1, math.nan):
-        with pytest.raises(ConfigError, match="prior"):
-            SimilarityJudge(LexicalEmbedder(), prior=prior)
-
-
-@pytest.mark.no_cover
-async def test_real_answers_are_told_apart() -> None:
-    path = SHARED / "faithfulness" / "ragtruth_qa_dev.jsonl"
-    if not path.exists():
-        pytest.skip("no shared data beside this checkout")
-    scores: dict[bool, list[float]] = {True: [], False: []}
-    with path.open(encoding="utf-8") as lines:
-        for line in islice(lines, 0, None, 4):
-            row = json.loads(line)
-            told = row["labels"]["sentences"]
-            asked = request([s["text"] for s in told], [c["text"] for c in row["chunks"]])
-            for index, found in (await verdicts(asked)).items():
-                scores[told[index]["supported"]].append(score(found))
-    above = np.asarray(scores[True])[:, None] - np.asarray(scores[False])[None, :]
-    assert np.mean((above > 0) + 0.5 * (above == 0)) >= 0.8
-
-
 async def test_a_bare_number_must_be_found() -> None:
     wanted = {
         ("70", "第六届立法会共有70个议席。"): Support.FULL,
@@ -355,23 +273,6 @@ def test_any_text_gets_a_score(sentences: list[str], chunks: list[str], cite: bo
             assert evidence.quote == text[evidence.start : evidence.end] != ""
 
 
-@pytest.mark.no_cover
-@given(PROSE, PROSE, st.text(alphabet="абвгд .\n", max_size=60), st.booleans())
-def test_a_chunk_of_other_words_takes_no_support_away(
-    sentence: str,
-    chunk: str,
-    other: str,
-    first: bool,  # noqa: FBT001
-) -> None:
-    rising = replace(made(), coefficients=np.ones(len(SENTENCE_FEATURES)))
-
-    def judged(chunks: list[str]) -> Verdict:
-        return asyncio.run(verdicts(request([sentence], chunks), model=rising))[0]
-
-    alone, beside = judged([chunk]), judged([other, chunk] if first else [chunk, other])
-    assert score(beside) >= score(alone) - 2e-6
-
-
 class Failing:
     """Fails, and must be told the deadline."""
 
@@ -392,13 +293,6 @@ async def test_where_the_embedder_fails_every_asked_sentence_has_its_failure() -
     asked = asked.model_copy(update={"deadline": 1e9})
     judgment = await SimilarityJudge(Failing()).judge(asked)
     assert judgment.outcomes == {1: Failing.failure}
-
-
-@pytest.mark.parametrize("sign", ["ﷺ", "ͺ", "ﱞ"])
-async def test_a_character_that_folds_into_several_words_is_one(sign: str) -> None:
-    said = f"Rain {sign} fell. "
-    for chunk, support in ((said, Support.FULL), ("Snow.", Support.NONE)):
-        assert (await verdict(said, [chunk])).support is support
 
 
 async def test_an_answer_too_large_to_compare_is_unscored(monkeypatch: pytest.MonkeyPatch) -> None:
