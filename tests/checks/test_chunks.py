@@ -36,7 +36,6 @@ GAPS: list[tuple[list[object] | None, str]] = [
     (None, ""),
     (["Hi there.", "It opens at six [docA#1], and at 9.", "周日不开门。"], ""),
     (["Hi there. It opens at six", ", and at 9. 周日不开门。"], ""),
-    ([[0, 9], [10, 45]], "9"),
     (["It opens at six", "周日不开门。"], "16"),
 ]
 

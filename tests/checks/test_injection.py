@@ -1,5 +1,3 @@
-
-
 from judge.checks.injection import flag_orders, reads_like_orders
 from judge.records import Chunk, Flag, FlagName, Sample
 
