@@ -33,6 +33,7 @@ def compare(
         metavar="KEY",
         help="Also by the values of this key of the samples, such as judge perturb's variant.",
     ),
+    trend: bool = typer.Option(False, "--trend", help="Take the runs in the order of their start."),
     scores: str | None = typer.Option(
         None,
         metavar="NAME,…",
@@ -65,6 +66,8 @@ def compare(
     Example: judge compare runs/before runs/after --by language --fail-if-worse faithfulness=0.02
 
     Example: judge compare runs/perturbed-before runs/perturbed-after --by variant
+
+    Example: judge compare runs/* --trend -o trend.html
     """
     losses = [parse_loss(text, of_mean=False) for text in fail_if_worse or ()]
     losses += [parse_loss(text, of_mean=True) for text in fail_if_mean_worse or ()]
@@ -72,6 +75,8 @@ def compare(
     if len(runs or ()) < 2:  # noqa: PLR2004
         raise ConfigError("name two finished runs or more, such as runs/before runs/after")
     found = [finished_run(folder) for folder in runs or ()]
+    if trend:
+        found.sort(key=lambda run: run[0].record.started)
     folders = [run.folder for run, _ in found]
     if page_file is not None:
         sources = [path for folder in folders for path in made_from(folder)]

@@ -1,9 +1,14 @@
 """`judge score`: the batch job."""
 
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, Final, Literal, NamedTuple
 
 import typer
+from rich.console import Console
 
 from judge.cli.app import Interrupted, stopping
 from judge.cli.options import (
@@ -15,9 +20,8 @@ from judge.cli.options import (
     takes_language,
 )
 from judge.cli.progress import Progress
-from judge.cli.render.answers import gate_line
 from judge.cli.render.totals import Highlights, print_totals
-from judge.cli.terminal import output
+from judge.cli.terminal import Page, output
 from judge.compose import open_hook
 from judge.config import Config
 from judge.errors import ConfigError, JudgeUnavailable, UsageError, WorkerLost, extra
@@ -38,11 +42,13 @@ from judge.messages import Messages
 from judge.records import Summary
 from judge.records.comparison import Side
 from judge.reports.cases import write_junit
-from judge.reports.gate import Gates, doubted, exit_code
+from judge.reports.gate import Gates, describe, doubted, exit_code
 from judge.text.visible import counted
 
 if TYPE_CHECKING:
     from judge.cluster.job import ClusterJob
+
+_MARKDOWN_WIDTH: Final = 100
 
 
 class _Files(NamedTuple):
@@ -69,11 +75,19 @@ class _Files(NamedTuple):
     junit: Path | None = file_option(
         None, metavar="FILE", help="Also write a JUnit report with a test case for each answer."
     )
+    markdown: Path | None = file_option(
+        None, metavar="FILE", help="Also write the totals as Markdown, for the summary of a CI job."
+    )
     review_hook: str | None = file_option(
         None,
         metavar="NAME",
         help="Pass a share of the answers to module:object, an http address or a .csv file.",
     )
+
+    def reports(self) -> dict[str, Path]:
+        """Return the files beside the run folder, by their options."""
+        paths = {"--junit": self.junit, "--markdown": self.markdown}
+        return {option: path for option, path in paths.items() if path is not None}
 
 
 class _Gates(NamedTuple):
@@ -171,9 +185,15 @@ def score(
     file = None if source == PIPED else Path(source)
     folder = Path(files.output or f"runs/{run_name(file.name) if file else 'stdin'}")
     held.check(settings)
-    if files.junit is not None:
-        sources = [Path(source), *(folder / name for name in (*OWN, LOCK, REVIEW))]
-        check_output(files.junit, sources, force=True, option="--junit")
+    if held.bounds and not (gates.expect or {"judge", "model"} & settings.model_fields_set):
+        typer.echo(
+            "judge: the gates check the scores of a judge without a language model; add --model, "
+            "or --expect or --judge if that is meant",
+            err=True,
+        )
+    sources = [Path(source), *(folder / name for name in (*OWN, LOCK, REVIEW))]
+    for option, path in files.reports().items():
+        check_output(path, sources, force=True, option=option)
     job: Job | ClusterJob
     if engine.engine == "ray":
         with extra("ray", "--engine ray"):
@@ -204,21 +224,28 @@ def score(
 
 
 def run_and_print(job: "Job | ClusterJob", folder: Path, files: _Files) -> int:
-    """Run the job, print its totals, write the JUnit report, and return the exit code."""
+    """Run the job, print its totals, write the reports, and return the exit code."""
     highlights = Highlights()
     progress = Progress(also=highlights.add)
     try:
         with progress, stopping(job.stop):
             summary = job.run(progress)
-        with output() as page:
-            record = read_record(folder)
+        record = read_record(folder)
+
+        def print_on(page: Page) -> None:
             print_totals(summary, record, highlights, folder, page, details=files.details)
+
+        with output() as page:
+            print_on(page)
         if files.junit is not None:
             _write_junit(files.junit, folder, summary)
+        if files.markdown is not None:
+            _write_markdown(files.markdown, summary, print_on)
     except BaseException as error:
-        # The report of an earlier run would be taken for that of this one.
-        if files.junit is not None and (progress.has_begun or not isinstance(error, UsageError)):
-            files.junit.unlink(missing_ok=True)
+        # A report of an earlier run would be taken for that of this one.
+        if progress.has_begun or not isinstance(error, UsageError):
+            for path in files.reports().values():
+                path.unlink(missing_ok=True)
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted(progress.state) from None
         if isinstance(error, JudgeUnavailable | WorkerLost):
@@ -228,14 +255,31 @@ def run_and_print(job: "Job | ClusterJob", folder: Path, files: _Files) -> int:
 
 
 def _write_junit(path: Path, folder: Path, summary: Summary) -> None:
-    lines = [gate_line(gate).plain for gate in summary.gates]
+    lines = [describe(gate) for gate in summary.gates]
     for each in doubted(summary):
         share = f"{100 * (each.unscored_share or 0):.1f}"
         lines.append(Messages.of("cases")("case.untrusted", share=share))
-    with replacing(path, "name another --junit") as part:
+    with _report(path, "--junit") as file:
+        write_junit(file, read_run(folder.resolve()), lines)
+
+
+def _write_markdown(path: Path, summary: Summary, print_on: Callable[[Page], None]) -> None:
+    """Write the gates, and the printed totals as a block of code, in which no markup works."""
+    printed = StringIO()
+    print_on(Page(Console(file=printed, width=_MARKDOWN_WIDTH, color_system=None)))
+    text = printed.getvalue()
+    fence = "`" * (1 + max(2, *map(len, re.findall("`+", text)), 0))
+    gates = "".join(f"**{describe(gate)}**\n\n" for gate in summary.gates)
+    with _report(path, "--markdown") as file:
+        file.write(f"{gates}{fence}text\n{text}{fence}\n".encode())
+
+
+@contextmanager
+def _report(path: Path, option: str) -> Iterator[IO[bytes]]:
+    with replacing(path, f"name another {option}") as part:
         part.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as file:
-            write_junit(file, read_run(folder.resolve()), lines)
+            yield file
 
 
 def _print_forecast(source: str, settings: Config, files: _Files) -> None:

@@ -27,6 +27,7 @@ from judge.records.result import ADDED
 from judge.records.summary import FIELDS, OFFLINE
 from judge.reports.gate import (
     GATED,
+    LOWER_LOSS,
     Loss,
     LossGate,
     doubted,
@@ -190,7 +191,7 @@ def doubt_lines(report: RunComparison) -> Iterator[str]:
 
 
 def loss_lines(report: RunComparison) -> Iterator[str]:
-    """Yield each loss that has a gate, with both limits."""
+    """Yield each loss that has a gate, with both limits, and the loss that would still pass."""
     say, last = Messages.of("compare", "say"), report.differences[-1]
     for name in dict.fromkeys(gate.name for gate in report.gates):
         loss, found = _loss(last, name, report.sides), last.scores[name]
@@ -199,6 +200,11 @@ def loss_lines(report: RunComparison) -> Iterator[str]:
         values = {key: f"{value:+.3f}" for key, value in loss._asdict().items()}
         shown = score_name(name, offline=report.offline)
         yield say("loss", score=shown, count=found.pairs, **values)
+        for gate in report.gates:
+            if gate.name == name and gate.what == LOWER_LOSS:
+                # As many questions would have this distance of the mean from its limit again.
+                passes = f"{gate.bound + loss.mean - loss.low:.3f}"
+                yield say("passes", name=name, bound=f"{gate.bound:g}", passes=passes)
 
 
 def _loss(last: Differences, name: str, sides: Mapping[str, Side]) -> Loss | None:

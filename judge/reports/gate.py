@@ -216,6 +216,9 @@ def hold(gate: Gate, summary: Summary) -> GateResult:
     return _result(gate.name, gate.side, gate.bound, value, what)
 
 
+LOWER_LOSS: Final = "lower limit of the loss"
+
+
 class Loss(NamedTuple):
     """The mean loss of a score from one run to a later one, and its 95 % interval."""
 
@@ -238,9 +241,7 @@ def hold_loss(gate: LossGate, loss: Loss | None) -> GateResult:
     """
     if loss is None:
         return _result(gate.name, "most", gate.most, None, _NOTHING)
-    value, what = (
-        (loss.mean, "mean loss") if gate.of_mean else (loss.low, "lower limit of the loss")
-    )
+    value, what = (loss.mean, "mean loss") if gate.of_mean else (loss.low, LOWER_LOSS)
     return _result(gate.name, "most", gate.most, value, what)
 
 

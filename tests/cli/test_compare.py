@@ -96,8 +96,22 @@ def test_a_gate_on_the_mean_loss_fails_what_its_lower_limit_would_pass(
     assert "gate faithfulness <= 0.3: 0.312 (mean loss), failed" in said
     loss = "Mean loss of faithfulness: +0.312 (95 % interval +0.001 to +0.624) over 8 questions"
     assert said.count(loss) == 1
+    # .3 and the distance of the mean from its lower limit, .31102.
+    assert "a mean loss of up to 0.611 would pass the gate faithfulness <= 0.3 on the lower" in said
     assert judge("compare", *runs, "--fail-if-mean-worse", "correctness=0.1").code == 3
     assert judge("compare", *runs[::-1], "--fail-if-mean-worse", "faithfulness=0").code == 0
+
+
+def test_a_trend_is_in_the_order_of_the_runs_starts(
+    tmp_path: Path, runs: tuple[Path, Path]
+) -> None:
+    for name, day in (("late", 2), ("early", 1)):
+        folder = shutil.copytree(runs[0], tmp_path / name)
+        record = json.loads((folder / "run.json").read_text())
+        record["started"] = f"2026-01-0{day}T00:00:00Z"
+        (folder / "run.json").write_text(json.dumps(record))
+    names = [str(tmp_path / name) for name in ("early", "late")]
+    assert [each["name"] for each in report(*names[::-1], "--trend")["runs"]] == names
 
 
 def test_no_gate_stops_what_became_no_worse(runs: tuple[Path, Path]) -> None:

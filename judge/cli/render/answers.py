@@ -153,9 +153,9 @@ def print_answer(result: SampleResult, sample: Sample | None, page: Page) -> Non
     else:
         page.console.print(Rule(title, align="left", style="dim"))
     if sample is not None and sample.query:
-        page.say(say("question", query=sample.query))
+        page.say(say("question", query=sample.query), hang=2)
     if sample is not None and sample.gold_answer:
-        page.say(say("reference", answer=sample.gold_answer))
+        page.say(say("reference", answer=sample.gold_answer), hang=2)
     page.say(_score_line(result), style="bold")
     for line in _flag_lines(flag for flag in result.flags if flag.sentence is None):
         page.say(line, hang=2)
@@ -355,7 +355,8 @@ def _heading(outcome: Outcome, labels: Messages, place: str = "") -> Text:
     say = Messages.of("answer", "claim")
     line = Text(f"{_mark(outcome)}{place} {labels(_label(outcome))}", style=_style(outcome))
     if not isinstance(outcome, Excluded) and outcome.score is not None:
-        line.append(f", {say('probability', score=number(outcome.score))}")
+        score = number(outcome.score)
+        line.append(f", {say('probability', score=score)}" if place else f" {score}")
     if isinstance(outcome, Verdict) and outcome.fallback_from is not None:
         failure = failure_line(outcome.fallback_from)
         line.append(f", {say('instead', source=outcome.source, failure=failure)}", "cyan")

@@ -16,6 +16,7 @@ from judge.messages import Messages
 from judge.records import (
     ContextTotals,
     CorrectnessTotals,
+    FlagName,
     QuadrantTable,
     RelevanceTotals,
     SampleResult,
@@ -49,16 +50,20 @@ _MAX_DETAIL: Final = 500
 
 
 class Highlights:
-    """The findings and the first failures of a run."""
+    """The findings, the first failures, and the first unmatched marker of a run."""
 
     def __init__(self) -> None:
         self.findings = Findings()
         self.failures = Failures()
+        self.markers: dict[FlagName, str] = {}
 
     def add(self, result: SampleResult) -> None:
         """Add one answer."""
         self.findings.add(result)
         self.failures.add(result)
+        for flag in result.flags:
+            if flag.name is FlagName.UNMATCHED_MARKER:
+                self.markers.setdefault(flag.name, flag.detail)
 
 
 def print_totals(
@@ -76,6 +81,8 @@ def print_totals(
     page.blank()
     title = next(iter(tables))
     _print_table(title, tables[title], summary, page)
+    if line := _decided(summary):
+        page.say(line, hang=2)
     if summary.by_similarity:
         page.say(Messages.of("totals", "finding")("blind"), hang=2, style="dim")
     if details:
@@ -123,6 +130,8 @@ def _print_findings(summary: Summary, highlights: Highlights, page: Page) -> Non
                 answers = _counted("answer", highlights.failures.undecided_answers)
                 text = say("open", count=_counted("claim", undecided), answers=answers)
                 page.fields([(say("undecided"), text)], width, style="bold")
+            for entry in highlights.failures.doubtful:
+                print_entry(entry, page, (), indent=4)
             is_shown = any(summary.citations.values())
         else:
             is_shown = bool(found.count if name == "partial" else summary.judged)
@@ -135,9 +144,23 @@ def _print_findings(summary: Summary, highlights: Highlights, page: Page) -> Non
     meanings = Messages.of("looks", "flag")
     for flag, count in summary.flags.items():
         if count:
-            meaning = f"{count:,} {flag.value}: {meanings(flag.value)}"
-            rows.append((Messages.of("totals", "count")("flags"), meaning))
+            counted = f"{count:,} {flag.value}"
+            if marker := highlights.markers.get(flag):
+                counted = say("such_as", flag=counted, marker=clip(flat(marker), _MAX_DETAIL))
+            text = f"{counted}: {meanings(flag.value)}"
+            rows.append((Messages.of("totals", "count")("flags"), text))
     page.fields(rows, width)
+
+
+def _decided(summary: Summary) -> str:
+    """Return the share of claims that similarity decided, and what the others could change."""
+    score, limits = summary.faithfulness, summary.faithfulness_bounds
+    if not summary.unscored.get(UnscoredReason.UNDECIDED) or score is None or limits is None:
+        return ""
+    share = f"{100 * summary.judged / summary.claims:.0f}"
+    low, high = number(limits.low), number(limits.high)
+    say = Messages.of("totals", "finding")
+    return say("decided", mean=number(score.macro), share=share, low=low, high=high)
 
 
 def _finding(name: FindingName, summary: Summary, highlights: Highlights) -> str:

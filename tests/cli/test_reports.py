@@ -101,11 +101,24 @@ def test_a_report_that_would_replace_a_file_of_the_run_is_refused(quiet: Path) -
     assert cases(quiet / "run" / "new" / "j.xml")[0]["failures"] == "0"
 
 
+def test_the_summary_for_a_job_is_a_block_of_code(quiet: Path) -> None:
+    source = write(quiet / "in.jsonl", [line("````", "Bears <b>dance</b> at night ```` https://x")])
+    words = ("--markdown", "new/job.md", "--fail-under", "faithfulness=0.5")
+    assert judge("score", source, "-o", "run", *words).code == 1
+    first, _, fence, *lines, last = (quiet / "new" / "job.md").read_text().splitlines()
+    assert first == "**gate faithfulness >= 0.5: 0.000 (mean over answers), failed**"
+    assert (fence, last) == ("`````text", "`````")
+    assert "looks supported" in "\n".join(lines)
+    refused(judge("score", source, "-o", "two", "--markdown", "in.jsonl"))
+
+
 def test_an_old_report_never_stands_for_a_run_that_ended_early(quiet: Path) -> None:
-    report = quiet / "junit.xml"
-    report.write_text("of yesterday")
+    report, summary = quiet / "junit.xml", quiet / "summary.md"
+    for path in (report, summary):
+        path.write_text("of yesterday")
     source = write(quiet / "in.jsonl", [line("1", "Full room one.")])
     with JudgeServer(lambda _: Status(401, "{}")) as server:
-        words = (*server.words, "--no-cache", "--junit", report)
+        words = (*server.words, "--no-cache", "--junit", report, "--markdown", summary)
         assert judge("score", source, "-o", "run", *words).code == 2
     assert not report.exists()
+    assert not summary.exists()
