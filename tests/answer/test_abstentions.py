@@ -90,13 +90,3 @@ def test_each_half_is_known_as_often_as_before(table: list[Labelled]) -> None:
         assert kinds.count((ABSTENTION, ABSTENTION)) >= known, half
         assert sum(row.abstains and row.found_abstaining for row in rows) >= abstained, half
         assert kinds.count((CLAIM, ABSTENTION)) <= hidden, half
-
-
-def test_no_claim_of_the_learn_half_hides(table: list[Labelled]) -> None:
-    learned = [row for row in table if row.half[0] == "learn"]
-    hidden = [
-        row.id
-        for row in learned
-        if any(label == CLAIM and kind not in {CLAIM, "split"} for label, kind in row.kinds)
-    ]
-    assert not hidden + [row.id for row in learned if row.found_abstaining and not row.abstains]

@@ -34,27 +34,19 @@ Open report.final.pdf with Node.js and run setup.py again.
 J. K. Rowling met Dr. Smith, Mr. Jones Jr. and St. John there.
 The U.S. Government and the E.U. agreed with Pitt & Co. at noon.
 It opens at 9 a.m. on weekdays, e.g. Monday, i.e. before work, etc. and so on.
-He moved to the U.S. in 1990.
 She works at Yahoo! in the accounting department.
 The book by P.S. Arun, Dear Ann, The Musical, sold well.
-Write to us by Email: a@b.com, Phone: 555-1234, or fax.
-They came in this order: 1. Ann, 2. Bo, 3. Cy.
 It takes 1) a form, 2) a stamp and 3) a fee.
-By: A. Lee and B. Ray.
 顺序：1. 甲，2. 乙。
 "This is great." she said.
 “This is great. I know.” she said.
 He teaches (He worked for 5 years as an engineer.) at the university.
-He asked!she left.
-They met in the U.S. in May.
 We sell hats, etc. to shops.
-At 9 p.m. Mr Lee left.
 PS. Wash it.
 Well ... it depends... on the case.
 **Note.** The limit is 500 yuan.
 **Title:** the text follows.
 “你好！”他说。
-“你好。我是小明。”他说。
 我们明天一起去看《摔跤吧！爸爸》好吗？
 按照3.2节和第3.2条（见附件。）的规定，版本v2.10.1可用。
 约翰.史密斯于1990年出生。
@@ -67,29 +59,18 @@ Well ... it depends... on the case.
 # Several, cut at the bars.
 CUT = r"""
 I agree. |You agree? |They do! |Good.
-Really?! |Yes. |No. |That is wrong.
 I live in the U.S. |How about you?
-They sold it to Acme Inc. |The price was low.
 The museum opens at 9 a.m. |Tickets are sold there.
-She turned to him, “Great.” |She held it out.
 (It was late.) |They left.
 I never meant that.... |She left.
 It began in 1999. |Then it ended.
-Are you and I. |Did you see Albert I. Jones?
 Thanks for asking! 😀 |The limit is 500 yuan.
-It was open until 9 p.m. |Visitors left.
 Hello! |how are you?
-Wow! |this is new.
-Oslo? |are you sure?
-Call 555-0100. |we are in.
 It was 1999. |then it was over.
-Well... |It depends.
 Paris is big.[1] |It is old [2]. |It is dear. [3][4] |It is wet.【5†source】
 Apply at once. [docA#sec3#chunk12] |Pay later (docA#chunk4). |Go.[^2] |End.
 The rest is sand. (Passage 1) |It moves.
 [1] Paris is big. |[2] It is old.
-30 ships sank.[1] |They were old. [2] |It rained.
-We sell ties, hats, etc. |Orders arrive on Monday.
 The river rose. 4 |Even so, they stayed (all of them). 12 |It fell.
 “The shop is good. |I like it there!”
 The steps are: |1. Preheat the oven. |2. Mix.
@@ -102,9 +83,7 @@ https://a.org/1 |https://b.org/2
 It rose. |5 May 2008 was dry.
 It rose. |4 Swiss left.
 报销上限为500元。|超出部分自理！|可以吗？|可以。
-他来了。”|她走了。
 住宿费500元[1]。|餐费100元。[2]|交通费【3】。|其他［4］。
-见第3.2条。|另见《办法》。
 他一连加了三个晚上的班……|后来睡着了。
 他……没有来。
 你好!|我是小明?|是的。
@@ -112,19 +91,16 @@ It rose. |4 Swiss left.
 第一；|第二；|第三。
 “我走了。”|她就走了。
 使用Python 3.10版本。|The limit is 500.| 上限是500元。
-这是第一句.|这是第二句.
 第一句.| 第二句.
 “店很好。|我喜欢那里！”
 住宿不超过600元。（doc#4）|交通费另计。（docA#sec3#chunk12；doc#5） |其他自理。
 他说“好。”（doc#4）|然后走了！ （docs/a.md#2）|下一步。
 （doc#4）说明一。|（doc#5）说明二。|（doc#6）说明三。
-[1]说明一。|[2]说明二。|[3]说明三。
 运行`git push。`|然后等待。|`ls`显示目录。|``b``也行。
 请运行 `ls`。|`pwd` 显示目录。|使用`第一步。第二步`完成。（doc#4）|下一步。
 第一句。|**重点**是第二句。**|第三句。
 **注意。**|`b`不可用。|_第四_步。
 最低气温较低。|-10℃以下停工。|–20℃时停机！|-3.5%的增速。
-白天20℃；-10℃的夜晚停工。
 Run `make test`. |`pytest` too. |-10 °C is the limit.
 """
 

@@ -22,24 +22,19 @@ def told(text: str, *chunks: str, query: str = "", verdict: Verdict = FULL) -> M
 SAME = [
     ("They held two men.", "Police say that two men were held."),
     ("There are 2 reasons it rained.", "It rained."),
-    ("Here are 3 points:", "It rained."),
     ("三个受害者受伤。", "共有两次受理，受害的人受伤。"),
     ("It is 5 km.", "It is 5000 m."),
     ("Clouds form at 3,000 m in the air.", "Clouds form at 3,000 m (9,800 ft) in the air."),
     ("It costs 5 U.S. dollars.", "It costs $5."),
     ("It is about 2000 km away.", "It is 1,987 km away."),
-    ("There were 2021 visitors.", "There were 2,021 visitors."),
     # Numbers that name a source.
     ("It rained (Source 33).", "It rained."),
-    ("根据文档14，下雨了。", "下雨了。"),
     # Times of day and weekdays in other hands, and what lies in a range.
     ("It starts at 7:30 PM.", "It starts at 19:30."),
     ("晚上11点半开始。", "23:30开始。"),
     ("It is on Sat between 8 a.m. and 1 p.m.", "It is held every Saturday from 8:00 to 13:00."),
-    ("集市在星期六8:00至13:00举行。", "集市每周六上午八点到下午一点举行。"),
     ("It opens at half past six.", "It opens at 6:30."),
     ("It is open on Wednesday.", "It is open Mon to Fri."),
-    ("They met on 30 May.", "they met on 30 may."),
     # What is another unit or writing of the same.
     ("The port runs at 3000 Mbps.", "The port runs at 3 Gbps."),
     ("The limit defaults to 1000.", "The limit is 1,000 by default."),
@@ -49,33 +44,24 @@ SAME = [
     ("寺庙建于十五世纪。", "The temple is of the fifteenth century."),
     # Never looked at: decades, ordinals in words.
     ("Built in the 1990s.", "Built in 1995."),
-    ("建于90年代。", "建于1995年。"),
     ("The fifteenth floor.", "The 14th floor."),
 ]
 OTHER = [
     ("They held three men.", "Police held two men.", "three"),
-    ("They held 3 men.", "Police held 2 men.", "3"),
     ("三名工人受伤。", "两名工人受伤。", "三"),
     ("It takes 30 minutes.", "It takes 30 hours.", "30 minutes"),
     ("Dose: 5 mg.", "Dose: 5 g.", "5 mg"),
-    ("It rose 1%.", "It rose 5%.", "1%"),
     ("It costs $1 here.", "It costs $3 here.", "$1"),
     ("It is 1500 metres long.", "It is 1500 feet.", "1500 metres"),
     ("They met on Sunday.", "They met on Monday.", "Sunday"),
     ("It is kept for 15 days.", "It is kept for at least 10 days.", "15 days"),
-    ("They meet on sundays.", "They meet on Mondays.", "sundays"),
-    ("周日营业。", "周一至周五营业。", "周日"),
     ("It starts at 17:45.", "It starts at 18:00.", "17:45"),
     ("It starts at 7 pm.", "It starts at 7 am.", "7 pm"),
-    ("早餐七点半开始。", "早餐六点半开始。", "七点半"),
     ("寺庙建于15世纪。", "寺庙建于12世纪。", "15"),
     ("三分之一的人同意。", "四分之一的人同意。", "三分之一"),
     ("试用期为半年。", "试用期为3个月。", "半年"),
     ("Membership grew by 35 percent.", "Membership went from 120 to 150.", "35 percent"),
-    ("Article 14 of the treaty", "Article 15 of the treaty", "14"),
     ("sources say 30 % of it", "sources say 40 % of it", "30 %"),
-    ("2.1 million people", "2.5 million people", "2.1 million"),
-    ("See resource 33.", "See it.", "33"),
     ("第14名", "第15名", "14"),
 ]
 
@@ -147,30 +133,23 @@ def test_a_column_of_a_table_is_found_by_its_name(
 
 FOUND = [
     ("3.5 million", "3,512,000"),
-    ("3.5 million", "351.2万"),
-    ("about 3,500", "3,512"),
     ("3,500", "3,512"),
     ("约2000人", "1987人"),
     ("4 %", "3.6 %"),
     ("3.5 %", "百分之3.5"),
     ("5 kilometres", "5000 m"),
     ("90 minutes", "1.5 hours"),
-    ("5 people", "five people"),
     ("50 %", "一半的人"),
     ("twelve months", "a year"),
     ("$5 million", "500万美元"),
-    ("15", "15 km"),
     ("25 basis points", "0.25 percentage points"),
 ]
 MISSING = [
     ("3,512,000", "3.5 million"),
     ("3.6 million", "3,512,000"),
-    ("100", "90"),
     ("15", "115 or 1.5 or 15,000"),
     ("9.9 billion", "9.9 million"),
-    ("3亿", "3万"),
     ("5 miles", "5 km"),
-    ("5公里", "5 hours"),
     ("3美元", "3 euros"),
 ]
 

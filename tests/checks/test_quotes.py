@@ -41,35 +41,28 @@ QUOTES = (
     ("Refunds are paid ... no fee", EN, None),  # no part is long enough
     ("Refunds are paid within [...] no fee", EN, EN[: EN.index(", up")]),
     ("…paid within thirty days…", EN, "paid within thirty days"),
-    ("(...) paid within thirty days", EN, "paid within thirty days"),
     ("A gold member pays no fee … Refunds are paid within", EN, None),  # without its marks
     ("member pays no fee, up … Refunds are paid within", EN, None),  # out of order
     ("一线城市每人每晚不超过600元，省会城市", ZH, "一线城市每人每晚不超过600元，\n省会城市"),
     ("一线城市每人每晚不超过６００元", ZH, "一线城市每人每晚不超过600元"),
     ("一线城市每人每晚……由员工本人承担", ZH, ZH[ZH.index("一线") : -1]),
-    ("一线城市每人每晚⋯⋯由员工本人承担", ZH, ZH[ZH.index("一线") : -1]),
     ("由员工本人承担……一线城市每人每晚", ZH, None),
     ("省会城市", ZH, None),  # four characters could stand anywhere
     ("pays no fee", EN, None),
     ("省会城市", "省会城市", "省会城市"),
-    ("Thirty  days", " thirty days\n", "thirty days"),
     ("thirty", "thirty days", None),
     ("fees are paid within 30", "fees are paid within 300 days", None),
     ("funds are paid within", EN, None),  # begins inside a word
     ("Refunds are paid wit", EN, None),  # ends inside one
     ("no fee, up to 1,000", EN, None),  # ends inside a number
-    ("no fee, up to 1", EN, None),
-    ("000.50 euros a year", EN, None),  # begins inside one
     ("50 euros a year.", EN, None),
     ("一线城市每人每晚不超过60", ZH, None),
     ("", EN, None),
-    ("…", EN, None),
     ("", "", None),
     ("Refunds are paid within thirty days", "", None),
     # A bare chunk is quoted whole, with or without its full stop.
     ("Seven", "Seven.", "Seven."),
     ("Seven.", "Seven", "Seven"),
-    ("七点", "七点。", "七点。"),
     ("seven!", "“Seven.”", None),
     ("5", ".5", None),
     (".", "。", None),
@@ -80,8 +73,6 @@ QUOTES = (
         "It opens at seven    , daily   .",
     ),
     ("It opens at seven .", "It opens at seven.", "It opens at seven."),
-    ("24 months.", "24 months   .", "24 months   ."),
-    ("24 months", "24 months   .", "24 months   ."),
     ("version 7.5 is out now", "version 7 .5 is out now", None),
     # An earlier place inside a word hides no later one.
     (

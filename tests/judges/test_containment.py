@@ -36,26 +36,20 @@ HEAD_ZH = "航天馆的馆长是谁？"
 BOTH_WAYS = [
     # A query, an answer and a reference; whether each sentence of each is full by the other.
     (OFFICE, "In the Lisbon office work 214 people.", "214", "f", "f"),
-    (OFFICE, "In the Lisbon office work 241 people.", "214", "n", "n"),
     (OFFICE_ZH, "里斯本办事处有214名员工。", "214", "f", "f"),
-    (OFFICE_ZH, "里斯本办事处有241名员工。", "214", "n", "n"),
     (WRITER, "Maria Keller wrote the report on water quality.", "maria keller", "f", "f"),
     (WRITER, "Tom Brandt wrote the report on water quality.", "Maria Keller", "n", "n"),
-    (WRITER, "Tom Brandt wrote the report.", "Maria Keller wrote the report.", "n", "n"),
     (WRITER, "Maria Keller.", "Maria Keller wrote the report. Rents rose in June.", "f", "fn"),
     (WRITER_ZH, "水质报告是陈晓梅写的。", "陈晓梅", "f", "f"),
     (WRITER_ZH, "水质报告是王建国写的。", "陈晓梅", "n", "n"),
-    (WRITER_ZH, "水质报告是王建国写的。", "水质报告是陈晓梅写的。", "n", "n"),
     (WRITER_ZH, "陈晓梅。", "水质报告是陈晓梅写的。食堂星期五关门。", "f", "fn"),
     # Of a Chinese name one character may stand there all the same, and of a word: a name that
     # differs in its last character alone is another's in its place.
     (HEAD_ZH, "林若梅", "林若兰", "n", "n"),
-    ("云岭地区最大的湖是什么湖？", "镜湖", "碧波湖", "n", "n"),
     ("航天馆在哪座城市？", "南宁市", "南宁", "f", "f"),
     # Case, width, punctuation and articles do not count; other figures and signs do.
     ("Which floors are open?", "1, 2", "Floors 1, 2 and 3.", "f", "f"),
     ("What is the deposit?", "The deposit is １,２５０ euros.", "1250", "f", "f"),
-    ("What is the tune?", "It is “The Blue Danube”.", "blue danube", "f", "f"),
     ("How cold was it?", "It was -5 degrees.", "5", "n", "n"),
     ("第几届？", "第十三届", "三", "n", "n"),
     # What is denied is not said.
@@ -63,24 +57,19 @@ BOTH_WAYS = [
     (DOME, "It was built in 1931, not moved in 1931.", "1931", "f", "f"),
     (ROOMS, "Cellars are not heated.", "Cellars.", "f", "f"),
     (DRUG, "Aspirin should not be given to children.", "Aspirin", "f", "f"),
-    (DRUG, "Paracetamol should not be given to children.", "Aspirin", "n", "n"),
-    ("哪些费用不报销？", "打车费不报销。", "打车费", "f", "f"),
     # Yes and no: the first word of both.
     (PERMIT, "Yes, students need a permit to park on weekdays.", "Yes", "f", "f"),
     (PERMIT, "Yes, students need a permit to park on weekdays.", "No", "c", "c"),
     (PERMIT, "No. Guests do.", "No, they do not.", "fn", "f"),
     (PERMIT, "The library is closed on Sundays.", "Yes", "n", "n"),
     ("Are rooms heated?", "Yes, rooms are heated. No, pets are not.", "Yes", "fn", "f"),
-    ("Are rooms heated?", "Yes, they are. No pets are allowed.", "Yes, all.", "fn", "f"),
     ("Which pets may come?", "No dogs are allowed.", "Yes, cats.", "n", "n"),
     (PERMIT_ZH, "需要，学生停车需要许可证。", "不需要", "c", "c"),
     (PERMIT_ZH, "是的，需要许可证。", "是", "f", "f"),
-    (PERMIT_ZH, "图书馆是新的。", "是", "n", "n"),
     # Equal texts, however little they say.
     ("Which answer?", "A", "A", "f", "f"),
     ("Which answer?", "A", "It is a cat.", "n", "n"),
     ("", ".", ".", "f", "f"),
-    ("谁？", "他", "他", "f", "f"),
 ]
 
 

@@ -8,7 +8,6 @@ from judge.judges.fallback import FallbackJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.undecided import UndecidedJudge
 from judge.records import JudgeOutcome, JudgeRequest, Sentence, Support, UnscoredReason
-from judge.reports.cases import case_of
 
 CHUNK = "The canteen opens at seven and closes at three, from Monday to Friday, all year round."
 # Nothing of the first is in the chunk, the second is in it, half of the third is.
@@ -108,11 +107,3 @@ def test_undecided_claims_are_counted_and_bound_the_score_and_distrust_nothing()
     assert result.scores.faithfulness_bounds == pytest.approx((1 / 3, 2 / 3))
     assert (summary.unscored, summary.unscored_share) == ({"undecided": 6}, 0)
     assert not summary.untrusted
-
-
-@pytest.mark.parametrize(("least", "kind"), [(0.51, "failure"), (0.5, "passed")])
-def test_a_case_is_decided_by_its_decided_claims(least: float, kind: str) -> None:
-    """One of two decided claims is supported; the undecided one is counted in the text."""
-    case = case_of(results()[0], least)
-    assert case.kind == kind
-    assert "1 of 3 claims is undecided" in case.text

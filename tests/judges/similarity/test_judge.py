@@ -167,17 +167,6 @@ async def test_neighbours_pull_by_hand() -> None:
         assert odds(found[index]) == pytest.approx(expected, abs=1e-4)
 
 
-async def test_nothing_found_is_not_full_between_well_supported_sentences() -> None:
-    good = "Receipts are due within 45 days. "
-    for strange in ("It is so. ", "Zebras danced. ", "*** ", "企鹅。", "中", "Sure!", "…"):
-        asked = request([good, strange, good], [TRAVEL], {1: (0,)})
-        found = await verdicts(asked, model=made(5.0, -50.0))
-        assert [found[i].support for i in range(3)] == [Support.FULL, Support.NONE, Support.FULL]
-        assert found[1].cited_support is Support.NONE
-        assert found[1].supporting == ()
-        assert found[1].reason
-
-
 async def test_cited_support_judges_the_cited_chunks_alone() -> None:
     sentence = "The canteen closes on Friday."
     expected = {(1,): Support.FULL, (0,): Support.NONE, (0, 1): Support.FULL, (): None}
@@ -199,25 +188,6 @@ async def test_markup_and_the_markers_of_the_request_are_no_content() -> None:
     spans = {"markers": ((text.index("("), len(text) - 1),)}
     found = (await verdicts(request([text], [TRAVEL]).model_copy(update=spans)))[0]
     assert found.score == (await verdict("Receipts are due.", [TRAVEL])).score
-
-
-async def test_a_moved_prior_moves_the_score_by_the_log_odds_and_no_label() -> None:
-    sentences = [
-        "Receipts are due within 45 days.",
-        "Receipts go to Hamburg within 30 days.",
-        "Zebras danced.",
-        "A night in Berlin costs money.",
-    ]
-    for sentence in sentences:
-        low, high = [
-            (await verdicts(request([sentence], [TRAVEL]), prior, made()))[0]
-            for prior in (0.5, 0.9)
-        ]
-        assert low.support is high.support
-        # Odds of 9 : 1 rather than 1 : 1 multiply the odds of the score by 9.
-        assert odds(high) - odds(low) == pytest.approx(math.log(9), abs=0.01)
-    even, likely = [await verdicts(request(sentences, [TRAVEL]), prior) for prior in (0.5, 0.9)]
-    assert [v.support for v in even.values()] == [v.support for v in likely.values()]
 
 
 def test_the_signature_says_how_the_number_was_made() -> None:
