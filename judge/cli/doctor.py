@@ -25,10 +25,10 @@ def doctor(
     ),
     settings: Config,
 ) -> None:
-    """Check all that a run needs: prompts, cache, disk, server, key, model, context length.
+    """Check all that a run needs: cache, disk, server, key, model, context length.
 
     Takes the settings of judge score, and exits 2 if a check failed. A language model is sent some
-    five requests, one of them long; nothing is kept of them.
+    three requests, one of them long; nothing is kept of them.
 
     Example: judge doctor --model gpt-5-mini
     """

@@ -22,7 +22,6 @@ from judge.compose import address, compose, open_provider, settled
 from judge.config import Config, load_config
 from judge.errors import ConfigError, InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
-from judge.inputs.files import is_many
 from judge.inputs.runs import LOCK, has_bytes, hold, parse
 from judge.inputs.samples import check_samples, read_samples
 from judge.inputs.tables import replacing, writing
@@ -49,7 +48,7 @@ REPLIES: Final = "replies"
 OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 """The states in which a batch brings no more replies."""
 _OWN: Final = re.compile(rf"{re.escape(RECORD)}\b")
-_LEFT: Final = re.compile(r"requests-\d{3,}\.jsonl(?:\.part)?|.*\.[0-9a-f]{16}\.part")
+_LEFT: Final = re.compile(r"requests-\d{3,}\.jsonl|.*\.[0-9a-f]{16}\.part")
 _HEAD: Final = re.compile(rb'\{"custom_id":"(judge-[0-9a-f]{40}-\d+)"')
 MEND: Final = "mend that, and run the same command again"
 
@@ -178,9 +177,7 @@ class BatchFolder:
     def bytes_of(self, file: RequestFile) -> Path:
         """Return the path of a file of requests; raise RunError if its bytes have changed."""
         path = self.path / file.name
-        with reading(path), path.open("rb") as there:
-            same = hashlib.file_digest(there, "sha256").hexdigest() == file.sha256
-        if not same:
+        if _hash(path) != file.sha256:
             raise RunError(f"{path}: is not as it was written; put that back, or name another -o")
         return path
 
@@ -412,34 +409,35 @@ class RequestWriter:
 
     def __init__(self, folder: BatchFolder, requests: int, size: int) -> None:
         self._folder = folder
-        self._most = (requests, size)
+        self._limits = (requests, size)
         self._url = f"/v1{PATHS[folder.config().endpoint]}"
         # By key alone: the reply to one with another limit may well be whole.
         self._seen = {each.digest for each in folder.waiting()}
+        self._counts: list[int] = []
+        self._file: IO[bytes] | None = None
         self.written: list[RequestFile] = []
-        """The new files."""
-        self._open: tuple[IO[bytes], Path] | None = None
-        self._count = self._size = 0
-        self._digest = hashlib.sha256()
+        """The new files, once the manager is left."""
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is not None:
-            if self._open:
-                with suppress(OSError):  # the disk is full
-                    self._open[0].close()
-            self.written.clear()
-            self._folder.tidy()
-            return
-        self._close()
-        if self.written:
-            with writing(self._folder.path, MEND):
-                for file in self.written:
-                    part = self._folder.path / f"{file.name}.part"
-                    part.replace(part.with_suffix(""))
+        if self._file:
+            with suppress(OSError):  # the disk is full
+                self._file.close()
+        if kind is None:
+            for number, count in enumerate(self._counts):
+                path = self._path(number)
+                self.written.append(
+                    RequestFile(
+                        name=path.name,
+                        requests=count,
+                        size=path.stat().st_size,
+                        sha256=_hash(path),
+                    )
+                )
             self._folder.save(*self.written)
+        self._folder.tidy()
 
     def add(self, key: RequestKey, body: Mapping[str, JsonValue]) -> None:
         """Write a request, unless it is there already."""
@@ -448,32 +446,26 @@ class RequestWriter:
         self._seen.add(key.digest)
         row = {"custom_id": str(key), "method": "POST", "url": self._url}
         line = to_json(row | {"body": body}) + b"\n"
-        if self._count and (self._count >= self._most[0] or self._size + len(line) > self._most[1]):
-            self._close()
-        if self._open is None:
-            number = len(self._folder.record.files) + len(self.written) + 1
-            path = self._folder.path / f"requests-{number:03}.jsonl"
-            with writing(path, MEND):
-                self._open = (path.with_name(f"{path.name}.part").open("xb"), path)
-        with writing(self._open[1], MEND):
-            self._open[0].write(line)
-        self._digest.update(line)
-        self._count += 1
-        self._size += len(line)
+        requests, size = self._limits
+        with writing(self._folder.path, MEND):
+            is_full = self._counts and self._counts[-1] >= requests
+            if self._file is None or is_full or self._file.tell() + len(line) > size:
+                if self._file:
+                    self._file.close()
+                self._counts.append(0)
+                self._file = self._path(len(self._counts) - 1).open("wb")
+            self._file.write(line)
+            self._counts[-1] += 1
 
-    def _close(self) -> None:
-        if self._open is None:
-            return
-        with writing(self._open[1], MEND):
-            self._open[0].close()
-        file = RequestFile(
-            name=self._open[1].name,
-            requests=self._count,
-            size=self._size,
-            sha256=self._digest.hexdigest(),
+    def _path(self, number: int) -> Path:
+        return (
+            self._folder.path / f"requests-{len(self._folder.record.files) + number + 1:03}.jsonl"
         )
-        self.written.append(file)
-        self._open, self._count, self._size, self._digest = None, 0, 0, hashlib.sha256()
+
+
+def _hash(path: Path) -> str:
+    with reading(path), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _addresses(path: Path) -> Iterator[RequestKey]:
@@ -531,11 +523,9 @@ def fill(
         JudgeUnhealthy: there are many replies, and none holds a usable verdict.
     """
     made_from = folder.record.input
-    path = Path(made_from.path)
-    with reading(path):
-        there = path.is_file() or is_many(path)
-        if not there or not has_bytes(path, made_from):
-            raise RunError(f"{path}: is not what {folder.path} was written from; put that back")
+    path = made_from.path
+    if not has_bytes(path, made_from):
+        raise RunError(f"{path}: is not what {folder.path} was written from; put that back")
     # Budgets hold when the files are sent.
     unlimited = {"max_cost": None, "max_tokens": None}
     config = folder.config().model_copy(update=unlimited | {"fallback": False, "workers": 1})
@@ -555,19 +545,12 @@ def fill(
             message + f"look into {folder.path / REPLIES}, or name another --model"
         )
     claims = counts["judged"] + counts["waiting"] + reasons.total()
-    return Filled(
-        counts["answers"],
-        claims,
-        counts["judged"],
-        counts["waiting"],
-        reasons,
-        len(asked),
-        replies.troubles,
-    )
+    judged, waiting = counts["judged"], counts["waiting"]
+    return Filled(counts["answers"], claims, judged, waiting, reasons, len(asked), replies.troubles)
 
 
 async def _judged(
-    config: Config, known: Mapping[str, JsonValue], send: Send, path: Path
+    config: Config, known: Mapping[str, JsonValue], send: Send, path: str
 ) -> tuple[Counter[str], Counter[str]]:
     """Return the counts of answers and claims, and the reasons for claims without a verdict."""
     counts, reasons = Counter[str](), Counter[str]()
