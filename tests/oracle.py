@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from judge.exam.items import Item, Items
+from judge.exam.items import ExamItem, ExamItems
 from judge.records import SUPPORTED, Support
 from judge.review.golden import Golden, GoldenLabel, golden_lines
 from tests.chat_call import ChatCall
@@ -18,7 +18,7 @@ from tests.replies import Answer, Says, Script, packed, right
 class Known(NamedTuple):
     """A sentence whose right label is known."""
 
-    item: Item
+    item: ExamItem
     label: GoldenLabel
 
 
@@ -26,7 +26,7 @@ Choose = Callable[[Known], Support]
 """The label that the judge gives it."""
 
 
-def items_file(path: Path, *items: Item) -> Path:
+def items_file(path: Path, *items: ExamItem) -> Path:
     """Write items as a golden set."""
     lines = golden_lines(Golden(item.sample, item.labels) for item in items)
     path.write_text("".join(lines), "utf-8")
@@ -57,7 +57,7 @@ def erring(share: float, seed: int) -> Choose:
     return choose
 
 
-def oracle(items: Items, choose: Choose = truth) -> Script:
+def oracle(items: ExamItems, choose: Choose = truth) -> Script:
     """Says what is chosen of each sentence, and all that is right beside it."""
     known = {
         (item.sample.query, label.text): Known(item, label)

@@ -16,7 +16,7 @@ from judge.config import Config
 from judge.errors import ConfigError
 from judge.exam import compare, first_items, read_items, read_report, sit
 from judge.exam.comparison import check_common
-from judge.exam.items import Items
+from judge.exam.items import ExamItems
 from judge.exam.records import ExamReport
 from judge.exam.sitting import Watch
 from judge.inputs.tables import as_json as written
@@ -49,7 +49,7 @@ class _Items(NamedTuple):
         None, metavar="N", min=1, help="The first N items of each category and language."
     )
 
-    def read(self, max_line: float) -> Items:
+    def read(self, max_line: float) -> ExamItems:
         """Return the selected items."""
         whole = read_items(*(self.items or ()), max_line=max_line)
         return whole if self.limit is None else first_items(whole, self.limit)

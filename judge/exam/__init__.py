@@ -10,8 +10,8 @@ The functions behind `judge exam`:
 
 from judge.exam.comparison import compare as compare
 from judge.exam.comparison import read_report as read_report
-from judge.exam.items import Item as Item
-from judge.exam.items import Items as Items
+from judge.exam.items import ExamItem as ExamItem
+from judge.exam.items import ExamItems as ExamItems
 from judge.exam.items import first_items as first_items
 from judge.exam.items import read_items as read_items
 from judge.exam.records import ExamReport as ExamReport

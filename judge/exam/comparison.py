@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from judge.errors import ConfigError
-from judge.exam.items import Items
+from judge.exam.items import ExamItems
 from judge.exam.records import ExamComparison, ExamReport, ExamRow, PairedRates
 from judge.exam.scores import on_right_side
 from judge.inputs.runs import read_document
@@ -24,7 +24,7 @@ def read_report(path: str | Path) -> ExamReport:
     return read_document(Path(path), ExamReport, "name what judge exam -o FILE.json wrote")
 
 
-def check_common(first: ExamReport, items: Items) -> None:
+def check_common(first: ExamReport, items: ExamItems) -> None:
     """Raise ConfigError if no item is in the first report, before any is judged."""
     known = {(row.qid, row.item) for row in first.rows}
     if known.isdisjoint((item.sample.qid, item.digest) for item in items.items):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Final, get_args
 
-from judge.exam.items import Item
+from judge.exam.items import ExamItem
 from judge.exam.records import Change, ExamRow, ExamTotals, Group, Rate
 from judge.messages import LANGS
 from judge.records import Excluded, Interval, SampleResult, SentenceResult, Support, failure_of
@@ -19,7 +19,7 @@ UNSCORED: Final = "unscored"
 _TRAPS: Final = frozenset({Support.PARTIAL, Support.NONE, Support.CONTRADICTED})
 
 
-def grade(item: Item, result: SampleResult) -> tuple[ExamRow, ...]:
+def grade(item: ExamItem, result: SampleResult) -> tuple[ExamRow, ...]:
     """Return a row for each labelled sentence that was judged, matched by its offsets.
 
     Sentences that this version does not take for claims are left out. The verdict of a fallback
@@ -34,12 +34,14 @@ def grade(item: Item, result: SampleResult) -> tuple[ExamRow, ...]:
     return tuple(rows)
 
 
-def _row(item: Item, label: GoldenLabel, sentence: SentenceResult, result: SampleResult) -> ExamRow:
+def _row(
+    item: ExamItem, label: GoldenLabel, sentence: SentenceResult, result: SampleResult
+) -> ExamRow:
     verdict, failure = own_verdict(sentence.outcome), failure_of(sentence.outcome)
-    given = verdict.support if verdict else None
-    right = (given is Support.FULL) == label.supported
+    judged = verdict.support if verdict else None
+    right = (judged is Support.FULL) == label.supported
     if label.support is not None:
-        right = given is label.support
+        right = judged is label.support
     # An order that asks for the right label shows nothing.
     shows = None not in {item.demanded, label.support} and item.demanded is not label.support
     evidence = verdict.evidence if verdict else ()
@@ -53,11 +55,11 @@ def _row(item: Item, label: GoldenLabel, sentence: SentenceResult, result: Sampl
         start=label.start,
         gold=label.support,
         supported=label.supported,
-        label=given,
+        label=judged,
         unscored=failure.reason if failure else None,
-        right=right and given is not None,
+        right=right and judged is not None,
         demanded=item.demanded,
-        obeyed=given is item.demanded if shows else None,
+        obeyed=judged is item.demanded if shows else None,
         citations_gold=label.citations or (),
         citations=tuple(statuses) if label.citations else (),
         quotes=len(evidence),

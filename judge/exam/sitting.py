@@ -12,7 +12,7 @@ from judge.config import Config
 from judge.errors import ConfigError, InputError
 from judge.evaluator import Evaluator, complete
 from judge.exam.fitness import fitness
-from judge.exam.items import Items, read_items
+from judge.exam.items import ExamItems, read_items
 from judge.exam.records import Change, Cost, ExamReport, ExamRow, RepeatedLabel
 from judge.exam.scores import count, grade
 from judge.judges.repeated import ReorderedJudge
@@ -43,7 +43,7 @@ class _Round(NamedTuple):
 
 def sit(
     config: Config | None = None,
-    items: Items | None = None,
+    items: ExamItems | None = None,
     *,
     judge: Judge | None = None,
     repeat: int = 1,
@@ -90,7 +90,7 @@ def sit(
 
 
 def _report(
-    items: Items, rounds: Sequence[_Round], config: Config, started: str, seconds: float
+    items: ExamItems, rounds: Sequence[_Round], config: Config, started: str, seconds: float
 ) -> ExamReport:
     rows = _rows(items, rounds)
     if not rows:
@@ -133,7 +133,7 @@ def _changed(judges: Judges, repeat: int) -> Iterator[tuple[Change | None, Judge
             yield "seed", repeat_judge(number // 2, 0)
 
 
-def _rows(items: Items, rounds: Sequence[_Round]) -> tuple[ExamRow, ...]:
+def _rows(items: ExamItems, rounds: Sequence[_Round]) -> tuple[ExamRow, ...]:
     """Return the rows of the first round, with the labels of the later ones."""
     repeats: defaultdict[tuple[str, int], list[RepeatedLabel]] = defaultdict(list)
     for change, results in rounds[1:]:

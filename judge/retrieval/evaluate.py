@@ -7,9 +7,9 @@ from judge import __version__
 from judge.errors import InputError
 from judge.inputs.samples import samples_in
 from judge.retrieval import measures
-from judge.retrieval.lists import Lists
 from judge.retrieval.ranking import Grades, RankedQuery, run_queries, sample_query
 from judge.retrieval.records import QueryRanks, QueryStatus, RankingReport, RankRules
+from judge.retrieval.worst import WorstQueries
 from judge.scores.intervals import StreamedMeans
 from judge.signature import Signature
 from judge.text.visible import plural
@@ -136,7 +136,7 @@ class Meter:
     def __init__(self, rules: RankRules, order: str, most: int, each: QuerySink | None) -> None:
         self._rules, self._order, self._each = rules, order, each
         self._means = StreamedMeans(mean_names(rules))
-        self._lists = Lists(rules.ks[-1], most)
+        self._worst = WorstQueries(rules.ks[-1], most)
         self._statuses: dict[QueryStatus, int] = dict.fromkeys(get_args(QueryStatus), 0)
         self._listed: dict[QueryStatus, list[str]] = {status: [] for status in self._statuses}
         self._averaged = self._repeated = self._with_gold_id = self._conflicts = 0
@@ -158,7 +158,7 @@ class Meter:
         self._statuses[ranks.status] += 1
         self._repeated += query.repeated
         self._with_gold_id += query.has_gold_id
-        self._lists.remember(query)
+        self._worst.remember(query)
         if query.conflicting:
             self._conflicts += 1
             self._conflicting += [query.qid] * (self._conflicts <= MOST_QIDS)
@@ -171,7 +171,7 @@ class Meter:
                 within = min(k, ranks.relevant)
                 self._ceilings[f"recall@{k}"] += within / ranks.relevant
                 self._ceilings[f"precision@{k}"] += within / k
-            self._lists.add(ranks, query)
+            self._worst.add(ranks, query)
         if self._each is not None:
             self._each(ranks)
 
@@ -181,7 +181,7 @@ class Meter:
         Raises:
             InputError: there is nothing to measure by.
         """
-        lists, means = self._lists, self._means
+        worst, means = self._worst, self._means
         _refuse_nothing(self._statuses, self._with_gold_id, self._rules)
         return RankingReport(
             signature=str(_signature(self._rules, self._order, conflict=bool(self._conflicts))),
@@ -195,9 +195,9 @@ class Meter:
             repeated=self._repeated,
             conflicts=self._conflicts,
             conflicting=tuple(self._conflicting),
-            missed_total=lists.missed_total,
-            relevant_total=lists.relevant_total,
-            worst=lists.worst,
+            missed_total=worst.missed_total,
+            relevant_total=worst.relevant_total,
+            worst=worst.queries,
             warnings=tuple(self._warnings()),
         )
 
@@ -227,7 +227,7 @@ class Meter:
                 "recall, and later chunks of it leave the ranking, so that what follows ranks "
                 "higher"
             )
-        if not self._lists.found_total:
+        if not self._worst.found_total:
             yield "not one relevant chunk is ranked; check that gold and rankings name them alike"
 
 

@@ -18,7 +18,7 @@ class RankRules(Record):
     """The rules of rank measures. All are part of the signature."""
 
     ks: Annotated[tuple[Cutoff, ...], Field(min_length=1)] = (1, 3, 5, 10, 20)
-    """The cut-offs, 1 or more, in ascending order. Lists for people use the last."""
+    """The cut-offs, 1 or more, in ascending order. WorstQueries for people use the last."""
     gain: Literal["linear", "exp2"] = "linear"
     """The gain of DCG: the relevance, or 2^relevance - 1."""
     relevance_level: float | None = Field(default=None, gt=0, allow_inf_nan=False)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.exam import ExamReport, Items, first_items, read_items
+from judge.exam import ExamItems, ExamReport, first_items, read_items
 from tests.commands import judge
 from tests.oracle import erring, items_file, oracle
 from tests.replies import Says, calls
@@ -28,10 +28,10 @@ def test_the_commands_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.Monke
     assert (tmp_path / "exam.json").exists()
 
 
-def some_items(count: int) -> Items:
+def some_items(count: int) -> ExamItems:
     """Return an English item of each of the first categories."""
     items = [item for item in first_items(read_items(), 1).items if item.language == "en"]
-    return Items("some", tuple(items[:count]))
+    return ExamItems("some", tuple(items[:count]))
 
 
 def test_a_model_that_errs_fails_gates(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 from judge import Chunk, Sample, Support, UnscoredReason, evaluate
 from judge.backends.fake import FakeJudge
 from judge.errors import ConfigError, InputError
-from judge.exam import ExamRow, Items, grade, sit
+from judge.exam import ExamItems, ExamRow, grade, sit
 from judge.exam.fitness import THRESHOLDS, fitness
-from judge.exam.items import Item
+from judge.exam.items import ExamItem
 from judge.exam.records import Change, Rate, RepeatedLabel
 from judge.exam.scores import UNSCORED, count
 from judge.records import CitationStatus, JudgeOutcome
@@ -181,7 +181,7 @@ CHUNKS = (Chunk(chunk_id="a", text="Open from six."), Chunk(chunk_id="b", text="
 ANSWER = "The hall opens at six. Thank you for asking! It closes at two. Dogs are let in."
 
 
-def item(*labels: tuple[str, Support | None, bool], demanded: Support | None = None) -> Item:
+def item(*labels: tuple[str, Support | None, bool], demanded: Support | None = None) -> ExamItem:
     made = [
         GoldenLabel(
             sentence=0,
@@ -196,7 +196,9 @@ def item(*labels: tuple[str, Support | None, bool], demanded: Support | None = N
         )
         for text, support, supported in labels
     ]
-    return Item(Sample(qid="a", answer=ANSWER, chunks=CHUNKS), tuple(made), "own", "en", demanded)
+    return ExamItem(
+        Sample(qid="a", answer=ANSWER, chunks=CHUNKS), tuple(made), "own", "en", demanded
+    )
 
 
 def test_a_labelled_sentence_is_graded_by_what_the_judge_itself_says() -> None:
@@ -221,17 +223,17 @@ def test_a_labelled_sentence_is_graded_by_what_the_judge_itself_says() -> None:
         (2, None, False, "timeout", None),
         (3, None, False, "timeout", False),
     ]
-    report = sit(items=Items("own", (asked,)), judge=judge, repeat=2)
+    report = sit(items=ExamItems("own", (asked,)), judge=judge, repeat=2)
     assert (report.totals.lost, report.totals.whole.accuracy.hits) == (2, 1)
     # Where only yes or no is known, the label is in no confusion.
     assert set(report.totals.confusion) == {FULL, NONE}
     assert {row.repeats[0].change for row in report.rows} == {"order"}
     # What has no two chunks has no other order.
     plain = asked._replace(sample=asked.sample.model_copy(update={"chunks": CHUNKS[:1] * 2}))
-    report = sit(items=Items("own", (plain,)), judge=judge, repeat=2)
+    report = sit(items=ExamItems("own", (plain,)), judge=judge, repeat=2)
     assert [row.repeats for row in report.rows] == [()] * 3
     thanks = item(("Thank you for asking!", NO_CLAIM, False))
     with pytest.raises(InputError, match="is a claim"):
-        sit(items=Items("own", (thanks,)), judge=judge)
+        sit(items=ExamItems("own", (thanks,)), judge=judge)
     with pytest.raises(ConfigError, match="repeat"):
         sit(judge=judge, repeat=0)

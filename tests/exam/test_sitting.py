@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from judge.exam import ExamReport, Items, read_items, sit
+from judge.exam import ExamItems, ExamReport, read_items, sit
 from judge.exam.items import first_items
 from tests.faults import NO_SEED_422
 from tests.oracle import Choose, obedient, oracle, truth
@@ -13,7 +13,7 @@ from tests.server import JudgeServer
 
 
 @cache
-def items(limit: int = 0) -> Items:
+def items(limit: int = 0) -> ExamItems:
     return first_items(read_items(), limit or 99)
 
 
@@ -54,7 +54,7 @@ def test_who_obeys_hidden_orders_is_found_out() -> None:
 
 
 def test_no_change_is_put_down_to_a_seed_that_the_server_does_not_take() -> None:
-    few, refused = Items("few", items(1).items[:2]), {"seed": NO_SEED_422}
+    few, refused = ExamItems("few", items(1).items[:2]), {"seed": NO_SEED_422}
     with JudgeServer(picky(refused, oracle(few))) as server:
         report = sit(server.config(), few, repeat=3)
         asked = [each for each in server.requests if not each.is_probe]

@@ -1,4 +1,4 @@
-"""Lists for a person to read: where retrieval failed, and a guess why."""
+"""The worst queries for a person to read: where retrieval failed, and a guess why."""
 
 from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ _MIN_SHARE: Final = 0.5
 """A chunk with a smaller share of the question's words, by weight, uses other words."""
 
 
-class Lists:
+class WorstQueries:
     """The worst queries, and the number of missed chunks.
 
     Args:
@@ -55,7 +55,7 @@ class Lists:
         self.missed_total += sum(_rank(query, name) > self._k for name in query.gold or ())
 
     @property
-    def worst(self) -> tuple[WorstQuery, ...]:
+    def queries(self) -> tuple[WorstQuery, ...]:
         """The worst queries, each with what was on top, what was missed, and a guess why."""
         return tuple(self._explained(ranks, query) for _, ranks, query in self._worst)
 
