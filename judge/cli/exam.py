@@ -9,11 +9,10 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from judge.cli.options import FORCE, JSON, takes_options
+from judge.cli.options import FORCE, JSON, Gating, takes_options
 from judge.cli.render.exam import print_exam
 from judge.cli.terminal import output, say_json
 from judge.config import Config
-from judge.errors import ConfigError
 from judge.exam import compare, first_items, read_items, read_report, sit
 from judge.exam.comparison import check_common
 from judge.exam.items import ExamItems
@@ -22,10 +21,9 @@ from judge.exam.sitting import Watch
 from judge.inputs.tables import as_json as written
 from judge.inputs.tables import check_output, write_whole
 from judge.records import Interval
-from judge.reports.gate import OVER_BUDGET, UNTRUSTED, Gates, gates_code
+from judge.reports.gate import OVER_BUDGET, UNTRUSTED, gates_code
 
 _GATED: Final = ("accuracy", "binary", "macro_f1", "kappa", "quotes", "citations")
-_WITHOUT_INTERVAL: Final = frozenset({"macro_f1", "kappa"})
 
 
 class _Items(NamedTuple):
@@ -55,36 +53,11 @@ class _Items(NamedTuple):
         return whole if self.limit is None else first_items(whole, self.limit)
 
 
-class _Gating(NamedTuple):
-    """The bounds that the figures are checked against."""
-
-    fail_under: list[str] | None = typer.Option(
-        None,
-        metavar="NAME=X",
-        help="Exit 1 if accuracy, binary, macro_f1, kappa, quotes or citations is under X; may be "
-        "repeated.",
-    )
-    strict_gate: bool = typer.Option(
-        False, "--strict-gate", help="Gate on the lower 95 % limit; macro_f1 and kappa have none."
-    )
-
-    def gates(self) -> Gates:
-        """Return the gates; raise ConfigError if one cannot be read."""
-        gates = Gates.read({"least": self.fail_under or ()}, strict=self.strict_gate, names=_GATED)
-        for gate in gates.bounds:
-            if self.strict_gate and gate.name in _WITHOUT_INTERVAL:
-                what = f"--strict-gate: {gate.name} has no 95 % interval"
-                raise ConfigError(
-                    f"{what}; gate on accuracy or binary, or leave one of the two out"
-                )
-        return gates
-
-
 @takes_options
 def exam(
     *,
     chosen: _Items,
-    gating: _Gating,
+    gating: Gating,
     against: Path | None = typer.Option(
         None,
         "--against",
@@ -108,12 +81,14 @@ def exam(
     Takes the settings of judge score. Every item is judged anew: no verdict is read from the cache
     or kept there, and there is no fallback. Without --model, similarity is measured.
 
+    --fail-under takes accuracy, binary (full or rest), macro_f1, kappa, quotes and citations.
+
     Exit codes: 0 fine; 1 a --fail-under gate failed; 3 too many sentences have no verdict (at least
     three, and over --max-unscored), or a gate had nothing to measure; 4 the budget is spent.
 
     Example: judge exam --model gpt-5-mini --repeat 3 -o exam.json
     """
-    gates = gating.gates()
+    gates = gating.gates(_GATED)
     items = chosen.read(settings.max_line)
     earlier = None if against is None else read_report(against)
     if earlier is not None:

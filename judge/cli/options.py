@@ -3,7 +3,7 @@
 The option of a setting has the name, type, default and help of its field in `Config`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -26,6 +26,7 @@ from judge.cli.app import debug
 from judge.config import Config, load_config
 from judge.errors import ConfigError
 from judge.messages import LANGUAGE, Lang, use_language
+from judge.reports.gate import Gates
 from judge.text.visible import clip
 
 _Value = TypeVar("_Value", bound=str)
@@ -212,6 +213,21 @@ def several(option: str, given: str | None, values: tuple[_Value, ...]) -> tuple
 def split(text: str) -> list[str]:
     """Return the parts between commas, Chinese ones too, without blanks around them."""
     return [part.strip() for part in text.replace("，", ",").split(",")]
+
+
+class Gating(NamedTuple):
+    """The bounds that figures are checked against."""
+
+    fail_under: list[str] | None = typer.Option(
+        None, metavar="NAME=X", help="Exit 1 if a figure is under X; may be repeated."
+    )
+    strict_gate: bool = typer.Option(
+        False, "--strict-gate", help="Compare the lower limit of the 95 % interval."
+    )
+
+    def gates(self, names: Sequence[str]) -> Gates:
+        """Return the gates on figures with these names; raise ConfigError if one is wrong."""
+        return Gates.read({"least": self.fail_under or []}, strict=self.strict_gate, names=names)
 
 
 class Drawing(NamedTuple):

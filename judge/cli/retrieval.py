@@ -7,14 +7,14 @@ import typer
 from pydantic import ValidationError
 
 from judge.advice.diagnose import Use, changes, read
-from judge.cli.options import JSON, MAX_LINE, ROWS, SKIP_BAD, split, takes_options
+from judge.cli.options import JSON, MAX_LINE, ROWS, SKIP_BAD, Gating, split, takes_options
 from judge.cli.render.answers import gate_line
 from judge.cli.render.comparison import print_compared
 from judge.cli.render.ranking import print_findings, print_ranked, print_reading
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError
 from judge.inputs.files import PIPED
-from judge.reports.gate import Gates, gates_code
+from judge.reports.gate import gates_code
 from judge.retrieval.evaluate import mean_names
 from judge.retrieval.records import DEEPEST, RankingReport, RankRules
 from judge.retrieval.runs import RankingFiles, RunFile, named_runs
@@ -62,24 +62,6 @@ class _Rules(NamedTuple):
             raise ConfigError(f"{option} {given[str(name)]!r}: {wrong}") from None
 
 
-class _Gating(NamedTuple):
-    """The bounds that the means are checked against."""
-
-    fail_under: list[str] | None = typer.Option(
-        None,
-        metavar="NAME=X",
-        help="Exit 1 if a mean, such as recall@5, is under X; may be repeated.",
-    )
-    strict_gate: bool = typer.Option(
-        False, "--strict-gate", help="Compare the worse limit of the 95 % interval."
-    )
-
-    def gates(self, rules: RankRules) -> Gates:
-        """Return the gates; raise ConfigError if one cannot be read."""
-        names = mean_names(rules)
-        return Gates.read({"least": self.fail_under or []}, strict=self.strict_gate, names=names)
-
-
 @takes_options
 def retrieval(
     samples: list[str] | None = typer.Argument(
@@ -114,7 +96,7 @@ def retrieval(
     use: Use | None = typer.Option(
         None, help="Read the means by rules of thumb: bands, and the targets of this use."
     ),
-    gating: _Gating,
+    gating: Gating,
 ) -> None:
     """Measure rankings against gold: hit, recall, precision, MRR, MAP, nDCG and more.
 
@@ -125,7 +107,7 @@ def retrieval(
     """
     ranks = rules.rules()
     runs = _runs(samples or [], qrels, run or [], skip_bad_lines=skip_bad_lines)
-    gates = gating.gates(ranks)
+    gates = gating.gates(mean_names(ranks))
     several = len(runs) > 1
     for is_wrong, message in (
         (gold and qrels, "--gold is for files of samples, and --qrels has gold; leave out one"),

@@ -60,7 +60,6 @@ def test_a_model_that_errs_fails_gates(tmp_path: Path) -> None:
 
 WRONG = [
     ("--fail-under", "accurate=1"),
-    ("--fail-under", "kappa=.1", "--strict-gate"),
     ("--limit", "0"),
     ("--items", "nope.jsonl"),
     ("--repeat", "0"),

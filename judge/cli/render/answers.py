@@ -280,7 +280,7 @@ def _print_context(found: ContextScores, sample: Sample | None, page: Page) -> N
     if by_similarity(each.outcome for each in found.reference):
         recall, precision = "looks_recalled", "looks_precise"
     parts = _parts(
-        Messages.of("looks", "compared")(found.status.value),
+        Messages.of("looks", "status")(found.status.value),
         {recall: found.recall, precision: found.precision},
         found.recall_bounds,
         found.of_reference.unscored,

@@ -32,7 +32,6 @@ _FIT: Final[dict[Level, str]] = {
     "watching": "Fit for watching a trend while people check what it flags; not for gating.",
     "unfit": "Fit neither for gating nor for watching.",
 }
-_LEVELS: Final[dict[Level, str]] = {"gating": "gating", "watching": "watching", "unfit": "neither"}
 _CRITERIA: Final = {
     "binary": "full or rest, each counting half, lower limit",
     "language": "the same in the worse language",
@@ -104,7 +103,7 @@ def _print_thresholds(fit: Fitness, page: Page) -> None:
     for each in fit.criteria:
         side = "≥" if each.least else "≤"
         bounds = (f"{side} {bound:g}" for bound in (each.gating, each.watching))
-        level = "not measured" if each.level is None else _LEVELS[each.level]
+        level = each.level or "not measured"
         style = _STYLES[each.level] if each.level and each.level != "gating" else ""
         table.add_row(_CRITERIA[each.name], number(each.value), *bounds, level, style=style)
     page.table(table)

@@ -39,6 +39,16 @@ _ADDED: Final = {
 }
 """For each setting that adds scores: the title of its table, its title by similarity, and the note
 that nothing was measured."""
+_COUNTS: Final = {
+    "statuses": "status",
+    "supports": "label",
+    "answer_supports": "label",
+    "reference_supports": "label",
+    "kinds": "kind",
+    "citations": "citation",
+    "models": "",
+}
+"""The counts of totals, and the group of words for their parts."""
 _HALF_STYLES: Final[dict[Half, str]] = {
     "neither": "green",
     "retrieval": "red",
@@ -196,7 +206,7 @@ def _print_added(
         return
     rows = list(_failures(totals, failures, exclude=summary))
     if details:
-        rows = [*_added_counts(totals), *rows]
+        rows = [*_counts(totals), *rows]
     page.fields(rows)
 
 
@@ -222,43 +232,19 @@ def _print_table(title: str, rows: Iterable[Headline], summary: Summary, page: P
     page.table(table)
 
 
-def _counts(summary: Summary) -> Iterator[tuple[str, str]]:
+def _counts(totals: _Totals) -> Iterator[tuple[str, str]]:
+    """Yield each count of a totals record: what it counts, and its parts."""
     say = Messages.of("totals", "count")
-    yield say("answers"), _parts(summary.statuses, "status")
-    claims = _parts(summary.supports, "label", summary.claims)
-    if undecided := summary.unscored.get(UnscoredReason.UNDECIDED):
-        joint = Messages.of("totals", "counted")("joint")
-        claims += joint + _listed({UnscoredReason.UNDECIDED: undecided}, "unscored")
-    yield say("claims"), claims
-    kinds = {kind: count for kind, count in summary.kinds.items() if kind.value != "claim"}
-    yield say("kinds"), _parts(kinds, "kind")
-    yield say("citations"), _parts(summary.citations, "citation")
-    if (repeats := summary.repeats) is not None:
+    for field, group in _COUNTS.items():
+        if counts := getattr(totals, field, None):
+            yield say(field), _parts(counts, group)
+    repeats = totals.repeats if isinstance(totals, Summary) else None
+    if repeats is not None:
         flips = say("flips", **repeats.model_dump(), rate=number(repeats.flip_rate))
         if repeats.failed:
             failed = _parts(repeats.failed, "unscored")
             flips = say("flips_failed", told=flips, failed=failed)
         yield say("repeats"), flips
-    if len(summary.models) > 1:  # an alias that moved, or a gateway that picks
-        yield say("models"), _listed(summary.models)
-
-
-def _added_counts(
-    totals: CorrectnessTotals | RelevanceTotals | ContextTotals,
-) -> Iterator[tuple[str, str]]:
-    say = Messages.of("totals", "count")
-    if isinstance(totals, RelevanceTotals):
-        yield say("answers"), _parts(totals.statuses, "related")
-        yield say("of_parts"), _parts(totals.supports, "answered")
-        return
-    if isinstance(totals, ContextTotals):
-        yield say("answers"), _parts(totals.statuses, "compared")
-        yield say("of_references"), _parts(totals.supports, "label", totals.claims)
-        return
-    yield say("answers"), _parts(totals.statuses, "compared")
-    yield say("claims"), say("of_both", count=totals.claims)
-    yield say("of_answers"), _parts(totals.answer_supports, "label")
-    yield say("of_references"), _parts(totals.reference_supports, "label")
 
 
 def _failures(
@@ -277,7 +263,9 @@ def _failures(
     if not isinstance(totals, RelevanceTotals) and totals.fallen_back:
         parts = say("instead", parts=parts, count=totals.fallen_back)
     yield say("unscored"), parts
-    for reason in failed if exclude is None else failed.keys() - exclude.unscored.keys():
+    for reason in failed:
+        if exclude is not None and reason in exclude.unscored:
+            continue
         if (example := failures.first.get(reason)) is not None:
             name = Messages.of("looks", "unscored")(reason.value)
             detail = f"{name}, {flat(example.qid)}: {flat(example.failure.detail)}"
@@ -324,13 +312,10 @@ def _print_cells(summary: Summary, found: QuadrantTable, folder: Path, page: Pag
         page.copied(f"{command}{lang_option()}")
 
 
-def _parts(parts: Mapping[_Part, int], group: str = "", total: int | None = None) -> str:
-    """Return a total, by default the sum, and the parts that are not 0."""
-    text = _listed(parts, group)
-    whole = sum(parts.values()) if total is None else total
-    return (
-        Messages.of("totals", "counted")("parts", whole=whole, parts=text) if text else f"{whole}"
-    )
+def _parts(parts: Mapping[_Part, int], group: str) -> str:
+    """Return a sum, and the parts that are not 0."""
+    text, whole = _listed(parts, group), sum(parts.values())
+    return Messages.of("totals", "counted")("parts", whole=whole, parts=text) if text else "0"
 
 
 def _counted(noun: str, count: int) -> str:
@@ -338,7 +323,7 @@ def _counted(noun: str, count: int) -> str:
     return Messages.of("totals", "counted")(noun, count=count)
 
 
-def _listed(parts: Mapping[_Part, int], group: str = "") -> str:
+def _listed(parts: Mapping[_Part, int], group: str) -> str:
     """Return the counts that are not 0, each with its word in a group of `looks`, if it has one."""
     names = Messages.of("looks", group) if group else Messages({})
     say = Messages.of("totals", "counted")
