@@ -32,19 +32,14 @@ def named_runs(samples: Sequence[str], runs: Sequence[str]) -> tuple[RunFile, ..
 
     A text that is the name of a file means that file, also if it contains `=`.
     """
-    given: list[tuple[str, str]] = [("", file) for file in samples]
-    for text in runs:
+    found = []
+    for text in (*samples, *runs):
         name, _, file = text.partition("=")
-        given.append((name, file) if name and file and not Path(text).exists() else ("", text))
-    stems = Counter(_stem(file) for name, file in given if not name)
-    return tuple(
-        RunFile(name or (_stem(file) if stems[_stem(file)] == 1 else input_name(file)), file)
-        for name, file in given
-    )
-
-
-def _stem(file: str) -> str:
-    return input_name(file) if file == PIPED else Path(file.removesuffix(".gz")).stem or file
+        if not name or not file or Path(text).exists():
+            stem = Path(text.removesuffix(".gz")).stem
+            name, file = input_name(text) if text == PIPED else stem, text
+        found.append(RunFile(name, file))
+    return tuple(found)
 
 
 @dataclass

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from judge.records import Interval
 
@@ -22,8 +21,6 @@ _BUFFERED_ROWS: Final = 1024
 
 _BITS: Final = 64
 """Bits behind the binary point of the whole number that stands for a value."""
-
-_Row = Sequence[float | None] | npt.NDArray[np.float64]
 
 
 def wilson(mean: float, n: float, z: float = Z95) -> tuple[float, float]:
@@ -192,20 +189,16 @@ class StreamedMeans:
         self._columns = {name: column for column, name in enumerate(names)}
         width = len(self._columns)
         self._counts, self._sums, self._squares = [0] * width, [0] * width, [0] * width
-        self._waiting: list[_Row] = []
+        self._waiting: list[list[float | None]] = []
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the values, in the order of `add_rows`."""
+        """The names of the values."""
         return tuple(self._columns)
 
     def add(self, values: Mapping[str, float | None]) -> None:
         """Add an answer's values; None where it has none."""
-        self.add_rows([[values.get(name) for name in self._columns]])
-
-    def add_rows(self, rows: Iterable[_Row]) -> None:
-        """Add many answers' values, a row each in the order of `names`: None or NaN for none."""
-        self._waiting.extend(rows)
+        self._waiting.append([values.get(name) for name in self._columns])
         if len(self._waiting) >= _BUFFERED_ROWS:
             self._take_in()
 
@@ -244,14 +237,8 @@ class StreamedMeans:
         count = self.count(name)
         return self._sums[self._columns[name]] / (count << _BITS) if count else None
 
-    def interval(self, name: str, *, bounded: bool = True) -> Interval | None:
-        """Return the 95 % interval of the mean; None where no answer had this value.
-
-        Args:
-            name: the name of the value.
-            bounded: whether the value lies in [0, 1]. If not, as for DCG, the interval is the mean
-                ± t standard errors, cut at 0; None without variance.
-        """
+    def interval(self, name: str) -> Interval | None:
+        """Return the 95 % interval of the mean; None where no answer had this value."""
         count, mean, column = self.count(name), self.mean(name), self._columns[name]
         if mean is None:
             return None
@@ -259,10 +246,5 @@ class StreamedMeans:
         # All numbers are whole until the division.
         spread = count * squares - total * total
         variance = spread / ((count * max(count - 1, 1)) << 2 * _BITS)
-        if bounded:
-            low, high = mean_limits(mean, variance, count)
-            return Interval(low=low, high=high, method="wilson_effective")
-        if not spread:
-            return None
-        reach = t95(count - 1) * math.sqrt(variance / count)
-        return Interval(low=max(0.0, mean - reach), high=mean + reach, method="t")
+        low, high = mean_limits(mean, variance, count)
+        return Interval(low=low, high=high, method="wilson_effective")

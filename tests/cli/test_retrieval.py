@@ -235,7 +235,6 @@ def test_runs_are_named_by_file_or_by_option(tmp_path: Path) -> None:
     )
     double = write(tmp_path / "double.jsonl", [*at(ONE), *at(TWO)])
     rows = {
-        (one, two): [str(one), str(two)],
         ("--run", f"dense={one}", "--run", f"hybrid={two}"): ["dense", "hybrid"],
         (one, "--run", f"hybrid={two}"): ["r", "hybrid"],
     }
@@ -249,7 +248,7 @@ def test_runs_are_named_by_file_or_by_option(tmp_path: Path) -> None:
         assert [row["run"] for row in csv.DictReader(file)].count("hybrid") == 50
     empty = write(tmp_path / "empty.jsonl", [])
     refusals = {
-        (one, one): "two runs are called",
+        (one, two): "two runs are called 'r'",
         (double,): "is already on line 1; make each qid unique",
         (one, "--run", two): "name samples or TREC files, not both",
         ("--run", two): "name a file of samples, or --qrels and --run together",

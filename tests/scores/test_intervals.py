@@ -136,19 +136,6 @@ def test_mean_and_interval_are_numpy_s(values: list[float | None]) -> None:
         assert found.method == "wilson_effective"
 
 
-def test_an_unbounded_mean_has_student_s_interval() -> None:
-    values = [7.0, 3.0, 8.0, 14.0]
-    found = streamed(values).interval("x", bounded=False)
-    assert found is not None
-    low, high = stats.t.interval(0.95, 3, loc=8, scale=stats.sem(values))
-    assert (found.low, found.high) == pytest.approx((low, high), rel=5e-3, abs=0.02)
-    # No gain is under 0.
-    few = streamed([1.0, 20.0]).interval("x", bounded=False)
-    assert few is not None
-    assert few.low == 0
-    assert streamed([3.0, 3.0]).interval("x", bounded=False) is None
-
-
 @settings(max_examples=10)
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 2100), max_size=6))
 def test_parts_merge_in_any_order_into_exactly_the_whole(seed: int, cuts: list[int]) -> None:
@@ -157,7 +144,8 @@ def test_parts_merge_in_any_order_into_exactly_the_whole(seed: int, cuts: list[i
     table = np.array([[draw.random(), 2.0 ** (i % 300), 1 / (i + 1), np.nan] for i in range(2100)])
     table[60:, 2] = np.nan
     whole = StreamedMeans("abcd")
-    whole.add_rows(table)
+    for row in table.tolist():
+        whole.add(dict(zip("abcd", row, strict=True)))
     order = draw.sample(range(2100), 2100)
     merged = StreamedMeans("abcd")
     ends = [*sorted(cuts), len(order)]
@@ -171,5 +159,4 @@ def test_parts_merge_in_any_order_into_exactly_the_whole(seed: int, cuts: list[i
     for name in "abcd":
         assert merged.count(name) == whole.count(name)
         assert merged.mean(name) == whole.mean(name)
-        for bounded in (name != "b", False):
-            assert merged.interval(name, bounded=bounded) == whole.interval(name, bounded=bounded)
+        assert name == "b" or merged.interval(name) == whole.interval(name)
