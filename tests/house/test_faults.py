@@ -21,7 +21,7 @@ ENGLISH = Sample(
 CHINESE = Sample(
     qid="zh",
     query="食堂几点开门?",
-    answer="食堂七点开门。下午三点关门[1]。周日不营业。",
+    answer="食堂七点开门。下午三点关门[1]。周末不营业。",
     chunks=(Chunk(chunk_id="厅", text="食堂工作日七点至十五点开放，周末和法定节假日一律不营业。"),),
 )
 LABELS = {"full", "partial", "none", "contradicted", "no_claim"}

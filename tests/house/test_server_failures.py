@@ -116,8 +116,13 @@ OUTAGES = [
 
 @pytest.mark.parametrize(("failure", "patience", "message"), OUTAGES)
 def test_an_outage_ends_the_run_which_is_resumed_later(
-    samples: Path, failure: Status, patience: float, message: str
+    samples: Path,
+    failure: Status,
+    patience: float,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.delenv("JUDGE_ATTEMPTS")
     run, script = samples.with_name("run"), FailingServer(25, failure)
     with JudgeServer(script) as server:
         ran = score(samples, server, "--patience", patience)
@@ -130,7 +135,10 @@ def test_an_outage_ends_the_run_which_is_resumed_later(
     assert read_summary(run).judged == 2 * ANSWERS
 
 
-def test_a_server_that_comes_back_in_time_loses_nothing(samples: Path) -> None:
+def test_a_server_that_comes_back_in_time_loses_nothing(
+    samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("JUDGE_ATTEMPTS")
     script = FailingServer(25, LOADING)
     with JudgeServer(script) as server:
         threading.Timer(0.4, lambda: setattr(script, "mended", True)).start()
