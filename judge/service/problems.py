@@ -17,33 +17,12 @@ from judge.errors import (
     UsageError,
     WorkerLost,
 )
-from judge.service.wire import PROBLEM, TYPE, ProblemDetails
+from judge.service.wire import KINDS, PROBLEM, TYPE, ProblemDetails
 from judge.text.visible import clip
 
 _MAX_DETAIL: Final = 300
 
 
-KINDS: Final[Mapping[str, tuple[int, str]]] = {
-    "bad-request": (400, "The request is malformed"),
-    "no-token": (401, "The token is missing or unknown"),
-    "not-allowed": (403, "The role of the token does not allow this"),
-    "wrong-origin": (403, "A web page of another site sent the request"),
-    "not-found": (404, "There is no such thing"),
-    "wrong-method": (405, "The method is not allowed here"),
-    "too-slow": (408, "The body arrived too slowly"),
-    "conflict": (409, "The request conflicts with what is there"),
-    "too-large": (413, "The body is too large"),
-    "wrong-form": (415, "The body is in a form that is not read"),
-    "wrong-field": (422, "A field of the request is wrong"),
-    "wrong-setting": (422, "The service cannot judge with these settings"),
-    "queue-full": (429, "Too many answers are waiting"),
-    "bug": (500, "A bug in judge; the log of the service has more"),
-    "judge-unavailable": (503, "The judge cannot be reached"),
-    "judge-unhealthy": (503, "The judge returns nothing usable"),
-    "too-late": (504, "There was no result in time"),
-    "no-space": (507, "The data folder cannot be written"),
-}
-"""The status and the title of each problem, by the end of its type."""
 _CHALLENGES: Final = ('Bearer realm="judge"', 'Basic realm="judge", charset="UTF-8"')
 """The second has a browser ask for a password, which is the token."""
 
@@ -76,7 +55,7 @@ class Problem(JudgeError):
 
     def details(self, request: str = "") -> ProblemDetails:
         """Return the problem of the request with this id."""
-        status, title = KINDS[self.name]
+        status, title, _ = KINDS[self.name]
         return ProblemDetails(
             type=TYPE + self.name,
             title=title,

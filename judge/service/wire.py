@@ -1,6 +1,7 @@
 """The records that the service and its client exchange."""
 
 import json
+from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
 from pydantic import ConfigDict, Field
@@ -41,6 +42,29 @@ class Message(Record):
     model_config = ConfigDict(defer_build=False, use_attribute_docstrings=True)
 
 
+KINDS: Final[Mapping[str, tuple[int, str, type[JudgeError]]]] = {
+    "bad-request": (400, "The request is malformed", InputError),
+    "no-token": (401, "The token is missing or unknown", ConfigError),
+    "not-allowed": (403, "The role of the token does not allow this", ConfigError),
+    "wrong-origin": (403, "A web page of another site sent the request", ConfigError),
+    "not-found": (404, "There is no such thing", RunError),
+    "wrong-method": (405, "The method is not allowed here", ConfigError),
+    "too-slow": (408, "The body arrived too slowly", JudgeUnavailable),
+    "conflict": (409, "The request conflicts with what is there", RunError),
+    "too-large": (413, "The body is too large", InputError),
+    "wrong-form": (415, "The body is in a form that is not read", ConfigError),
+    "wrong-field": (422, "A field of the request is wrong", InputError),
+    "wrong-setting": (422, "The service cannot judge with these settings", ConfigError),
+    "queue-full": (429, "Too many answers are waiting", JudgeUnavailable),
+    "bug": (500, "A bug in judge; the log of the service has more", JudgeError),
+    "judge-unavailable": (503, "The judge cannot be reached", JudgeUnavailable),
+    "judge-unhealthy": (503, "The judge returns nothing usable", JudgeUnhealthy),
+    "too-late": (504, "There was no result in time", JudgeUnavailable),
+    "no-space": (507, "The data folder cannot be written", RunError),
+}
+"""The status and the title of each problem by the end of its type, and the error of the client."""
+
+
 class ProblemDetails(Message):
     """An error, as `application/problem+json`."""
 
@@ -61,28 +85,11 @@ class ProblemDetails(Message):
 
     def error(self) -> JudgeError:
         """Return the error that the package itself would have raised."""
-        kind = _ERRORS.get(self.type.removeprefix(TYPE), ConfigError)
+        _, _, kind = KINDS.get(self.type.removeprefix(TYPE), (0, "", ConfigError))
         if kind is InputError:
             path = "" if self.line is None else "what was sent"
             return InputError(self.detail, path=path, line=self.line, field=self.field or "")
         return kind(self.detail)
-
-
-_ERRORS: Final[dict[str, type[JudgeError]]] = {
-    "wrong-field": InputError,
-    "bad-request": InputError,
-    "too-large": InputError,
-    "not-found": RunError,
-    "conflict": RunError,
-    "no-space": RunError,
-    "judge-unavailable": JudgeUnavailable,
-    "judge-unhealthy": JudgeUnhealthy,
-    "queue-full": JudgeUnavailable,
-    "too-late": JudgeUnavailable,
-    "too-slow": JudgeUnavailable,
-    "bug": JudgeError,
-}
-"""Errors by the name of the problem; `ConfigError` for all others."""
 
 
 def with_settings(config: Config, **changes: object) -> Config:
