@@ -377,8 +377,3 @@ class SampleResult(Document):
         # The printing modules import the records, so that they are imported here only when called.
         text: str = import_module("judge.cli.render.answers").text_of(self, sample, lang)
         return text
-
-    def _repr_html_(self) -> str:
-        """Return the sentences with their evidence as HTML for a notebook."""
-        page: str = import_module("judge.pages.notebook").answer(self)
-        return page

@@ -1,7 +1,6 @@
 """The totals of a run, and whether its numbers can be trusted."""
 
 import operator
-from importlib import import_module
 from typing import Final, Literal
 
 from pydantic import Field
@@ -366,9 +365,3 @@ class Summary(Spent, ClaimTotals, Document):
         if self.sources:
             return set(self.sources) == {"similarity"} and not self.fallen_back
         return all(Signature.parse(made).source == "similarity" for made in self.signatures)
-
-    def _repr_html_(self) -> str:
-        """Return the scores as HTML for a notebook."""
-        # The pages import the records, so that they are imported here only when called.
-        page: str = import_module("judge.pages.notebook").totals(self)
-        return page

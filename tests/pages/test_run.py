@@ -9,7 +9,7 @@ import pytest
 from judge import ConfigError, Run, RunError, Sample, read_run
 from judge.inputs.runs import RECORD, RESULTS, SUMMARY
 from judge.records.run import RunRecord
-from tests.commands import judge, line, write
+from tests.commands import judge
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -94,14 +94,3 @@ def test_a_run_is_a_frame_of_its_sentences_or_answers(folder: Path) -> None:
     row = answers.set_index("qid").loc[named.qid]
     assert row["unsupported"] == len(named.scores.unsupported)
     assert (row["faithfulness_low"], row["faithfulness_high"]) == named.scores.faithfulness_bounds
-
-
-def test_a_run_shows_its_scores_in_its_answers_language(tmp_path: Path) -> None:
-    source = tmp_path / "in.jsonl"
-    write(source, [line("1", "早餐七点开始。")])
-    assert judge("score", source, "-o", tmp_path / "run").code == 0
-    run = Run.open(tmp_path / "run")
-    shown = run._repr_html_()
-    assert "报告：run" in shown
-    assert "95% 置信区间" in shown
-    assert repr(run) == f"Run.open({str(tmp_path / 'run')!r})"
