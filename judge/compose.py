@@ -8,9 +8,10 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial, reduce
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from pydantic import JsonValue
@@ -372,8 +373,7 @@ def open_hook(name: str) -> ReviewHook:
 
         token = os.environ.get(REVIEW_TOKEN, "").strip()
         return Webhook(name, headers=bearer(token, REVIEW_TOKEN))
-    module, _, path = name.partition(":")
-    if not all((*module.split("."), *path.split("."))):
+    if not all(name.replace(":", ".").split(".")) or ":" not in name:
         raise ConfigError(
             f"review hook {name!r}: name an object of a module, such as hooks:keep, or an address "
             "such as https://host/path"
@@ -382,7 +382,7 @@ def open_hook(name: str) -> ReviewHook:
     if (place := str(Path.cwd())) not in sys.path:
         sys.path.append(place)
     try:
-        hook: Any = reduce(getattr, path.split("."), import_module(module))
+        hook: Any = resolve_name(name)
         if inspect.isclass(hook):
             hook = hook()
         inspect.signature(hook).bind("sample", "result", 1.0)

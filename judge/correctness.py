@@ -1,4 +1,4 @@
-"""Compares an answer with its reference, and places it in a quadrant by its gold evidence."""
+"""Compares an answer with its reference, and the reference with the chunks."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from judge.answer.citations import find
 from judge.answer.kinds import classify
 from judge.answer.sentences import split
 from judge.checks.quotes import flag_quotes, verify
-from judge.pipeline import ask, make_request, prepare, sign
+from judge.pipeline import ask, evaluate_sample, make_request, prepare, sign
 from judge.pool import HEAVY, apart, weigh
 from judge.protocols import Judge
 from judge.records import (
@@ -24,6 +24,7 @@ from judge.records import (
     Status,
 )
 from judge.records.result import ANSWER, GOLD
+from judge.scores.context import context_scores
 from judge.scores.correctness import correctness, quadrant
 from judge.text.words import blank
 
@@ -46,6 +47,19 @@ async def compare(
         flags = (*result.flags, Flag(name=FlagName.CONFLICTING_GOLD))
         return result.model_copy(update={"flags": flags})
     return result.model_copy(update={"cell": cell})
+
+
+async def judge_reference(
+    sample: Sample, result: SampleResult, judge: Judge, rules: Rules
+) -> SampleResult:
+    """Return the result with its context scores: the claims of the reference judged by the chunks.
+
+    Without a reference, no judge is asked.
+    """
+    swapped = sample.model_copy(update={"answer": sample.gold_answer or "", "sentences": None})
+    found = await evaluate_sample(swapped, judge, rules)
+    context, calls = context_scores(sample, found), (*result.calls, *found.calls)
+    return result.model_copy(update={"context": context, "calls": calls})
 
 
 async def _compare_both_ways(

@@ -12,8 +12,7 @@ from weakref import WeakKeyDictionary
 from judge.backends.hook import Calls
 from judge.compose import Judges, alone, compose, offline
 from judge.config import Config
-from judge.context import judge_reference
-from judge.correctness import compare
+from judge.correctness import compare, judge_reference
 from judge.errors import ConfigError, WorkerLost
 from judge.inputs.samples import each
 from judge.pipeline import evaluate_sample, sign
@@ -62,37 +61,36 @@ class Evaluator:
         self.config = config or Config()
         """The settings."""
         self.workers = self.config.workers or 1
-        """The number of processes that judge; 1 is this process alone. Only the offline judge is
-        run in others."""
+        """The number of processes of the offline judge; 1 is this process alone."""
         self._at_once = at_once(self.config)
         self._hook = review_hook
         self._places = WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]()
-        self._given: Judges | None = None
+        self._fixed_judges: Judges | None = None
         self._signatures: dict[str, str] | None = None
         self._entered = False
         self._open: tuple[_Ready, AsyncExitStack] | None = None
         if isinstance(judge, Judges):
-            self._given = judge
+            self._fixed_judges = judge
         elif judge is not None:
             if self.config.relevance:
                 raise ConfigError(
                     "relevance has a prompt of its own for a language model, which a judge of your "
                     "own cannot answer: leave out one of them"
                 )
-            self._given = Judges(
+            self._fixed_judges = Judges(
                 judge,
                 correctness=judge if self.config.correctness else None,
                 context=judge if self.config.context else None,
             )
         elif not (self.config.asks_server or self.config.loads_model):
-            self._given = alone(self.config, offline(self.config))
-        self._offline = judge is None and self._given is not None
-        self._connects = self._given is None and self.config.asks_server
+            self._fixed_judges = alone(self.config, offline(self.config))
+        self._offline = judge is None and self._fixed_judges is not None
+        self._connects = self._fixed_judges is None and self.config.asks_server
         ours = judge is None or isinstance(judge, Judges)
         self._seconds = self.config.deadline if ours and self.config.asks_server else inf
-        if self._given is not None:
+        if self._fixed_judges is not None:
             # Nothing has to be connected or loaded, so that errors can show at once.
-            self._sign(self._given)
+            self._sign(self._fixed_judges)
 
     @property
     def signature(self) -> str:
@@ -167,7 +165,7 @@ class Evaluator:
             yield opened[0]
             return
         async with AsyncExitStack() as stack:
-            workers, judges = None, self._given
+            workers, judges = None, self._fixed_judges
             if self._offline and self.workers > 1 and opened is None:
                 settings = self.config.model_dump_json()
                 made = Workers(self.workers, _offline_score, settings)
@@ -184,14 +182,11 @@ class Evaluator:
     async def evaluate(self, samples: object) -> AsyncGenerator[SampleResult]:
         """Yield results in the order of `samples`, which may be endless.
 
-        At most `config.concurrency` questions are in flight, of all callers together; fewer where
-        a server is asked and this process may not open as many sockets. Closing the generator, or
-        cancelling the task that reads it, cancels them. An error of the source comes after the
-        results of the samples before it; an error of the judge comes at once.
-
-        Args:
-            samples: samples, rows of other tools, or tables: one, or any number of them.
-                `config.map` says where a row has its fields.
+        They are samples, rows of other tools, or tables: one, or any number of them. At most
+        `config.concurrency` questions are in flight, of all callers together; fewer where a server
+        is asked and this process may not open as many sockets. Closing the generator, or cancelling
+        the task that reads it, cancels them. An error of the source comes after the results of the
+        samples before it; an error of the judge comes at once.
 
         Raises:
             InputError: a row is no sample. Rows with a length are checked before any is judged.
@@ -219,10 +214,8 @@ class Evaluator:
     async def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
         """Return the result of one answer. Cancelling it cancels its calls. Errors as `evaluate`.
 
-        Args:
-            sample: what to judge.
-            seconds: the time for it, including the wait for a place. A server is asked nothing
-                later; the sentences that are left are unscored. `config.deadline` also holds.
+        After `seconds`, the wait for a place included, a server is asked nothing more, and the
+        sentences that are left are unscored. `config.deadline` also holds.
         """
         async with self._prepared() as ready:
             return await self._scorer(ready, seconds)(sample)
@@ -242,20 +235,20 @@ class Evaluator:
 
 
 def _score(judges: Judges, rules: Rules, placed: Callable[[Judge], Judge] = lambda j: j) -> _Score:
-    first = placed(judges.faithfulness)
-    second = judges.correctness and placed(judges.correctness)
-    third = judges.relevance and placed(judges.relevance)
-    fourth = judges.context and placed(judges.context)
+    faithfulness = placed(judges.faithfulness)
+    correctness = judges.correctness and placed(judges.correctness)
+    relevance = judges.relevance and placed(judges.relevance)
+    context = judges.context and placed(judges.context)
 
     async def score(sample: Sample) -> SampleResult:
-        result = await evaluate_sample(sample, first, rules)
-        if third is not None:
-            result = await relate(sample, result, third, rules)
-        if fourth is not None:
-            result = await judge_reference(sample, result, fourth, rules)
-        if second is None and fourth is None and not sample.has_gold:
+        result = await evaluate_sample(sample, faithfulness, rules)
+        if relevance is not None:
+            result = await relate(sample, result, relevance, rules)
+        if context is not None:
+            result = await judge_reference(sample, result, context, rules)
+        if correctness is None and context is None and not sample.has_gold:
             return result
-        return await compare(sample, result, second, rules)
+        return await compare(sample, result, correctness, rules)
 
     return score
 

@@ -6,7 +6,7 @@ import pytest
 
 from judge import Chunk, Sample, Verdict
 from judge.backends.fake import FakeJudge
-from judge.context import judge_reference
+from judge.correctness import judge_reference
 from judge.pipeline import evaluate_sample
 from judge.records import ContextScores, ContextStatus, Rules, Support, Unscored, UnscoredReason
 from judge.retrieval.measures import average_precision
