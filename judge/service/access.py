@@ -6,7 +6,6 @@ import re
 from base64 import b64decode
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, cast
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
@@ -89,7 +88,7 @@ def client_of(method: str, scheme: str, headers: Headers, tokens: Tokens) -> Cli
     # A browser adds the password that it knows to such requests; links have no `Origin`. A proxy in
     # front may end TLS, so http and https both count as our own.
     origin, host = headers.get("origin"), headers.get("host", "")
-    if origin is not None and urlsplit(origin)[:2] not in {(scheme, host), ("https", host)}:
+    if origin is not None and origin not in {f"{scheme}://{host}", f"https://{host}"}:
         raise Problem("wrong-origin", "a web page of another site may not call this service")
     if not tokens:
         return _ANYONE

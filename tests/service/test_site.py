@@ -29,6 +29,7 @@ def test_a_page_of_another_site_may_not_use_the_password_of_the_browser(serving:
         ("DELETE", "http://127.0.0.1:1", 403),
         ("POST", "null", 403),
         ("GET", "https://evil.example", 403),
+        ("GET", "http://[", 403),
     ):
         path = "/v1/batches/a" if method == "DELETE" else "/v1/batches"
         headers = {"Origin": origin}
