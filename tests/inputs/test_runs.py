@@ -15,7 +15,6 @@ from judge.inputs.runs import (
     hold,
     is_of,
     origins,
-    read_record,
     read_results,
     read_run,
     samples_of,
@@ -106,18 +105,6 @@ def test_all_results_with_their_samples_in_input_order(tmp_path: Path) -> None:
         pairs(tmp_path / "run")
 
 
-def test_an_unfinished_run_has_no_totals_and_the_results_so_far(tmp_path: Path) -> None:
-    scored(write(tmp_path / "in.jsonl", LINES), tmp_path / "run")
-    begun = json.loads((tmp_path / "run" / "run.json").read_text("utf-8")) | {"finished": None}
-    (tmp_path / "run" / "run.json").write_text(json.dumps(begun), "utf-8")
-    torn = (tmp_path / "run" / "results.jsonl").read_bytes()[:-9]
-    (tmp_path / "run" / "results.jsonl").unlink()
-    (tmp_path / "run" / "results.jsonl.part").write_bytes(torn)
-    run = read_run(tmp_path / "run")
-    assert run.summary is None
-    assert [result.qid for result in run.results] == ["a", "乙"]
-
-
 def kept(folder: Path) -> list[bytes]:
     return (folder / "results.jsonl").read_bytes().splitlines(keepends=True)
 
@@ -158,24 +145,24 @@ def test_lines_that_are_not_the_next_sample_s_are_no_change_of_the_input(tmp_pat
             pairs(tmp_path / "run")
 
 
-def test_what_is_no_run_is_named_with_the_next_step(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("nowhere", "no such run folder; judge score FILE -o"),
+        ("empty", "holds no run"),
+        ("file", r"no run folder \(Not a directory\)"),
+        ("bad", r"run\.json: damaged.*move it away"),
+    ],
+)
+def test_what_is_no_run_is_named_with_the_next_step(
+    name: str, problem: str, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "run.json").write_text('{"schema": 1}')
-    (tmp_path / "bad" / "results.jsonl").write_text("nonsense\n")
-    rows = [
-        (read_record, "nowhere", "no such run folder; judge score FILE -o"),
-        (pairs, "nowhere", "no such run folder"),
-        (lambda folder: list(read_results(folder)), "nowhere", "no such run folder"),
-        (read_record, "empty", "holds no run"),
-        (read_record, "file", r"no run folder \(Not a directory\)"),
-        (read_run, "bad", r"run\.json: damaged.*move it away"),
-        (lambda folder: list(read_results(folder)), "bad", "line 1 is damaged"),
-    ]
-    for read, name, says in rows:
-        with pytest.raises(RunError, match=says):
-            read(tmp_path / name)
+    with pytest.raises(RunError, match=problem):
+        read_run(tmp_path / name)
 
 
 # Writing a run

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import ipc, parquet
 
-from judge.errors import ConfigError, InputError, RunError
+from judge.errors import ConfigError, InputError
 from judge.inputs.files import readable
 from judge.inputs.samples import Rejected, Source, check_samples, read_samples
 from judge.records import Sample
@@ -46,29 +46,11 @@ def refused(path: Path | str, max_line: float = 64.0) -> str:
 # Text
 
 
-def test_the_fixtures_are_read() -> None:
-    read = {
-        name: [
-            (sample.qid, [chunk.chunk_id for chunk in sample.chunks], [*sample.metadata])
-            for sample in read_samples(FIXTURES / name)
-        ]
-        for name in ("aliases.jsonl", "ragas.jsonl", "samples.csv", "samples_columns.csv")
-    }
-    assert read == {
-        "aliases.jsonl": [
-            ("alias-id", ["memo#1", "memo#2"], []),
-            ("alias-contexts", ["1", "2"], []),
-            ("3", ["1"], []),
-        ],
-        "ragas.jsonl": [("1", ["1", "2"], []), ("2", ["1", "2"], [])],
-        # The BOM is no part of the header.
-        "samples.csv": [
-            ("csv-zh", ["canteen#1", "canteen#2"], ["department"]),
-            ("csv-en", ["rooms#1"], ["department"]),
-        ],
-        "samples_columns.csv": [("cols-zh", ["1", "2", "3"], []), ("cols-en", ["1", "2"], [])],
-    }
+def test_a_csv_of_excel_is_read() -> None:
     chinese, english = read_samples(FIXTURES / "samples.csv")
+    # The BOM is no part of the header.
+    assert (chinese.qid, [*chinese.metadata]) == ("csv-zh", ["department"])
+    assert [chunk.chunk_id for chunk in chinese.chunks] == ["canteen#1", "canteen#2"]
     assert chinese.answer == "有。\n晚上8点以后下班的，每次餐补30元[canteen#1]。"
     assert '"Slate" calendar' in english.answer
 
@@ -214,13 +196,6 @@ def test_a_bad_line_is_named_and_the_next_is_read(tmp_path: Path) -> None:
         assert len(message) < 300 + len(str(path))
 
 
-def test_a_first_line_that_is_cut_is_one_bad_line(tmp_path: Path) -> None:
-    path = written(tmp_path, '{"answer": "cut",\n{"answer": "It opens.", "chunks": ["x"]}\n')
-    assert refused(path).startswith(", line 1: bad JSON")
-    found = read_samples(path, on_bad=lambda _: None)
-    assert [each.answer for each in found] == ["It opens."]
-
-
 ROW = {"answer": "答", "chunks": ["c"]}
 LINE = json.dumps(ROW)
 # A document, and the ids of its rows: each counts one more than the one before, from the line on
@@ -254,13 +229,6 @@ def test_a_document_is_held_whole_and_has_a_limit(tmp_path: Path) -> None:
     message = refused(written(tmp_path, f"[{LINE * 3_000}]", "rows.json"), max_line=0.01)
     assert "0.08 MB" in message
     assert message.endswith("--max-line")
-
-
-def test_a_bad_object_of_an_array_is_set_aside(tmp_path: Path) -> None:
-    path = written(tmp_path, f'[{LINE}, {{"x": 1}}, 3, {LINE}]', "rows.json")
-    bad: list[Rejected] = []
-    assert check_samples(path, on_bad=bad.append)[:2] == (2, 2)
-    assert [each.text for each in bad] == ['{"x": 1}', "3"]
 
 
 def test_nan_is_null(tmp_path: Path) -> None:
@@ -402,20 +370,6 @@ def test_standard_input_can_be_read_again(monkeypatch: pytest.MonkeyPatch) -> No
     assert not Path(name).exists()
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(ConfigError, match="standard input is closed"), readable("-"):
-        pass
-
-
-class Broken(io.RawIOBase):
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, _: object) -> int:
-        raise OSError(5, "Input/output error")
-
-
-def test_standard_input_that_breaks_off_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Broken())))
-    with pytest.raises(RunError, match=r"^standard input: cannot be copied"), readable("-"):
         pass
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from judge import Config, Sample, evaluate
 from judge.errors import InputError
 from judge.inputs.samples import read_samples
-from judge.records import CitationStatus, GivenSentence, SampleResult
+from judge.records import CitationStatus, SampleResult
 from tests.commands import judge
 from tests.service_process import QUICKSTART
 
@@ -130,38 +130,20 @@ def test_the_same_verdicts_as_of_markers_through_file_cell_and_command(tmp_path:
 SPANS = [{"start": 6, "end": 28}, {"start": 31, "end": 42}]
 
 
-def test_what_stands_between_sentences_is_shown_and_the_run_is_of_its_input(
-    tmp_path: Path,
-) -> None:
+def test_a_run_finds_its_samples_by_their_sentences(tmp_path: Path) -> None:
     answer = "Well: The gym opens at 6:30. 😀 It is free. See you!"
-    row = {"qid": "1", "answer": answer, "sentences": SPANS, "chunks": CHUNKS}
-    lines, run, sheet = (tmp_path / name for name in ("a.jsonl", "run", "sheet.csv"))
+    texts = ["The gym opens at 6:30.", "It is free."]
+    row = {"qid": "1", "answer": answer, "sentences": texts, "chunks": CHUNKS}
+    lines, run = tmp_path / "a.jsonl", tmp_path / "run"
     lines.write_text(json.dumps(row) + "\n", "utf-8")
     assert judge("score", lines, "-o", run, "--judge", "similarity").code == 0
     shown = judge("show", run, "1").out
     assert "the input is gone" not in shown
-    assert all(said in shown for said in ("Well:", "😀", "See you!"))
-    assert judge("review", "draw", run, "-o", sheet).code == 0
-    assert "▶The gym opens at 6:30.◀ 😀 It is free. See you!" in sheet.read_text("utf-8")
+    assert all(text in shown for text in ("Well:", "😀", "See you!"))
     # Cut otherwise, or not at all, they are others.
-    for sentences in ([{"start": 6, "end": 42}], None):
+    for sentences in (texts[:1], None):
         lines.write_text(json.dumps(row | {"sentences": sentences}) + "\n", "utf-8")
         assert "the input is gone" in judge("show", run, "1").out
-
-
-def test_a_number_beyond_the_references_is_no_passage_that_nobody_listed() -> None:
-    row = {
-        "topic_id": 1,
-        "references": ["gym"],
-        "segments": {each["chunk_id"]: each["text"] for each in CHUNKS},
-        "answer": [{"text": CHUNKS[1]["text"], "citations": [1, "lockers"]}],
-    }
-    (result,) = evaluate([Sample.of(row)], OFFLINE)
-    assert cited(result) == [
-        (0, "references[1]", None, CitationStatus.DANGLING),
-        (0, "lockers", "lockers", CitationStatus.VALID),
-    ]
-    assert result.scores.citation_support["support_weighted_recall"] == 0
 
 
 def test_an_answer_that_is_given_as_it_would_be_cut_is_judged_alike() -> None:
@@ -181,19 +163,3 @@ def test_an_answer_that_is_given_as_it_would_be_cut_is_judged_alike() -> None:
     ]
     for own, other in zip(cut, evaluate(given, OFFLINE), strict=True):
         assert other.model_copy(update={"signature": own.signature}) == own
-
-
-def test_a_map_names_where_they_stand(tmp_path: Path) -> None:
-    lines = tmp_path / "a.jsonl"
-    row = {"out": {"parts": [{"text": "One.", "citations": ["gym"]}]}, "docs": CHUNKS}
-    lines.write_text(json.dumps(row) + "\n", "utf-8")
-    mapping = {"sentences": "out.parts", "chunks": "docs"}
-    (sample,) = read_samples(lines, mapping=mapping)
-    assert (sample.answer, sample.sentences) == (
-        "One.",
-        (GivenSentence(start=0, end=4, citations=("gym",)),),
-    )
-    lines.write_text(json.dumps(row | {"out": {"parts": [7]}}) + "\n", "utf-8")
-    with pytest.raises(InputError) as caught:
-        list(read_samples(lines, mapping=mapping))
-    assert caught.value.field == "out.parts[0]"
