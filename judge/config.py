@@ -342,15 +342,6 @@ class Config(Record):
                 object.__setattr__(self, name, True)
         return self
 
-    @field_validator("*", mode="before")
-    @classmethod
-    def _refuse_boolean(cls, value: object, field: ValidationInfo) -> object:
-        # In Python, true is the number 1.
-        annotation = cls.model_fields[str(field.field_name)].annotation
-        if isinstance(value, bool) and annotation is not bool:
-            raise ValueError("is true or false, not a number or a text")
-        return value
-
     @field_validator("citation_pattern")
     @classmethod
     def _check_pattern(cls, pattern: str | None) -> str | None:
@@ -371,10 +362,6 @@ class Config(Record):
             raise ValueError(f"judge itself sets {taken[0]!r}; leave it out")
         if "reasoning_effort" in (fields or ()):
             raise ValueError("there is a setting for 'reasoning_effort'; use that")
-        try:
-            json.dumps(fields, allow_nan=False, ensure_ascii=False).encode()
-        except ValueError:  # TOML has infinity, and JSON can escape half a character
-            raise ValueError("contains a value that JSON cannot represent") from None
         return fields
 
     @field_validator("headers")
@@ -445,16 +432,6 @@ class Config(Record):
                 f"max_cost {self.max_cost:g}: the price of tokens is not known; set input_price "
                 "and output_price, each for a million tokens",
                 "max_cost",
-            )
-        if self.cache_url is not None and self.cache_dir is not None:
-            raise _Fault(
-                "cache_dir and cache_url: the cache is in one place; leave one out",
-                *("cache_dir", "cache_url"),
-            )
-        if self.cache_url is None and self.cache_ttl is not None:
-            raise _Fault(
-                "cache_ttl: only a Redis server deletes verdicts; name one with cache_url",
-                "cache_ttl",
             )
         if self.relevance and not self.asks_model:
             name, other = "relevance", "--no-relevance"
@@ -561,12 +538,10 @@ def _read_environment() -> dict[str, object]:
         named.setdefault("base_url", address)
     known = {f"{PREFIX}{name}".upper() for name in Config.model_fields} | _SECRET_VARIABLES
     unknown = []
-    for variable, value in sorted(os.environ.items()):
-        name = variable.upper()
-        if name.startswith(PREFIX) and name not in known and value.strip():
-            near = nearest(name.removeprefix(PREFIX).lower(), Config.model_fields)
-            hint = f" (did you mean {PREFIX}{near.upper()}?)" if near else ""
-            unknown.append(variable + hint)
+    for variable in sorted(os.environ):
+        if variable.upper().startswith(PREFIX) and variable.upper() not in known:
+            near = nearest(variable.upper().removeprefix(PREFIX).lower(), Config.model_fields)
+            unknown.append(variable + (f" (did you mean {PREFIX}{near.upper()}?)" if near else ""))
     if unknown:
         _LOG.warning("environment: %s: no setting, ignored", clip(", ".join(unknown), _MAX_SHOWN))
     return named
