@@ -47,7 +47,6 @@ RECORD: Final = "batch.json"
 REPLIES: Final = "replies"
 OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 """The states in which a batch brings no more replies."""
-_OWN: Final = re.compile(rf"{re.escape(RECORD)}\b")
 _LEFT: Final = re.compile(r"requests-\d{3,}\.jsonl|.*\.[0-9a-f]{16}\.part")
 _HEAD: Final = re.compile(rb'\{"custom_id":"(judge-[0-9a-f]{40}-\d+)"')
 MEND: Final = "mend that, and run the same command again"
@@ -117,19 +116,17 @@ class BatchFolder:
         record = BatchRecord(config=config.model_dump(mode="json"), input=made_from)
         with writing(path, "name another -o"):
             path.mkdir(parents=True, exist_ok=True)
-            strange = any(
-                each.name != LOCK and not _OWN.match(each.name) for each in path.iterdir()
-            )
-            if strange and not (path / RECORD).exists():
-                raise RunError(f"{path}: is not empty, and no batch folder; name another -o")
-        with hold(path, "judge batch"):
-            there = cls.read(path) if (path / RECORD).exists() else cls(path, record)
-            there.tidy()
-            if not there.record.files:
-                there.record = record
-            elif other := _difference(there.record, record):
+            names = {each.name for each in path.iterdir()} - {LOCK}
+        if names and RECORD not in names:
+            raise RunError(f"{path}: is not empty, and no batch folder; name another -o")
+        if not names:
+            cls(path, record).save()
+        with cls.held(path) as folder:
+            if not folder.record.files:
+                folder.record = record
+            elif other := _difference(folder.record, record):
                 raise RunError(f"{path}: is of other {other}; name another -o")
-            yield there
+            yield folder
 
     @classmethod
     @contextmanager
@@ -137,9 +134,9 @@ class BatchFolder:
         """Hold an existing folder; no other command changes it meanwhile."""
         cls.read(path)
         with hold(path, "judge batch"):
-            there = cls.read(path)  # again, because another command may have changed it
-            there.tidy()
-            yield there
+            folder = cls.read(path)  # again, because another command may have changed it
+            folder.tidy()
+            yield folder
 
     def tidy(self) -> None:
         """Remove what kill -9 leaves: half a file, or requests that are in no record."""
@@ -148,12 +145,6 @@ class BatchFolder:
             for each in (*self.path.iterdir(), *(self.path / REPLIES).glob("*.part")):
                 if _LEFT.fullmatch(each.name) and each.name not in names:
                     each.unlink()
-
-    def begin(self, made_from: RunInput, takes: dict[str, JsonValue]) -> None:
-        """Write the record before any request; requests that are there keep their `takes`."""
-        takes = self.record.takes if self.record.files else takes
-        self.record = self.record.model_copy(update={"input": made_from, "takes": takes})
-        self.save()
 
     def save(self, *changed: RequestFile) -> None:
         """Write the record, with these files in the place of those of the same name."""
@@ -254,7 +245,9 @@ def write_requests(
                 f"repeat {settings.repeat}: {settings.model} takes no seed, and a repeat would be "
                 "given the reply of the first; leave it out here, and repeat in judge score"
             )
-        folder.begin(made_from, takes)
+        if not folder.record.files:  # requests that are there keep what they were made with
+            folder.record = folder.record.model_copy(update={"takes": takes})
+        folder.save()
         with RequestWriter(folder, max_requests, max_bytes) as writer:
             filled = fill(folder, writer.add)
     return writer.written, filled
@@ -359,34 +352,31 @@ class Replies:
 
     def __init__(self, folder: BatchFolder) -> None:
         self._places: dict[str, dict[int, tuple[Path, int]]] = {}
+        """The file and the position in it, by the digest and the limit of a request."""
         self.served = ""
         """The model that the first reply names; empty if none does."""
-        self.troubles = Counter[str]()
-        """The provider's reasons for requests without an answer."""
-        found = dict[RequestKey, str]()
+        troubles = dict[RequestKey, str]()
         for path in sorted((folder.path / REPLIES).glob("*.jsonl")):
-            with reading(path):
-                found |= self._index(path)
-        answered = (each for each in found if each.limit not in self._places.get(each.digest, {}))
-        self.troubles.update(found[each] for each in answered)
-
-    def __len__(self) -> int:
-        return sum(map(len, self._places.values()))
-
-    def _index(self, path: Path) -> dict[RequestKey, str]:
-        """Index the replies of a file; return the reasons for requests without one."""
-        troubles, place = dict[RequestKey, str](), 0
-        with path.open("rb") as file:
-            for line in file:
-                if reply := BatchReply.parse(line):
-                    if trouble := reply.trouble:
+            place = 0
+            with reading(path), path.open("rb") as file:
+                for line in file:
+                    reply = BatchReply.parse(line)
+                    if reply and (trouble := reply.trouble):
                         troubles[reply.key] = trouble
-                    else:
+                    elif reply:
                         self.served = self.served or reply.served
                         limits = self._places.setdefault(reply.key.digest, {})
                         limits[reply.key.limit] = (path, place)
-                place += len(line)
-        return troubles
+                    place += len(line)
+        self.troubles = Counter(
+            trouble
+            for key, trouble in troubles.items()
+            if key.limit not in self._places.get(key.digest, {})
+        )
+        """The provider's reasons for requests without an answer."""
+
+    def __len__(self) -> int:
+        return sum(map(len, self._places.values()))
 
     def find(self, key: RequestKey) -> BatchReply | None:
         """Return the reply to a request, or a complete one to it with another limit."""
