@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.advice.recommend import PARTS, advise, profile, recommend_measures
+from judge.advice.recommend import PARTS, advice_table, advise, profile, recommend_measures
 from judge.advice.records import Advice, Profile, Wishes
-from judge.advice.rules import advice_table
 from judge.errors import ConfigError, InputError
 from judge.inputs.samples import read_samples
 from judge.records import Chunk, Sample

@@ -3,8 +3,7 @@
 import re
 
 from judge.advice.diagnose import diagnosis_table
-from judge.advice.recommend import PARTS
-from judge.advice.rules import advice_table
+from judge.advice.recommend import PARTS, advice_table
 from judge.retrieval.evaluate import mean_names
 from judge.retrieval.records import RankRules
 
