@@ -74,20 +74,19 @@ def test_no_more_is_promised_than_there_is(
     most: int, questions: list[tuple[int, int, bool]]
 ) -> None:
     budget = Budget(Config(max_tokens=most))
-    waiting: list[tuple[int, int]] = []
-    taken, refused = 0, False
-    for prompt, reply, lands in questions:
+    in_flight: list[tuple[int, int]] = []
+    spent, refused, most_in_flight = 0, False, 1
+    for prompt, reply, ends in questions:
         if budget.begin(prompt):
-            assert not refused, "who comes later and asks less gets nothing either"
-            waiting.append((prompt, reply))
+            assert not refused, "after a refusal shorter requests are refused too"
+            in_flight.append((prompt, reply))
+            most_in_flight = max(most_in_flight, len(in_flight))
+            spent += prompt + reply
         else:
             refused = True
             assert budget.over == f"--max-tokens {most}"
-        if lands and waiting:
-            prompt, reply = waiting.pop(0)  # noqa: PLW2901  the oldest one's
+        if ends and in_flight:
+            prompt, reply = in_flight.pop(0)  # noqa: PLW2901  the oldest request's
             budget.end(prompt, prompt, reply)
-            taken += prompt + reply
-    for prompt, reply in waiting:
-        taken += prompt + reply
-    # A reply may be longer than those before it, by as much as it can be.
-    assert taken <= most + 300 * max(1, len(waiting))
+    # Each reply in flight may be longer than the mean of those before it.
+    assert spent <= most + 300 * most_in_flight
