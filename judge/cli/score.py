@@ -1,11 +1,10 @@
 """`judge score`: the batch job."""
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import typer
 from rich.console import Console
@@ -35,7 +34,7 @@ from judge.inputs.files import (
     standard_input,
 )
 from judge.inputs.runs import LOCK, OWN, REVIEW, read_record, read_run
-from judge.inputs.tables import check_output, replacing
+from judge.inputs.tables import check_output, replacing, write_whole
 from judge.jobs.forecast import SECONDS_PER_CALL, forecast
 from judge.jobs.job import Job
 from judge.messages import Messages
@@ -259,8 +258,10 @@ def _write_junit(path: Path, folder: Path, summary: Summary) -> None:
     for each in doubted(summary):
         share = f"{100 * (each.unscored_share or 0):.1f}"
         lines.append(Messages.of("cases")("case.untrusted", share=share))
-    with _report(path, "--junit") as file:
-        write_junit(file, read_run(folder.resolve()), lines)
+    with replacing(path, "name another --junit") as part:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            write_junit(file, read_run(folder.resolve()), lines)
 
 
 def _write_markdown(path: Path, summary: Summary, print_on: Callable[[Page], None]) -> None:
@@ -270,16 +271,7 @@ def _write_markdown(path: Path, summary: Summary, print_on: Callable[[Page], Non
     text = printed.getvalue()
     fence = "`" * (1 + max(2, *map(len, re.findall("`+", text)), 0))
     gates = "".join(f"**{describe(gate)}**\n\n" for gate in summary.gates)
-    with _report(path, "--markdown") as file:
-        file.write(f"{gates}{fence}text\n{text}{fence}\n".encode())
-
-
-@contextmanager
-def _report(path: Path, option: str) -> Iterator[IO[bytes]]:
-    with replacing(path, f"name another {option}") as part:
-        part.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
-            yield file
+    write_whole(path, [f"{gates}{fence}text\n{text}{fence}\n"], "--markdown")
 
 
 def _print_forecast(source: str, settings: Config, files: _Files) -> None:

@@ -1,6 +1,6 @@
 """Print the agreement of the judge with the labels of people."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -8,20 +8,14 @@ from rich.text import Text
 
 from judge.cli.terminal import Page, between, figures, number
 from judge.inputs.runs import AGREEMENT, PAGE
-from judge.pages.agreement import Bias, Findings
+from judge.pages.agreement import Findings
 from judge.pages.words import PageWords
 from judge.records import Summary
-from judge.review.records import Agreement, LabelledStratum, Share, StratumName
+from judge.review.records import Agreement, Share
 from judge.text.visible import flat
 
 _DISAGREEMENTS: Final = 3
 _STRATA: Final = 4
-_BIASES: Final[Mapping[Bias, str]] = {
-    "generous": "terminal.generous",
-    "strict": "terminal.strict",
-    "above": "terminal.above",
-    "below": "terminal.below",
-}
 _MIN_WIDTH: Final = 20
 """The fewest columns in which a sentence is shown."""
 
@@ -43,7 +37,7 @@ def print_agreement(agreement: Agreement, summary: Summary, folder: Path, page: 
     if agreement.accuracy:
         _print_labels(agreement, words, page)
     _print_strata(agreement, findings, page)
-    _print_disagreements(agreement, words, page)
+    _print_disagreements(agreement, findings, page)
     names = (str(folder / name) for name in (AGREEMENT, PAGE))
     page.copied(words("terminal.written", files=words("terminal.and").join(names)))
 
@@ -70,13 +64,12 @@ def _print_scores(agreement: Agreement, findings: Findings, page: Page) -> None:
     words = findings.words
     table = figures(*words.heads("terminal", "mean", "judge", "people", "interval", "difference"))
     for score in agreement.corrected:
-        span = between(score)
         table.add_row(
             words.of("terminal_score", score.name),
             number(score.raw),
             number(score.corrected),
-            words("terminal.whole") if findings.whole else span,
-            _off(findings.bias(score), (score.raw or 0.0) - score.corrected, words),
+            words("terminal.whole") if findings.whole else between(score),
+            findings.difference(score),
         )
     page.table(table)
 
@@ -107,38 +100,24 @@ def _print_strata(agreement: Agreement, findings: Findings, page: Page) -> None:
             findings.stratum(stratum),
             f"{stratum.units:,}",
             f"{stratum.labelled}/{stratum.drawn}",
-            _off_in_stratum(stratum, findings),
+            findings.stratum_error(stratum),
         )
     page.table(table)
 
 
-def _print_disagreements(agreement: Agreement, words: PageWords, page: Page) -> None:
-    shown = agreement.disagreements[:_DISAGREEMENTS]
+def _print_disagreements(agreement: Agreement, findings: Findings, page: Page) -> None:
+    words, shown = findings.words, agreement.disagreements[:_DISAGREEMENTS]
     if shown:
         count = len(agreement.disagreements)
         title = words("terminal.disagreements", shown=len(shown), count=count)
         page.whole(Text(title, style="bold"))
     for item in shown:
-        labels = dict.fromkeys(words.word("label", label) for label in item.people.values())
-        judge, people = words.word("label", item.judge), " / ".join(labels)
-        line = Text(f"  {flat(words('terminal.said', judge=judge, people=people))} ")
+        judge = words.word("label", item.judge)
+        said = words("terminal.said", judge=judge, people=findings.people(item))
+        line = Text(f"  {flat(said)} ")
         line.append(f"{flat(item.qid)} ", style="bold").append(flat(item.text))
         line.truncate(max(page.console.width, _MIN_WIDTH), overflow="ellipsis")
         page.whole(line)
-
-
-def _off_in_stratum(stratum: LabelledStratum, findings: Findings) -> str:
-    if stratum.names == (StratumName.UNDECIDED,):
-        return findings.stratum_error(stratum)
-    return _off(findings.stratum_bias(stratum), stratum.error or 0.0, findings.words)
-
-
-def _off(way: Bias | None, difference: float, words: PageWords) -> str:
-    if way is None:
-        return words("unmeasured.plain")
-    if way == "same":
-        return words("terminal.same")
-    return words(_BIASES[way], points=f"{100 * abs(difference):.1f}")
 
 
 def _share(share: Share | None, words: PageWords, why: str = "") -> str:
