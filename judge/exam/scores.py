@@ -12,7 +12,7 @@ from judge.records import Excluded, Interval, SampleResult, SentenceResult, Supp
 from judge.review.coefficients import cohen_kappa
 from judge.review.draws import own_verdict
 from judge.review.golden import GoldenLabel
-from judge.scores.intervals import Row, weighted_share
+from judge.scores.intervals import Observation, weighted_share
 
 UNSCORED: Final = "unscored"
 """The name for a missing verdict among labels."""
@@ -104,7 +104,7 @@ def count(rows: Sequence[ExamRow], items: int, lost: int) -> ExamTotals:
 def rate(values: Iterable[tuple[ExamRow, bool]]) -> Rate | None:
     """Return the share of true values, each with the row it belongs to; None without values."""
     found = [
-        Row(hit, 1.0, (row.qid, row.sentence, place), row.qid)
+        Observation(hit, 1.0, (row.qid, row.sentence, place), row.qid)
         for place, (row, hit) in enumerate(values)
     ]
     if (made := weighted_share(found)) is None:
@@ -136,7 +136,7 @@ def _groups(rows: Sequence[ExamRow]) -> Iterator[Group]:
 def _balanced(rows: Sequence[ExamRow]) -> Interval | None:
     sizes = Counter(row.supported for row in rows)
     weighted = [
-        Row(on_right_side(row), 1 / sizes[row.supported], (row.qid, row.sentence), row.qid)
+        Observation(on_right_side(row), 1 / sizes[row.supported], (row.qid, row.sentence), row.qid)
         for row in rows
     ]
     if len(sizes) < len({True, False}) or (found := weighted_share(weighted)) is None:

@@ -34,18 +34,12 @@ class JudgeRequest(Record):
 
     def claim(self, index: int) -> str:
         """Return a sentence with its citation markers overwritten by spaces."""
-        sentence = self.sentences[index]
-        return self._bare(sentence.text, sentence.start, sentence.end)
-
-    def bare(self, start: int, end: int) -> str:
-        """Return characters of the answer, with citation markers overwritten by spaces."""
-        return self._bare(self.answer[start:end], start, end)
-
-    def _bare(self, text: str, start: int, end: int) -> str:
+        start, end = self.sentences[index].start, self.sentences[index].end
         first, last = (
             bisect_left(self.markers, place, key=itemgetter(0)) for place in (start, end)
         )
-        return blank(text, [(a - start, b - start) for a, b in self.markers[first:last]])
+        markers = [(low - start, high - start) for low, high in self.markers[first:last]]
+        return blank(self.sentences[index].text, markers)
 
 
 class Call(Record):

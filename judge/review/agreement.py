@@ -32,7 +32,7 @@ from judge.review.records import (
     Share,
     Stratum,
 )
-from judge.scores.intervals import Row, weighted_share
+from judge.scores.intervals import Observation, weighted_share
 from judge.scores.strata import Corrected, StratumSample, corrected_mean
 
 FULL: Final = "full"
@@ -202,7 +202,10 @@ def _accuracy(pairs: Sequence[_Pair]) -> Iterator[LabelAccuracy]:
 
 def _share(pairs: Sequence[_Pair]) -> Share | None:
     """Return the weighted share of pairs with equal labels."""
-    rows = [Row(p.judge == p.person, p.weight, p.sentence.review_id, p.sentence.qid) for p in pairs]
+    rows = [
+        Observation(p.judge == p.person, p.weight, p.sentence.review_id, p.sentence.qid)
+        for p in pairs
+    ]
     found = weighted_share(rows)
     return None if found is None else Share(**found._asdict())
 

@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
-import numpy as np
-
 from judge.records import Interval
 
 Z95: Final = 1.959963984540054
@@ -15,9 +13,6 @@ Z95: Final = 1.959963984540054
 
 _FIRST_T: Final = (math.inf, 12.706204736432095, 4.302652729911275)
 """`t95` of 0, 1 and 2."""
-
-_BUFFERED_ROWS: Final = 1024
-"""Rows are added up together, column by column, which is faster."""
 
 _BITS: Final = 64
 """Bits behind the binary point of the whole number that stands for a value."""
@@ -113,7 +108,7 @@ def mean_limits(mean: float, variance: float, count: int) -> tuple[float, float]
     return low[0], high[1]
 
 
-class Row(NamedTuple):
+class Observation(NamedTuple):
     """One observation."""
 
     hit: bool
@@ -136,7 +131,7 @@ class WeightedShare(NamedTuple):
     """The number of units of equal weight in a simple draw of the same precision."""
 
 
-def weighted_share(rows: Sequence[Row]) -> WeightedShare | None:
+def weighted_share(observed: Sequence[Observation]) -> WeightedShare | None:
     """Return the weighted share of hits, p, and Wilson's interval for an effective size.
 
     That size is p(1 - p)/v, with v the variance of p between clusters, K/(K - 1)·sum over clusters
@@ -144,26 +139,26 @@ def weighted_share(rows: Sequence[Row]) -> WeightedShare | None:
     all or none are hits, or there is one cluster, it is Kish's number of clusters.
 
     Returns:
-        None without rows.
+        None without observations.
 
     Source: E. L. Korn and B. I. Graubard (1998), Survey Methodology 24, 193-201; L. Kish (1965),
     Survey Sampling, 11.7.
 
-    >>> alone = [Row(k < 3, 1.0, k, k) for k in range(4)]
+    >>> alone = [Observation(k < 3, 1.0, k, k) for k in range(4)]
     >>> [round(x, 3) for x in weighted_share(alone)]
     [0.75, 0.256, 0.963, 3.0]
     """
-    if not rows:
+    if not observed:
         return None
-    whole = sum(row.weight for row in rows)
-    value = min(1.0, sum(row.weight for row in rows if row.hit) / whole)
+    whole = sum(each.weight for each in observed)
+    value = min(1.0, sum(each.weight for each in observed if each.hit) / whole)
     units: defaultdict[Hashable, float] = defaultdict(float)
     clusters: defaultdict[Hashable, float] = defaultdict(float)
     residuals: defaultdict[Hashable, float] = defaultdict(float)
-    for row in rows:
-        units[row.unit] += row.weight
-        clusters[row.cluster] += row.weight
-        residuals[row.cluster] += row.weight * (row.hit - value)
+    for each in observed:
+        units[each.unit] += each.weight
+        clusters[each.cluster] += each.weight
+        residuals[each.cluster] += each.weight * (each.hit - value)
     count = len(clusters)
     spread = sum(residual**2 for residual in residuals.values())
     size = whole**2 / sum(weight**2 for weight in clusters.values())
@@ -175,7 +170,7 @@ def weighted_share(rows: Sequence[Row]) -> WeightedShare | None:
 
 
 class StreamedMeans:
-    """Means of named values over a stream of answers, with intervals, in constant memory.
+    """Means of named values in [0, 1] over a stream of answers, with intervals, in constant memory.
 
     It keeps three whole numbers per name: the count of the values, their sum in steps of 2⁻⁶⁴, and
     the sum of their squares in steps of 2⁻¹²⁸. So parts of a stream merge in any order into exactly
@@ -186,63 +181,43 @@ class StreamedMeans:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._columns = {name: column for column, name in enumerate(names)}
-        width = len(self._columns)
-        self._counts, self._sums, self._squares = [0] * width, [0] * width, [0] * width
-        self._waiting: list[list[float | None]] = []
+        self._sums = {name: [0, 0, 0] for name in names}
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the values."""
-        return tuple(self._columns)
+        return tuple(self._sums)
 
     def add(self, values: Mapping[str, float | None]) -> None:
-        """Add an answer's values; None where it has none."""
-        self._waiting.append([values.get(name) for name in self._columns])
-        if len(self._waiting) >= _BUFFERED_ROWS:
-            self._take_in()
-
-    def _take_in(self) -> None:
-        """Add up the waiting rows, one column at a time."""
-        if not self._waiting:
-            return
-        table = np.ldexp(np.array(self._waiting, dtype=float), _BITS)  # None becomes NaN
-        self._waiting.clear()
-        for column, values in enumerate(table.T):
-            whole = [int(value) for value in values[~np.isnan(values)].tolist()]
-            self._counts[column] += len(whole)
-            self._sums[column] += sum(whole)
-            self._squares[column] += sum(value * value for value in whole)
+        """Add an answer's values; None where it has none. Other names are ignored."""
+        for name, value in values.items():
+            if value is not None and (sums := self._sums.get(name)) is not None:
+                whole = int(math.ldexp(value, _BITS))
+                sums[0] += 1
+                sums[1] += whole
+                sums[2] += whole * whole
 
     def merge(self, other: Self) -> None:
         """Add the values of another stream; `ValueError` if it has other names."""
         if other.names != self.names:
             raise ValueError("only means of equal names merge")
-        self._take_in()
-        other._take_in()
-        for own, others in (
-            (self._counts, other._counts),
-            (self._sums, other._sums),
-            (self._squares, other._squares),
-        ):
-            own[:] = map(operator.add, own, others)
+        for name, sums in other._sums.items():
+            self._sums[name] = list(map(operator.add, self._sums[name], sums))
 
     def count(self, name: str) -> int:
         """Return the number of answers that had this value."""
-        self._take_in()
-        return self._counts[self._columns[name]]
+        return self._sums[name][0]
 
     def mean(self, name: str) -> float | None:
         """Return the mean of a value; None where no answer had it."""
-        count = self.count(name)
-        return self._sums[self._columns[name]] / (count << _BITS) if count else None
+        count, total, _ = self._sums[name]
+        return total / (count << _BITS) if count else None
 
     def interval(self, name: str) -> Interval | None:
         """Return the 95 % interval of the mean; None where no answer had this value."""
-        count, mean, column = self.count(name), self.mean(name), self._columns[name]
+        (count, total, squares), mean = self._sums[name], self.mean(name)
         if mean is None:
             return None
-        total, squares = self._sums[column], self._squares[column]
         # All numbers are whole until the division.
         spread = count * squares - total * total
         variance = spread / ((count * max(count - 1, 1)) << 2 * _BITS)
