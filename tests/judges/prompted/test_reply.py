@@ -144,7 +144,6 @@ SHAPES = [
 ]
 UNREADABLE = [
     ("", NO_JSON),
-    ("Yes", NO_JSON),
     ("s1: full", NO_JSON),
     ('{"verdicts": [{"id": "s1", "support": "full"}, {"id": "s2", "sup', BROKEN),
     ('{"verdicts": [{"id": "s1", "support": "full"},]}', BROKEN),
@@ -152,8 +151,6 @@ UNREADABLE = [
     ("<think>full", "it ends inside its thoughts"),
     ('{"support": "full"}', 'its JSON has no list named "verdicts"'),
     ('{"verdicts": {"s1": {"support": "full"}}}', 'its JSON has no list named "verdicts"'),
-    ("a < b } {c}", NO_JSON),
-    ('{"a": [1, 2}', BROKEN),
     ("[{'a': 1}]", BROKEN),
     ('{"a": NaN}', BROKEN),
     ('{"a": 1} {"b', BROKEN),
@@ -183,11 +180,8 @@ IDS: list[tuple[list[object], str]] = [
     ([entry(1), entry(1, "maybe")], "more than one verdict"),
     # A bare number may count the asked sentences, from 0 or from 1, as well as name one.
     ([{"id": 1, "support": "full"}], "no verdict"),
-    ([{"id": "1", "support": "full"}], "no verdict"),
     ([{"id": "s01", "support": "full"}], "no verdict"),
-    ([{"id": "sentence 1", "support": "full"}], "no verdict"),
     ([{"id": None, "support": "full"}], "no verdict"),
-    ([{"id": ["s1"], "support": "full"}], "no verdict"),
     (["s1", 1, None, ["s1", "full"]], "no verdict"),
 ]
 
@@ -199,26 +193,15 @@ def test_absent_double_and_unknown_ids() -> None:
     assert wrong == []
 
 
-NO_CHUNKS: list[object] = [0, 4, -1, "0", "4"]
-NO_NUMBERS: list[object] = [1.5, "a", "1st", "²", "", [1], {}]
-GIVEN = "supporting names chunks, but support is none"
+NO_CHUNKS: list[object] = [0, 4, -1, "4"]
+NO_NUMBERS: list[object] = [1.5, "a", "²", [1]]
+NAMES_CHUNKS = "supporting names chunks, but support is none"
 
 # An entry on a sentence that cites chunk 2, and the beginning of the fault.
 FAULTS: Sequence[tuple[Mapping[str, object], str]] = [
     *(
         ({"support": label}, "support should be 'full', ")
-        for label in (
-            None,
-            "supported",
-            "no claim",
-            "full.",
-            "yes",
-            "",
-            "full partial",
-            1,
-            True,
-            [1],
-        )
+        for label in (None, "supported", "no claim", "full.", 1)
     ),
     *(({"support": "none", "supporting": [number]}, "there is no chunk ") for number in NO_CHUNKS),
     *(
@@ -233,7 +216,7 @@ FAULTS: Sequence[tuple[Mapping[str, object], str]] = [
     ({"evidence": [{"chunk": 1, "quote": 7}]}, "evidence.0.quote should be a valid string, not 7"),
     ({"supporting": 1}, "supporting should be a valid list, not 1"),
     ({"reason": ["because"]}, "reason should be a valid string, not a list"),
-    ({"support": "none", "supporting": ["2"], "cited_support": "none"}, GIVEN),
+    ({"support": "none", "supporting": ["2"], "cited_support": "none"}, NAMES_CHUNKS),
     *(
         ({"support": support, "cited_support": said}, "cited_support ")
         for support, wrong in {
@@ -288,12 +271,10 @@ CITED: list[tuple[str, object, Support | None]] = [
     ("full", "contradicted", CONTRADICTED),
     ("partial", "partial", PARTIAL),
     ("partial", "none", NONE),
-    ("contradicted", "partial", PARTIAL),
     ("contradicted", " None", NONE),
     ("none", "none", NONE),
     ("none", None, NONE),
     ("no_claim", None, None),
-    ("no_claim", "no_claim", None),
     ("no_claim", "full", None),
 ]
 
