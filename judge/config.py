@@ -518,6 +518,22 @@ def load_config(given: Mapping[str, object], file: Path | None = None) -> Config
 
 def _read_environment() -> dict[str, object]:
     """Return the settings of the environment, and warn of variables that are no setting."""
+    variables = [name for name in sorted(os.environ) if name.upper().startswith(PREFIX)]
+    named = _read_variables() if variables else {}
+    if (address := os.environ.get("OPENAI_BASE_URL", "")).strip():
+        named.setdefault("base_url", address)
+    known = {f"{PREFIX}{name}".upper() for name in Config.model_fields} | _SECRET_VARIABLES
+    unknown = []
+    for variable in variables:
+        if variable.upper() not in known:
+            near = nearest(variable.upper().removeprefix(PREFIX).lower(), Config.model_fields)
+            unknown.append(variable + (f" (did you mean {PREFIX}{near.upper()}?)" if near else ""))
+    if unknown:
+        _LOG.warning("environment: %s: no setting, ignored", clip(", ".join(unknown), _MAX_SHOWN))
+    return named
+
+
+def _read_variables() -> dict[str, object]:
     from pydantic_settings import (  # noqa: PLC0415  importing it takes 50 ms
         BaseSettings,
         EnvSettingsSource,
@@ -532,19 +548,8 @@ def _read_environment() -> dict[str, object]:
             env_prefix=PREFIX, enable_decoding=False, use_attribute_docstrings=False
         )
 
-    variables = EnvSettingsSource(Settings)()
-    named = {name: text for name, text in variables.items() if text.strip()}
-    if (address := os.environ.get("OPENAI_BASE_URL", "")).strip():
-        named.setdefault("base_url", address)
-    known = {f"{PREFIX}{name}".upper() for name in Config.model_fields} | _SECRET_VARIABLES
-    unknown = []
-    for variable in sorted(os.environ):
-        if variable.upper().startswith(PREFIX) and variable.upper() not in known:
-            near = nearest(variable.upper().removeprefix(PREFIX).lower(), Config.model_fields)
-            unknown.append(variable + (f" (did you mean {PREFIX}{near.upper()}?)" if near else ""))
-    if unknown:
-        _LOG.warning("environment: %s: no setting, ignored", clip(", ".join(unknown), _MAX_SHOWN))
-    return named
+    found = EnvSettingsSource(Settings)()
+    return {name: text for name, text in found.items() if text.strip()}
 
 
 def _read_file(path: Path) -> dict[str, object]:
