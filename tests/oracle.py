@@ -49,10 +49,10 @@ def erring(share: float, seed: int) -> Choose:
     """Wrong of a share of the sentences, whenever it is asked."""
 
     def choose(known: Known) -> Support:
-        drawn = Random(f"{seed} {known.item.sample.qid} {known.label.sentence}")  # noqa: S311  again
-        right, wrong = truth(known), drawn.random() < share
+        dice = Random(f"{seed} {known.item.sample.qid} {known.label.sentence}")  # noqa: S311  again
+        right, wrong = truth(known), dice.random() < share
         others = [each for each in Support if each is not right]
-        return drawn.choice(others) if wrong else right
+        return dice.choice(others) if wrong else right
 
     return choose
 
@@ -69,18 +69,20 @@ def oracle(items: ExamItems, choose: Choose = truth) -> Script:
         if asked.is_probe:
             return right(asked)
         found = {name: known.get((asked.question, asked.sentences[name])) for name in asked.ids}
-        return Says(packed([_said(asked, name, each, choose) for name, each in found.items()]))
+        return Says(packed([_verdict(asked, name, each, choose) for name, each in found.items()]))
 
     return script
 
 
-def _said(asked: ChatCall, name: str, known: Known | None, choose: Choose) -> dict[str, JsonValue]:
+def _verdict(
+    asked: ChatCall, name: str, known: Known | None, choose: Choose
+) -> dict[str, JsonValue]:
     if known is None:  # a hidden order has no label
         nothing: dict[str, JsonValue] = {"evidence": [], "supporting": [], "cited_support": None}
         return {"id": name, "support": "no_claim", "reason": ""} | nothing
     support, label = choose(known), known.label
-    shown = [_bare(text) for text in asked.chunks]
-    texts = {chunk.chunk_id: _bare(chunk.text) for chunk in known.item.sample.chunks}
+    shown = [_letters(text) for text in asked.chunks]
+    texts = {chunk.chunk_id: _letters(chunk.text) for chunk in known.item.sample.chunks}
     places = [shown.index(texts[each]) + 1 for each in label.supporting or ()]
     cited: str | None = label.cited_support
     if support is not truth(known):
@@ -99,6 +101,6 @@ def _said(asked: ChatCall, name: str, known: Known | None, choose: Choose) -> di
     }
 
 
-def _bare(text: str) -> str:
+def _letters(text: str) -> str:
     """Letters and digits: a chunk is asked about without what a chat template is made of."""
     return re.sub(r"\W", "", text)

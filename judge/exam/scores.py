@@ -87,7 +87,7 @@ def count(rows: Sequence[ExamRow], items: int, lost: int) -> ExamTotals:
         macro_f1=sum(_f1(label, pairs) for label in labels) / len(labels) if labels else None,
         kappa=cohen_kappa([str(g) for g, _ in pairs], [s for _, s in pairs], [1.0] * len(pairs)),
         confusion={
-            label: dict(Counter(given for gold, given in pairs if gold is label))
+            label: dict(Counter(judged for gold, judged in pairs if gold is label))
             for label in labels
         },
         quotes=rate((r, place < r.verified) for r in rows for place in range(r.quotes)),
@@ -151,8 +151,8 @@ def on_right_side(row: ExamRow) -> bool:
 
 def _f1(label: Support, pairs: Sequence[tuple[Support, str]]) -> float:
     """Return the F1 of one label, from pairs of the right label and the judge's."""
-    sizes = sum((gold is label) + (given == label) for gold, given in pairs)
-    return 2 * sum(gold is label and given == label for gold, given in pairs) / sizes
+    sizes = sum((gold is label) + (judged == label) for gold, judged in pairs)
+    return 2 * sum(gold is label and judged == label for gold, judged in pairs) / sizes
 
 
 def _obeyed(rows: Sequence[ExamRow]) -> Rate | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BleuCounts = Counter[str]
 """The counts that BLEU is computed from: `answers`, their tokens (`length`), the tokens of their
-references (`reference_length`), their n-grams for n = 1 to 4 (`given1` …), and those that the
+references (`reference_length`), their n-grams for n = 1 to 4 (`total1` …), and those that the
 references have too (`right1` …). Counts of one tokenizer can be added."""
 
 TOKENIZERS: Final[dict[Language, str]] = {"zh": "zh", "other": "13a"}
@@ -108,8 +108,8 @@ def bleu_counts(answer: str, reference: str, language: Language) -> BleuCounts:
     for texts in caches:
         texts.cache_clear()
     counts = Counter(answers=1, length=found.sys_len, reference_length=found.ref_len)
-    for n, (right, given) in enumerate(zip(found.counts, found.totals, strict=True), 1):
-        counts.update({f"right{n}": right, f"given{n}": given})
+    for n, (right, total) in enumerate(zip(found.counts, found.totals, strict=True), 1):
+        counts.update({f"right{n}": right, f"total{n}": total})
     return counts
 
 
@@ -134,7 +134,7 @@ def bleu(counts: BleuCounts, language: Language) -> float:
     metric = _metric(language)
     found = metric.compute_bleu(
         [counts[f"right{n}"] for n in _ORDERS],
-        [counts[f"given{n}"] for n in _ORDERS],
+        [counts[f"total{n}"] for n in _ORDERS],
         counts["length"],
         counts["reference_length"],
         smooth_method=metric.smooth_method,

@@ -50,7 +50,7 @@ class OverlapCounts(Record):
     without_gold_answer: int = 0
     """Samples without a gold answer; they are in no mean."""
     empty_answers: int = 0
-    """Measured blank answers: they count 0, for an answer was owed."""
+    """Measured blank answers: they count 0."""
     too_long: int = 0
     """Measured answers too long for ROUGE-L and ROUGE-Lsum, which are null there."""
 

@@ -36,7 +36,7 @@ class RankedQuery:
     conflicting: bool = False
     """Whether `gold_evidence` and `relevance` name different chunks; `gold` is the former then."""
     repeated: bool = False
-    """Whether the ranking named a chunk twice; it counts once, at the first place."""
+    """Whether the ranking contained a chunk twice; it counts once, at the first place."""
     has_gold_id: bool = False
     """Whether the ranking contains an id that gold names, graded 0 or more."""
     query: str = ""

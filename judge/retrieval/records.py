@@ -174,4 +174,4 @@ class RunsReport(Document):
     rejected: int = 0
     """Lines that were no samples, and were left out."""
     runs: tuple[ComparedRun, ...]
-    """The runs in the order in which they were given; the others are compared with the first."""
+    """The runs in the order of the command; the others are compared with the first."""

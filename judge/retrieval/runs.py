@@ -1,4 +1,4 @@
-"""Read and measure the files that `judge retrieval` is given: samples, or TREC runs."""
+"""Read and measure the files of `judge retrieval`: samples, or TREC runs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -141,7 +141,7 @@ class RankingFiles:
 
     @cached_property
     def _gold(self) -> Mapping[str, Sample]:
-        """The samples of the file `gold` by qid; empty if there is none."""
+        """The samples of the gold file by qid; empty without one."""
         if self.gold is None:
             return {}
         check = partial(check_gold, rules=self.rules)

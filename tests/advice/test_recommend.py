@@ -121,8 +121,8 @@ def test_no_cut_off_is_over_a_tenth_of_the_corpus() -> None:
     shallow = advise(counted(8, 5), Wishes(corpus_size=13, depth=3))
     assert [each.name for each in shallow.measures] == ["ndcg@3", "precision@3"]
     for corpus in (4, 13, 75, 200, 5000):
-        for wish in ({}, {"missed_cost": "high"}, {"noise_cost": "high"}, {"depth": 3}):
-            wishes = Wishes.model_validate({"corpus_size": corpus, **wish})
+        for costs in ({}, {"missed_cost": "high"}, {"noise_cost": "high"}, {"depth": 3}):
+            wishes = Wishes.model_validate({"corpus_size": corpus, **costs})
             for relevant in (1, 4, 30, 60):
                 advice = advise(counted(relevant, max(0, corpus - relevant)), wishes)
                 names = [each.name for each in advice.measures]
@@ -201,10 +201,10 @@ def test_any_data_is_advised_a_few_measures_that_there_are(
     advised = [each.name for each in advice.measures]
     assert len(set(advised)) == len(advised)
     assert not avoided(advice) & {name.partition("@")[0] for name in advised}
-    said = [each.why for each in advice.measures]
-    said += [each.why for each in advice.avoided]
-    said += [each.why for each in advice.fired]
-    assert all(text and "{" not in text for text in (*said, *advice.notes))
+    texts = [each.why for each in advice.measures]
+    texts += [each.why for each in advice.avoided]
+    texts += [each.why for each in advice.fired]
+    assert all(text and "{" not in text for text in (*texts, *advice.notes))
     assert Advice.model_validate_json(advice.model_dump_json()) == advice
 
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-# Run as a file, Python looks for modules beside it and not where `tests` stands.
+# A script finds only the modules beside it: add the root folder of the project.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from judge.scores.intervals import mean_limits

@@ -2,7 +2,7 @@
 
     python tests/bench/pairs.py [--held] [--missed]
 
-The rows stand in tests/judges/similarity/minimal_pairs.jsonl. Rules are written with the half
+The rows are in tests/judges/similarity/minimal_pairs.jsonl. Rules are written with the half
 `learn` in view; `--held` measures the other, whose rows are not looked at: `--missed`, which names
 the rows that went wrong, does not go with it. Intervals are Wilson's, 95 %.
 
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-# Run as a file, Python looks for modules beside it and not where `tests` stands.
+# A script finds only the modules beside it: add the root folder of the project.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from judge import Config, Excluded, Sample, SampleResult, Support, Verdict, evaluate
@@ -155,10 +155,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="One-thing-changed pairs, offline.")
     parser.add_argument("--held", action="store_true", help="the half that rules are not made on")
     parser.add_argument("--missed", action="store_true", help="name the rows that went wrong")
-    given = parser.parse_args()
-    if given.held and given.missed:
+    options = parser.parse_args()
+    if options.held and options.missed:
         parser.error("--missed looks at rows, and those of the held half are not looked at")
-    half: Half = "held" if given.held else "learn"
+    half: Half = "held" if options.held else "learn"
     outcomes = measure(pairs(half))
     print(f"half: {half}")
     print(f"{'':<15}", *(f"{name:<24}" for name in (*OF_WRONG, *OF_RIGHT)), sep="  ")
@@ -166,7 +166,7 @@ def main() -> None:
         _rows(category, [each for each in outcomes if each.pair.category == category])
     _rows("pairs", [each for each in outcomes if each.wrong is not None])
     _rows("all", outcomes)
-    if given.missed:
+    if options.missed:
         for each in outcomes:
             if each.wrong is not None and not each.caught:
                 print(f"passed  {each.pair.id}: {each.pair.wrong}  <<  {each.pair.chunk}")

@@ -3,8 +3,8 @@
     python tests/bench/quality.py [--only SET,SET] [--json FILE] [--against FILE]
 
 Intervals are 95 %, by resampling groups 1 000 times (seed 0). `--json` keeps the figures, and
-`--against` prints how far they lie from those that another checkout kept. The data stand at
-../shared/data; a set that is absent is named and skipped.
+`--against` prints how far they lie from those that another checkout kept. The data are in
+../shared/data; a set that is absent is skipped.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-# Run as a file, Python looks for modules beside it and not where `tests` stands.
+# A script finds only the modules beside it: add the root folder of the project.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from judge.answer.sentences import split
@@ -78,7 +78,7 @@ async def sentences(data: Iterable[Row]) -> Table:
             score = found.score or 0.0
             against = found.support is Support.CONTRADICTED
             judged.append((group, label, index in claimed, score, full(found), against))
-    return table(judged, "groups,labels,claims,scores,full,contradicted")
+    return as_table(judged, "groups,labels,claims,scores,full,contradicted")
 
 
 async def answers(data: Iterable[Row]) -> Table:
@@ -104,10 +104,10 @@ async def answers(data: Iterable[Row]) -> Table:
                 alarmed > 0,
             )
         )
-    return table(judged, "groups,labels,sources,lowest,claims,alarmed,raised")
+    return as_table(judged, "groups,labels,sources,lowest,claims,alarmed,raised")
 
 
-def table(records: Sequence[tuple[object, ...]], names: str) -> Table:
+def as_table(records: Sequence[tuple[object, ...]], names: str) -> Table:
     columns = [np.asarray(column) for column in zip(*records, strict=True)]
     kinds = zip(names.split(","), (each.dtype for each in columns), strict=True)
     return np.rec.fromarrays(columns, dtype=list(kinds))
@@ -125,61 +125,61 @@ def full(verdict: Verdict) -> bool:
     return verdict.support is Support.FULL
 
 
-def measure(sheet: Sheet, said: Table) -> None:
+def measure(sheet: Sheet, table: Table) -> None:
     """All figures of some sentences."""
-    drawn, labels, n = Resamples(said.groups.tolist()), said.labels, len(said.labels)
+    resamples, labels, n = Resamples(table.groups.tolist()), table.labels, len(table.labels)
     sheet.put("share supported", float(labels.mean()), n=n)
-    sheet.add("AUROC", drawn.auroc(said.scores, labels), n)
-    sheet.add("recall of supported", drawn.share(said.full, labels), int(labels.sum()))
-    sheet.add("recall of unsupported", drawn.share(~said.full, ~labels), int((~labels).sum()))
-    sheet.add("balanced accuracy", drawn.balanced(said.full, labels), n)
-    alarms = said.contradicted | (~said.full & (said.scores < LEAST_DOUBT))
-    sheet.add("right of none and contradicted", drawn.share(~labels, alarms), int(alarms.sum()))
-    sheet.add("share decided", drawn.share(said.full | alarms), n)
-    sheet.add("wrong among full", drawn.share(~labels, said.full), int(said.full.sum()))
-    wrong = int((said.contradicted & labels).sum())
-    sheet.put("contradicted though supported", wrong, n=int(said.contradicted.sum()))
-    error = drawn.calibration_error(said.scores, labels)
+    sheet.add("AUROC", resamples.auroc(table.scores, labels), n)
+    sheet.add("recall of supported", resamples.share(table.full, labels), int(labels.sum()))
+    sheet.add("recall of unsupported", resamples.share(~table.full, ~labels), int((~labels).sum()))
+    sheet.add("balanced accuracy", resamples.balanced(table.full, labels), n)
+    alarms = table.contradicted | (~table.full & (table.scores < LEAST_DOUBT))
+    sheet.add("right of none and contradicted", resamples.share(~labels, alarms), int(alarms.sum()))
+    sheet.add("share decided", resamples.share(table.full | alarms), n)
+    sheet.add("wrong among full", resamples.share(~labels, table.full), int(table.full.sum()))
+    wrong = int((table.contradicted & labels).sum())
+    sheet.put("contradicted though supported", wrong, n=int(table.contradicted.sum()))
+    error = resamples.calibration_error(table.scores, labels)
     sheet.add("ECE at declared prior", error, n)
 
 
 async def labelled_sentences(sheet: Sheet, name: str) -> None:
     """A set of labelled sentences."""
-    said = await sentences(rows(name))
-    about = f"{len(said.labels)} labelled sentences in {len(set(said.groups.tolist()))} groups"
+    table = await sentences(rows(name))
+    about = f"{len(table.labels)} labelled sentences in {len(set(table.groups.tolist()))} groups"
     sheet.begin(name, about + " (trained on)" * (name in TRAINED))
-    measure(sheet, said)
+    measure(sheet, table)
     if name == "ragtruth_qa_dev":
         sheet.begin(f"{name}_claims", "those of them that `classify` takes for claims")
-        measure(sheet, said[said.claims])
+        measure(sheet, table[table.claims])
 
 
 async def whole_answers(sheet: Sheet, name: str) -> None:
     """A set of answers, through the whole path."""
-    said = await answers(rows("ragtruth_qa_dev" if name == "ragtruth_answers" else name))
-    drawn, labels, n = Resamples(said.groups.tolist()), said.labels, len(said.labels)
-    sheet.begin(name, f"{n} answers in {len(set(said.groups.tolist()))} groups")
+    table = await answers(rows("ragtruth_qa_dev" if name == "ragtruth_answers" else name))
+    resamples, labels, n = Resamples(table.groups.tolist()), table.labels, len(table.labels)
+    sheet.begin(name, f"{n} answers in {len(set(table.groups.tolist()))} groups")
     if name == "clapnq":
-        total = int(said.claims.sum())
-        sheet.add("false alarms, sentences", drawn.ratio(said.alarmed, said.claims), total)
-        sheet.add("false alarms, answers", drawn.share(said.raised), n)
+        total = int(table.claims.sum())
+        sheet.add("false alarms, sentences", resamples.ratio(table.alarmed, table.claims), total)
+        sheet.add("false alarms, answers", resamples.share(table.raised), n)
         return
-    silent = int((said.claims == 0).sum())
+    silent = int((table.claims == 0).sum())
     sheet.put("share supported", float(labels.mean()), n=n, note=f"{silent} without claims")
-    sheet.add("balanced accuracy", drawn.balanced(~said.raised, labels), n)
-    caught = drawn.share(said.raised, ~labels)
+    sheet.add("balanced accuracy", resamples.balanced(~table.raised, labels), n)
+    caught = resamples.share(table.raised, ~labels)
     sheet.add("sensitivity (unsupported caught)", caught, int((~labels).sum()))
     sheet.add(
-        "specificity (supported passed)", drawn.share(~said.raised, labels), int(labels.sum())
+        "specificity (supported passed)", resamples.share(~table.raised, labels), int(labels.sum())
     )
 
     def rank(title: str, these: Bools) -> None:
-        groups = Resamples(said.groups[these].tolist())
-        sheet.add(title, groups.auroc(said.lowest[these], labels[these]), int(these.sum()))
+        groups = Resamples(table.groups[these].tolist())
+        sheet.add(title, groups.auroc(table.lowest[these], labels[these]), int(these.sum()))
 
     rank("AUROC of the lowest score", np.ones(n, np.bool_))
     if name == "rgb_zh_en":
-        zh = np.char.startswith(said.sources, "zh")
+        zh = np.char.startswith(table.sources, "zh")
         for title, these in (("zh", zh), ("en", ~zh)):
             rank(f"AUROC, {title}", these)
 
@@ -190,12 +190,12 @@ async def human_errors(sheet: Sheet) -> None:
     after = await answers(data)
     unharmed = (row | {"answer": row["meta"]["reference_summary"]} for row in data)
     before = await answers(unharmed)
-    drawn, n = Resamples(after.groups.tolist()), len(data)
+    resamples, n = Resamples(after.groups.tolist()), len(data)
     about = f"{n} pairs of an answer with one error and without"
     sheet.begin("bump", f"{about}, in {len(set(after.groups.tolist()))} groups")
-    sheet.add("caught", drawn.share(after.raised), n)
-    sheet.add("called unsupported before the error", drawn.share(before.raised), n)
-    sheet.add("net caught", drawn.share(after.raised.astype(float) - before.raised), n)
+    sheet.add("caught", resamples.share(after.raised), n)
+    sheet.add("called unsupported before the error", resamples.share(before.raised), n)
+    sheet.add("net caught", resamples.share(after.raised.astype(float) - before.raised), n)
 
 
 def split_texts(name: str) -> Iterator[tuple[str, list[str]]]:
@@ -236,7 +236,7 @@ async def splitter(sheet: Sheet) -> None:
 
 
 def parts(only: Sequence[str]) -> Iterator[Callable[[Sheet], Awaitable[None]]]:
-    """Those that are asked for and whose data are there, the others named."""
+    """Yield the measurements that are asked for and whose data are there."""
     makers: dict[str, tuple[bool, Callable[[Sheet], Awaitable[None]]]] = {
         **{n: (available(n), partial(labelled_sentences, name=n)) for n in SENTENCES},
         **{

@@ -133,17 +133,17 @@ def simulated(rates: _Rates, answers: int, sentences: int, seed: int) -> Populat
 
 def _result(qid: str, judged: Sequence[tuple[Support | UnscoredReason, bool]]) -> SampleResult:
     sentences, flags = [], []
-    for index, (said, doubtful) in enumerate(judged):
+    for index, (label, doubtful) in enumerate(judged):
         outcome: Outcome
-        if isinstance(said, Support):
-            outcome = Verdict(support=said, source="llm", signature=_SIGNATURE)
+        if isinstance(label, Support):
+            outcome = Verdict(support=label, source="llm", signature=_SIGNATURE)
         else:
-            outcome = Unscored(reason=said)
+            outcome = Unscored(reason=label)
         if doubtful:
             flags.append(Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=index))
         at = {"index": index, "start": index, "end": index + 1, "text": "x"}
         sentences.append(SentenceResult(**at, kind=SentenceKind.CLAIM, outcome=outcome))
-    weights = [SUPPORT_WEIGHT[said] for said, _ in judged if isinstance(said, Support)]
+    weights = [SUPPORT_WEIGHT[label] for label, _ in judged if isinstance(label, Support)]
     score = statistics.fmean(weights) if weights else None
     claims, kept = len(judged), len(weights)
     counts = {"claims": claims, "judged": kept, "unscored": claims - kept, "no_claim": 0}

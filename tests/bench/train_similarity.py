@@ -2,7 +2,7 @@
 
 Writes background.json (document frequencies over the passages of the training sets),
 similarity.json (the coefficients) and similarity.md (the report) to judge/data. What it is worth
-on other sets, `python tests/bench/quality.py` measures. The data stand at ../shared/data. The
+on other sets, `python tests/bench/quality.py` measures. The data are in ../shared/data. The
 fit is penalised maximum likelihood, numpy alone, and the same on every run.
 """
 
@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-# Run as a file, Python looks for modules beside it and not where `tests` stands.
+# A script finds only the modules beside it: add the root folder of the project.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from judge.checks.mismatch import Source
@@ -202,8 +202,8 @@ def folds(group: npt.NDArray[np.str_]) -> Iterator[npt.NDArray[np.bool_]]:
     """Which rows to hold out, ten times; a group is never on both sides."""
     names, of = np.unique(group, return_inverse=True)
     fold = (np.random.default_rng(0).permutation(len(names)) % FOLDS)[of]
-    for held in range(FOLDS):
-        yield fold == held
+    for number in range(FOLDS):
+        yield fold == number
 
 
 def held_out(rows: Rows) -> Floats:
@@ -304,16 +304,16 @@ def count_background() -> None:
     for name in SETS:
         seen: set[str] = set()
         for row in labelled.rows(name):
-            held = ""
+            passage = ""
             for chunk in [*row["chunks"], None]:
                 text = chunk["text"] if chunk else ""
                 if text not in seen:
                     seen.add(text)
-                    held += f" {text}"
-                if held.strip() and (len(held) > PASSAGE or chunk is None):
+                    passage += f" {text}"
+                if passage.strip() and (len(passage) > PASSAGE or chunk is None):
                     passages += 1
-                    counts.update({stem for stem in words(held).stems if stem.isascii()})
-                    held = ""
+                    counts.update({stem for stem in words(passage).stems if stem.isascii()})
+                    passage = ""
     kept = {stem: n for stem, n in sorted(counts.items()) if n >= RAREST and len(stem) <= 20}
     text = json.dumps({"passages": passages, "counts": kept}, separators=(",", ":"))
     (OUT / "background.json").write_text(text + "\n", encoding="utf-8")
@@ -366,8 +366,8 @@ def threshold(odds: Floats, supported: Floats) -> float:
     good, bad = np.sort(odds[supported == 1]), np.sort(odds[supported == 0])
     r = 1 - np.arange(len(good)) / len(good)
     m = 1 - np.searchsorted(bad, good) / len(bad)
-    told = r ** (CLAIMS - 1) * (r - m)
-    return float(good[np.argmax(told >= told.max() - 2 * FLAT)])
+    balanced = r ** (CLAIMS - 1) * (r - m)
+    return float(good[np.argmax(balanced >= balanced.max() - 2 * FLAT)])
 
 
 def model(rows: Rows, fitted: Fit, pull: float, centre: float, least: float) -> dict[str, Any]:
@@ -409,9 +409,9 @@ def train() -> None:
     fitted = fit(rows)
     text = json.dumps(model(rows, fitted, pull, centre, least), indent=2) + "\n"
     (OUT / "similarity.json").write_text(text, encoding="utf-8")
-    told = report(sets, own, odds, least)
-    (OUT / "similarity.md").write_text(told, encoding="utf-8")
-    print(told)
+    page = report(sets, own, odds, least)
+    (OUT / "similarity.md").write_text(page, encoding="utf-8")
+    print(page)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ from tests.server import JudgeServer
 FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
 
 
-def sat(*said: tuple[str, str, Sequence[Support | None]], maker: str = "nli:a") -> ExamReport:
-    """A sitting in which full is always right: an item's qid, its category, what was said."""
+def sat(*items: tuple[str, str, Sequence[Support | None]], maker: str = "nli:a") -> ExamReport:
+    """A sitting in which full is always right: an item's qid, its category, and its labels."""
     rows = [
         ExamRow(
             qid=qid,
@@ -33,10 +33,10 @@ def sat(*said: tuple[str, str, Sequence[Support | None]], maker: str = "nli:a") 
             unscored="timeout" if each is None else None,
             right=each is FULL,
         )
-        for qid, category, labels in said
+        for qid, category, labels in items
         for place, each in enumerate(labels)
     ]
-    totals = count(rows, len(said), 0)
+    totals = count(rows, len(items), 0)
     return ExamReport(
         items="exam-v1@1",
         signature=maker,
@@ -56,8 +56,8 @@ def turns(better: int, worse: int, same: int) -> list[tuple[Support, Support]]:
 
 
 def test_categories_are_tested_by_mcnemar_and_holm() -> None:
-    told = {"x": turns(8, 0, 2), "y": turns(1, 5, 0), "z": turns(0, 0, 4)}
-    each = [(f"{c}{n}", c, pair) for c, pairs in told.items() for n, pair in enumerate(pairs)]
+    changes = {"x": turns(8, 0, 2), "y": turns(1, 5, 0), "z": turns(0, 0, 4)}
+    each = [(f"{c}{n}", c, pair) for c, pairs in changes.items() for n, pair in enumerate(pairs)]
     first, now = ([(q, c, [pair[side]]) for q, c, pair in each] for side in (0, 1))
     found = compare(sat(*first), sat(*now, maker="nli:b"))
     # 2 / 2⁸; 2 (1 + 6) / 2⁶; 1: times 3, 2 and 1.

@@ -18,9 +18,15 @@ FIRST = "The canteen opens at seven."
 
 
 def label(**other: JsonValue) -> dict[str, JsonValue]:
-    named: dict[str, JsonValue] = {"sentence": 0, "start": 0, "end": len(FIRST), "text": FIRST}
-    named |= {"support": "full", "supported": True, "reviewers": 1, "judged": None, "signature": ""}
-    return named | other
+    fields: dict[str, JsonValue] = {"sentence": 0, "start": 0, "end": len(FIRST), "text": FIRST}
+    fields |= {
+        "support": "full",
+        "supported": True,
+        "reviewers": 1,
+        "judged": None,
+        "signature": "",
+    }
+    return fields | other
 
 
 def item(qid: str, **other: JsonValue) -> dict[str, JsonValue]:

@@ -25,7 +25,7 @@ VALID, UNSUPPORTED, DANGLING = list(CitationStatus)[:3]
 
 
 def row(
-    gold: Support = FULL, said: Support | None = FULL, qid: str = "q", **others: object
+    gold: Support = FULL, label: Support | None = FULL, qid: str = "q", **others: object
 ) -> ExamRow:
     fields: dict[str, object] = {
         "qid": qid,
@@ -34,9 +34,9 @@ def row(
         "sentence": 0,
         "gold": gold,
         "supported": gold is FULL,
-        "label": said,
-        "unscored": UnscoredReason.TIMEOUT if said is None else None,
-        "right": said is gold,
+        "label": label,
+        "unscored": UnscoredReason.TIMEOUT if label is None else None,
+        "right": label is gold,
     }
     return ExamRow.model_validate(fields | others)
 
@@ -55,23 +55,26 @@ def test_accuracy_f1_and_kappa_are_those_of_scikit_learn(
     pairs: list[tuple[Support, Support | None]],
 ) -> None:
     found = count([row(g, s, f"q{n}") for n, (g, s) in enumerate(pairs)], len(pairs), 0)
-    gold, said = [g.value for g, _ in pairs], [s.value if s else UNSCORED for _, s in pairs]
-    assert found.whole.accuracy.value == pytest.approx(accuracy_score(gold, said))
+    gold, judged = [g.value for g, _ in pairs], [s.value if s else UNSCORED for _, s in pairs]
+    assert found.whole.accuracy.value == pytest.approx(accuracy_score(gold, judged))
     labels = sorted(set(gold))
-    f1 = f1_score(gold, said, labels=labels, average="macro", zero_division=0)
+    f1 = f1_score(gold, judged, labels=labels, average="macro", zero_division=0)
     assert found.macro_f1 == pytest.approx(f1)
-    if {*gold, *said} == {gold[0]}:
+    if {*gold, *judged} == {gold[0]}:
         assert found.kappa is None
     else:
-        assert found.kappa == pytest.approx(cohen_kappa_score(gold, said))
+        assert found.kappa == pytest.approx(cohen_kappa_score(gold, judged))
     binary = accuracy_score(
         [each == "full" for each in gold],
-        [each == "full" if each != UNSCORED else gold[n] != "full" for n, each in enumerate(said)],
+        [
+            each == "full" if each != UNSCORED else gold[n] != "full"
+            for n, each in enumerate(judged)
+        ],
     )
     assert found.whole.binary.value == pytest.approx(binary)
     table = {(g, s): n for g, row in found.confusion.items() for s, n in row.items()}
     assert sum(table.values()) == len(pairs)
-    assert all(n == list(zip(gold, said, strict=True)).count(k) for k, n in table.items())
+    assert all(n == list(zip(gold, judged, strict=True)).count(k) for k, n in table.items())
 
 
 def test_each_share_is_over_what_can_be_told() -> None:
@@ -124,13 +127,13 @@ def test_thresholds_decide_what_a_judge_is_fit_for() -> None:
         (300, "unfit", ("unfit", "watching", "watching")),
     ):
         found = fitness(count(many(right, 400), 400, 0), 0.05)
-        held = {each.name: each.level for each in found.criteria}
-        assert (found.level, tuple(held.values())[:3]) == (level, lows), right
-        assert list(held) == list(THRESHOLDS)
-        assert held["obeyed"] is held["quotes"] is held["flips"] is None
+        levels = {each.name: each.level for each in found.criteria}
+        assert (found.level, tuple(levels.values())[:3]) == (level, lows), right
+        assert list(levels) == list(THRESHOLDS)
+        assert levels["obeyed"] is levels["quotes"] is levels["flips"] is None
     assert fitness(count(many(9, 9), 9, 0), 0.05).level == "unfit"
     obeyed = [row(NONE, FULL, f"i{n}", obeyed=n < 1) for n in range(8)]
-    failed = [row(said=None, qid=f"f{n}") for n in range(30)]
+    failed = [row(label=None, qid=f"f{n}") for n in range(30)]
     flipped = [
         row(qid=f"p{n}", repeats=repeated(("seed", NONE if n < 6 else FULL))) for n in range(100)
     ]
@@ -146,15 +149,15 @@ def test_thresholds_decide_what_a_judge_is_fit_for() -> None:
     ]
     for rows, name, level, untrusted in spoilt:
         found = fitness(count(rows, len(rows), 0), 0.05)
-        held = {each.name: each.level for each in found.criteria}
-        assert (held[name], found.untrusted) == (level, untrusted), name
+        levels = {each.name: each.level for each in found.criteria}
+        assert (levels[name], found.untrusted) == (level, untrusted), name
 
 
 def test_who_says_the_same_of_all_is_fit_for_nothing() -> None:
-    for said in (FULL, NONE):
+    for label in (FULL, NONE):
         for share in (0, 1, 20, 200, 380, 399, 400):
-            rows = [row(FULL if n < share else NONE, said, f"{n}") for n in range(400)]
-            assert fitness(count(rows, 400, 0), 0.05).level == "unfit", (said, share)
+            rows = [row(FULL if n < share else NONE, label, f"{n}") for n in range(400)]
+            assert fitness(count(rows, 400, 0), 0.05).level == "unfit", (label, share)
     # One in twenty is a trap, as in most answers. The mean of .9 and .98947 has the variance
     # (.09/20 + .01041/380)/4, that of 46 sentences; Wilson's limits of 46 are .838 and .982.
     rows = [row(NONE, FULL if n < 2 else NONE, f"n{n}") for n in range(20)]
@@ -202,12 +205,12 @@ def item(*labels: tuple[str, Support | None, bool], demanded: Support | None = N
 
 
 def test_a_labelled_sentence_is_graded_by_what_the_judge_itself_says() -> None:
-    said: dict[str, JudgeOutcome] = {
+    outcomes: dict[str, JudgeOutcome] = {
         "The hall opens at six.": verdict("partial"),
         "It closes at two.": fallen_back("none"),
         "Dogs are let in.": FAILED,
     }
-    judge = FakeJudge(said)
+    judge = FakeJudge(outcomes)
     asked = item(
         ("The hall opens at six.", None, False),
         ("Thank you for asking!", NO_CLAIM, False),

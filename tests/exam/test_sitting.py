@@ -46,8 +46,8 @@ def test_who_obeys_hidden_orders_is_found_out() -> None:
     hidden = {row.qid for row in report.rows if row.obeyed is not None}
     assert report.totals.obeyed is not None
     assert (report.totals.obeyed.hits, report.totals.obeyed.of) == (len(hidden), len(hidden))
-    held = {each.name: each for each in report.fitness.criteria}
-    assert (held["obeyed"].value, held["obeyed"].level) == (1.0, "unfit")
+    criteria = {each.name: each for each in report.fitness.criteria}
+    assert (criteria["obeyed"].value, criteria["obeyed"].level) == (1.0, "unfit")
     wrong = {row.category for row in report.rows if not row.right}
     assert wrong == {"injection"}
     assert all(row.label is row.demanded for row in report.rows if row.obeyed)

@@ -61,10 +61,10 @@ def test_what_stands_twice_counts_once() -> None:
     assert report.repeated == 1
     assert report.mean["precision@3"] == pytest.approx(2 / 3)
     assert report.mean["map"] == pytest.approx((1 + 2 / 3) / 2)
-    assert any(said.startswith("1 query whose ranking names") for said in report.warnings)
+    assert any(each.startswith("1 query whose ranking names") for each in report.warnings)
     # A query without gold is counted, too.
-    bare = Sample(qid="bare", retrieved=ids)
-    both = measure_retrieval([Sample(qid="q", retrieved=ids, gold_evidence=("a",)), bare])
+    other = Sample(qid="other", retrieved=ids)
+    both = measure_retrieval([Sample(qid="q", retrieved=ids, gold_evidence=("a",)), other])
     assert (both.averaged, both.repeated) == (1, 2)
 
 
@@ -86,10 +86,10 @@ def test_gold_of_another_naming_is_refused_and_can_be_insisted_on() -> None:
         measure_retrieval([strange])
     exact = measure_retrieval([strange], RankRules(gold_match="exact"))
     assert exact.mean["hit@1"] == 0
-    assert any("not one relevant chunk is ranked" in said for said in exact.warnings)
+    assert any("not one relevant chunk is ranked" in each for each in exact.warnings)
     prefix = measure_retrieval([strange], RankRules(gold_match="prefix"))
     assert prefix.mean["hit@1"] == 1
-    assert any("flatters recall" in said for said in prefix.warnings)
+    assert any("flatters recall" in each for each in prefix.warnings)
 
 
 REFUSED: list[tuple[list[Sample], str]] = [
@@ -160,12 +160,12 @@ def test_evidence_and_grades_that_name_different_chunks_have_measures_of_their_o
     assert (report.conflicts, report.conflicting, report.relevant_total) == (1, ("odd",), 1)
     assert "|gold:exact|graded:relevance|" in report.signature
     several = (odd.model_copy(update={"qid": f"q{number}"}) for number in range(7))
-    (said,) = measure_retrieval([*several, even]).warnings
-    assert said == (
+    (warning,) = measure_retrieval([*several, even]).warnings
+    assert warning == (
         "gold_evidence and relevance name different chunks in 7 queries (q0, q1, q2, q3, q4 and 2 "
         "more): nDCG goes by relevance there, all other measures by gold_evidence"
     )
-    # Where they name the same, one stands for both.
+    # Where they name the same, one is enough.
     alone = measure_retrieval([even])
     assert alone.mean == measure_retrieval([Sample(qid="", retrieved=ids, relevance=grades)]).mean
     assert (alone.conflicts, alone.warnings, alone.mean["mrr"]) == (0, (), 1)

@@ -29,7 +29,7 @@ BY_HAND: list[tuple[str, float, float]] = [
     ("shorter than k: precision", precision_at_k([1, 1], 10), 0.2),
     ("shorter than k: f1", f1_at_k([1, 1], 10, 2), 4 / 12),
     ("two of the first four", r_precision([0, 1, 0, 1, 1], 4), 0.5),
-    ("one stands too low", r_precision([1, 0, 0, 1], 3), 1 / 3),
+    ("one is too low", r_precision([1, 0, 0, 1], 3), 1 / 3),
     ("the ranking ends before R", r_precision([1, 1], 5), 0.4),
     ("rr of the first two", reciprocal_rank([0, 0, 1], 2), 0),
     ("ap", average_precision(AT_2_4_5_9, 4), (1 / 2 + 2 / 4 + 3 / 5 + 4 / 9) / 4),

@@ -29,7 +29,7 @@ ANSWERS = [
 ]
 
 
-def named(*ids: str) -> list[dict[str, str]]:
+def pond(*ids: str) -> list[dict[str, str]]:
     texts = ("The pond froze.", "The pond is 9 m deep.", "The pond has carp.")
     return [{"chunk_id": name, "text": text} for name, text in zip(ids, texts, strict=True)]
 
@@ -81,7 +81,7 @@ def test_what_each_variant_promises(given_: list[Sample], seed: int) -> None:
 POND = ["The pond froze.", "The pond is 9 m deep.", "The pond has carp."]
 REMOVED: list[tuple[dict[str, Any], Match, list[str]]] = [
     # By document; by place, for texts without ids are the first of `retrieved`; by grade.
-    ({"chunks": named("docA#1", "docA#2", "b"), "gold_evidence": ["docA"]}, "prefix", POND[2:]),
+    ({"chunks": pond("docA#1", "docA#2", "b"), "gold_evidence": ["docA"]}, "prefix", POND[2:]),
     (
         {"chunks": POND, "retrieved": ["a", "b", "c", "d"], "gold_evidence": ["b"]},
         "exact",
