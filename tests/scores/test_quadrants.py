@@ -2,8 +2,6 @@ from collections.abc import Sequence
 from itertools import product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judge.records import Chunk, Judgment, Quadrant, Rules, Sample
 from judge.records.result import QuadrantWord
@@ -181,13 +179,8 @@ def test_gold_may_name_documents() -> None:
     # The longer name is another document's, though it is not relevant.
     graded = seen(["doc-2#1"], None, relevance={"doc": 1.0, "doc-2": 0.0})
     assert look_up(graded, "prefix") == ((), ("doc",))
-    bare = seen(["1"], ["doc#1", "other#1"], gold_evidence=("doc",))
-    assert look_up(bare, "prefix") == (("doc",), ())
-    documents = placed(bare, rules=Rules(gold_match="prefix"))
-    assert (words(documents), words(placed(bare))) == (
-        "answerable retrieved answered faithful uncompared",
-        "answerable missed answered faithful uncompared",
-    )
+    without_ids = seen(["1"], ["doc#1", "other#1"], gold_evidence=("doc",))
+    assert look_up(without_ids, "prefix") == (("doc",), ())
 
 
 LIMITS = [
@@ -214,22 +207,6 @@ def test_a_failure_leaves_open_only_what_it_could_change() -> None:
     expected = [known for _, known in LIMITS]
     assert [found and found.faithful for found in kept] == expected
     assert [found and found.correct for found in agrees] == expected
-
-
-LABELS = "fpnc-"
-
-
-@given(st.text(alphabet=LABELS + "?", min_size=1, max_size=4))
-def test_whatever_a_failed_claim_had_got_what_is_known_stands(marks: str) -> None:
-    found = placed(SEEN, answer=marks)
-    assert found is not None
-    blanks = product(LABELS, repeat=marks.count("?"))
-    filled = [marks.replace("?", "{}").format(*labels) for labels in blanks]
-    cells = {words(placed(SEEN, answer=each)) for each in filled}
-    if found.faithful is None and "?" in marks:
-        assert len(cells) > 1
-    else:
-        assert cells == {words(found)}
 
 
 def test_the_thresholds_are_settings_and_in_the_signature() -> None:

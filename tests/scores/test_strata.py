@@ -7,8 +7,6 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from judge.scores.intervals import Z95
@@ -111,48 +109,6 @@ def test_equal_errors_are_not_certainty() -> None:
         assert found.mean == pytest.approx(1 + error)
         assert found.low < found.mean - 0.02
         assert found.high > found.mean + 0.02
-    thirds = [-1 / 3, -(1 - 2 / 3), -0.1 - 0.2 - 0.1 / 3, -1 / 3, -(1 - 2 / 3)]
-    found = corrected_mean([simple(1000, 1000, thirds, span=(-1, 0))])
-    assert found is not None
-    assert found.low < 0.6
-    assert found.high > 0.7
-
-
-LABELS = st.lists(
-    st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0])),
-    min_size=2,
-    max_size=12,
-)
-STRATA = st.lists(st.tuples(LABELS, st.integers(0, 500)), min_size=1, max_size=4)
-
-
-def strata(drawn: list[tuple[list[tuple[float, float]], int]]) -> list[StratumSample]:
-    """Simple draws of (f, y); the rest of each stratum is predicted as the drawn are."""
-    found = []
-    for labels, more in drawn:
-        f, y = np.array(labels).T
-        units = len(labels) + more
-        found.append(simple(units, units * float(f.mean()), y - f))
-    return found
-
-
-@given(STRATA)
-def test_limits_lie_around_the_mean_within_0_and_1(
-    drawn: list[tuple[list[tuple[float, float]], int]],
-) -> None:
-    found = corrected_mean(strata(drawn))
-    assert found is not None
-    assert 0 <= found.low <= found.mean <= found.high <= 1
-    if any(more for _, more in drawn):
-        assert found.high - found.low > 1e-6
-
-
-@given(STRATA)
-def test_labelling_all_is_exact(drawn: list[tuple[list[tuple[float, float]], int]]) -> None:
-    found = corrected_mean(strata([(labels, 0) for labels, _ in drawn]))
-    truth = np.mean([y for labels, _ in drawn for _, y in labels])
-    assert found is not None
-    assert found == pytest.approx((truth, truth, truth, 0.0), abs=1e-12)
 
 
 @pytest.mark.no_cover

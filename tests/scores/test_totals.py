@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.records import (
+    AnswerRelevance,
     Call,
     Citation,
     CitationStatus,
@@ -17,16 +18,28 @@ from judge.records import (
     Flag,
     FlagName,
     Quadrant,
+    RelevanceStatus,
+    RelevanceTotals,
     Sample,
     SampleResult,
     Status,
     Support,
     UnscoredReason,
 )
-from judge.scores.answer import aggregate
+from judge.scores.answer import aggregate, answer_relevance, is_beside, with_outcomes
 from judge.scores.intervals import mean_limits
 from judge.scores.totals import Totals, summarize
-from tests.comparisons import MARKS, compared, comparison, outcomes, sentences
+from tests.comparisons import (
+    MARKS,
+    compared,
+    comparison,
+    outcome,
+    outcomes,
+    sentences,
+)
+from tests.comparisons import (
+    TIMEOUT as FAILED,
+)
 
 TIMEOUT = UnscoredReason.TIMEOUT
 STATUS = {"v": "valid", "u": "unsupported", "d": "dangling", "?": "unjudged"}
@@ -51,16 +64,9 @@ def answer(
     cached: bool = False,
     seconds: float = 0.5,
 ) -> SampleResult:
-    """An answer of such sentences (`tests.comparisons.MARKS`), whose chunks and citations agree.
+    """Return an answer whose sentences are given as marks (`tests.comparisons.MARKS`).
 
-    Args:
-        qid: whose.
-        marks: its sentences.
-        citations: one a sentence: valid, unsupported, dangling or unjudged (?).
-        reference: where it is compared, the sentences of its reference.
-        gold: its quadrant, or that its gold contradicts itself.
-        cached: whether its call cost nothing.
-        seconds: that its call took.
+    `citations` has a mark for each sentence: valid, unsupported, dangling or unjudged (?).
     """
     found = [
         Citation(
@@ -328,6 +334,81 @@ def test_the_table_of_quadrants() -> None:
     assert (found.counted, found.without_gold, found.conflicting) == (7, 1, 0)
     assert found.signatures == {"s": 7}
     assert summarize([answer("1", ""), answer("2", "")]).breakdown is None
+
+
+UNASKED = {
+    "-": RelevanceStatus.NO_QUERY,
+    "a": RelevanceStatus.ABSTAINED,
+    "e": RelevanceStatus.EMPTY,
+}
+
+
+def related(marks: str) -> AnswerRelevance:
+    """Return the relevance for a question with these parts, a failure (`!`) or a status."""
+    if marks in UNASKED:
+        return answer_relevance(status=UNASKED[marks], signature="s")
+    if marks == "!":
+        return answer_relevance(failure=FAILED, signature="s")
+    return answer_relevance(with_outcomes(sentences(marks), outcomes(marks)), signature="s")
+
+
+def asked(marks: str) -> SampleResult:
+    whole = aggregate(Sample(qid=marks), sentences("f"), {0: outcome("f")}, [], signature="s")
+    return whole.model_copy(update={"answer_relevance": related(marks)})
+
+
+def relevance_totals(*rows: str) -> RelevanceTotals:
+    found = summarize(map(asked, rows)).answer_relevance
+    assert found is not None
+    return found
+
+
+def test_an_answer_has_the_mean_weight_of_the_parts() -> None:
+    rows = [
+        # parts, score, bounds, beside
+        ("f", 1.0, (1.0, 1.0), False),
+        ("p", 0.5, (0.5, 0.5), False),
+        ("n", 0.0, (0.0, 0.0), True),
+        ("nnn", 0.0, (0.0, 0.0), True),
+        ("fpn", 0.5, (0.5, 0.5), False),
+        ("nnp", 0.5 / 3, (0.5 / 3, 0.5 / 3), False),
+        # A part that a rule leaves without a verdict: it could be answered.
+        ("fn?", 0.5, (1 / 3, 2 / 3), False),
+        ("n?", 0.0, (0.0, 0.5), False),
+        ("?", None, (0.0, 1.0), False),
+        ("!", None, (0.0, 1.0), False),
+        ("a", None, None, False),
+        ("e", None, None, False),
+        ("-", None, None, False),
+    ]
+    for marks, score, bounds, beside in rows:
+        found = related(marks)
+        assert (found.score, found.bounds, is_beside(found)) == (score, bounds, beside), marks
+    assert not is_beside(None)
+
+
+def test_the_example_of_the_guide() -> None:
+    found = relevance_totals("fn", "p", "a", "!")
+    assert score(found.relevance) == (0.5, 0.5, 2, 3)
+    assert limits(found.relevance_bounds) == (1 / 3, 2 / 3, 3)
+    assert score(found.relevance_overall) == (1 / 3, 0.375, 3, 4)
+    assert limits(found.relevance_overall_bounds) == (0.25, 0.5, 4)
+    assert (found.asked, found.unscored, found.unscored_share) == (
+        3,
+        {UnscoredReason.TIMEOUT: 1},
+        1 / 3,
+    )
+
+
+def test_who_rightly_abstains_has_no_zero() -> None:
+    """Gold says that the question has no answer; one who answers it all the same is judged."""
+    for answerable, marks, expected in ((True, "a", 0.0), (False, "a", None), (False, "f", 1.0)):
+        cell = HONEST.model_copy(update={"answerable": answerable})
+        placed = asked(marks).model_copy(update={"cell": cell})
+        found = summarize([placed]).answer_relevance
+        assert found is not None
+        overall = found.relevance_overall
+        assert (overall.macro if overall else None) == expected
 
 
 SIDES, KNOWN = st.booleans(), st.sampled_from((True, False, None))
