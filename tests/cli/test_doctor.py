@@ -61,17 +61,9 @@ CASES: dict[str, tuple[Script, dict[str, str]]] = {
         long(Status(400, {"error": {"message": "maximum context length is 4096 tokens"}})),
         {"context length": "failed"},
     ),
-    "a reply cut": (
-        long(Says("<think>well", finish="length")),
-        {"context length": "failed"},
-    ),
     "thoughts": (long(thinking), {"context length": "passed"}),
     "a wrong key": (
         lambda _: Status(401, {"error": {"message": "Incorrect API key provided"}}),
-        {"server and model": "failed"},
-    ),
-    "no such model": (
-        lambda _: Status(404, {"error": {"message": "The model `tiny` does not exist"}}),
         {"server and model": "failed"},
     ),
 }

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -15,16 +14,12 @@ from rich.cells import cell_len
 from judge.cli.render.answers import print_answer
 from judge.cli.render.totals import Highlights, print_totals
 from judge.cli.terminal import Page
-from judge.messages import LANGS, Lang
 from judge.records import (
-    Call,
     Chunk,
     Citation,
     CitationStatus,
     Evidence,
     Excluded,
-    Flag,
-    FlagName,
     JudgeOutcome,
     Judgment,
     Sample,
@@ -40,7 +35,6 @@ from judge.reports.gate import Gates
 from judge.scores.answer import aggregate
 from judge.scores.correctness import correctness
 from judge.scores.totals import summarize
-from tests.comparisons import TIMEOUT, compared
 from tests.terminal_page import paged
 
 Piece = tuple[str, JudgeOutcome | Excluded]
@@ -56,16 +50,6 @@ STEERING = set("\x1b\x07\r\u202e\x9b")
 def verdict(support: str, reason: str = "", *evidence: Evidence) -> Verdict:
     fields = {"support": support, "reason": reason, "evidence": evidence, "source": "llm"}
     return Verdict.model_validate(fields | {"signature": SIGNATURE})
-
-
-def similar(score: float, failure: Unscored | None = None) -> Verdict:
-    fields = {
-        "support": "none",
-        "source": "similarity",
-        "score": score,
-        "signature": "similarity:a",
-    }
-    return Verdict.model_validate(fields | {"fallback_from": failure})
 
 
 def made(
@@ -192,36 +176,6 @@ def test_no_line_of_an_answer_is_too_wide(text: str, width: int) -> None:
     for line in (*lines, *both):
         assert cell_len(line) <= width
         assert line == line.rstrip()
-
-
-@pytest.mark.parametrize("width", [80, 160])
-@pytest.mark.parametrize("lang", LANGS)
-def test_no_line_of_the_totals_is_too_wide(width: int, lang: Lang) -> None:
-    long = "第" * 50 + " because the passage says nothing about it " * 3
-    call = Call(model="m-1", prompt_tokens=1, reply_tokens=1, seconds=0.1)
-    result, _ = made(
-        ("差旅住宿每晚不超过六百元，" * 12, verdict("none", long)),
-        ("Rooms cost at most 600 yuan a night " * 5, verdict("contradicted", long)),
-        *[("A.", TIMEOUT)] * 3,
-        ("A.", LIMITED),
-        *[("A.", similar(0.2, TIMEOUT))] * 1000,
-        qid="zh-long-name-of-an-answer-" * 2,
-        citations=[cited("[1]", "a", each) for each in CitationStatus for _ in range(9)],
-    )
-    flags = tuple(Flag(name=name) for name in FlagName)
-    calls = (call, call.model_copy(update={"model": "m-2", "retries": 2, "cached": True}))
-    show = totals(
-        result.model_copy(update={"flags": flags, "calls": calls}),
-        *(compared(f"q{i}", "fpnc-?yN" * 40, "fpnc-?yNh" * 40) for i in range(3)),
-        gates=["citation_validity=0.123456", "faithfulness=1"],
-    )
-    copied = (
-        *("made by ", "correctness made by", "written to ", "look closer: "),
-        *("评判方式", "正确性评判方式", "结果写入", "细看一条"),
-    )
-    for line in paged(show, width, lang=lang).splitlines():
-        assert line == line.rstrip()
-        assert cell_len(line) <= width or line.startswith(copied)
 
 
 def test_what_is_copied_is_never_cut_or_broken() -> None:
