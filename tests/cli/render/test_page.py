@@ -31,7 +31,6 @@ from judge.records import (
     Verdict,
 )
 from judge.records.run import RunInput, RunRecord
-from judge.reports.gate import Gates
 from judge.scores.answer import aggregate
 from judge.scores.correctness import correctness
 from judge.scores.totals import summarize
@@ -97,15 +96,10 @@ RECORD = RunRecord(
 )
 
 
-def totals(
-    *results: SampleResult,
-    gates: Sequence[str] = (),
-    folder: Path = Path("runs/today"),
-) -> Show:
+def totals(result: SampleResult, folder: Path) -> Show:
     highlights = Highlights()
-    for result in results:
-        highlights.add(result)
-    summary = Gates.read({"least": gates}, strict=bool(gates)).hold(summarize(results))
+    highlights.add(result)
+    summary = summarize([result])
     return lambda page: print_totals(summary, RECORD, highlights, folder, page, details=True)
 
 
@@ -133,7 +127,7 @@ def hostile() -> Made:
 
 def test_text_from_outside_is_printed_as_it_is_and_steers_nothing() -> None:
     one = hostile()
-    both, whole = with_reference(one, HOSTILE), totals(one[0], folder=Path(HOSTILE))
+    both, whole = with_reference(one, HOSTILE), totals(one[0], Path(HOSTILE))
     for show in (answered(one), answered(both), whole):
         text = paged(show, 300)
         assert text.count(LITERAL) == text.count("smile") >= 9
@@ -185,7 +179,7 @@ def test_what_is_copied_is_never_cut_or_broken() -> None:
     assert text.replace("\n", "").startswith(qid)
     assert text.splitlines()[-1].endswith(signature)
     folder = Path("a folder/" * 30)
-    lines = paged(totals(one[0], folder=folder)).splitlines()
+    lines = paged(totals(one[0], folder)).splitlines()
     assert lines[-4].endswith(signature)
     assert lines[-3].endswith(str(folder))
     assert lines[-2].endswith(f"judge show '{folder}'")
