@@ -162,14 +162,6 @@ def test_a_server_or_an_empty_name_is_no_silent_change_to_similarity(
         assert load_config(given, file).prior == 0.5
 
 
-def test_a_config_made_in_python_reads_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUDGE_PRIOR", "0.7")
-    Path("judge.toml").write_text("concurrency = 7")
-    assert (Config().prior, Config().concurrency) == (0.9, 64)
-    assert (load_config({}).prior, load_config({}).concurrency) == (0.7, 7)
-    assert type(load_config({})) is Config
-
-
 def test_json_may_stand_in_the_environment_and_tables_in_the_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -204,22 +204,6 @@ async def test_entered_it_serves_other_loops_too(server: JudgeServer) -> None:
     assert server.calls == 4
 
 
-async def test_three_questions_about_one_answer_share_its_time(server: JudgeServer) -> None:
-    own = FakeJudge({})
-    compared = sample("a").model_copy(update={"gold_answer": "500 yuan."})
-    evaluator = Evaluator(Config(correctness=True, model="m", deadline=5), judge=own)
-    [_ async for _ in evaluator.evaluate([compared])]
-    # A judge of the caller's own has no deadline.
-    assert [request.deadline for request in own.requests] == [None] * 3
-    late = server.config(correctness=True, deadline=1e-9, attempts=1)
-    (result,) = [r async for r in Evaluator(late).evaluate([compared])]
-    assert result.correctness is not None
-    assert result.scores.unscored == 1
-    assert result.correctness.of_answer.unscored == 1
-    assert result.correctness.of_reference.unscored == 1
-    assert server.calls == 0
-
-
 # The synchronous function.
 
 

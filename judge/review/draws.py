@@ -161,10 +161,10 @@ def draw(
         check_output(path, made_from(run), force=force)
     made = draw_rows(run, size=size, seed=seed)
     with hold(run):
-        kept = write_draw(run, made.draw)
+        path = write_draw(run, made.draw)
     rows = [[row] for row in made.rows]
     write_sheets(sheets, reviewers, rows, overlap, COLUMNS)
-    return DrawFiles(made.draw, kept, sheets)
+    return DrawFiles(made.draw, path, sheets)
 
 
 def draw_rows(folder: Path, *, size: int = 60, seed: int = 0) -> SheetDraw:

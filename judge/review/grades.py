@@ -156,8 +156,8 @@ def draw_gold(
         RunError: a file exists or cannot be written.
     """
     sheets = sheets_of(Path(sheet), reviewers)
-    kept = Path(sheet).with_suffix(".draw.json")
-    for path in (*sheets, kept):
+    draw_path = Path(sheet).with_suffix(".draw.json")
+    for path in (*sheets, draw_path):
         check_output(path, [Path(samples)], force=force)
     source = Source(
         samples, ("query",), skip_bad_lines=skip_bad_lines, check=_check, max_line=max_line
@@ -181,8 +181,8 @@ def draw_gold(
         if query.pool
     ]
     write_sheets(sheets, reviewers, units, overlap, GRADED)
-    write_whole(kept, [as_json(pool)])
-    return PoolFiles(pool, queries, kept, sheets)
+    write_whole(draw_path, [as_json(pool)])
+    return PoolFiles(pool, queries, draw_path, sheets)
 
 
 def _check(sample: Sample) -> None:

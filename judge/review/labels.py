@@ -192,9 +192,9 @@ def answers_of(
     return found
 
 
-def check_text(row: SheetRow, column: str, drawn: str) -> None:
+def check_text(row: SheetRow, column: str, original: str) -> None:
     """Raise ValueError if a cell holds another text, as where texts are sorted without ids."""
-    if not is_same_text(row.cells.get(column, ""), drawn):
+    if not is_same_text(row.cells.get(column, ""), original):
         name = row.cell("review_id")
         raise ValueError(f"holds another {column} than {name!r} was drawn for; put its own back")
 
@@ -222,12 +222,12 @@ def _unknown_row(row: SheetRow, draw: Draw) -> ValueError:
     return ValueError(f"review_id {clip(name, ID_CHARACTERS)!r} {why}")
 
 
-def is_same_text(text: str, drawn: str) -> bool:
-    """Return whether a cell holds the drawn text, as a spreadsheet may save it, or nothing."""
+def is_same_text(text: str, original: str) -> bool:
+    """Return whether a cell holds the original text, as a spreadsheet may save it, or nothing."""
     found = _letters(text)
     # A shortened text may end in the mark of the cut.
-    cut = (_letters(fit(legible(drawn), lang)) for lang in LANGS)
-    return not text or found == _letters(drawn) or found in cut
+    cut = (_letters(fit(legible(original), lang)) for lang in LANGS)
+    return not text or found == _letters(original) or found in cut
 
 
 def _letters(text: str) -> str:

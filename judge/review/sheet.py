@@ -65,7 +65,7 @@ class ParsedLabel(NamedTuple):
     """The meaning of the word that a reviewer wrote."""
 
     support: Support | None
-    """The label on the judge's scale; None if the person answered a bare no."""
+    """The label on the judge's scale; None if the person answered a digits no."""
     supported: bool
     """Whether the chunks fully support the sentence."""
 
@@ -142,11 +142,11 @@ def read_grade(text: str) -> int | None:
     if not word:
         return None
     # A point in front is kept, because .2 is another number than 2.
-    bare = word.lstrip(_QUOTES).rstrip(_AROUND).removesuffix(".0")
-    if bare not in _GRADES:
+    digits = word.lstrip(_QUOTES).rstrip(_AROUND).removesuffix(".0")
+    if digits not in _GRADES:
         shown = clip(text.strip(), _WORD_CHARACTERS)
         raise ValueError(f"human_grade {shown!r} is no grade; write 0, 1, 2 or 3")
-    return int(bare)
+    return int(digits)
 
 
 def row_of(review_id: str, sample: Sample, sentence: SentenceResult) -> dict[str, str]:

@@ -6,13 +6,10 @@ import pytest
 from pydantic import JsonValue
 
 from judge import SampleResult, Verdict
-from judge.inputs.runs import read_summary
-from judge.records import FlagName
 from judge.text.fold import estimate_tokens
 from tests.chat_call import ChatCall
 from tests.commands import judge, line, results, write
-from tests.faults import error
-from tests.replies import Answer, Says, calls, packed, right, verdict, verdicts
+from tests.replies import Answer, Says, packed, right, verdict, verdicts
 from tests.server import JudgeServer
 
 WORDS = "the rooms of this house are open to all who live here and to those who visit them " * 6
@@ -71,27 +68,3 @@ def test_two_hundred_chunks(place: Path, limit: int) -> None:
     assert all(asked.ids == ["s1", "s2"] for asked in server.requests[1:])
     is_found(result, "doc#151")
     assert len(result.calls) == len(windows)
-
-
-def test_a_window_that_failed_beside_a_full_is_marked_and_mended_by_force(place: Path) -> None:
-    """Both sentences are `full` by the first window; the second says the same, and fails once."""
-    (place / "judge.toml").write_text("attempts = 1\n")
-    chunks = {f"doc#{n}": f"{WORDS * 3}. {KEY}" for n in (1, 2)}
-    source = write(place / "in.jsonl", [line("q", "The cellar is locked at nine. It is.", chunks)])
-    words = (source, "-o", place / "run", "--max-evidence-tokens", 500)
-
-    def told(number: int, *more: object) -> tuple[list[tuple[str, ...]], int]:
-        assert judge("score", *words, *server.words, *more).code == 0
-        assert server.calls == number
-        (result,) = results(place / "run")
-        outcomes = [s.outcome for s in result.sentences if isinstance(s.outcome, Verdict)]
-        assert [each.support for each in outcomes] == ["full"] * 2
-        flagged = read_summary(place / "run").flags[FlagName.UNJUDGED_EVIDENCE]
-        assert [flag.name for flag in result.flags] == [FlagName.UNJUDGED_EVIDENCE] * flagged
-        return [each.supporting for each in outcomes], flagged
-
-    broken = error(500, "The server had an error")
-    with JudgeServer(calls(seeing, broken, seeing)) as server:
-        assert told(2) == ([("doc#1",)] * 2, 2)
-        assert told(4, "--force") == ([("doc#1", "doc#2")] * 2, 0)
-        assert told(4, "--force") == ([("doc#1", "doc#2")] * 2, 0)  # now it is kept

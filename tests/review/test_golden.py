@@ -108,9 +108,9 @@ SAID: dict[str, JudgeOutcome] = {
 }
 
 
-def scored(place: Path, **more: JsonValue) -> Path:
+def scored(place: Path) -> Path:
     samples = [
-        line("问题1", f"{FIRST} {SECOND} {THIRD}") | more,
+        line("问题1", f"{FIRST} {SECOND} {THIRD}"),
         line("q2", f"{SECOND} Thank you!") | {"lang": "en"},
         line("q3", FIRST),
     ]
