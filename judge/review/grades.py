@@ -111,7 +111,7 @@ class GoldReport(Document):
     queries: int
     """Queries of the gold set."""
     ungraded: tuple[str, ...]
-    """DrawFiles queries without any grade; they are left out."""
+    """Drawn queries without any grade; they are left out."""
     unanswered: tuple[str, ...]
     """Queries without a chunk graded `gold_from` or more."""
     counts: dict[str, int]
