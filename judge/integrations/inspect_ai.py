@@ -42,8 +42,8 @@ def faithfulness(chunks: str = "contexts", lang: Lang = "en", **settings: Any) -
         result = await judge.evaluate_one(Sample.of(row, map=paths))
         with use_language(lang):
             fields = {"answer": row["output"], "explanation": case_of(result).text or None}
-        made = {"status": result.status.value, "signature": result.signature}
-        fields["metadata"] = result.scores.model_dump(include=_NUMBERS) | made
+        origin = {"status": result.status.value, "signature": result.signature}
+        fields["metadata"] = result.scores.model_dump(include=_NUMBERS) | origin
         fields |= {"reason": "grader_failed"} if case_of(result).kind == "error" else {}
         if result.scores.faithfulness is None:
             return Score.unscored(**{"reason": result.status.value, **fields})

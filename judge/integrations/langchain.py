@@ -27,9 +27,9 @@ def faithfulness_evaluator(
         result = await judge.evaluate_one(Sample.of({**inputs, **outputs}, map=paths))
         fields: _Row = {"key": "faithfulness", "score": result.scores.faithfulness}
         fields |= {} if fields["score"] is not None else {"value": result.status.value}
-        made = {"signature": result.signature}
+        metadata = {"signature": result.signature}
         with use_language(lang):
-            return {**fields, "comment": case_of(result).text, "metadata": made}
+            return {**fields, "comment": case_of(result).text, "metadata": metadata}
 
     return faithfulness
 
@@ -42,15 +42,15 @@ def with_faithfulness(evaluator: Evaluator | None = None, lang: Lang = "en") -> 
         raise ImportError(f"{error}: pip install langchain-core") from error
     judge = evaluator or Evaluator(load_config({}))
 
-    def added(given: _Row, result: SampleResult) -> _Row:
+    def with_score(row: _Row, result: SampleResult) -> _Row:
         with use_language(lang):
             fields = {"faithfulness_comment": case_of(result).text}
-        return {**given, "faithfulness": result.scores.faithfulness, **fields}
+        return {**row, "faithfulness": result.scores.faithfulness, **fields}
 
-    def invoke(given: _Row) -> _Row:
-        return added(given, *evaluate([Sample.of(given)], evaluator=judge))
+    def invoke(row: _Row) -> _Row:
+        return with_score(row, *evaluate([Sample.of(row)], evaluator=judge))
 
-    async def ainvoke(given: _Row) -> _Row:
-        return added(given, await judge.evaluate_one(Sample.of(given)))
+    async def ainvoke(row: _Row) -> _Row:
+        return with_score(row, await judge.evaluate_one(Sample.of(row)))
 
     return RunnableLambda(invoke, afunc=ainvoke, name="faithfulness")

@@ -34,10 +34,10 @@ def faithfulness_scorer(
         spans = trace.search_spans(span_type=SpanType.RETRIEVER) if trace else []
         own = {span.span_id for span in spans}  # nested retrievers repeat the passages
         lists = [each.outputs for each in spans if each.parent_id not in own]
-        found = [each for some in lists if isinstance(some, list) for each in some]
-        row: dict[str, Any] = {"documents": found} if found else {}
-        for given, name in ((inputs, "query"), (outputs, "answer")):
-            row |= given if isinstance(given, Mapping) else {name: given}
+        documents = [each for some in lists if isinstance(some, list) for each in some]
+        row: dict[str, Any] = {"documents": documents} if documents else {}
+        for value, name in ((inputs, "query"), (outputs, "answer")):
+            row |= value if isinstance(value, Mapping) else {name: value}
         (result,) = evaluate([Sample.of(row, map=paths)], evaluator=judge)
         with use_language(lang):
             score, case = result.scores.faithfulness, case_of(result)

@@ -38,8 +38,10 @@ def record(
         del main[f"{_EVALUATION}.score.value"]
     if failed:
         outcomes = [each.outcome for each in result.sentences]
-        made = [getattr(each, "fallback_from", None) or each for each in outcomes]
-        main["error.type"] = next(each.reason.value for each in made if isinstance(each, Unscored))
+        failures = [getattr(each, "fallback_from", None) or each for each in outcomes]
+        main["error.type"] = next(
+            each.reason.value for each in failures if isinstance(each, Unscored)
+        )
     elif case.kind != "error":
         labels = {"passed": "pass", "failure": "fail", "undecided": "undecided"}
         labels["skipped"] = result.status.value

@@ -24,8 +24,8 @@ def get_assert(output: object, context: Mapping[str, Any]) -> dict[str, Any]:
     """Return the GradingResult of an output: it passes with a faithfulness of `at_least`."""
     response = context.get("providerResponse") or {}
     row = {name: context.get(name) or response.get(name) or {} for name in ("vars", "metadata")}
-    given = "" if output is None else output
-    row["output"] = given if isinstance(given, str) else dumps(given, ensure_ascii=False)
+    value = "" if output is None else output
+    row["output"] = value if isinstance(value, str) else dumps(value, ensure_ascii=False)
     return _graded(row, **(context.get("config") or {}))
 
 
@@ -43,13 +43,15 @@ def _graded(row: dict[str, Any], at_least: float = 1.0, **settings: Any) -> dict
     if score is not None:
         head = f"faithfulness {score:.3f}, {result.signature}\n"
     parts = [
-        {"pass": weight == 1, "score": weight, "reason": f"{made.support}: {each.text}"}
+        {"pass": weight == 1, "score": weight, "reason": f"{outcome.support}: {each.text}"}
         for each in result.sentences
-        if isinstance(made := each.outcome, Verdict) and not made.fallback_from
-        if (weight := SUPPORT_WEIGHT.get(made.support)) is not None
+        if isinstance(outcome := each.outcome, Verdict) and not outcome.fallback_from
+        if (weight := SUPPORT_WEIGHT.get(outcome.support)) is not None
     ]
-    named = {name: value for name in _NAMED if (value := getattr(result.scores, name)) is not None}
-    graded = {"pass": case.kind == "passed", "score": score or 0.0, "namedScores": named}
+    named_scores = {
+        name: value for name in _NAMED if (value := getattr(result.scores, name)) is not None
+    }
+    graded = {"pass": case.kind == "passed", "score": score or 0.0, "namedScores": named_scores}
     return {**graded, "reason": (head + case.text).strip(), "componentResults": parts}
 
 

@@ -64,12 +64,12 @@ def assert_faithful(
         raise ValueError(f"at_least is above 0, and 1 at most, got {at_least!r}")
     if isinstance(chunks, str | Mapping):
         raise TypeError("chunks is a list of texts, or of objects with chunk_id and text")
-    given = [
+    passages = [
         Chunk(chunk_id=str(number), text=each) if isinstance(each, str) else each
         for number, each in enumerate(chunks, start=1)
     ]
     sample = Sample.model_validate(
-        {"qid": "answer", "query": query, "answer": answer, "chunks": given}
+        {"qid": "answer", "query": query, "answer": answer, "chunks": passages}
     )
     (result,) = evaluate([sample], evaluator=evaluator or Evaluator(load_config({})))
     case = case_of(result, at_least)

@@ -34,10 +34,10 @@ def page(agreement: Agreement, summary: Summary, samples: Samples | None = None)
     """
     findings = Findings(agreement, summary)
     # A bare no leaves only the strict score to correct.
-    bare = {score.name.endswith("_strict") for score in agreement.corrected} == {True}
-    bare = bare and agreement.scale == "full_or_rest"
-    shown = agreement.disagreements[:_MAX_DISAGREEMENTS]
-    found = samples({item.qid for item in shown}) if samples and shown else {}
+    is_strict = {score.name.endswith("_strict") for score in agreement.corrected} == {True}
+    is_strict = is_strict and agreement.scale == "full_or_rest"
+    worst = agreement.disagreements[:_MAX_DISAGREEMENTS]
+    samples_by_qid = samples({item.qid for item in worst}) if samples and worst else {}
     words = findings.words
     return render(
         "agreement.html",
@@ -46,10 +46,10 @@ def page(agreement: Agreement, summary: Summary, samples: Samples | None = None)
         words=words,
         findings=findings,
         title=f"{words('title.page')} {flat(agreement.draw)}",
-        scale="strict" if bare else agreement.scale,
+        scale="strict" if is_strict else agreement.scale,
         reviewers=words("disagreement.joint").join(map(findings.reviewer, agreement.reviewers)),
-        worst=[(item, findings.people(item), found.get(item.qid)) for item in shown],
-        more=len(agreement.disagreements) - len(shown),
+        worst=[(item, findings.people(item), samples_by_qid.get(item.qid)) for item in worst],
+        more=len(agreement.disagreements) - len(worst),
     )
 
 
@@ -86,12 +86,12 @@ class Findings:
             value=words.percent(score.corrected),
             reach=self.reach(score),
         )
-        said, way = words("headline.silent"), self.bias(score)
+        judge_text, way = words("headline.silent"), self.bias(score)
         if score.raw is not None and way is not None:
             group = "said_by_similarity" if self._summary.by_similarity else "said_by_judge"
             points = words.points(score.raw - score.corrected)
-            said = words.of(group, way, raw=words.percent(score.raw), points=points)
-        return words("headline.joined", lead=lead, said=said)
+            judge_text = words.of(group, way, raw=words.percent(score.raw), points=points)
+        return words("headline.joined", lead=lead, said=judge_text)
 
     def cautions(self) -> list[str]:
         """Return what a reader must know of the run before quoting a figure."""
@@ -107,9 +107,9 @@ class Findings:
         failed = sum(summary.unscored.values()) - undecided
         for key, count in (("undecided", undecided), ("unscored", failed)):
             if count:
-                said = words.of("caution", key, count=count, claims=summary.claims)
+                caution = words.of("caution", key, count=count, claims=summary.claims)
                 covered = bool(self._agreement.corrected)
-                cautions.append(words("caution.covered", said=said) if covered else said)
+                cautions.append(words("caution.covered", said=caution) if covered else caution)
         return cautions
 
     def notes(self) -> Iterator[str]:

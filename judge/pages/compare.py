@@ -52,7 +52,7 @@ class ComparisonRow(NamedTuple):
     """A score, or a slice, in a table."""
 
     name: str
-    found: ScoreDifference
+    score: ScoreDifference
     better: bool
     """Whether the difference is for the better."""
 
@@ -71,7 +71,7 @@ def comparison(
         RunError: a run is damaged.
     """
     last = report.differences[-1]
-    shown, gone = _pairs((folders[0], folders[-1]), last)
+    changed, gone = _pairs((folders[0], folders[-1]), last)
     headline, side = next(iter(report.sides.items()))
     words = PageWords("compare")
 
@@ -91,25 +91,25 @@ def comparison(
         verdict=_verdict(last, headline),
         rows=[
             ComparisonRow(
-                name_of(name), found, (found.difference > 0) is (report.sides[name] == "least")
+                name_of(name), score, (score.difference > 0) is (report.sides[name] == "least")
             )
-            for name, found in last.scores.items()
-            if found is not None and found.better + found.worse
+            for name, score in last.scores.items()
+            if score is not None and score.better + score.worse
         ],
         slices=[
             ComparisonRow(
-                value or words("say.without"), found, (found.difference > 0) is (side == "least")
+                value or words("say.without"), score, (score.difference > 0) is (side == "least")
             )
             for value, table in list(last.slices.items())[:_MAX_SLICES]
-            if (found := table[headline]) is not None
+            if (score := table[headline]) is not None
         ],
         same=names(n for n, s in last.scores.items() if s and not s.better + s.worse),
-        missing=names(name for name, found in last.scores.items() if found is None),
+        missing=names(name for name, score in last.scores.items() if score is None),
         points=partial(_points, report, reports),
         reports=reports,
         describe=describe,
         losses=list(loss_lines(report)),
-        pairs=shown,
+        pairs=changed,
         gone=gone,
         label_of=support_of,
         shortened=partial(clip, longest=_TEXT_CHARACTERS),
@@ -120,12 +120,12 @@ def comparison(
 
 def _verdict(last: Differences, headline: str) -> str:
     """Return the name of the text that sums up the comparison."""
-    found = last.scores[headline]
-    if found is None:
+    score = last.scores[headline]
+    if score is None:
         return "unmeasured"
     if headline not in findings(last.scores):
         return "open"
-    return "better" if found.better > found.worse else "worse"
+    return "better" if score.better > score.worse else "worse"
 
 
 def report_beside(run: Path, page: Path) -> str:

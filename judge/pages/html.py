@@ -33,10 +33,10 @@ def render(template: str, **values: object) -> str:
 
 def pieces(template: str, **values: object) -> Iterator[str]:
     """Yield the same page in pieces, so that lists in it need not be in memory as a whole."""
-    made = _environment().get_template(template).generate(values, lang=LANGUAGE.get())
+    stream = _environment().get_template(template).generate(values, lang=LANGUAGE.get())
     # Another thread, which knows no language, may ask for the next piece.
     context = copy_context()
-    while (piece := context.run(next, made, None)) is not None:
+    while (piece := context.run(next, stream, None)) is not None:
         yield piece
 
 
@@ -44,7 +44,7 @@ def pieces(template: str, **values: object) -> Iterator[str]:
 def _environment() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  slow to load
 
-    made = Environment(
+    environment = Environment(
         autoescape=True,
         loader=PackageLoader("judge.pages"),
         undefined=StrictUndefined,
@@ -52,12 +52,12 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals["source"] = _source
-    made.filters["digest"] = _digest
-    made.filters["shown"] = lambda text: clip(flat(text), _SHOWN_CHARACTERS)
-    made.filters["whole"] = visible
-    made.filters["place"] = lambda share: f"{100 * share:.2f}%"
-    return made
+    environment.globals["source"] = _source
+    environment.filters["digest"] = _digest
+    environment.filters["shown"] = lambda text: clip(flat(text), _SHOWN_CHARACTERS)
+    environment.filters["whole"] = visible
+    environment.filters["place"] = lambda share: f"{100 * share:.2f}%"
+    return environment
 
 
 def packed(data: bytes) -> str:

@@ -38,8 +38,8 @@ class Run(runs.Run):
         Raises:
             RunError: there is no run, or it is damaged.
         """
-        found = runs.read_run(folder)
-        return cls(found.folder, found.record, found.summary)
+        run = runs.read_run(folder)
+        return cls(run.folder, run.record, run.summary)
 
     def __iter__(self) -> Iterator[SampleResult]:
         return self.results
@@ -86,12 +86,12 @@ class Run(runs.Run):
 read_run = Run.open
 
 
-def results(found: Sequence[SampleResult], summary: Summary) -> str:
+def results(items: Sequence[SampleResult], summary: Summary) -> str:
     """Return HTML of results in the language of the first: scores, then the worst sentences."""
     worst = Worst(_WORST)
-    for result in found:
+    for result in items:
         worst.add(result)
-    first = (sentence.text for result in found[:1] for sentence in result.sentences)
+    first = (sentence.text for result in items[:1] for sentence in result.sentences)
     with use_language(language_of("".join(islice(first, _LANGUAGE_SENTENCES)))):
         return render(
             "notebook.html",

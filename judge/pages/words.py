@@ -82,9 +82,9 @@ class PageWords:
         """Return a difference with its sign."""
         return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
 
-    def interval(self, found: ScoreDifference) -> str:
+    def interval(self, score: ScoreDifference) -> str:
         """Return the interval of a difference."""
-        return f"{self.signed(found.interval.low)} … {self.signed(found.interval.high)}"
+        return f"{self.signed(score.interval.low)} … {self.signed(score.interval.high)}"
 
 
 def _figure(name: str, **values: str) -> str:

@@ -247,7 +247,7 @@ class Batches:
         self._lock.close()
 
     def _found(self) -> list[Batch]:
-        found = []
+        batches = []
         for folder in self.data.iterdir():
             if folder.name.startswith(_NEW):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -262,8 +262,8 @@ class Batches:
                 if (folder / RECORD).exists():
                     with suppress(RunError):
                         batch.is_finished = read_record(folder).finished is not None
-                found.append(batch)
-        return found
+                batches.append(batch)
+        return batches
 
     def all(self) -> list[Batch]:
         """Return every batch, oldest first."""

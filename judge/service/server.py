@@ -136,17 +136,19 @@ def listen(host: str, port: int, unread_seconds: float = _UNREAD_SECONDS) -> soc
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Only for a socket that names TCP does asyncio send small responses at once.
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux
-            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * unread_seconds))
-        made.bind((host.strip("[]"), port))
-        made.listen(_BACKLOG)
+            listening.setsockopt(
+                socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * unread_seconds)
+            )
+        listening.bind((host.strip("[]"), port))
+        listening.listen(_BACKLOG)
     except OSError as error:
-        made.close()
+        listening.close()
         raise ConfigError(f"--host {host} --port {port}: {error.strerror}; name another") from None
-    return made
+    return listening
 
 
 async def serve(
