@@ -45,9 +45,8 @@ class Evaluator:
 
     Args:
         config: the settings; the defaults where left out.
-        judge: a judge of your own in the place of the one that the settings describe. With
-            `correctness` it also compares with the references, and with `context` it judges these
-            by the chunks.
+        judge: a judge of your own. It replaces the one that the settings describe, also for
+            `correctness` and `context`.
         review_hook: receives the share `config.review_rate` of the results, on another thread.
     """
 

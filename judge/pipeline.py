@@ -89,7 +89,7 @@ def conclude(
         audit(found.citations, outcomes, request),
         flags=flags,
         calls=judgment.calls,
-        signature=sign(signature, rules, outcomes.values(), given=sample.sentences is not None),
+        signature=sign(signature, rules, outcomes.values(), presplit=sample.sentences is not None),
     )
 
 
@@ -125,7 +125,7 @@ async def ask(judge: Judge, request: JudgeRequest) -> Judgment:
 
 
 def sign(
-    judge: str, rules: Rules, outcomes: Iterable[JudgeOutcome] = (), *, given: bool = False
+    judge: str, rules: Rules, outcomes: Iterable[JudgeOutcome] = (), *, presplit: bool = False
 ) -> str:
     """Return the signature of a result: a judge's, the rules, and the model that gave the verdicts.
 
@@ -133,17 +133,17 @@ def sign(
         judge: the judge's signature.
         rules: the rules of citations and quotes.
         outcomes: cached verdicts among them may be by another model.
-        given: whether the sentences of the answer were given, and not split.
+        presplit: whether the sample lists its sentences, so that the answer was not split.
     """
     verdicts = (each for each in outcomes if isinstance(each, Verdict))
     made = {verdict.signature for verdict in verdicts if verdict.fallback_from is None}
-    return _signed(judge, rules.parts, made.pop() if len(made) == 1 else None, given)
+    return _signed(judge, rules.parts, made.pop() if len(made) == 1 else None, presplit)
 
 
 @lru_cache
-def _signed(judge: str, rules: tuple[str, ...], made: str | None, given: bool) -> str:  # noqa: FBT001
+def _signed(judge: str, rules: tuple[str, ...], made: str | None, presplit: bool) -> str:  # noqa: FBT001
     signature = Signature.parse(judge)
-    if given:
+    if presplit:
         signature = signature.without("split").having("split:given")
     signature = signature.having(*rules)
     return str(signature if made is None else signature.served_by(Signature.parse(made)))

@@ -102,10 +102,9 @@ class ReviewHook(Protocol):
     def __call__(
         self, sample: Sample, result: SampleResult, probability: float, /
     ) -> Awaitable[None] | None:
-        """Receive one result; results come in the order in which they are made.
+        """Receive one result, which was drawn with this probability, over 0 to 1.
 
-        `probability` is that with which the result was drawn, over 0 to 1. The calls run one after
-        another on a separate thread, where an awaitable result is awaited for at most 30 seconds.
-        Errors are logged. While 1000 calls wait, further ones are dropped. A finished run waits 30
-        seconds for the last calls.
+        The calls run one after another on a separate thread. An awaitable result is awaited there,
+        for at most 30 seconds. Errors are logged. While 1000 calls wait, further ones are dropped.
+        A finished run waits 30 seconds for the last calls.
         """

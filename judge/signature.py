@@ -66,8 +66,8 @@ class Signature:
 
     def part(self, name: str) -> str | None:
         """Return the value of the first part `name:VALUE`, or None."""
-        named = (part.partition(":") for part in self.whole)
-        return next((value for found, colon, value in named if colon and found == name), None)
+        pairs = (part.partition(":") for part in self.whole)
+        return next((value for found, colon, value in pairs if colon and found == name), None)
 
     @property
     def threshold(self) -> float | None:
@@ -95,7 +95,7 @@ class Signature:
         return Signature(self.maker, (*self.parts, *filter(None, parts)))
 
     def without(self, *names: str) -> "Signature":
-        """Return the signature without the parts of these names."""
+        """Return the signature without the parts that have these names."""
         kept = (part for part in self.parts if part.partition(":")[0] not in names)
         return Signature(self.maker, tuple(kept))
 
@@ -104,9 +104,9 @@ class Signature:
         return self.having(f"fallback:{second.maker}", *second.parts)
 
     def answers_to(self, text: str) -> bool:
-        """Return whether a text is its kind, its model, its maker, or its beginning up to a part.
+        """Return whether a text names this judge: its kind, model, maker, or maker and first parts.
 
-        Part of a name is none of its names: `llm:gpt-5` is not `llm:gpt-5-mini`.
+        A part of a name is not enough: `llm:gpt-5` does not name `llm:gpt-5-mini`.
 
         >>> made = Signature.parse("llm:qwen3:32b@localhost|prompt:faithfulness-v1|t:0")
         >>> [made.answers_to(text) for text in ("llm", "llm:qwen3:32b", "llm:qwen3", "similarity")]
@@ -174,9 +174,9 @@ def parts_apart(signatures: Iterable[str]) -> Iterator[str]:
     if len({each.source for each in made}) > 1:
         yield f"judge: {', '.join(dict.fromkeys(each.maker for each in made))}"
         return
-    named = [_with_fallback(each) for each in made]
-    for part in dict.fromkeys(name for each in named for name in each):
-        values = list(dict.fromkeys(each.get(part, "–") for each in named))
+    parts = [_with_fallback(each) for each in made]
+    for part in dict.fromkeys(name for each in parts for name in each):
+        values = list(dict.fromkeys(each.get(part, "–") for each in parts))
         if len(values) > 1:
             yield f"{part}: {', '.join(values)}"
 
@@ -185,5 +185,5 @@ def _with_fallback(made: Signature) -> dict[str, str]:
     """Return the values by name; the names of a fallback's parts begin with `fallback`."""
     own, found, rest = str(made).partition(f"{BAR}fallback:")
     fallback = Signature.parse(rest).named() if found else {}
-    named = {f"fallback {name}": value for name, value in fallback.items()}
-    return Signature.parse(own).named() | named
+    second = {f"fallback {name}": value for name, value in fallback.items()}
+    return Signature.parse(own).named() | second

@@ -28,10 +28,10 @@ _MESSAGE_CHARACTERS: Final = 200
 class Calls:
     """An asynchronous context manager that calls one hook during one run.
 
-    The calls are made one after another on a daemon thread, where an awaitable result is awaited
-    for at most `timeout` seconds. An exception is counted, and logged once per kind without its
-    message, which may hold texts. Leaving waits `timeout` seconds for the remaining calls; after an
-    error it does not wait. A call that blocks cannot be stopped.
+    The calls run one after another on a daemon thread. An awaitable result is awaited there, for at
+    most `timeout` seconds; a call that blocks cannot be stopped. Exceptions are counted. One of
+    each kind is logged, without its message, which may hold texts. Leaving waits `timeout` seconds
+    for the remaining calls; after an error it does not wait.
 
     `rate` is the share of answers that is drawn. At most `waiting` calls may wait; further ones are
     dropped and counted.
@@ -95,8 +95,8 @@ class Calls:
 
     def _work(self) -> None:
         with asyncio.Runner() as runner:
-            while (drawn := self._queue.get()) and not self._over:
-                sample, result = drawn
+            while (call := self._queue.get()) and not self._over:
+                sample, result = call
                 try:
                     answer: object = self._hook(sample, result, self._rate)
                     if inspect.isawaitable(answer):
@@ -155,8 +155,8 @@ def uniform(seed: int, *parts: str | int) -> float:
         kind = "s" if isinstance(part, str) else "i"
         digest.update(f"|{kind}{len(text)}:".encode())
         digest.update(text)
-    drawn = int.from_bytes(digest.digest()[:8], "big")
-    return float((drawn >> (64 - _DOUBLE_BITS)) / 2**_DOUBLE_BITS)
+    number = int.from_bytes(digest.digest()[:8], "big")
+    return float((number >> (64 - _DOUBLE_BITS)) / 2**_DOUBLE_BITS)
 
 
 def chosen(qid: str, seed: int, rate: float) -> bool:

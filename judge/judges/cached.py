@@ -198,15 +198,15 @@ def _row(request: JudgeRequest, judgment: Judgment, before: CacheRow | None) -> 
         return None
     replies = [each for each in judgment.replies if not verdicts.keys().isdisjoint(each.sentences)]
     flags = [flag for flag in judgment.flags if flag.sentence in verdicts]
-    named = {_name(request, index): verdict for index, verdict in verdicts.items()}
+    by_name = {_name(request, index): verdict for index, verdict in verdicts.items()}
     if before:
-        named = {**before.verdicts, **named}
+        by_name = {**before.verdicts, **by_name}
         replies, flags = [*before.replies, *replies], [*before.flags, *flags]
     # Unchecked, as all of it has been checked where it was made.
     return CacheRow.model_construct(
         answer=hashlib.sha256(_bytes(request.answer)).hexdigest()[:16],
         stored=datetime.now(UTC).replace(microsecond=0),
-        verdicts=named,
+        verdicts=by_name,
         replies=tuple(replies),
         flags=tuple(dict.fromkeys(flags)),
     )
@@ -214,8 +214,8 @@ def _row(request: JudgeRequest, judgment: Judgment, before: CacheRow | None) -> 
 
 def _is_storable(verdict: Verdict, positions: set[str]) -> bool:
     """Return whether a language model gave the verdict, and each chunk in it exists."""
-    named = {*verdict.supporting, *(each.chunk_id for each in verdict.evidence)}
-    return verdict.source == "llm" and not verdict.fallback_from and named <= positions
+    chunks = {*verdict.supporting, *(each.chunk_id for each in verdict.evidence)}
+    return verdict.source == "llm" and not verdict.fallback_from and chunks <= positions
 
 
 def _joined(parts: Sequence[Judgment], ask: Sequence[int]) -> Judgment:

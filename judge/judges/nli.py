@@ -55,7 +55,7 @@ class _Passage(NamedTuple):
 
 
 class _Findings(NamedTuple):
-    """What the model says about a sentence and each passage, in reading order."""
+    """The relation of a sentence to each passage, in reading order."""
 
     findings: list[tuple[_Passage, Relation]]
     unread: set[int]

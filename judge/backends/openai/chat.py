@@ -51,8 +51,8 @@ class Capabilities(Record):
         if endpoint == "chat":
             return cls(extra=dict(extra))
         # /responses takes no seed: openai.types.responses.ResponseCreateParams names all fields.
-        taken = {"seed": False, "limit": "max_output_tokens", "endpoint": endpoint}
-        return cls.model_validate(taken | {"extra": dict(extra)})
+        options = {"seed": False, "limit": "max_output_tokens", "endpoint": endpoint}
+        return cls.model_validate(options | {"extra": dict(extra)})
 
     @property
     def path(self) -> str:
@@ -108,13 +108,13 @@ class Capabilities(Record):
 
     def _shape(self, schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
         """Return the field that requests a reply of this shape."""
-        named: dict[str, JsonValue] = {"name": "reply", "strict": True, "schema": schema}
+        strict: dict[str, JsonValue] = {"name": "reply", "strict": True, "schema": schema}
         chat = self.endpoint == "chat"
         match self.response_format:
             case "json_schema" if chat:
-                shape: dict[str, JsonValue] = {"type": "json_schema", "json_schema": named}
+                shape: dict[str, JsonValue] = {"type": "json_schema", "json_schema": strict}
             case "json_schema":
-                shape = {"type": "json_schema", **named}
+                shape = {"type": "json_schema", **strict}
             case "json_object+schema":
                 shape = {"type": "json_object", "schema": schema}
             case "json_object":

@@ -62,7 +62,7 @@ class TextDisk(Disk):  # type: ignore[misc] # diskcache has no types
         return len(value), _MODE_RAW, None, value
 
     def fetch(self, mode: int, filename: str | None, value: object, _read: bool) -> str:  # noqa: FBT001
-        """Return the text of a row; OSError, which diskcache takes for absence, if it is none."""
+        """Return the text of a row, or raise OSError, which diskcache counts as an absent row."""
         if mode == _MODE_RAW and filename is None and isinstance(value, str):
             return value
         self._warn()

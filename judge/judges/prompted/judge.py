@@ -70,7 +70,7 @@ class _Question(NamedTuple):
 
 @dataclass(slots=True)
 class _Progress:
-    """What is known about the sentences of one answer so far."""
+    """The outcomes, calls and failed attempts of one answer so far."""
 
     code: str
     """The code in the tags around its texts."""
