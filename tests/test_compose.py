@@ -29,7 +29,7 @@ async def sources(judge: Judge) -> list[str]:
     return [each.source for each in found if isinstance(each, Verdict)]
 
 
-async def test_a_model_judges_and_similarity_stands_by(server: JudgeServer) -> None:
+async def test_a_model_judges_with_similarity_as_fallback(server: JudgeServer) -> None:
     async with compose(server.config()) as judges:
         assert await sources(judges.faithfulness) == ["llm", "llm"]
         first, _, second = judges.faithfulness.signature.partition("|fallback:")
@@ -40,7 +40,7 @@ async def test_a_model_judges_and_similarity_stands_by(server: JudgeServer) -> N
     assert server.requests[0].headers["Authorization"] == "Bearer none"
 
 
-async def test_what_moves_a_number_is_in_the_signature_and_nothing_else(
+async def test_the_signature_names_all_settings_that_change_scores(
     server: JudgeServer,
 ) -> None:
     async def signature(**settings: object) -> str:
@@ -82,7 +82,7 @@ async def test_embeddings_of_the_server_judge_similarity(server: JudgeServer) ->
     assert "食堂" in embedded
 
 
-async def test_correctness_is_judged_where_it_is_asked_for(server: JudgeServer) -> None:
+async def test_correctness_is_judged_if_it_is_set(server: JudgeServer) -> None:
     async with compose(server.config()) as judges:
         assert judges.correctness is None
     async with compose(server.config(correctness=True)) as (judge, comparing, relating, *_):
@@ -102,7 +102,7 @@ async def test_correctness_is_judged_where_it_is_asked_for(server: JudgeServer) 
     assert systems[0] != systems[1]
 
 
-def test_where_verdicts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache_folder(Config()) == tmp_path / "caches" / "judge"
     assert cache_folder(Config(cache_dir=tmp_path / "x")) == tmp_path / "x"
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

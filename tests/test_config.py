@@ -80,7 +80,7 @@ WHO = [
 ]
 
 
-def test_a_model_is_asked_where_one_is_named_and_wanted() -> None:
+def test_the_judge_that_settings_choose() -> None:
     found = [(each.asks_model, each.infers, each.loads_model) for each, *_ in WHO]
     assert found == [tuple(rest) for _, *rest in WHO]
     refusal({"judge": "llm"})
@@ -88,7 +88,7 @@ def test_a_model_is_asked_where_one_is_named_and_wanted() -> None:
     refusal({"nli_model": "n", "embedding_model": "x"})
 
 
-def test_headers_are_shown_nowhere() -> None:
+def test_headers_are_never_shown() -> None:
     secret = "pass1234"  # noqa: S105
     config = Config.model_validate({"headers": {"X-Auth": secret, "X-Empty": ""}})
     for shown in (repr(config), str(config), str(config.model_dump()), config.model_dump_json()):
@@ -107,7 +107,7 @@ def test_headers_are_shown_nowhere() -> None:
         assert secret not in told
 
 
-def test_what_may_be_a_secret_in_an_address_is_not_repeated() -> None:
+def test_secrets_in_an_address_are_not_repeated() -> None:
     for url in ("sk-pass1234", "localhost:8000", "/v1"):
         said = refusal({"base_url": url})
         assert said.startswith("setting base_url: no http address")
@@ -129,7 +129,7 @@ def written(text: str) -> Path:
     return path
 
 
-def test_given_wins_over_environment_over_file_over_default(
+def test_options_override_environment_file_and_defaults(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     file = written('model = "of the file"\nbase_url = "http://f/v1"\nprior = 0.5\n')
@@ -147,7 +147,7 @@ def test_given_wins_over_environment_over_file_over_default(
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "JUDGE_BASE_URL", "JUDGE_MODEL"])
-def test_a_server_or_an_empty_name_is_no_silent_change_to_similarity(
+def test_a_server_without_a_model_is_refused(
     variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unless a judge is chosen, or a model of another kind named, which judges then."""
@@ -162,7 +162,7 @@ def test_a_server_or_an_empty_name_is_no_silent_change_to_similarity(
         assert load_config(given, file).prior == 0.5
 
 
-def test_json_may_stand_in_the_environment_and_tables_in_the_file(
+def test_json_in_the_environment_and_tables_in_the_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     text = "[extra_body]\ntop_k = 1\nchat_template_kwargs = {enable_thinking = false}\n"
@@ -217,7 +217,7 @@ def test_a_triad_is_relevance_and_context(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(("text", "named", "given", "found"), TOGETHER)
-def test_what_several_places_say(
+def test_settings_of_several_places(
     text: str,
     named: dict[str, str],
     given: dict[str, object],
@@ -260,9 +260,7 @@ GUARDED = [
 
 
 @pytest.mark.parametrize("text", GUARDED)
-def test_a_file_that_is_merely_found_says_nothing_of_servers_folders_or_patterns(
-    text: str, place: Path
-) -> None:
+def test_a_found_file_may_not_set_servers_folders_or_patterns(text: str, place: Path) -> None:
     (place / "judge.toml").write_text(text)
     with pytest.raises(ConfigError, match=f"^judge.toml: sets {text.split(maxsplit=1)[0]}, which"):
         load_config({})
@@ -283,9 +281,7 @@ MAKERS: list[Callable[[Path], object]] = [
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_what_is_found_and_is_no_plain_small_file_is_one_line(
-    make: Callable[[Path], object], place: Path
-) -> None:
+def test_a_found_file_must_be_plain_and_small(make: Callable[[Path], object], place: Path) -> None:
     make(place / "judge.toml")
     with pytest.raises(ConfigError, match=r"^judge\.toml: ") as caught:
         load_config({})

@@ -117,7 +117,7 @@ class Scripted:
         return Judgment(outcomes={i: verdict(labels[word]) for i, word in given if word in labels})
 
 
-async def test_a_quote_is_looked_up_in_what_it_is_said_to_stand_in() -> None:
+async def test_a_quote_is_searched_in_the_text_that_it_names() -> None:
     gold = "Leave is 15 days a year."
     evidence = Evidence(chunk_id="gold_answer", quote="leave is 15 days a year")
     told = verdict(Support.FULL).model_copy(update={"evidence": (evidence,)})
@@ -146,7 +146,7 @@ NOTHING = [
 
 
 @pytest.mark.no_cover
-async def test_nobody_is_asked_where_there_is_nothing_to_compare() -> None:
+async def test_without_claims_or_reference_nothing_is_compared() -> None:
     for answer, reference, status in NOTHING:
         sample = Sample(qid="1", answer=answer, chunks=CHUNKS, gold_answer=reference)
         comparing = Scripted()
@@ -168,7 +168,7 @@ FIGURES = [
 ]
 
 
-async def test_similarity_does_not_call_another_figure_right() -> None:
+async def test_similarity_finds_another_figure_wrong() -> None:
     chunks = (Chunk(chunk_id="doc-2041#7", text="x"),)
     wrong = []
     for query, answer, gold in FIGURES:

@@ -6,7 +6,7 @@ from judge import errors
 from judge.errors import ConfigError, InputError, JudgeError, extra
 
 
-def test_the_tree_at_the_top_is_the_tree() -> None:
+def test_the_documented_error_tree_is_the_real_one() -> None:
     """Each name of the drawing stands four columns to the right of its parent."""
     drawn: dict[str, str] = {}
     above: list[tuple[int, str]] = []

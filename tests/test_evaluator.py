@@ -90,7 +90,7 @@ async def test_concurrency_is_bounded_and_input_is_read_as_needed() -> None:
     assert (done, judge.most) == (100, 4)
 
 
-async def test_only_so_much_is_piled_up_behind_one_that_hangs() -> None:
+async def test_few_results_wait_behind_a_hanging_answer() -> None:
     begun: list[str] = []
 
     class Hanging(FakeJudge):
@@ -192,7 +192,7 @@ async def test_the_signature_of_a_model_is_known_once_it_was_asked(server: Judge
     assert evaluator.signature == signature  # still, once it is closed
 
 
-async def test_entered_it_serves_other_loops_too(server: JudgeServer) -> None:
+async def test_an_entered_evaluator_serves_other_loops(server: JudgeServer) -> None:
     evaluator = Evaluator(server.config())
     async with evaluator:
         assert await qids(evaluator, "a") == ["a"]  # whose connection is kept, and of this loop
@@ -232,7 +232,7 @@ async def test_sync_inside_a_running_loop_lets_ctrl_c_through() -> None:
     assert judge.cancelled
 
 
-def test_a_bar_is_shown_on_standard_error_where_it_is_asked_for(
+def test_a_progress_bar_is_shown_on_request(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     rows = [{"answer": "It is paid.", "contexts": ["It is paid."]}] * 3

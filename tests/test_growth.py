@@ -68,6 +68,6 @@ def evaluate(text: str) -> None:
         asyncio.run(evaluate_sample(sample, judge, RULES))
 
 
-def test_no_hostile_text_takes_the_square_of_its_length() -> None:
+def test_no_hostile_text_takes_quadratic_time() -> None:
     slow = [make(30) for make in hostile_texts() if is_quadratic(evaluate, make, SIZE)]
     assert slow == []

@@ -68,7 +68,7 @@ async def test_the_worked_example() -> None:
     assert scores.unsupported == (1, 2)
 
 
-async def test_citations_quotes_and_kinds_meet() -> None:
+async def test_citations_quotes_and_kinds_of_one_answer() -> None:
     first = "Employees get 15 days a year [hr#1]."
     second = "Unused leave lapses in June [hr#1][9]."
     judge = FakeJudge(
@@ -95,7 +95,7 @@ async def test_citations_quotes_and_kinds_meet() -> None:
     assert (request.ask, request.cites) == ((1, 2), {1: (0,), 2: (0,)})
 
 
-async def test_what_would_be_asked_is_what_is_asked() -> None:
+async def test_prepare_returns_the_request_that_is_judged() -> None:
     answer = "## Leave\n\nIt is paid, see passage 2. 年假15天[hr#1]。 Thank you!"
     sample = Sample(qid="1", query="Leave?", answer=answer, chunks=CHUNKS)
     for prose, cited in ((False, {2: (0,)}), (True, {1: (1,), 2: (0,)})):
@@ -136,7 +136,7 @@ class Careless(FakeJudge):
         return Judgment(outcomes=outcomes, flags=(self.flag,))
 
 
-async def test_an_outcome_that_never_came_stays_in_the_denominator() -> None:
+async def test_a_missing_outcome_stays_in_the_denominator() -> None:
     answer = "## Leave\n\nLeave is paid. Leave is long. Leave is blue."
     result = await scored(answer, Careless({}))
     assert (result.scores.claims, result.scores.judged, result.scores.unscored) == (3, 1, 2)
@@ -145,7 +145,7 @@ async def test_an_outcome_that_never_came_stays_in_the_denominator() -> None:
     assert Careless.flag in result.flags  # which only the judge could see
 
 
-async def test_about_a_claim_too_long_for_anybody_no_judge_is_asked() -> None:
+async def test_a_claim_that_is_too_long_is_not_judged() -> None:
     # The code fence begins what has too many sentences; it is no excuse for the rest.
     long = f"```\n{'a' * 500_000}"
     judge = FakeJudge({"Leave is paid.": FULL})
@@ -170,7 +170,7 @@ CHUNK_IDS = (
 )
 
 
-async def test_how_a_chunk_is_called_changes_no_verdict() -> None:
+async def test_the_id_of_a_chunk_changes_no_verdict() -> None:
     judge = offline(Config())
     for chunk_id in CHUNK_IDS:
         chunk = Chunk(chunk_id=chunk_id, text="Refunds take five days after the request.")
@@ -198,7 +198,7 @@ async def test_a_result_names_the_model_that_gave_its_verdicts() -> None:
         assert (await scored(answer, judge)).signature == now
 
 
-async def test_a_slow_pattern_of_the_reader_s_own_holds_up_nobody() -> None:
+async def test_a_slow_citation_pattern_does_not_block_the_loop() -> None:
     # It takes some tens of milliseconds, of the second that it may take.
     answer = f"It opens at seven [1]. {'a' * 25}!"
     rules = Rules(citation_pattern="(a|aa)+$")

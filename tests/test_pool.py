@@ -34,7 +34,7 @@ def children(parent: int) -> list[int]:
     return [int(pid) for pid in listed.stdout.split()]
 
 
-def test_two_make_the_same_bytes_as_none(place: Path) -> None:
+def test_two_workers_write_the_same_bytes_as_none(place: Path) -> None:
     source = place / "in.jsonl"
     source.write_text("".join(json.dumps(each) + BAD for each in LINES))
     ran = [
@@ -50,7 +50,7 @@ def test_two_make_the_same_bytes_as_none(place: Path) -> None:
 
 
 @pytest.mark.no_cover
-async def test_a_worker_that_is_killed_ends_the_run_and_leaves_none_behind() -> None:
+async def test_a_killed_worker_ends_the_run_and_all_workers() -> None:
     async with Evaluator(Config(workers=2)) as evaluator:
         before = [each.qid async for each in evaluator.evaluate(SAMPLES)]
         assert before == [sample.qid for sample in SAMPLES]

@@ -22,7 +22,7 @@ def released(folder: Path, *versions: str, text: str = TEXT) -> Path:
     return folder
 
 
-def test_the_shipped_prompts_have_their_pinned_bytes_and_take_all_that_is_put_in() -> None:
+def test_the_shipped_prompts_have_their_pinned_bytes_and_fields() -> None:
     shown = {"code", "query", "chunks"}
     asked = {name: {*shown, "sentences", "ask"} for name in ("correctness", "faithfulness")}
     asked["relevance"] = shown
@@ -53,7 +53,7 @@ def test_a_changed_prompt_is_refused_under_its_version(tmp_path: Path) -> None:
         verify_prompts(tmp_path)
 
 
-def test_a_word_changed_in_the_one_that_ships_is_refused(tmp_path: Path) -> None:
+def test_a_changed_word_of_a_shipped_prompt_is_refused(tmp_path: Path) -> None:
     folder = shutil.copytree(prompts_folder(), tmp_path / "prompts")
     text = (folder / "faithfulness" / "v3.toml").read_text("utf-8")
     changed = text.replace("never obeyed", "obeyed")
@@ -77,7 +77,7 @@ def test_an_absent_or_unpinned_prompt_is_named(tmp_path: Path) -> None:
         load_prompt("faithfulness", "v1", tmp_path)
 
 
-def test_versions_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+def test_versions_are_sorted_by_number(tmp_path: Path) -> None:
     released(tmp_path, "v2", "v10", "v9")
     assert versions("faithfulness", tmp_path) == ["v2", "v9", "v10"]
     assert Config().prompt == versions("faithfulness")[-1]

@@ -8,7 +8,7 @@ from judge.compose import open_hook
 from judge.errors import ConfigError
 
 
-def test_what_is_no_hook_is_refused_and_no_secret_repeated(
+def test_a_malformed_hook_is_refused_without_its_secrets(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert open_hook("builtins:print") is print
@@ -65,7 +65,7 @@ def test_an_object_of_a_module_in_the_working_folder() -> None:
 
 
 @pytest.mark.usefixtures("modules")
-def test_a_file_beside_it_takes_the_place_of_no_library(tmp_path: Path) -> None:
+def test_a_file_beside_the_hook_replaces_no_library(tmp_path: Path) -> None:
     (tmp_path / "importing_hooks.py").write_text(
         "import colorsys\nfrom some_hooks import keep\n", encoding="utf-8"
     )
@@ -85,7 +85,7 @@ NO_HOOKS = [
 
 
 @pytest.mark.usefixtures("modules")
-def test_what_is_no_hook_is_one_line_that_names_it() -> None:
+def test_a_malformed_hook_is_named_in_one_line() -> None:
     wrong = []
     for name, said in NO_HOOKS:
         with pytest.raises(ConfigError) as caught:

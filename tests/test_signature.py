@@ -13,7 +13,7 @@ parse = Signature.parse
 
 
 @given(st.text() | st.lists(parts, min_size=1).map("|".join))
-def test_what_is_parsed_prints_as_it_stood(text: str) -> None:
+def test_parsing_and_printing_a_signature_changes_nothing(text: str) -> None:
     assert str(parse(text)) == text
 
 
@@ -32,7 +32,7 @@ def test_a_part_by_its_name() -> None:
     assert [parse(text).part(name) for text, name, _ in rows] == [value for *_, value in rows]
 
 
-def test_parts_are_added_behind_and_empty_ones_left_out() -> None:
+def test_parts_are_appended_without_empty_ones() -> None:
     made = parse(SIMILARITY).having("w:200", "", "split:3")
     assert str(made) == f"{SIMILARITY}|w:200|split:3"
     assert made.having() == made
@@ -42,7 +42,7 @@ def test_parts_are_added_behind_and_empty_ones_left_out() -> None:
     )
 
 
-def test_what_was_requested_names_no_model_that_served() -> None:
+def test_a_requested_signature_names_no_serving_model() -> None:
     for text in (LLM, SIMILARITY, "fake", ""):
         assert str(parse(text).requested()) == text
     assert str(parse(LLM.replace("|prompt", "|served:m-1|prompt")).requested()) == LLM

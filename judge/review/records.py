@@ -192,7 +192,7 @@ class LabelledStratum(Record):
     drawn: int
     """Claims drawn from it."""
     labelled: int
-    """DrawFiles claims with a label."""
+    """Drawn claims with a label."""
     error: float | None
     """People's weight less the judge's, mean over answers, -1 to 1; null without labels."""
 

@@ -70,9 +70,7 @@ def test_money_runs_out(samples: Path, server: JudgeServer) -> None:
     st.integers(1, 20_000),
     st.lists(st.tuples(st.integers(0, 3_000), st.integers(1, 300), st.booleans()), max_size=60),
 )
-def test_no_more_is_promised_than_there_is(
-    most: int, questions: list[tuple[int, int, bool]]
-) -> None:
+def test_the_budget_is_never_exceeded(most: int, questions: list[tuple[int, int, bool]]) -> None:
     budget = Budget(Config(max_tokens=most))
     in_flight: list[tuple[int, int]] = []
     spent, refused, most_in_flight = 0, False, 1

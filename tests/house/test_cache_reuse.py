@@ -33,7 +33,7 @@ def score(server: JudgeServer, place: Path, name: str, *more: object, **changes:
     assert ran.code == 0, ran.err
 
 
-def test_a_second_run_asks_nobody(place: Path, server: JudgeServer) -> None:
+def test_a_second_run_makes_no_call(place: Path, server: JudgeServer) -> None:
     lines = [
         sample(qid=f"q{n}", answer=f"{ANSWER} Its number is {n}. 共{n}层。") for n in range(20)
     ]
@@ -50,7 +50,9 @@ def test_a_second_run_asks_nobody(place: Path, server: JudgeServer) -> None:
     assert len(server.requests) == 21
 
 
-def test_of_an_answer_half_kept_the_other_half_is_asked(place: Path, server: JudgeServer) -> None:
+def test_a_half_cached_answer_costs_a_call_for_the_other_half(
+    place: Path, server: JudgeServer
+) -> None:
     # The cited positions are each sentence's own: the second's are changed, and it alone asks.
     score(server, place, "one")
     ids = chunked(b_2=HALL, a_1=HOURS)
@@ -78,7 +80,7 @@ CHANGES: Mapping[str, tuple[Sequence[str], Mapping[str, JsonValue]]] = {
 }
 
 
-def test_what_counts_is_asked_anew(place: Path, server: JudgeServer) -> None:
+def test_a_change_that_the_judge_sees_costs_a_call(place: Path, server: JudgeServer) -> None:
     score(server, place, "one")
     for number, (name, (words, changes)) in enumerate(CHANGES.items(), start=2):
         score(server, place, name, *words, **changes)
@@ -90,14 +92,14 @@ def test_what_counts_is_asked_anew(place: Path, server: JudgeServer) -> None:
     assert server.calls == 1 + len(CHANGES)
 
 
-def test_what_does_not_count_is_not(place: Path, server: JudgeServer) -> None:
+def test_other_changes_cost_no_call(place: Path, server: JudgeServer) -> None:
     score(server, place, "one")
     others = ("--no-fallback", "--require-quotes", "--concurrency", "1", "--prior", "0.5")
     score(server, place, "two", *others, qid="another", metadata={"x": 1})
     assert server.calls == 1
 
 
-def test_renamed_chunks_are_known_and_shown_by_their_new_names(
+def test_cached_verdicts_have_the_new_names_of_renamed_chunks(
     place: Path, server: JudgeServer
 ) -> None:
     answer = "The canteen opens at seven [1]. 周末不营业[2]。 It is large [9]."

@@ -187,7 +187,7 @@ def test_kill_9_between_any_two_steps(place: Path) -> None:
     assert all(int(steps) > 9 for steps in ran.stdout.split())
 
 
-def test_what_is_under_way_gets_some_seconds_where_a_run_is_stopped(samples: Path) -> None:
+def test_a_stopped_run_waits_for_calls_in_flight(samples: Path) -> None:
     asked = threading.Event()
 
     def script(request: ChatCall) -> Answer:

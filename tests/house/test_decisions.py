@@ -16,7 +16,7 @@ def test_decisions_are_numbered_in_order_and_short() -> None:
         assert "Rejected:" in entry
 
 
-def test_every_decision_a_comment_names_exists() -> None:
+def test_every_decision_in_a_comment_exists() -> None:
     known = {entry.split(" ", 1)[0] for entry in ENTRIES}
     for module in (ROOT / "judge").rglob("*.py"):
         named = set(re.findall(r"# .*\b(D[1-9]\d*)\b", module.read_text(encoding="utf-8")))

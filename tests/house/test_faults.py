@@ -97,7 +97,7 @@ FAULTS: Mapping[str, tuple[Answer | Script, str, int, int | None]] = {
 
 
 @pytest.mark.parametrize("name", [name for name, row in FAULTS.items() if row[1]])
-async def test_a_fault_that_stays(name: str) -> None:
+async def test_a_permanent_fault(name: str) -> None:
     fault, words, requests, _ = FAULTS[name]
     # A server that never answers costs the whole time-out. No other fault may reach it.
     patience = 0.3 if isinstance(fault, Hang | Trickle) else 60.0
@@ -109,7 +109,7 @@ async def test_a_fault_that_stays(name: str) -> None:
     assert counts == [requests, requests]
 
 
-async def test_no_fallback_shows_nothing_instead() -> None:
+async def test_without_a_fallback_failures_stay_unscored() -> None:
     results, _, _ = await run(replies.calls(faults.CRASHED), fallback=False)
     for result in results:
         assert all(isinstance(sentence.outcome, Unscored) for sentence in result.sentences)
@@ -135,7 +135,7 @@ class Once:
 
 
 @pytest.mark.parametrize("name", [name for name, row in FAULTS.items() if row[3]])
-async def test_a_fault_that_passes(name: str) -> None:
+async def test_a_passing_fault(name: str) -> None:
     fault, *_, requests = FAULTS[name]
     patience = 2.0 if isinstance(fault, Hang | Trickle) else 60.0
     results, counts, _ = await run(Once(fault), timeout=patience, attempts=2)
@@ -145,7 +145,7 @@ async def test_a_fault_that_passes(name: str) -> None:
     assert counts == [requests, requests]
 
 
-async def test_what_is_said_counts_as_it_was_said() -> None:
+async def test_the_labels_of_a_reply_are_counted() -> None:
     def script(asked: ChatCall) -> Answer:
         return Says(verdicts(asked, "none", s1="partial", s3="contradicted"))
 

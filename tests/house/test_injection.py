@@ -81,7 +81,7 @@ def code_of(asked: ChatCall) -> str:
 
 
 @pytest.mark.parametrize("where", ["answer", "chunk", "query"])
-def test_the_shape_of_the_fence_itself(place: Path, where: str) -> None:
+def test_texts_that_look_like_the_tags_of_the_prompt(place: Path, where: str) -> None:
     """The text repeats the code of an earlier request, the best guess of an attacker."""
     before, _ = ask(place, "It opens at seven.", CHUNK)
     code = code_of(before)
@@ -110,7 +110,7 @@ TOKENS = (
 )
 
 
-def test_a_quote_holds_as_the_chunk_has_it_and_as_it_was_shown(place: Path) -> None:
+def test_quotes_with_chat_tokens_are_found_in_the_chunk(place: Path) -> None:
     source = write(place / "in.jsonl", [line("q", "It opens. It is so.", [TOKENS])])
 
     def copying(asked: ChatCall) -> Answer:

@@ -55,7 +55,7 @@ def test_an_nli_model_scores_a_file(samples: Path, place: Path) -> None:
     assert "第一室门关" in shown.out
 
 
-def test_a_model_that_is_not_there_is_one_line(place: Path) -> None:
+def test_a_missing_model_is_one_line(place: Path) -> None:
     samples = write(place / "in.jsonl", [line("q1", "It is open.")])
     for options, named in (
         ("--judge nli", "--nli-model"),

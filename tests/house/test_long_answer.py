@@ -11,7 +11,7 @@ LONG = f"{'no. 5 e.g. a ' * 20_000}The site had 105 visits."
 CHUNKS = [Chunk(chunk_id="1", text="The site had 105 visits in 2021.")]
 
 
-async def test_ordinary_answers_are_asked_about_and_judged_before_a_long_one_is_read() -> None:
+async def test_ordinary_answers_are_judged_before_a_long_one_is_read() -> None:
     answers = [LONG, *(f"The site had {number} visits." for number in range(100, 120))]
     samples = [
         Sample(qid=str(number), query="How many?", answer=answer, chunks=CHUNKS)
@@ -26,7 +26,7 @@ async def test_ordinary_answers_are_asked_about_and_judged_before_a_long_one_is_
     assert [type(outcome) for outcome in ordinary] == [Verdict] * 20
 
 
-def test_ctrl_c_waits_for_no_long_answer(tmp_path: Path) -> None:
+def test_ctrl_c_does_not_wait_for_a_long_answer(tmp_path: Path) -> None:
     # A new process takes three seconds to start. The long answer would take ten.
     long = "".join(f"The site had {number} visits. " for number in range(30_000))
     lines = [line("short", "It opens at seven."), line("long", long)]

@@ -68,7 +68,7 @@ def test_what_is_imported_is_declared() -> None:
     assert strangers == {}
 
 
-def test_the_top_level_holds_its_six_things() -> None:
+def test_the_top_level_has_six_entries() -> None:
     command = ["git", "ls-files"]
     files = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     top = {name.split("/")[0] for name in files.splitlines()}

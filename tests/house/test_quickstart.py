@@ -34,7 +34,7 @@ async def by_hand(sample: Sample) -> SampleResult:
     return await evaluate_sample(sample, FakeJudge(outcomes), Rules())
 
 
-def test_both_files_speak_of_the_same_answers() -> None:
+def test_both_files_have_the_same_answers() -> None:
     assert list(SAMPLES) == list(EXPECTED)
 
 
@@ -62,7 +62,7 @@ async def test_the_set_shows_every_status_and_label() -> None:
     assert labels >= {"full", "partial", "none", "contradicted"}
 
 
-def test_similarity_calls_supported_what_a_person_does() -> None:
+def test_similarity_agrees_with_a_person() -> None:
     read = evaluate(SAMPLES.values())
     apart = {
         sentence["text"][:30]

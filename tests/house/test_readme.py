@@ -25,11 +25,11 @@ _ADDRESS = re.compile(r"https?://\S+/v1")
 PYTHON = [block for language, block in BLOCKS if language == "python"]
 
 
-def test_one_reads_it_to_the_end() -> None:
+def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= 200
 
 
-def test_the_two_commands_stand_first() -> None:
+def test_the_two_install_commands_come_first() -> None:
     first, second = SHELL[:2]
     assert "judge score fixtures/quickstart.jsonl" in first
     assert "tests/check.py" in second
@@ -91,7 +91,7 @@ def test_the_signature_shown_is_the_one_that_ships() -> None:
     assert f"`{Evaluator().signature}`" in README
 
 
-def test_every_script_it_names_is_there() -> None:
+def test_every_named_script_exists() -> None:
     # Benchmarks take minutes and are run by hand.
     table = (ROOT / "tests" / "bench" / "README.md").read_text(encoding="utf-8")
     named = re.findall(r"`python\s+(\S+\.py)", table)

@@ -57,7 +57,7 @@ def score(samples: Path, *more: object) -> Ran:
     return judge("score", samples, "-o", samples.with_name("run"), *more)
 
 
-def test_before_the_run_it_is_one_line(samples: Path) -> None:
+def test_a_redirect_before_the_run_is_one_line(samples: Path) -> None:
     for status, form in zip(STATUSES, cycle(PLACES), strict=False):
         with JudgeServer() as other:
             answer = sends(status, there(other, form))
@@ -68,7 +68,7 @@ def test_before_the_run_it_is_one_line(samples: Path) -> None:
     assert not samples.with_name("run").exists()
 
 
-def test_in_mid_run_nothing_is_scored(samples: Path) -> None:
+def test_a_redirect_in_mid_run_is_a_failure(samples: Path) -> None:
     for status in (302, 307):
         with JudgeServer() as other:
 

@@ -113,7 +113,7 @@ def test_the_majority_decides(place: Path) -> None:
                 assert outcome.signature.endswith(f"|repeat:{many}")
 
 
-def test_quotes_and_citations_are_those_of_the_sample_in_whatever_order_it_was_shown(
+def test_shuffled_chunks_keep_their_quotes_and_citations(
     place: Path,
 ) -> None:
     def script(asked: ChatCall) -> Answer:
@@ -144,7 +144,7 @@ def test_quotes_and_citations_are_those_of_the_sample_in_whatever_order_it_was_s
     assert [flag.sentence for flag in result.flags if flag.name == "flipped"] == [0, 1]
 
 
-def test_what_was_asked_is_never_asked_again(place: Path) -> None:
+def test_repeats_are_cached(place: Path) -> None:
     samples(place, ANSWER, "Room 2 opens at eight.")
     said = saying(["partial", "full", "full", "none"])
     with JudgeServer(said) as server:
@@ -156,7 +156,7 @@ def test_what_was_asked_is_never_asked_again(place: Path) -> None:
             assert outcome.support == ("full" if wanted > 2 else "partial")
 
 
-def test_a_budget_that_ends_in_a_repeat_is_told(place: Path) -> None:
+def test_a_budget_may_end_in_a_repeat(place: Path) -> None:
     samples(place, ANSWER)
     with JudgeServer(saying(["partial", "full", "full"])) as server:
         score(server, "--no-cache")

@@ -58,7 +58,7 @@ def kept(place: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
-def test_a_function_is_handed_those_drawn_and_the_run_is_the_same(
+def test_a_function_gets_the_chosen_answers_and_changes_no_result(
     samples: Path, place: Path
 ) -> None:
     bare = judge("score", samples, "-o", place / "bare")
@@ -92,7 +92,7 @@ def test_a_hook_that_fails_costs_two_lines(samples: Path, place: Path) -> None:
 NO_HOOKS = ("our_hooks:none", "ftp://host/path")
 
 
-def test_what_is_no_hook_is_one_line_before_anything_is_scored(samples: Path, place: Path) -> None:
+def test_a_malformed_hook_is_one_line_before_the_run(samples: Path, place: Path) -> None:
     for name in NO_HOOKS:
         ran = hooked(samples, name)
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), name
@@ -109,7 +109,7 @@ def test_what_is_no_hook_is_one_line_before_anything_is_scored(samples: Path, pl
     assert len(kept(place)) == N
 
 
-def test_a_webhook_gets_each_once(
+def test_a_webhook_gets_each_answer_once(
     samples: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JUDGE_REVIEW_TOKEN", "t0ken-t0ken")
@@ -122,9 +122,7 @@ def test_a_webhook_gets_each_once(
     assert {p.headers["Authorization"] for p in server.posted} == {"Bearer t0ken-t0ken"}
 
 
-def test_ctrl_c_ends_a_run_whose_hook_hangs_and_nothing_is_offered_twice(
-    samples: Path, place: Path
-) -> None:
+def test_ctrl_c_ends_a_run_with_a_hanging_hook(samples: Path, place: Path) -> None:
     # A new process, which the hanging thread must not keep alive.
     words = ("score", str(samples), "-o", str(place / "run"))
     hang = ("--review-hook", "our_hooks:hang", "--review-rate", "1")

@@ -96,7 +96,7 @@ def look(ran: Ran, place: Path, *secrets: str) -> None:
 
 
 @pytest.mark.parametrize("name", ECHOES)
-def test_what_a_server_repeats_is_not_repeated(
+def test_the_key_in_a_reply_is_not_shown(
     keyed: Path, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
     script, code = ECHOES[name]
@@ -118,7 +118,7 @@ def trace(raised: BaseException) -> str:
 
 
 @pytest.mark.usefixtures("keyed")
-async def test_what_is_printed_of_objects_and_errors() -> None:
+async def test_objects_and_errors_do_not_show_the_key() -> None:
     with JudgeServer(in_calls(lambda key: error(401, f"no {key}", key, key))) as server:
         config = server.config()
         evaluator = Evaluator(config)
@@ -145,7 +145,7 @@ HEADER_ECHOES: Mapping[str, tuple[Script, int]] = {
 
 
 @pytest.mark.parametrize("name", HEADER_ECHOES)
-def test_a_header_is_sent_and_shown_to_nobody_else(
+def test_a_secret_header_is_not_shown(
     keyed: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -170,7 +170,7 @@ ADDRESSES = (
 )
 
 
-def test_an_address_with_a_password_is_refused_unrepeated(
+def test_an_address_with_a_password_is_refused_without_it(
     keyed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ("score", keyed / "in.jsonl", "-o", keyed / "run", "--model", "tiny", "--debug")
@@ -187,7 +187,7 @@ def test_an_address_with_a_password_is_refused_unrepeated(
         assert PASSWORD not in trace(raised.value)
 
 
-def test_a_key_that_is_none_is_refused_unrepeated(
+def test_a_malformed_key_is_refused_without_it(
     keyed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{PASSWORD}。")

@@ -146,7 +146,7 @@ def test_a_server_that_comes_back_in_time_loses_nothing(
     assert read_summary(samples.with_name("run")).judged == 2 * ANSWERS
 
 
-def test_at_the_start_it_is_waited_for_as_long(samples: Path) -> None:
+def test_an_absent_server_is_waited_for_at_the_start(samples: Path) -> None:
     url = refused_url()
     words = ("--model", "tiny", "--base-url", url, "--patience", 0.3)
     ran = judge("score", samples, "-o", "run", *words)
@@ -296,7 +296,7 @@ def test_one_verdict_among_the_first_answers_lets_the_run_go_on(samples: Path) -
     assert statuses == ["scored"] + ["unscored"] * (ANSWERS - 1)
 
 
-async def test_in_python_it_is_an_error_of_its_own(place: Path) -> None:  # noqa: ARG001
+async def test_useless_replies_raise_an_error_in_python(place: Path) -> None:  # noqa: ARG001
     with JudgeServer(FailingServer(0, faults.NULL_CONTENT)) as server:
         evaluator = Evaluator(server.config(concurrency=1))
         many = [line(str(n), f"Room {n} is open.") for n in range(ANSWERS)]

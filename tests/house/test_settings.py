@@ -48,7 +48,7 @@ def test_the_environment(
     assert server.requests[-1].body["model"] == "given"
 
 
-def test_a_settings_file_names_a_server_only_where_it_was_named(
+def test_a_found_settings_file_may_not_set_a_server(
     samples: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = f'model = "from-file"\nbase_url = "{server.base_url}"\nsentences_per_call = 2\n'
@@ -64,7 +64,7 @@ def test_a_settings_file_names_a_server_only_where_it_was_named(
     assert [asked.body["model"] for asked in server.requests] == ["from-file"] * 4
 
 
-def test_what_is_asked_beside_is_sent_and_signed(samples: Path, server: JudgeServer) -> None:
+def test_extra_fields_of_requests_are_sent_and_signed(samples: Path, server: JudgeServer) -> None:
     beside = '{"top_k": 1, "chat_template_kwargs": {"enable_thinking": false}}'
     more = ("--reasoning-effort", "low", "--extra-body", beside, "--headers", '{"X-Team": "a"}')
     assert score(samples, *server.words).code == 0
@@ -85,9 +85,7 @@ def test_what_is_asked_beside_is_sent_and_signed(samples: Path, server: JudgeSer
     assert (server.probes, server.calls) == (2, 4)
 
 
-def test_another_judge_than_is_expected_is_asked_nothing(
-    samples: Path, server: JudgeServer
-) -> None:
+def test_an_unexpected_judge_gets_no_request(samples: Path, server: JudgeServer) -> None:
     """The signature is known once the server was probed; the samples are not sent."""
     for name in ("similarity", "llm:tin", "llm:tiny@elsewhere"):
         ran = score(samples, *server.words, "--expect", name, "--force")

@@ -77,7 +77,7 @@ def test_forecasts_by_hand() -> None:
         assert apart == pytest.approx(((1 - low) + edge) / 2)
 
 
-def test_kappa_and_brier_are_scikit_learn_s() -> None:
+def test_kappa_and_brier_equal_scikit_learns() -> None:
     for seed in SEEDS:
         dice = random.Random(seed)  # noqa: S311  no secret
         names = "abcdef"[: dice.randint(2, 6)]
@@ -135,7 +135,7 @@ def test_each_label_weighs_one_over_its_chance() -> None:
     assert says.agreement.size == pytest.approx(14**2 / (64 + 4 + 4 + 4))
 
 
-def test_all_figures_average_over_what_the_headline_does() -> None:
+def test_all_figures_are_means_over_answers() -> None:
     # Eight claims of one answer, all rightly called full; one claim each of two others, wrongly.
     long = [row(f"a{k}", verdict("full", 0.9), qid="a", sentence=k, weight=1 / 8) for k in range(8)]
     short = [row("b", verdict("full", 0.9), stratum=1), row("c", verdict("none", 0.4), stratum=1)]
@@ -161,7 +161,7 @@ def test_all_figures_average_over_what_the_headline_does() -> None:
     assert [h.error for h in says.strata] == pytest.approx([0, 0])
 
 
-def test_full_against_rest_where_people_or_the_judge_say_no_more() -> None:
+def test_a_bare_no_or_similarity_compares_full_with_the_rest() -> None:
     full, none = (verdict(said, 0.5, "similarity") for said in ("full", "none"))
     both = {"faithfulness", "faithfulness_strict"}
     llm = [verdict(said) for said in ("full", "partial", "none")]
@@ -180,7 +180,7 @@ def test_full_against_rest_where_people_or_the_judge_say_no_more() -> None:
         assert says.disagreements == ()
 
 
-def test_reviewers_beside_each_other() -> None:
+def test_agreement_of_several_reviewers() -> None:
     rows = [row(name, verdict("full")) for name in "abcd"]
     drawn = draw([stratum("supported", 4, 4, 4)], rows)
     first = [label(r, s, "x") for r, s in zip(rows, ["full", "full", "none", "none"], strict=True)]
@@ -199,7 +199,7 @@ def test_reviewers_beside_each_other() -> None:
     ]
 
 
-def test_sentences_of_one_answer_tell_less_than_as_many_of_their_own() -> None:
+def test_sentences_of_one_answer_count_as_fewer_labels() -> None:
     rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "abcd" for k in range(5)]
     drawn = draw([stratum("supported", 20, 20, 20)], rows)
     said = ["full"] * 10 + ["none"] * 10
@@ -209,7 +209,7 @@ def test_sentences_of_one_answer_tell_less_than_as_many_of_their_own() -> None:
     assert says.agreement.size == pytest.approx(3)
 
 
-def test_alpha_is_the_krippendorff_package_s() -> None:
+def test_alpha_equals_that_of_the_krippendorff_package() -> None:
     levels: tuple[Literal["nominal", "interval"], ...] = ("nominal", "interval")
     for seed, level in product(SEEDS, levels):
         dice = random.Random(seed)  # noqa: S311  no secret

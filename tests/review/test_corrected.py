@@ -44,7 +44,7 @@ def test_the_formula_by_hand() -> None:
     assert score.raw is None  # nothing was judged in an empty run
 
 
-def test_where_all_is_labelled_the_score_is_what_people_say() -> None:
+def test_with_all_claims_labelled_the_score_is_the_mean_of_the_labels() -> None:
     full, none, no_claim = verdict("full"), verdict("none"), verdict("no_claim")
     # The outcomes of claims, what they add and how many count, what people say, and the mean of it.
     table: list[tuple[list[Outcome], float, float, str, float]] = [
@@ -107,7 +107,7 @@ def test_one_label_corrects_nothing() -> None:
     assert corrected_scores(drawn, one, NO_SUMMARY, ["faithfulness"]) == []
 
 
-def test_strata_taken_together_keep_their_own_share() -> None:
+def test_merged_strata_keep_their_share() -> None:
     # One of 5 rows of the first stratum is labelled, as wrong; all 40 of the second, as right.
     lone = [row(f"a{k}", verdict("full"), probability=0.05) for k in range(5)]
     many = [row(f"b{k}", verdict("full"), stratum=1, probability=0.4) for k in range(40)]

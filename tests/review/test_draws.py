@@ -84,7 +84,7 @@ def test_near_the_threshold_is_doubtful() -> None:
     ],
     34,
 )
-def test_all_is_handed_out_between_floor_and_what_there_is(
+def test_claims_are_allocated_between_the_floor_and_the_size(
     sizes: list[StratumGroup], total: int
 ) -> None:
     units = allocate(sizes, total)
@@ -151,7 +151,7 @@ def test_the_same_arguments_draw_the_same(run: Path) -> None:
     assert places(draw_rows(run, size=30, seed=4).draw) != places(one.draw)
 
 
-def test_neither_id_nor_order_tells_the_stratum(tmp_path: Path) -> None:
+def test_id_and_order_do_not_reveal_the_stratum(tmp_path: Path) -> None:
     # The order of the run does: the first half is supported.
     run = score(tmp_path, [["supported"]] * 40 + [["unsupported"]] * 40)
     draw = draw_rows(run, size=80).draw
@@ -169,7 +169,7 @@ def test_neither_id_nor_order_tells_the_stratum(tmp_path: Path) -> None:
     assert review_id("r1", "a", 12) != review_id("r1", "a1", 2)
 
 
-def test_what_a_blind_sheet_says_is_independent_of_the_verdict(tmp_path: Path) -> None:
+def test_a_sheet_does_not_depend_on_the_verdicts(tmp_path: Path) -> None:
     sheets = []
     for name in ("supported", "unsupported", "unscored", "fallen"):
         place = tmp_path / name

@@ -148,7 +148,7 @@ def run(tmp_path: Path) -> Path:
     return scored(tmp_path)
 
 
-def test_agreed_labels_stand_in_run_order_with_what_the_judge_said(run: Path) -> None:
+def test_agreed_labels_come_in_run_order_with_the_judges_labels(run: Path) -> None:
     told: list[Said] = [
         ("q3", 0, "none", "a"),
         ("q2", 0, "partial", ""),
@@ -173,7 +173,7 @@ def test_agreed_labels_stand_in_run_order_with_what_the_judge_said(run: Path) ->
     assert (stood_in.support, stood_in.supported, stood_in.judged) == (PARTIAL, False, None)
 
 
-def test_all_who_labelled_it_say_the_same(run: Path) -> None:
+def test_a_label_is_golden_if_all_reviewers_agree(run: Path) -> None:
     table: dict[str, tuple[Support | None, bool] | None] = {
         "full full": (FULL, True),
         "full partial": None,
@@ -208,7 +208,7 @@ def test_labels_of_several_draws_count_together(run: Path) -> None:
     assert found.few == 1  # one person, asked twice, is one
 
 
-def test_what_nothing_can_be_promoted_of(run: Path) -> None:
+def test_runs_without_agreed_labels(run: Path) -> None:
     with pytest.raises(RunError, match="no draw of its results has labels; judge review import"):
         promoted(run)
     # Labels of earlier results are left out.

@@ -54,7 +54,7 @@ def refused(run: Path, *paths: Path) -> str:
     return str(error.value)
 
 
-def test_rows_in_any_order_come_back_to_their_sentences(
+def test_rows_in_any_order_are_matched_with_their_sentences(
     run: Path, drawing: SheetDraw, tmp_path: Path
 ) -> None:
     rows = labelled(drawing, "full", "部分", "不支持", "矛盾", "是", "否", "", "no_claim")
@@ -82,9 +82,7 @@ def test_rows_in_any_order_come_back_to_their_sentences(
     assert not (run / "agreement.html").exists()
 
 
-def test_every_row_that_cannot_be_right_is_named(
-    run: Path, drawing: SheetDraw, tmp_path: Path
-) -> None:
+def test_every_wrong_row_is_named(run: Path, drawing: SheetDraw, tmp_path: Path) -> None:
     rows = labelled(drawing, "full", "maybe", "full", "full", "none")
     rows[2]["review_id"] = rows[2]["review_id"][:-1] + "x"
     rows[3]["review_id"] = "r00000000-0123456789ab"
@@ -111,7 +109,7 @@ def test_every_row_that_cannot_be_right_is_named(
     assert "no row has a review_id" in refused(run, sheet(tmp_path, [{"human_support": "full"}]))
 
 
-def test_reviewers_may_differ_and_one_may_not(
+def test_two_labels_of_one_reviewer_must_agree(
     run: Path, drawing: SheetDraw, tmp_path: Path
 ) -> None:
     first = sheet(tmp_path, labelled(drawing, "full", reviewer="李雷"), "1.csv")
@@ -146,7 +144,7 @@ def test_rows_of_another_run_or_draw(run: Path, drawing: SheetDraw, tmp_path: Pa
     assert "was scored again after draw" in refused(run, path)
 
 
-def test_labels_imported_earlier_are_not_lost_unasked(
+def test_earlier_labels_are_dropped_only_on_request(
     run: Path, drawing: SheetDraw, tmp_path: Path
 ) -> None:
     first = sheet(tmp_path, labelled(drawing, "full", "full", reviewer="Ann"), "1.csv")
@@ -179,7 +177,7 @@ def problems(drawn: Draw, *rows: SheetRow) -> str:
     return str(error.value)
 
 
-def test_sorted_texts_without_their_ids_are_seen(drawn: Draw) -> None:
+def test_texts_sorted_without_their_ids_are_refused(drawn: Draw) -> None:
     a, b = (sentence.review_id for sentence in drawn.sentences)
     rows = [
         filled(a, "full", 2, sentence="It closes at three."),

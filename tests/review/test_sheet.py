@@ -57,7 +57,7 @@ def given_text(tmp_path: Path, text: str, name: str = "review.csv") -> Path:
     return path
 
 
-def test_the_bytes_that_excel_opens_right(tmp_path: Path) -> None:
+def test_the_bytes_of_a_sheet(tmp_path: Path) -> None:
     with use_language("zh"):
         write_sheet(tmp_path / "a.csv", ROWS, COLUMNS)
     assert (tmp_path / "a.csv").read_bytes() == (
@@ -73,7 +73,7 @@ def test_the_bytes_that_excel_opens_right(tmp_path: Path) -> None:
     st.lists(ANY_TEXT | st.sampled_from(["#N/A", "_x0009_", "007"]), min_size=1, max_size=4),
     st.sampled_from(LANGS),
 )
-def test_any_text_comes_back_as_it_reads(texts: list[str], lang: Lang) -> None:
+def test_any_text_survives_writing_and_reading(texts: list[str], lang: Lang) -> None:
     rows = [{"review_id": f"r_{i}", "human_note": text} for i, text in enumerate(texts)]
     with TemporaryDirectory() as folder:
         with use_language(lang):
@@ -220,7 +220,7 @@ TYPED = {
 }
 
 
-def test_what_people_write_for_a_label_in_either_language() -> None:
+def test_words_for_labels_in_either_language() -> None:
     table = {
         text: ParsedLabel(support, support is Support.FULL)
         for support, texts in TYPED.items()

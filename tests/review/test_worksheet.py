@@ -16,7 +16,7 @@ from tests.review_runs import cells, score
 NAMES = ("supported", "supported", "unsupported", "unsupported", "partial", "supported")
 
 
-def test_what_is_labelled_on_the_page_is_imported_as_the_same_sheets_are(place: Path) -> None:
+def test_labels_of_the_page_are_imported_like_sheets(place: Path) -> None:
     run = score(place, [NAMES[:3], NAMES[3:]])
     assert "judge label" in judge("review", "import", run).err
     draw, fresh = draw_to_label(run)
