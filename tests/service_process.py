@@ -17,7 +17,7 @@ from typing import Any, Self
 import httpx
 
 from judge.config import Config
-from judge.service.access import Tokens, host_names
+from judge.service.access import host_names, read_tokens
 from judge.service.app import Service, application
 from judge.service.batches import BatchRecord, write_record
 from judge.service.requests import Limits
@@ -50,7 +50,7 @@ class Serving:
     ) -> None:
         self.data = data
         self.service = Service(config or Config(), data, limits or Limits())
-        self._app = application(self.service, Tokens.read(tokens), host_names(LOOPBACK))
+        self._app = application(self.service, read_tokens(tokens), host_names(LOOPBACK))
         self.server = server_of(self._app, config or Config())
         self._unread_seconds = unread_seconds
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))

@@ -4,7 +4,7 @@ import hashlib
 import ipaddress
 import re
 from base64 import b64decode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple, cast
 
 from starlette.datastructures import Headers
@@ -33,45 +33,32 @@ _ANYONE: Final = Client("", "admin")
 """Every client of a service without tokens."""
 
 
-class Tokens:
-    """The tokens that the service accepts, as hashes.
+Tokens = Mapping[bytes, Client]
+"""The clients by the hashes of their tokens; empty if the service accepts anyone."""
 
-    >>> tokens = Tokens.read("ci:0123456789abcdef,ops:admin:fedcba9876543210")
-    >>> tokens.client("fedcba9876543210"), tokens.client("guess")
-    (Client(name='ops', role='admin'), None)
+
+def read_tokens(text: str) -> Tokens:
+    """Return the tokens in a text of `NAME:TOKEN` or `NAME:ROLE:TOKEN`, separated by commas.
+
+    A token without a role may write.
+
+    >>> list(read_tokens("ci:0123456789abcdef").values())
+    [Client(name='ci', role='write')]
+
+    Raises:
+        ConfigError: the text is malformed. The message repeats no token.
     """
-
-    def __init__(self) -> None:
-        self._clients: dict[bytes, Client] = {}
-
-    @classmethod
-    def read(cls, text: str) -> "Tokens":
-        """Return the tokens in a text of `NAME:TOKEN` or `NAME:ROLE:TOKEN`, separated by commas.
-
-        A token without a role may write.
-
-        Raises:
-            ConfigError: the text is malformed. The message repeats no token.
-        """
-        tokens = cls()
-        for number, entry in enumerate(filter(None, map(str.strip, text.split(","))), 1):
-            if (parts := _ENTRY.fullmatch(entry)) is None:
-                raise ConfigError(
-                    f"{SERVICE_TOKENS}: entry {number} is neither NAME:TOKEN nor NAME:ROLE:TOKEN "
-                    "with a token of at least 16 printable characters; make a token with openssl "
-                    "rand -hex 16"
-                )
-            name, role, token = parts.groups(default="write")
-            tokens._clients[_digest(token)] = Client(name, cast("Role", role))
-        return tokens
-
-    def __bool__(self) -> bool:
-        return bool(self._clients)
-
-    def client(self, token: str) -> Client | None:
-        """Return the client with this token; None if the service does not know it."""
-        # The time of a look-up of a hash reveals nothing about a token.
-        return self._clients.get(_digest(token))
+    tokens: dict[bytes, Client] = {}
+    for number, entry in enumerate(filter(None, map(str.strip, text.split(","))), 1):
+        if (parts := _ENTRY.fullmatch(entry)) is None:
+            raise ConfigError(
+                f"{SERVICE_TOKENS}: entry {number} is neither NAME:TOKEN nor NAME:ROLE:TOKEN with "
+                "a token of at least 16 printable characters; make a token with openssl rand -hex "
+                "16"
+            )
+        name, role, token = parts.groups(default="write")
+        tokens[_digest(token)] = Client(name, cast("Role", role))
+    return tokens
 
 
 def _digest(token: str) -> bytes:
@@ -93,7 +80,8 @@ def client_of(method: str, scheme: str, headers: Headers, tokens: Tokens) -> Cli
     if not tokens:
         return _ANYONE
     known = headers.getlist("authorization")
-    client = tokens.client(_token_in(known[0])) if len(known) == 1 else None
+    # The time of a look-up of a hash reveals nothing about a token.
+    client = tokens.get(_digest(_token_in(known[0]))) if len(known) == 1 else None
     if client is None:
         raise Problem("no-token", "send Authorization: Bearer TOKEN")
     if client.role == "read" and method not in _READING_METHODS:

@@ -361,6 +361,6 @@ def label_application(run: Path, hosts: list[str]) -> FastAPI:
     async def of_run(request: Request) -> None:
         request.state.run, request.state.name = run, str(run)
 
-    app = Application(Tokens(), hosts, Limits(), Metrics())
+    app = Application({}, hosts, Limits(), Metrics())
     app.include_router(label.router, dependencies=[Depends(of_run)])
     return app

@@ -39,7 +39,7 @@ class Address:
 
     host: str = LOOPBACK
     port: int = 8080
-    tokens: Tokens = field(default_factory=Tokens)
+    tokens: Tokens = field(default_factory=dict)
     names: tuple[str, ...] = ()
     """Other names that clients may use, such as a proxy's."""
 

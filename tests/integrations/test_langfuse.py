@@ -1,17 +1,15 @@
 """Scores sent by the real langfuse to a server on loopback."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from judge import ConfigError, JudgeError, Sample, SampleResult, evaluate
-from tests.known_scores import RATED, TEXT, rater, recipe, tool
+from tests.known_scores import RATED, TEXT, rater, tool
 from tests.post_server import PostServer, Reply
 
 langfuse = tool("langfuse")
-clients = tool("langfuse._client.resource_manager")
 ours = tool("judge.integrations.langfuse")
 
 pytestmark = pytest.mark.filterwarnings("default")  # the package's own
@@ -103,23 +101,3 @@ def test_what_langfuse_does_not_take_is_an_error() -> None:
             ours().send(results(), own)
         with pytest.raises(langfuse().api.UnauthorizedError):
             ours().send(results(), own)
-
-
-def test_the_recipe(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    row = {"id": "t1", "projectId": "p", "input": "多长？", "output": {"answer": "三个月。"}}
-    row["metadata"] = {"contexts": ["试用期为三个月。"]}
-    Path("export.jsonl").write_text(json.dumps(row), "utf-8")
-    with PostServer(TAKEN) as server:
-        monkeypatch.setenv("LANGFUSE_BASE_URL", f"http://127.0.0.1:{server.port}")
-        monkeypatch.setenv("LANGFUSE_PUBLIC_KEY", "pk")
-        monkeypatch.setenv("LANGFUSE_SECRET_KEY", "sk")
-        # An exporter of traces would go on in the background of later tests.
-        monkeypatch.setenv("LANGFUSE_TRACING_ENABLED", "false")
-        clients().LangfuseResourceManager.reset()  # else `get_client` returns another test's
-        recipe("langfuse")
-        ((sent,),) = scores(server)
-    assert capsys.readouterr().out == "1 scores sent\n"
-    assert (sent["traceId"], sent["value"], sent["dataType"]) == ("t1", 1.0, "NUMERIC")

@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from judge.config import load_config
-from judge.service.access import Tokens
+from judge.service.access import read_tokens
 from tests.service_process import ROOT
 
 pytestmark = pytest.mark.no_cover
@@ -135,4 +135,4 @@ def test_compose_fits_the_image_and_the_guide(monkeypatch: pytest.MonkeyPatch) -
     for name, value in (variables | service["environment"]).items():
         monkeypatch.setenv(name, value)
     assert load_config({}).asks_model
-    assert Tokens.read(variables["JUDGE_SERVICE_TOKENS"])
+    assert read_tokens(variables["JUDGE_SERVICE_TOKENS"])
