@@ -1,9 +1,7 @@
 """One scoring job of many machines: Ray Data reads blocks, actors score them into shards."""
 
 import asyncio
-import json
 import logging
-import os
 import pickle
 import time
 from collections import Counter
@@ -19,7 +17,7 @@ from judge.cluster.actors import CheckedFile, FoundBlock, Plan, Scorer, check, c
 from judge.cluster.blocks import Shard
 from judge.cluster.session import connected, ticking
 from judge.config import Config
-from judge.errors import InputError, JudgeError, RunError, WorkerLost
+from judge.errors import InputError, JudgeError, WorkerLost
 from judge.evaluator import Evaluator
 from judge.inputs.files import (
     PIPED,
@@ -27,7 +25,6 @@ from judge.inputs.files import (
     hash_of_hashes,
     input_files,
     is_address,
-    would_hold,
 )
 from judge.inputs.rows import FORMS
 from judge.inputs.runs import REJECTED, SHARDS, RunFolder, shards
@@ -94,11 +91,13 @@ class ClusterJob:
         if self._given == PIPED:
             raise InputError("--engine ray reads files, each of them twice; save it to one")
         files = input_files(self._source)
-        self._refuse_within(files)
         with (
             RunFolder(self._folder, force=self._force, sharded=True) as folder,
             ExitStack() as held,
         ):
+            for each in files:
+                folder.refuse_source(each.address)
+            folder.refuse_source(self._source)
             with ticking(watcher, "connecting to Ray"):
                 held.enter_context(connected(self._address))
             replicas = self._replicas or self._default_replicas()
@@ -130,18 +129,6 @@ class ClusterJob:
             ended = {"finished": now(), "seconds": seconds, "resumed": resumed, "earlier": earlier}
             folder.finish(summary, record.model_copy(update=ended))
             return summary
-
-    def _refuse_within(self, files: list[InputFile]) -> None:
-        """Raise RunError if the input is or would become part of the run folder."""
-        if is_address(self._source):
-            return
-        folder = os.path.realpath(self._folder)
-        for each in files:
-            if Path(os.path.realpath(each.address)).is_relative_to(folder):
-                raise RunError(f"{each}: is in the run's own folder; name another -o")
-        if would_hold(Path(self._source), self._folder):
-            what = "is read whole, and the run would be in it; name an -o elsewhere"
-            raise RunError(f"{self._given}: {what}")
 
     def _default_replicas(self) -> int:
         return 1 if self._config.asks_server else max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -232,9 +219,7 @@ def _check(files: list[InputFile], plan: Plan) -> list[CheckedFile]:
 def _rejected(files: list[InputFile], checked: list[CheckedFile]) -> Iterator[str]:
     for file, found in zip(files, checked, strict=True):
         for bad in found.rejected:
-            error = str(bad.error.at(str(file), bad.line))
-            entry = {"line": bad.line, "error": error, "text": bad.text.rstrip("\r\n")}
-            yield json.dumps(entry, ensure_ascii=False) + "\n"
+            yield bad.as_json(bad.error.at(str(file), bad.line))
 
 
 def _scored(

@@ -169,11 +169,6 @@ def run_name(name: str) -> str:
     return name if name.strip(".") else "run"
 
 
-def would_hold(path: str | Path, folder: Path) -> bool:
-    """Return whether an input that is read as a folder contains another folder."""
-    return Path(path).is_dir() and folder.resolve().is_relative_to(Path(path).resolve())
-
-
 def input_name(name: str) -> str:
     """Return what messages call an input."""
     return "standard input" if name == PIPED else name

@@ -14,7 +14,6 @@ from decimal import Decimal
 from functools import partial
 from io import BufferedReader, StringIO
 from itertools import zip_longest
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import UUID
 
@@ -34,7 +33,6 @@ from judge.inputs.files import (
     LongLineError,
     TextLine,
     decompress,
-    input_files,
     most_bytes,
     open_raw,
     text_lines,
@@ -93,30 +91,22 @@ class InputRow(NamedTuple):
 
 
 def read_rows(
-    path: str | Path, *, max_line: float = MAX_LINE, report: Report | None = None
+    file: InputFile, max_line: float = MAX_LINE, report: Report | None = None
 ) -> Iterator[InputRow]:
-    """Yield the rows of a file, a folder, a pattern or an address, one at a time.
+    """Yield the rows of a file, one at a time.
 
     Parquet, Arrow and XLSX are recognised by their first bytes, JSON and CSV by the name's ending
     or else by the first character.
 
     Args:
-        path: what to read.
+        file: what to read.
         max_line: the limit of a line, or of a CSV record, in MB.
-        report: called for each CSV that is read as GB18030.
+        report: called if a CSV is read as GB18030.
 
     Raises:
-        InputError: a file cannot be read, is damaged, or has no rows of a known form.
+        InputError: the file cannot be read, is damaged, or has no rows of a known form.
         ConfigError: the library that reads it is not installed.
     """
-    for file in input_files(path):
-        yield from file_rows(file, max_line, report)
-
-
-def file_rows(
-    file: InputFile, max_line: float = MAX_LINE, report: Report | None = None
-) -> Iterator[InputRow]:
-    """Yield the rows of one file, as `read_rows` does."""
     try:
         with open_raw(file) as raw:
             head = raw.peek(PEEK)
@@ -143,7 +133,7 @@ def _row(
     try:
         fields = read()
     except InputError as error:
-        fields = error
+        fields = error.at("", None)
     return InputRow(file, line, text, fields)
 
 
@@ -177,14 +167,7 @@ def _json_lines(stream: BufferedReader, file: InputFile, max_line: float) -> Ite
         if error is not None:
             yield InputRow(file, number, text, error)
         elif text.strip():
-            yield _row(file, number, text, partial(_line_fields, text))
-
-
-def _line_fields(line: str) -> Fields:
-    try:
-        return json_object(line.rstrip("\r\n"))
-    except InputError as error:
-        raise error.at("", None) from None
+            yield _row(file, number, text, partial(json_object, text.rstrip("\r\n")))
 
 
 def _document_rows(stream: BufferedReader, file: InputFile, max_line: float) -> Iterator[InputRow]:

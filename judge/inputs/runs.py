@@ -18,9 +18,9 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
 from judge.errors import InputError, RunError
-from judge.inputs.files import hash_of
+from judge.inputs.files import hash_of, is_address
 from judge.inputs.samples import draw_samples, read_samples
-from judge.inputs.tables import as_json, replacing, sync_folder, writing
+from judge.inputs.tables import as_json, replacing, writing
 from judge.records import Record, Sample, SampleResult, Summary
 from judge.records.result import ADDED
 from judge.records.run import RunInput, RunRecord
@@ -362,7 +362,7 @@ class RunFolder:
                 self._new_folders = [p for p in (self.path, *self.path.parents) if not p.exists()]
                 self.path.mkdir(parents=True, exist_ok=True)
                 _refuse_strays(self.path)  # before as much as a lock is written there
-            lock.enter_context(hold(self.path, "run", f"wait for it, or {_ELSEWHERE}", _ELSEWHERE))
+            lock.enter_context(hold(self.path, "run", f"wait for it, or {_ELSEWHERE}"))
             lock.callback(self._tidy)
             earlier = self._earlier()
             if earlier and earlier.finished and not self._force:
@@ -391,10 +391,15 @@ class RunFolder:
                 for folder in self._new_folders:
                     folder.rmdir()
 
-    def owns(self, path: Path) -> bool:
-        """Return whether this is one of the run's own files, which a new run would replace."""
-        real = Path(os.path.realpath(path))  # Path.resolve fails where links lead to each other
-        return real.parent == self.path.resolve() and real.name in OWN
+    def refuse_source(self, source: str | Path) -> None:
+        """Raise RunError if an input lies in this folder, or is a folder that holds this one."""
+        if is_address(source):
+            return
+        # Path.resolve fails where links lead to each other.
+        real, folder = (Path(os.path.realpath(each)) for each in (source, self.path))
+        if real.is_relative_to(folder) or (real.is_dir() and folder.is_relative_to(real)):
+            step = "name an -o elsewhere"
+            raise RunError(f"{source}: is in the run folder, or the run folder in it; {step}")
 
     def take(self, stream: IO[bytes]) -> Path:
         """Copy a stream, such as standard input, into the folder: a run must be able to resume."""
@@ -499,8 +504,6 @@ class RunFolder:
 
     def _write(self, name: str, record: BaseModel) -> None:
         self.write_lines(name, [as_json(record)])
-        with self._writing():
-            sync_folder(self.path)
 
     def _earlier(self) -> RunRecord | None:
         if not os.path.lexists(self.path / RECORD):
@@ -563,11 +566,7 @@ def _sync(file: IO[bytes] | IO[str]) -> None:
 
 @contextmanager
 def hold(
-    folder: Path,
-    who: str = "command",
-    wait: str = "wait for it",
-    step: str = "mend that first",
-    patience: float = 0.0,
+    folder: Path, who: str = "command", wait: str = "wait for it", patience: float = 0.0
 ) -> Iterator[None]:
     """Hold a folder, such as a run's, against other processes.
 
@@ -575,7 +574,6 @@ def hold(
         folder: the folder.
         who: the kind of the other process, for messages.
         wait: the next step if another process holds it.
-        step: the next step if it cannot be written.
         patience: seconds to wait for another process.
 
     Raises:
@@ -583,7 +581,7 @@ def hold(
     """
     lock = FileLock(folder / LOCK, timeout=patience)
     _refuse_link(folder / LOCK)
-    with writing(folder, step):
+    with writing(folder, "mend that, or name another folder"):
         try:
             lock.acquire()
         except Timeout:

@@ -1,6 +1,7 @@
 """Samples, one at a time: from files of any form, and from rows and objects in memory."""
 
 import asyncio
+import json
 import logging
 import sys
 from collections import deque
@@ -38,10 +39,10 @@ from judge.inputs.files import (
 from judge.inputs.rows import (
     FORMS,
     batch_rows,
-    file_rows,
     json_object,
     json_text,
     listed_fields,
+    read_rows,
     table_fields,
 )
 from judge.inputs.shapes import RowReader
@@ -61,6 +62,11 @@ class Rejected(NamedTuple):
     line: int
     text: str
     error: InputError
+
+    def as_json(self, error: InputError) -> str:
+        """Return the line of `rejected.jsonl`, with an error that names the input."""
+        entry = {"line": self.line, "error": str(error), "text": self.text.rstrip("\r\n")}
+        return json.dumps(entry, ensure_ascii=False) + "\n"
 
 
 class Checked(NamedTuple):
@@ -86,8 +92,8 @@ def read_samples(
     """Yield the samples of an input one at a time; memory does not grow with the file.
 
     Args:
-        path: a file, a folder, a pattern or an address, as `read_rows` takes it. If it means
-            several files, each row must have a qid, because line numbers are not unique.
+        path: a file, a folder, a pattern or an address. If it means several files, each row must
+            have a qid, because line numbers are not unique.
         needs: fields that must be present; an empty answer or an empty chunk list is present.
         on_bad: called with each bad line, which is then left out; without it a bad line raises.
         check: may raise `InputError` to declare a sample's line a bad one.
@@ -104,7 +110,7 @@ def read_samples(
     many = len(files) > 1
     reader = RowReader(frozenset(needs) | {"qid"} if many else needs, mapping, report)
     seen, is_empty = _SeenIds("on line"), True
-    for row in chain.from_iterable(file_rows(file, max_line, report) for file in files):
+    for row in chain.from_iterable(read_rows(file, max_line, report) for file in files):
         is_empty = False
         try:
             if isinstance(row.fields, InputError):

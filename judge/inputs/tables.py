@@ -155,7 +155,7 @@ def check_output(path: Path, sources: Iterable[Path], *, force: bool, option: st
     """Check that a file may be written, before anything is paid for.
 
     The files that the command reads, `sources`, are never replaced, even with `force`. A source
-    may be a folder or a pattern such as `runs/*.jsonl`; standard input is always a source.
+    may be a folder or a pattern such as `runs/*.jsonl`.
 
     Raises:
         RunError: the file may not be written.
@@ -171,12 +171,7 @@ def check_output(path: Path, sources: Iterable[Path], *, force: bool, option: st
 
 def _is_source(path: Path, sources: Iterable[Path]) -> bool:
     found = {name for each in sources for name in (glob(str(each)) or [str(each)])}  # noqa: PTH207  Path.glob takes no absolute pattern
-    if not {path, *path.parents}.isdisjoint(Path(os.path.realpath(name)) for name in found):
-        return True
-    try:
-        return path.is_file() and os.path.samestat(path.stat(), os.fstat(0))
-    except OSError:  # standard input is closed
-        return False
+    return not {path, *path.parents}.isdisjoint(Path(os.path.realpath(name)) for name in found)
 
 
 def write_whole(path: Path, texts: Iterable[str], option: str = "-o") -> None:

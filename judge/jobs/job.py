@@ -1,7 +1,6 @@
 """One scoring job: a file of samples into a run folder."""
 
 import asyncio
-import json
 import os
 import platform
 import tempfile
@@ -17,7 +16,7 @@ from judge import __version__
 from judge.config import Config
 from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
-from judge.inputs.files import is_address, with_input_name, would_hold
+from judge.inputs.files import is_address, with_input_name
 from judge.inputs.runs import REJECTED, RunFolder, has_bytes, misplaced
 from judge.inputs.samples import Rejected, check_samples, draw_samples, read_samples
 from judge.pool import cores
@@ -143,9 +142,7 @@ class Job:
         name = str(self._source) if isinstance(self._source, str | Path) else "standard input"
 
         def reject(line: Rejected) -> None:
-            error = str(with_input_name(line.error, name))
-            entry = {"line": line.line, "error": error, "text": line.text.rstrip("\r\n")}
-            bad.write(json.dumps(entry, ensure_ascii=False) + "\n")
+            bad.write(line.as_json(with_input_name(line.error, name)))
 
         path = self._file(folder)
         try:
@@ -177,12 +174,7 @@ class Job:
         """Return a path that can be read twice: a stream is copied into the folder."""
         if not isinstance(self._source, str | Path):
             return folder.take(self._source)
-        if folder.owns(Path(self._source)):
-            message = f"{self._source}: is a file of the run it would replace; name another -o"
-            raise RunError(message)
-        if would_hold(self._source, folder.path):
-            message = f"{self._source}: is read whole, and the run would stand in it; "
-            raise RunError(f"{message}name an -o elsewhere")
+        folder.refuse_source(self._source)
         return self._source
 
     def _workers(self, samples: int) -> int:

@@ -1,8 +1,6 @@
 import csv
 import io
 import os
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 
@@ -25,8 +23,6 @@ from judge.inputs.tables import (
     write_whole,
 )
 from judge.messages import Lang
-
-FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "cells.jsonl"
 
 # Every code point, lone surrogates too, and often what starts a formula.
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
@@ -221,16 +217,6 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="made from"):
         check_output(path, [tmp_path / "*.jsonl"], force=True)
     assert path.read_text() == "mine"
-
-
-def test_the_file_on_standard_input_is_not_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "samples.jsonl"
-    path.write_bytes(FIXTURE.read_bytes())
-    words = [sys.executable, "-m", "judge", "perturb", "-", "-o", str(path), "--force"]
-    with path.open() as piped:
-        ran = subprocess.run(words, stdin=piped, capture_output=True, text=True, check=False)
-    assert ran.returncode == 2, ran.stderr
-    assert path.read_bytes() == FIXTURE.read_bytes()
 
 
 def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:

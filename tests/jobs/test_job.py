@@ -248,7 +248,7 @@ def test_a_finished_run_is_replaced_by_force_alone_and_by_a_good_input(
 
 def test_a_run_does_not_eat_its_own_input(folder: Path) -> None:
     run(BytesIO((line("a") + "\n").encode()), folder)
-    with pytest.raises(RunError, match="is a file of the run it would replace"):
+    with pytest.raises(RunError, match="is in the run folder"):
         run(folder / "input", folder, force=True)
     assert qids(folder) == ["a"]
     run(folder / "input", folder.with_name("other"))
