@@ -291,10 +291,7 @@ def _print_forecast(source: str, settings: Config, files: _Files) -> None:
             "minutes": f"about {found.minutes:,.1f}, at {SECONDS_PER_CALL:g} seconds a call and "
             f"{found.at_once:,} calls at once",
         }
-        if (again := found.again) is not None:
-            rows["repeats"] = (
-                f"at most {again.calls:,} more calls, about {again.prompt_tokens:,} tokens in, "
-                f"{again.reply_tokens:,} out"
-            )
         page.fields(rows.items())
-        page.say("nothing was sent; what a reply leaves open is asked again, and comes on top")
+        page.say(
+            "nothing was sent; what a reply leaves open, and what --repeat asks again, comes on top"
+        )

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -9,7 +10,7 @@ from typing import Final, NamedTuple
 from judge.compose import compose
 from judge.config import Config
 from judge.evaluator import Evaluator
-from judge.inputs.samples import check_samples, draw_samples, read_samples
+from judge.inputs.samples import Rejected, check_samples, draw_samples, read_samples
 from judge.pool import at_once
 from judge.records import Excluded, SampleResult, Verdict
 from judge.records.run import RunInput
@@ -20,7 +21,7 @@ _MINUTE: Final = 60.0
 
 
 class Forecast(NamedTuple):
-    """The requests of a run. Repeated requests after unusable replies are not counted."""
+    """The requests of a run, without those after unusable replies and those of `repeat`."""
 
     answers: int
     claims: int
@@ -35,18 +36,6 @@ class Forecast(NamedTuple):
     minutes: float
     """At `SECONDS_PER_CALL`, with `at_once` calls in flight, and no faster than the rate limits."""
     at_once: int
-    again: "More | None" = None
-    """The most that `repeat` adds, if every new verdict is doubtful; null without `repeat`."""
-
-
-class More(NamedTuple):
-    """Additional requests."""
-
-    calls: int
-    prompt_tokens: int
-    reply_tokens: int
-    cost: float | None
-    """Null without prices."""
 
 
 def forecast(
@@ -62,8 +51,6 @@ def forecast(
         InputError: the samples cannot be read.
         ConfigError: the cache cannot be read.
     """
-    from judge.backends.openai import counting  # noqa: PLC0415  the SDK takes half a second
-
     on_bad = (lambda _: None) if skip_bad_lines else None
     found = check_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
     many = min(found.samples, limit or found.samples)
@@ -72,25 +59,8 @@ def forecast(
     single = {"fallback": False, "workers": 1, "max_tokens": None, "max_cost": None, "repeat": 1}
     asked = config.model_copy(update=single)
 
-    async def ask(settings: Config) -> tuple[Counter[str], int, int]:
-        """Return the requests with these settings, the claims, and the claims with a verdict."""
-        counts, claims, kept = Counter[str](), 0, 0
-        read = read_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
-        async with compose(settings, counting(counts), unknown=True) as judges:
-            samples = draw_samples(read, made_from, config.seed)
-            async with aclosing(Evaluator(settings, judge=judges).evaluate(samples)) as results:
-                async for result in results:
-                    more, verdicts = _claims(result)
-                    claims, kept = claims + more, kept + verdicts
-        return counts, claims, kept
-
-    once, claims, kept = asyncio.run(ask(asked))
-    calls, prompt, reply = once["calls"], once["prompt_tokens"], once["reply_tokens"]
-    again = None
-    if config.repeat > 1:
-        most, *_ = asyncio.run(ask(asked.model_copy(update={"repeat": config.repeat})))
-        more = (most["prompt_tokens"] - prompt, most["reply_tokens"] - reply)
-        again = More(most["calls"] - calls, *more, config.cost(*more))
+    counts, claims, kept = asyncio.run(_count(path, made_from, asked, on_bad))
+    calls, prompt, reply = counts["calls"], counts["prompt_tokens"], counts["reply_tokens"]
     width = at_once(config)
     minutes = max(
         calls * SECONDS_PER_CALL / width / _MINUTE,
@@ -98,7 +68,29 @@ def forecast(
         (prompt + reply) / (config.tpm or float("inf")),
     )
     cost = config.cost(prompt, reply)
-    return Forecast(many, claims, kept, calls, prompt, reply, cost, minutes, width, again)
+    return Forecast(many, claims, kept, calls, prompt, reply, cost, minutes, width)
+
+
+async def _count(
+    path: str | Path,
+    made_from: RunInput,
+    config: Config,
+    on_bad: Callable[[Rejected], None] | None,
+) -> tuple[Counter[str], int, int]:
+    """Return counts of the requests, the claims, and the claims with a verdict."""
+    from judge.backends.openai import counting  # noqa: PLC0415  the SDK takes half a second
+
+    counts, claims, kept = Counter[str](), 0, 0
+    read = read_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
+    samples = draw_samples(read, made_from, config.seed)
+    async with (
+        compose(config, counting(counts), unknown=True) as judges,
+        aclosing(Evaluator(config, judge=judges).evaluate(samples)) as results,
+    ):
+        async for result in results:
+            more, verdicts = _claims(result)
+            claims, kept = claims + more, kept + verdicts
+    return counts, claims, kept
 
 
 def _claims(result: SampleResult) -> tuple[int, int]:
