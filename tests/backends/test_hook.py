@@ -4,7 +4,6 @@ import json
 import logging
 import threading
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Any, NoReturn
 
 import pytest
@@ -87,10 +86,8 @@ class Kept:
 
 
 WAYS: dict[str, Callable[[Kept], Any]] = {
-    "function": lambda kept: kept.plain,
     "object": lambda kept: kept,
     "coroutine function": lambda kept: kept.later,
-    "partial": lambda kept: partial(kept.later),
     "function of an awaitable": lambda kept: kept.lazily,
 }
 

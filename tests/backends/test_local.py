@@ -14,12 +14,11 @@ from judge.backends.local import (
     NliScorer,
     SentenceEmbedder,
     fingerprint,
-    load_embedder,
     load_scorer,
     read_labels,
 )
 from judge.errors import ConfigError
-from judge.protocols import Embedder, PairScorer
+from judge.protocols import PairScorer
 from judge.records import Unscored, UnscoredReason
 from tests import tiny_models
 
@@ -172,24 +171,6 @@ def loads() -> None:
 
 
 @pytest.mark.usefixtures("loads")
-async def test_probabilities_are_read_by_the_labels_of_the_config(
-    tmp_path: Path, worker: ThreadPoolExecutor
-) -> None:
-    # Softmax of (0, 0, ln 6) is (1, 1, 6) / 8.
-    labels, bias = ("neutral", "CONTRADICTION", "Entailment"), (0.0, 0.0, 1.791759)
-    folder = tiny_models.save_classifier(tmp_path / "tiny", labels, bias)
-    scorer = await load_scorer(str(folder), worker)
-    assert scorer.signature == f"tiny@{fingerprint(folder)}"
-    pairs = [("the room", "is open"), ("word " * 70, "is open"), ("", ""), ("\ud800", "\x00")]
-    found = await scorer.score(pairs)
-    assert not isinstance(found, Unscored)
-    assert [each is None for each in found] == [False, True, False, False]
-    assert found[0]
-    assert [found[0].entailed, found[0].contradicted] == pytest.approx([6 / 8, 1 / 8], abs=1e-5)
-    assert await scorer.score(pairs) == found
-
-
-@pytest.mark.usefixtures("loads")
 async def test_a_folder_without_a_classifier_is_refused_and_its_code_not_run(
     tmp_path: Path, worker: ThreadPoolExecutor
 ) -> None:
@@ -213,23 +194,3 @@ async def test_a_folder_without_a_classifier_is_refused_and_its_code_not_run(
         with pytest.raises(ConfigError, match=said) as caught:
             await load_scorer(str(folder), worker)
         assert "\n" not in str(caught.value)
-
-
-@pytest.mark.usefixtures("loads")
-async def test_rows_have_unit_length_and_blank_texts_none(
-    tmp_path: Path, worker: ThreadPoolExecutor
-) -> None:
-    embedder: Embedder = await load_embedder(
-        str(tiny_models.save_encoder(tmp_path / "tiny")), worker
-    )
-    assert embedder.signature.startswith("embedding:tiny@")
-    rows = await embedder.embed(["the room is open.", " \n", "门开。", "", "the room is open."])
-    assert not isinstance(rows, Unscored)
-    assert rows.shape == (5, 16)
-    assert rows.dtype == np.float32
-    assert np.linalg.norm(rows, axis=1) == pytest.approx([1, 0, 1, 0, 1], abs=1e-5)
-    assert rows[0] @ rows[4] == pytest.approx(1, abs=1e-5)
-    assert rows[0] @ rows[2] < 0.999
-    with pytest.raises(ConfigError, match="cannot be loaded") as caught:
-        await load_embedder(str(tmp_path), worker)
-    assert "\n" not in str(caught.value)

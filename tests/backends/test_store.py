@@ -1,11 +1,8 @@
 import asyncio
 import os
 import pickle
-import signal
 import sqlite3
 import stat
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -18,16 +15,6 @@ from judge.backends.store import BackgroundStore, DiskStore, empty
 from judge.backends.store.redis import RedisStore
 from judge.errors import JudgeError
 from judge.protocols import Store
-
-WRITER = """
-import sys
-from pathlib import Path
-from judge.backends.store import DiskStore
-with DiskStore(Path(sys.argv[1])) as store:
-    for number in range(int(sys.argv[3])):
-        store.put({f"{sys.argv[2]}-{number}-{part}": "差旅标准" * 50 for part in range(3)})
-        print(number, flush=True)
-"""
 
 
 class Bomb:
@@ -69,24 +56,8 @@ def plant(folder: Path, statement: str, *values: object) -> None:
     database.close()
 
 
-def pragma(store: DiskStore, name: str) -> object:
-    database = sqlite3.connect(store.directory / "cache.db")
-    (value,) = database.execute(f"PRAGMA {name}").fetchone()
-    database.close()
-    return value
-
-
 def names(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
-
-
-def writer(folder: Path, name: str, count: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", WRITER, str(folder), name, str(count)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
-def written(name: str, count: int) -> set[str]:
-    return {f"{name}-{number}-{part}" for number in range(count) for part in range(3)}
 
 
 def test_any_text_is_returned_unchanged(opened: Opened) -> None:
@@ -113,20 +84,6 @@ def test_a_transaction_is_whole_or_absent(opened: Opened) -> None:
             store.put({"a": "1", "b": "\ud800"})
         store.put({"after": "2"})
         assert store.get(["before", "a", "b", "after"]) == {"before": "1", "after": "2"}
-
-
-def test_kill_9_loses_no_committed_row(folder: Path) -> None:
-    process = writer(folder, "killed", 100_000)
-    assert process.stdout is not None
-    seen = [int(process.stdout.readline()) for _ in range(20)]
-    process.send_signal(signal.SIGKILL)
-    rest, _ = process.communicate()
-    last = max([*seen, *(int(line) for line in rest.split("\n")[:-1])])
-    with DiskStore(folder) as store:
-        keys = {key for key, _ in store.rows()}
-        # One more transaction may be stored than was printed, but only as a whole.
-        assert keys in (written("killed", last + 1), written("killed", last + 2))
-        assert pragma(store, "journal_mode") == "wal"
 
 
 def test_a_row_that_is_no_text_is_absent_and_not_unpickled(
