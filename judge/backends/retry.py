@@ -13,30 +13,21 @@ _DOUBLED: Final = 60
 """Doublings after which any wait is at its maximum."""
 
 
-def parse_retry_after(retry_after: str, date: str = "") -> float | None:
+def parse_retry_after(text: str) -> float | None:
     """Return the seconds that a `Retry-After` header asks for, or None if it is malformed.
 
-    A date is compared with the server's `Date` header, or without one with the local clock; a
-    past date gives 0. A number too large for a float is infinite.
+    A past date gives 0. A number too large for a float is infinite.
     """
     try:
-        seconds = float(retry_after)
+        seconds = float(text)
     except ValueError:
-        then, now = _timestamp(retry_after), _timestamp(date)
-        if then is None:
+        try:
+            moment = parsedate_to_datetime(text)
+            # One of the three forms names no zone, and means GMT all the same.
+            seconds = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() - time.time()
+        except (ValueError, OverflowError):
             return None
-        seconds = then - (time.time() if now is None else now)
     return None if math.isnan(seconds) else max(0.0, seconds)
-
-
-def _timestamp(date: str) -> float | None:
-    """Return the seconds since 1970 of an HTTP date, or None if it is malformed."""
-    try:
-        moment = parsedate_to_datetime(date)
-        # One of the three forms names no zone, and means GMT all the same.
-        return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
-    except (ValueError, OverflowError):
-        return None
 
 
 def pause(attempt: int, asked: float | None, first: float, longest: float = math.inf) -> float:

@@ -61,9 +61,6 @@ class Webhook:
         self._first_wait = first_wait
         self._tls = httpx.create_ssl_context()
 
-    def __repr__(self) -> str:
-        return f"Webhook({str(self._url)!r})"
-
     async def __call__(self, sample: Sample, result: SampleResult, probability: float) -> None:
         """Post one result; raise WebhookError if it was not accepted."""
         fields = {"qid": result.qid, "probability": probability}
@@ -103,8 +100,8 @@ class Webhook:
         message = f"HTTP {response.status_code}"
         if response.has_redirect_location:
             message += ", and redirects are not followed"
-        asked = response.headers.get("Retry-After", ""), response.headers.get("Date", "")
-        return _Failure(message, response.status_code in _RETRIED, parse_retry_after(*asked))
+        asked = parse_retry_after(response.headers.get("Retry-After", ""))
+        return _Failure(message, response.status_code in _RETRIED, asked)
 
     def _wait(self, state: RetryCallState) -> float:
         failure: _Failure = last(state)

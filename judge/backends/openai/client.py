@@ -165,9 +165,6 @@ class Connection:
         self.base_url: Final = self.server.base_url
         self._client: AsyncOpenAI
 
-    def __repr__(self) -> str:
-        return f"Connection({self.base_url!r})"
-
     async def __aenter__(self) -> Self:
         self._client = self.server.open(min(CONNECT_SECONDS, self.policy.timeout))
         return self

@@ -302,7 +302,7 @@ def _codes(error: Mapping[str, JsonValue], details: list[dict[str, JsonValue]]) 
 
 def _wait(headers: Mapping[str, str], details: list[dict[str, JsonValue]]) -> float | None:
     for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        asked = parse_retry_after(headers.get(name, ""), headers.get("date", ""))
+        asked = parse_retry_after(headers.get(name, ""))
         if asked is not None and math.isfinite(asked):
             return asked * scale
     delays = (str(each.get("retryDelay", "")) for each in details)  # "38s", "0.5s"
