@@ -156,16 +156,15 @@ class AnswerRelevance(Record):
 
 
 class ContextStatus(StrEnum):
-    """The status of context scores; the first in this order that holds."""
+    """The status of context scores; the first in this order that holds.
+
+    Without claims the reference asserts nothing; it may say that there is no answer.
+    """
 
     NO_REFERENCE = "no_reference"
-    """The sample has no `gold_answer`, or a blank one."""
     NO_CLAIMS = "no_claims"
-    """The reference asserts nothing; it may say that there is no answer."""
     UNSCORED = "unscored"
-    """Claims, and not one verdict."""
     SCORED = "scored"
-    """At least one verdict."""
 
 
 class ContextScores(Record):
@@ -288,16 +287,16 @@ class QuadrantTable(Record):
 
 
 class Status(StrEnum):
-    """The status of an answer; the first in this order that holds."""
+    """The status of an answer; the first in this order that holds.
+
+    An answer that abstains claims nothing, and says that it cannot answer. An unscored one has
+    claims, and not one verdict.
+    """
 
     ABSTAINED = "abstained"
-    """No claims, and it says that it cannot answer."""
     NO_CLAIMS = "no_claims"
-    """Nothing to judge."""
     UNSCORED = "unscored"
-    """Claims, and not one verdict."""
     SCORED = "scored"
-    """At least one verdict on a claim."""
 
 
 class Scores(ClaimCounts):

@@ -326,8 +326,6 @@ def _scores(sentences: Sequence[SentenceResult], citations: Sequence[Citation]) 
 
 SUPPORTING: Final = ("support_weighted_precision", "support_weighted_recall")
 """The measures, in the order in which they are shown."""
-_Weight = tuple[float, float | None, float]
-"""The least, actual and greatest weight of a citation; actual is None where a failure hides it."""
 
 
 def citation_support(
@@ -345,50 +343,28 @@ def citation_support(
     citations, or without sentences, has 0 in both. A citation without a verdict, or in a sentence
     that is no claim, does not count 0: its sentence leaves both denominators, and an answer without
     any other sentence has None (RAGDoll: 0). A citation that names no chunk weighs 0 (RAGDoll
-    refuses the answer).
-
-    A verdict has one label for all cited chunks of a sentence together (`cited_support`) and lists
-    the chunks that support it. If one cited chunk supports it, that chunk has the label. If several
-    do, each may support only a part: each counts as `full`, and the limits count it as partial.
+    refuses the answer). Where several cited chunks support a sentence together, the first has the
+    label of all.
     """
     cited = defaultdict[int, list[Citation]](list)
-    for each in citations:
-        cited[each.sentence].append(each)
-    citing = [_weigh(each, cited[each.index]) for each in sentences if each.index in cited]
-    first = [weight for weight in citing if weight is not None]
-    silent = len(sentences) - len(citing)
+    for citation in citations:
+        cited[citation.sentence].append(citation)
+    weights, failed = list[float](), 0
+    for sentence in sentences:
+        statuses = (each.status for each in cited.get(sentence.index, ()))
+        status = next((each for each in statuses if each is not None), None)
+        if status is CitationStatus.UNJUDGED:
+            failed += 1
+        elif status is CitationStatus.VALID:
+            support = getattr(sentence.outcome, "cited_support", None)
+            weights.append(1.0 if support is Support.FULL else 0.5)
+        elif status is not None:
+            weights.append(0.0)
+    silent = sum(sentence.index not in cited for sentence in sentences)
     return {
-        name: _measured(first, others, cites=bool(citing))
-        for name, others in zip(SUPPORTING, (0, silent), strict=True)
+        name: measure(sum(weights), items, failed) if cited or items else Measure(0.0, (0.0, 0.0))
+        for name, items in zip(SUPPORTING, (len(weights), len(weights) + silent), strict=True)
     }
-
-
-def _weigh(sentence: SentenceResult, cited: Sequence[Citation]) -> _Weight | None:
-    """Return the weight of a sentence's first citation; None where the sentence is no claim."""
-    statuses = [each.status for each in cited if each.status is not None]
-    if not statuses:
-        return None
-    if statuses[0] is CitationStatus.UNJUDGED:
-        return 0, None, 1
-    if statuses[0] is not CitationStatus.VALID:
-        return 0, 0, 0
-    outcome = sentence.outcome
-    full = isinstance(outcome, Verdict) and outcome.cited_support is Support.FULL
-    several = len({each.chunk_id for each in cited if each.status is CitationStatus.VALID}) > 1
-    weight = 1.0 if full else 0.5
-    return (0.5 if several else weight), weight, weight
-
-
-def _measured(rows: Sequence[_Weight], others: int, *, cites: bool) -> Measure:
-    """Return a measure over sentences with these weights and `others` with weight 0."""
-    known = [own for _, own, _ in rows if own is not None]
-    items, whole, nothing = len(known) + others, len(rows) + others, None if cites else 0.0
-    limits = nothing if nothing is None else (nothing, nothing)
-    if whole:
-        low, high = sum([least for least, _, _ in rows]), sum([most for _, _, most in rows])
-        limits = low / whole, high / whole
-    weight = float(sum(known))
-    return Measure(weight / items if items else nothing, limits, weight, items)
 
 
 def unasked(sample: Sample, result: SampleResult) -> RelevanceStatus | None:

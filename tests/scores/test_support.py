@@ -115,10 +115,3 @@ async def test_what_has_no_citation_or_no_verdict() -> None:
     assert [(s.micro, s.items) for s in found.values()] == [(0.75, 2), (0.375, 4)]
     bounds = summary.citation_support_bounds["support_weighted_precision"]
     assert (bounds.low, bounds.high, bounds.answers) == (0.1875, 0.4375, 4)
-
-
-async def test_of_several_that_hold_together_each_may_be_less() -> None:
-    (result,) = await scored(sample(("f ab", [0, 1])))
-    assert set(result.scores.citation_support.values()) == {1.0}
-    bounds = summarize([result]).citation_support_bounds
-    assert [(bounds[name].low, bounds[name].high) for name in ORDER] == [(0.5, 1), (0.5, 1)]
