@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from judge.errors import InputError
 from judge.records import Interval
-from judge.retrieval.evaluate import MOST_QIDS, Meter, mean_names
+from judge.retrieval.evaluate import MOST_QIDS, mean_names, measure_queries
 from judge.retrieval.ranking import RankedQuery
 from judge.retrieval.records import (
     ComparedRun,
@@ -68,13 +68,11 @@ def compare_runs(
             if each is not None:
                 each(run, ranks)
 
-        meter = Meter(rules, order, most, keep)
-        for query in queries:
-            meter.add(query)
         try:
-            run = ComparedRun(name=name, report=meter.report())
+            report = measure_queries(queries, rules, order, most, keep)
         except InputError as error:
-            raise error.at(name, error.line) from None
+            raise error.at(error.path or name, error.line) from None
+        run = ComparedRun(name=name, report=report)
         if compared:
             mismatches = _mismatches(own, first)
             changes = {

@@ -1,5 +1,6 @@
 """From queries to the report on a whole file, in memory that does not grow with the queries."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, get_args
 
@@ -46,7 +47,7 @@ def measure_retrieval(
     """
     rules = rules or RankRules()
     queries = (sample_query(sample, rules) for sample in samples_in(samples, ()))
-    return Meter(rules, "given", most, each).measured(queries)
+    return measure_queries(queries, rules, "given", most, each)
 
 
 def measure_run(
@@ -70,7 +71,7 @@ def measure_run(
         InputError: there is nothing to measure by, or a score is NaN.
     """
     rules = rules or RankRules()
-    return Meter(rules, "score", most, each).measured(run_queries(qrels, run, rules))
+    return measure_queries(run_queries(qrels, run, rules), rules, "score", most, each)
 
 
 def query_ranks(query: RankedQuery, rules: RankRules) -> QueryRanks:
@@ -123,112 +124,93 @@ def _mean_name(measure: str) -> str:
     return _MEANS.get(name, name) + at + k
 
 
-class Meter:
-    """Measures queries one by one, and keeps none of them.
+def measure_queries(
+    queries: Iterable[RankedQuery], rules: RankRules, order: str, most: int, each: QuerySink | None
+) -> RankingReport:
+    """Return the report on queries, which are read once and not kept.
 
     Args:
+        queries: rankings with their gold.
         rules: of the measures.
         order: how the rankings were ordered, `given` or by `score`; part of the signature.
         most: the maximum length of each list.
         each: receives the measures of each query, in order.
+
+    Raises:
+        InputError: there is nothing to measure by.
     """
-
-    def __init__(self, rules: RankRules, order: str, most: int, each: QuerySink | None) -> None:
-        self._rules, self._order, self._each = rules, order, each
-        self._means = StreamedMeans(mean_names(rules))
-        self._worst = WorstQueries(rules.ks[-1], most)
-        self._statuses: dict[QueryStatus, int] = dict.fromkeys(get_args(QueryStatus), 0)
-        self._listed: dict[QueryStatus, list[str]] = {status: [] for status in self._statuses}
-        self._averaged = self._repeated = self._with_gold_id = self._conflicts = 0
-        self._conflicting: list[str] = []
-        self._ceilings = dict.fromkeys(
-            (f"{name}@{k}" for name in ("recall", "precision") for k in rules.ks), 0.0
-        )
-        """The sums of the highest possible values."""
-
-    def measured(self, queries: Iterable[RankedQuery]) -> RankingReport:
-        """Return the report on queries that are added in their order."""
-        for query in queries:
-            self.add(query)
-        return self.report()
-
-    def add(self, query: RankedQuery) -> None:
-        """Add a query."""
-        ranks = query_ranks(query, self._rules)
-        self._statuses[ranks.status] += 1
-        self._repeated += query.repeated
-        self._with_gold_id += query.has_gold_id
-        self._worst.remember(query)
-        if query.conflicting:
-            self._conflicts += 1
-            self._conflicting += [query.qid] * (self._conflicts <= MOST_QIDS)
-        if ranks.status != "measured" and len(self._listed[ranks.status]) < MOST_QIDS:
-            self._listed[ranks.status].append(query.qid)
+    means, worst = StreamedMeans(mean_names(rules)), WorstQueries(rules.ks[-1], most)
+    statuses: dict[QueryStatus, int] = dict.fromkeys(get_args(QueryStatus), 0)
+    listed: defaultdict[QueryStatus, list[str]] = defaultdict(list)
+    ceilings: defaultdict[str, float] = defaultdict(float)
+    conflicting: list[str] = []
+    averaged = repeated = with_gold_id = conflicts = 0
+    for query in queries:
+        ranks = query_ranks(query, rules)
+        statuses[ranks.status] += 1
+        repeated += query.repeated
+        with_gold_id += query.has_gold_id
+        worst.remember(query)
+        conflicts += query.conflicting
+        if query.conflicting and conflicts <= MOST_QIDS:
+            conflicting.append(query.qid)
+        if ranks.status != "measured" and statuses[ranks.status] <= MOST_QIDS:
+            listed[ranks.status].append(query.qid)
         if ranks.measures["ap"] is not None:
-            self._averaged += 1
-            self._means.add({_mean_name(name): v for name, v in ranks.measures.items()})
-            for k in self._rules.ks:
+            averaged += 1
+            means.add({_mean_name(name): value for name, value in ranks.measures.items()})
+            worst.add(ranks, query)
+            for k in rules.ks:
                 within = min(k, ranks.relevant)
-                self._ceilings[f"recall@{k}"] += within / ranks.relevant
-                self._ceilings[f"precision@{k}"] += within / k
-            self._worst.add(ranks, query)
-        if self._each is not None:
-            self._each(ranks)
+                ceilings[f"recall@{k}"] += within / ranks.relevant
+                ceilings[f"precision@{k}"] += within / k
+        if each is not None:
+            each(ranks)
+    _refuse_nothing(statuses, with_gold_id, rules)
+    report = RankingReport(
+        signature=str(_signature(rules, order, conflict=conflicts > 0)),
+        queries=sum(statuses.values()),
+        averaged=averaged,
+        statuses=statuses,
+        mean={name: means.mean(name) for name in means.names},
+        ceiling={name: most / averaged for name, most in ceilings.items()},
+        interval={name: means.interval(name) for name in means.names},
+        listed={status: tuple(listed[status]) for status in statuses if listed[status]},
+        repeated=repeated,
+        conflicts=conflicts,
+        conflicting=tuple(conflicting),
+        missed_total=worst.missed_total,
+        relevant_total=worst.relevant_total,
+        worst=worst.queries,
+    )
+    warnings = tuple(_warnings(report, rules, worst.found_total))
+    return report.model_copy(update={"warnings": warnings})
 
-    def report(self) -> RankingReport:
-        """Return the report on all queries.
 
-        Raises:
-            InputError: there is nothing to measure by.
-        """
-        worst, means = self._worst, self._means
-        _refuse_nothing(self._statuses, self._with_gold_id, self._rules)
-        return RankingReport(
-            signature=str(_signature(self._rules, self._order, conflict=bool(self._conflicts))),
-            queries=sum(self._statuses.values()),
-            averaged=self._averaged,
-            statuses=self._statuses,
-            mean={name: means.mean(name) for name in means.names},
-            ceiling={name: most / self._averaged for name, most in self._ceilings.items()},
-            interval={name: means.interval(name) for name in means.names},
-            listed={status: tuple(qids) for status, qids in self._listed.items() if qids},
-            repeated=self._repeated,
-            conflicts=self._conflicts,
-            conflicting=tuple(self._conflicting),
-            missed_total=worst.missed_total,
-            relevant_total=worst.relevant_total,
-            worst=worst.queries,
-            warnings=tuple(self._warnings()),
+def _warnings(report: RankingReport, rules: RankRules, found: int) -> Iterator[str]:
+    statuses, conflicts = report.statuses, report.conflicts
+    in_means = {"zero": "counted 0 in each mean", "skip": "in no mean"}
+    for count, what in (
+        (statuses["no_gold"], "without gold: left out"),
+        (statuses["no_relevant"], "with nothing relevant: in no mean"),
+        (statuses["no_ranking"], f"without a ranking: {in_means[rules.no_ranking]}"),
+        (report.repeated, "whose ranking names a chunk twice: it counts once, at its first place"),
+    ):
+        if count:
+            yield f"{_queries(count)} {what}"
+    if conflicts:
+        yield (
+            f"gold_evidence and relevance name different chunks in {_queries(conflicts)} "
+            f"({_some(report.conflicting, conflicts)}): nDCG goes by relevance there, all other "
+            "measures by gold_evidence"
         )
-
-    def _warnings(self) -> Iterator[str]:
-        statuses = self._statuses
-        in_means = {"zero": "counted 0 in each mean", "skip": "in no mean"}
-        for count, what in (
-            (statuses["no_gold"], "without gold: left out"),
-            (statuses["no_relevant"], "with nothing relevant: in no mean"),
-            (statuses["no_ranking"], f"without a ranking: {in_means[self._rules.no_ranking]}"),
-            (
-                self._repeated,
-                "whose ranking names a chunk twice: it counts once, at its first place",
-            ),
-        ):
-            if count:
-                yield f"{_queries(count)} {what}"
-        if self._conflicts:
-            yield (
-                f"gold_evidence and relevance name different chunks in {_queries(self._conflicts)} "
-                f"({_some(self._conflicting, self._conflicts)}): nDCG goes by relevance there, all "
-                "other measures by gold_evidence"
-            )
-        if self._rules.gold_match == "prefix":
-            yield (
-                "gold is matched by document: any chunk of it counts as found, which flatters "
-                "recall, and later chunks of it leave the ranking, so that what follows ranks "
-                "higher"
-            )
-        if not self._worst.found_total:
-            yield "not one relevant chunk is ranked; check that gold and rankings name them alike"
+    if rules.gold_match == "prefix":
+        yield (
+            "gold is matched by document: any chunk of it counts as found, which flatters recall, "
+            "and later chunks of it leave the ranking, so that what follows ranks higher"
+        )
+    if not found:
+        yield "not one relevant chunk is ranked; check that gold and rankings name them alike"
 
 
 def _refuse_nothing(

@@ -14,7 +14,7 @@ from judge.inputs.samples import Source
 from judge.inputs.tables import row_file
 from judge.records import Sample
 from judge.retrieval.comparison import compare_runs
-from judge.retrieval.evaluate import NO_SAMPLE, Meter
+from judge.retrieval.evaluate import NO_SAMPLE, measure_queries
 from judge.retrieval.ranking import Grades, RankedQuery, check_gold, run_queries, sample_query
 from judge.retrieval.records import QueryRanks, RankingReport, RankRules, RunsReport
 from judge.retrieval.trec import read_qrels, read_run
@@ -63,11 +63,11 @@ class RankingFiles:
     def measure(self, run: RunFile) -> RankingReport:
         """Return the report of one run."""
         with self._row_file([run]) as write:
-            meter = Meter(self.rules, self._order, self.worst, partial(write, ""))
-            for query in self._queries(run):
-                meter.add(query)
-            with naming_input(input_name(run.file)):
-                report = meter.report()
+            try:
+                queries, each = self._queries(run), partial(write, "")
+                report = measure_queries(queries, self.rules, self._order, self.worst, each)
+            except InputError as error:
+                raise error.at(error.path or input_name(run.file), error.line) from None
         if not self.rejected:
             return report
         warning = f"lines that are no samples, and so left out: {self.rejected}"
