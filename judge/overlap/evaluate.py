@@ -1,7 +1,7 @@
 """From samples to the report on all of them, in memory that does not grow with the samples."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from judge import __version__
@@ -43,12 +43,34 @@ def measure_overlap(
     Raises:
         InputError: there is no sample, or none has a gold answer.
     """
-    totals = _Totals()
+    means = StreamedMeans(MEASURES)
+    bleu: defaultdict[Language, BleuCounts] = defaultdict(BleuCounts)
+    counts, without = Counter[str](), list[str]()
     for sample in samples_in(samples, ("answer",)):
-        overlap = totals.add(sample)
+        counts["samples"] += 1
+        gold = sample.gold_answer or ""
+        found = AnswerOverlap(qid=sample.qid, scores=dict.fromkeys(MEASURES))
+        if gold.strip():
+            found = _measured(sample, gold)
+            counts["measured"] += 1
+            counts["empty_answers"] += not sample.answer.strip()
+            counts["too_long"] += found.scores["rougeL"] is None
+            means.add(found.scores)
+            language = found.language or "other"
+            bleu[language] += words.bleu_counts(sample.answer, gold, language)
+        else:
+            counts["without_gold_answer"] += 1
+            without += [sample.qid] * (len(without) < _MOST_QIDS)
         if each is not None:
-            each(overlap)
-    return totals.report()
+            each(found)
+    return _report(OverlapCounts(**counts), means, bleu, without)
+
+
+def _measured(sample: Sample, gold: str) -> AnswerOverlap:
+    # A gold answer without letters, such as 500, has no language.
+    texts = (gold, sample.query, sample.answer)
+    language: Language = next(filter(None, map(words.language_of, texts)), "other")
+    return AnswerOverlap(qid=sample.qid, language=language, scores=measure(sample.answer, gold))
 
 
 def measure(answer: str, gold: str) -> dict[str, float | None]:
@@ -69,66 +91,40 @@ def _sentence_lines(text: str) -> str:
     return "\n".join(" ".join(sentence.text.split()) for sentence in split(text))
 
 
-class _Totals:
-    """Adds up the figures of answers."""
-
-    def __init__(self) -> None:
-        self._means = StreamedMeans(MEASURES)
-        self._bleu: defaultdict[Language, BleuCounts] = defaultdict(BleuCounts)
-        self._counts: Counter[str] = Counter()
-        self._without: list[str] = []
-
-    def add(self, sample: Sample) -> AnswerOverlap:
-        self._counts["samples"] += 1
-        gold = sample.gold_answer
-        if gold is None or not gold.strip():
-            self._counts["without_gold_answer"] += 1
-            self._without += [sample.qid] * (len(self._without) < _MOST_QIDS)
-            return AnswerOverlap(qid=sample.qid, scores=dict.fromkeys(MEASURES))
-        scores = measure(sample.answer, gold)
-        # A gold answer without letters, such as 500, has no language.
-        texts = (gold, sample.query, sample.answer)
-        language: Language = next(filter(None, map(words.language_of, texts)), "other")
-        self._counts["measured"] += 1
-        self._counts["empty_answers"] += not sample.answer.strip()
-        self._counts["too_long"] += scores["rougeL"] is None
-        self._means.add(scores)
-        self._bleu[language] += words.bleu_counts(sample.answer, gold, language)
-        return AnswerOverlap(qid=sample.qid, language=language, scores=scores)
-
-    def report(self) -> OverlapReport:
-        counts = OverlapCounts(**self._counts)
-        if not counts.samples:
-            message = "holds no sample; one JSON object a line, or CSV under a header, is needed"
-            raise InputError(message)
-        if not counts.measured:
-            message = f"is missing or blank in every sample ({counts.samples} read); "
-            message += "add the reference answer to each (also read from: reference)"
-            raise InputError(message, field="gold_answer")
-        # The most answers come first, then the names in order.
-        languages = tuple(
-            LanguageBleu(
-                language=language,
-                score=words.bleu(own, language),
-                answers=own["answers"],
-                signature=words.bleu_signature(language),
-            )
-            for language, own in sorted(
-                self._bleu.items(), key=lambda item: (-item[1]["answers"], item[0])
-            )
+def _report(
+    counts: OverlapCounts,
+    means: StreamedMeans,
+    bleu: Mapping[Language, BleuCounts],
+    without: Sequence[str],
+) -> OverlapReport:
+    if not counts.samples:
+        message = "holds no sample; one JSON object a line, or CSV under a header, is needed"
+        raise InputError(message)
+    if not counts.measured:
+        message = f"is missing or blank in every sample ({counts.samples} read); "
+        message += "add the reference answer to each (also read from: reference)"
+        raise InputError(message, field="gold_answer")
+    # The most answers come first, then the names in order.
+    languages = tuple(
+        LanguageBleu(
+            language=language,
+            score=words.bleu(own, language),
+            answers=own["answers"],
+            signature=words.bleu_signature(language),
         )
-        means = self._means
-        whole = {"bleu": languages[0].score} if len(languages) == 1 else {}
-        return OverlapReport(
-            mean={name: means.mean(name) for name in MEASURES} | whole,
-            interval={name: means.interval(name) for name in MEASURES},
-            answers={name: means.count(name) for name in MEASURES},
-            counts=counts,
-            bleu=languages,
-            signature=str(_signature()),
-            warnings=tuple(_warnings(counts, languages)),
-            without_gold_answer=tuple(self._without),
-        )
+        for language, own in sorted(bleu.items(), key=lambda item: (-item[1]["answers"], item[0]))
+    )
+    whole = {"bleu": languages[0].score} if len(languages) == 1 else {}
+    return OverlapReport(
+        mean={name: means.mean(name) for name in MEASURES} | whole,
+        interval={name: means.interval(name) for name in MEASURES},
+        answers={name: means.count(name) for name in MEASURES},
+        counts=counts,
+        bleu=languages,
+        signature=str(_signature()),
+        warnings=tuple(_warnings(counts, languages)),
+        without_gold_answer=tuple(without),
+    )
 
 
 def _signature() -> Signature:
