@@ -133,8 +133,8 @@ def parse(text: str, request: JudgeRequest, signature: str, shown: str = "") -> 
 def parse_parts(text: str, request: JudgeRequest, signature: str, shown: str = "") -> Parsed:
     """Return the verdict in a finished reply about one question: `{"parts": […]}`.
 
-    The reply is rejected unless every part quotes the question, and each sentence that ends in a
-    question mark has a part. JSON that the messages `shown` to the model contain is no reply.
+    The reply is rejected unless every part quotes the question once, and each sentence that ends in
+    a question mark has a part. JSON that the messages `shown` to the model contain is no reply.
     """
     (index,) = request.ask
     question = request.sentences[index].text
@@ -179,6 +179,8 @@ def _spans(words: Sequence[str], question: str) -> list[tuple[int, int]]:
     for text, span in zip(words, find_words(words, question), strict=True):
         if span is None:
             raise FaultError(f"part {_shown(text)} does not stand in the question")
+        if span in spans:
+            raise FaultError(f"part {_shown(text)} is there twice")
         spans.append(span)
     return spans
 

@@ -342,7 +342,7 @@ def test_each_question_has_parts_of_its_own() -> None:
         (("When does it open", "when does it close"), None),
         (("When", "does it open?", "when does it close"), None),
         (("When does it open", "Thanks"), "no part of '(And when does it close?)'"),
-        # A part within another part would count twice.
+        (("close", "When", "When"), "part 'When' is there twice"),
     )
     for parts, fault in rows:
         parsed = of_question(TWO, *parts)
