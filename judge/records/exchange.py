@@ -34,12 +34,15 @@ class JudgeRequest(Record):
 
     def claim(self, index: int) -> str:
         """Return a sentence with its citation markers overwritten by spaces."""
-        start, end = self.sentences[index].start, self.sentences[index].end
+        return self.without_markers(self.sentences[index].start, self.sentences[index].end)
+
+    def without_markers(self, start: int, end: int) -> str:
+        """Return characters of the answer, with citation markers overwritten by spaces."""
         first, last = (
             bisect_left(self.markers, place, key=itemgetter(0)) for place in (start, end)
         )
         markers = [(low - start, high - start) for low, high in self.markers[first:last]]
-        return blank(self.sentences[index].text, markers)
+        return blank(self.answer[start:end], markers)
 
 
 class Call(Record):
