@@ -16,7 +16,7 @@ from judge.inputs.tables import (
     BOM,
     check_output,
     csv_lines,
-    json_lines,
+    json_line,
     replacing,
     write_parquet,
     write_whole,
@@ -35,7 +35,7 @@ def export(
         None, metavar="FILE", help="Write Parquet; it needs the extra data."
     ),
     json: str | None = typer.Option(
-        None, metavar="FILE", help="Write a JSON array, or lines where FILE ends in .jsonl; - too."
+        None, metavar="FILE", help="Write JSON lines; - for standard output."
     ),
     level: Level = typer.Option("sentences", metavar="sentences|answers", help="What a row is of."),
 ) -> None:
@@ -60,9 +60,8 @@ def export(
                 written += 1
                 yield row
 
-    array = not name.lower().endswith((".jsonl", ".ndjson"))
     is_csv = form == "csv"
-    texts = csv_lines(list(COLUMNS[level]), rows()) if is_csv else json_lines(rows(), array=array)
+    texts = csv_lines(list(COLUMNS[level]), rows()) if is_csv else map(json_line, rows())
     if name == PIPED:
         sys.stdout.writelines(texts if is_csv else map(escaped, texts))
         return

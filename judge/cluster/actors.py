@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 import os
 import pickle
 from collections.abc import Iterator
@@ -153,23 +152,6 @@ def _blocks(plan: Plan, row: RayRow, rejected: list[Rejected]) -> Iterator[Block
     return blocks(file, int(row["file"]), plan.config, needs_qid=plan.needs_qid, on_bad=on_bad)
 
 
-class _Warnings(logging.Handler):
-    """Keeps the warnings of a worker process, whose log is not read, for the driver."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self._texts: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep a warning."""
-        self._texts.append(record.getMessage())
-
-    def take(self) -> list[str]:
-        """Return the warnings since the last call."""
-        texts, self._texts = self._texts, []
-        return texts
-
-
 class Scorer:
     """An actor that scores blocks into their shards, with one `Evaluator` for all of them."""
 
@@ -178,11 +160,9 @@ class Scorer:
         self._opening = asyncio.Lock()
         self._is_open = False
         self._folder = Path(plan.folder)
-        self._warnings = _Warnings()
-        logging.getLogger("judge").addHandler(self._warnings)
 
     async def __call__(self, row: RayRow) -> RayRow:
-        """Score a block; return its name or an error, and the worker's warnings."""
+        """Score a block; return its name or an error."""
         block: Block | JudgeError = pickle.loads(row["block"])  # noqa: S301  our own
         done: str | JudgeError
         if isinstance(block, JudgeError):
@@ -193,7 +173,7 @@ class Scorer:
                 done = block.name
             except JudgeError as error:
                 done = _with_host(error)
-        return {"done": pickle.dumps(done), "warnings": self._warnings.take()}
+        return {"done": pickle.dumps(done)}
 
     async def _score(self, block: Block, row: RayRow) -> None:
         shard = Shard(self._folder, block.name)

@@ -1,7 +1,6 @@
 """One scoring job of many machines: Ray Data reads blocks, actors score them into shards."""
 
 import asyncio
-import logging
 import pickle
 import time
 from collections import Counter
@@ -34,10 +33,8 @@ from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
 from judge.scores.totals import Totals
 
-_LOG: Final = logging.getLogger("judge")
 _CPUS_TO_READ: Final = 0.05
 """Differs from what a scorer reserves, or Ray would run both in one process."""
-_SHOWN_NAMES: Final = 5
 _BLOCKS_AT_A_TIME: Final = 2
 """Blocks that an actor scores at a time, so that it is not idle at the end of one."""
 
@@ -143,10 +140,8 @@ class ClusterJob:
             raise InputError(what, path=self._given)
         counts = Counter(qid for file in checked for qid in file.qids)
         if len(counts) < samples:
-            twice = sorted(qid for qid, count in counts.items() if count > 1)
-            shown = ", ".join(map(repr, twice[:_SHOWN_NAMES]))
-            more = " and others" if len(twice) > _SHOWN_NAMES else ""
-            what = f"more than one row has the qid {shown}{more}; make each qid unique"
+            qid = counts.most_common(1)[0][0]
+            what = f"more than one row has the qid {qid!r}; make each qid unique"
             raise InputError(what, path=self._given, field="qid")
         return RunInput(
             path=self._source,
@@ -225,7 +220,7 @@ def _rejected(files: list[InputFile], checked: list[CheckedFile]) -> Iterator[st
 def _scored(
     plan: Plan, files: list[InputFile], rest: dict[str, FoundBlock], replicas: int
 ) -> Iterator[FoundBlock]:
-    """Yield each block once its shard is written; log the warnings of the workers once."""
+    """Yield each block once its shard is written."""
     if not rest:
         return
     by_file: dict[int, list[FoundBlock]] = {}
@@ -254,12 +249,7 @@ def _scored(
     scored = blocks.map(
         Scorer, fn_constructor_args=(plan,), compute=pool, num_cpus=cpus(plan.config)
     )
-    warned = set[str]()
     for row in scored.iter_rows():
-        for text in row["warnings"]:
-            if text not in warned:
-                warned.add(text)
-                _LOG.warning("%s", text)
         done: str | JudgeError = pickle.loads(row["done"])  # noqa: S301  our own
         if isinstance(done, JudgeError):
             raise done

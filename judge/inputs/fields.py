@@ -53,11 +53,8 @@ def sample_from(
 ) -> Sample:
     """Return the sample in a row; keys that are not read become metadata.
 
-    Args:
-        fields: the row.
-        line: its line, which becomes the qid if the row has none.
-        needs: fields of `Sample` that must be present; an empty answer or chunk list is.
-        places: where fields stood in the file, by field, for messages.
+    The line becomes the qid if the row has none. The fields in `needs` must be present; an empty
+    answer or chunk list is. `places` are the paths of fields in the file, for messages.
 
     Raises:
         InputError: a field is missing or of the wrong type; its `field` names it.

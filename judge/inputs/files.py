@@ -310,11 +310,9 @@ def text_lines(
 ) -> Iterator[TextLine]:
     """Yield the lines of a UTF-8 file; one bad line does not hide the next.
 
-    Args:
-        stream: of `open_text`.
-        max_line: the limit of a line in MB, its end included; no more of it is held.
-        on_chinese: called once if the first line that is not ASCII is GB18030 and not UTF-8; all
-            lines are decoded as GB18030 from there on. Without it such a line is an error.
+    No more than `max_line` MB of a line is held. With `on_chinese`, lines are decoded as GB18030
+    from the first one that is not ASCII, if it is GB18030 and not UTF-8; the function is then
+    called once.
     """
     most, number, encoding, is_ascii = most_bytes(max_line), 0, "utf-8", True
     while data := stream.readline(most + 1):

@@ -98,11 +98,6 @@ def read_rows(
     Parquet, Arrow and XLSX are recognised by their first bytes, JSON and CSV by the name's ending
     or else by the first character.
 
-    Args:
-        file: what to read.
-        max_line: the limit of a line, or of a CSV record, in MB.
-        report: called if a CSV is read as GB18030.
-
     Raises:
         InputError: the file cannot be read, is damaged, or has no rows of a known form.
         ConfigError: the library that reads it is not installed.
@@ -331,12 +326,9 @@ def _csv_rows(
 def csv_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a sheet saved as CSV that are not blank, with their numbers in the sheet.
 
-    Args:
-        data: in UTF-8 or GB18030.
-
     Raises:
-        InputError: another encoding, a quotation mark is never closed, or a row has cells beyond
-            the header's.
+        InputError: the data is neither UTF-8 nor GB18030, a quotation mark is never closed, or a
+            row has cells beyond the header's.
     """
     text, width = _decoded(data), 0
     lines = (TextLine(*each) for each in enumerate(StringIO(text, newline=""), 1))

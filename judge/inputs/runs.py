@@ -568,16 +568,11 @@ def _sync(file: IO[bytes] | IO[str]) -> None:
 def hold(
     folder: Path, who: str = "command", wait: str = "wait for it", patience: float = 0.0
 ) -> Iterator[None]:
-    """Hold a folder, such as a run's, against other processes.
-
-    Args:
-        folder: the folder.
-        who: the kind of the other process, for messages.
-        wait: the next step if another process holds it.
-        patience: seconds to wait for another process.
+    """Hold a folder, such as a run's; wait at most `patience` seconds for another process.
 
     Raises:
-        RunError: another process holds the folder, or it cannot be written.
+        RunError: another process, which the message calls `who`, holds the folder, or it cannot be
+            written; `wait` is the next step.
     """
     lock = FileLock(folder / LOCK, timeout=patience)
     _refuse_link(folder / LOCK)

@@ -185,11 +185,7 @@ def draw_samples(samples: Iterator[Sample], made_from: RunInput, seed: int) -> I
 class Source:
     """An input whose bad lines raise, or are reported on standard error and left out.
 
-    Args:
-        name: a path, or `-` for standard input.
-        needs: fields that a sample must have.
-        skip_bad_lines: report a bad line, and go on.
-        check: as in `read_samples`; so are the next two.
+    The name is a path, or `-` for standard input; the other arguments are those of `read_samples`.
     """
 
     def __init__(
@@ -349,12 +345,9 @@ def samples_in(value: object, needs: Collection[str]) -> Iterator[Sample]:
 async def each(value: object, mapping: Mapped = None) -> AsyncGenerator[Sample]:
     """Yield every sample in what a caller passed, in order.
 
-    What has a length is checked to its end before the first sample is yielded, as a file is. How
-    another tool's rows are read is logged.
-
-    Args:
-        value: what `rows_of` takes, or an asynchronous iterable of rows.
-        mapping: paths by field, as in `judge.inputs.shapes.RowReader`.
+    The value is what `rows_of` takes, or an asynchronous iterable of rows. What has a length is
+    checked to its end before the first sample is yielded, as a file is. How another tool's rows
+    are read is logged.
 
     Raises:
         InputError: names row and field; a qid of a row is not unique.

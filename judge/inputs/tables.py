@@ -46,11 +46,7 @@ def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
     """Yield a function that adds a row to a file, which appears when it is complete.
 
     CSV is UTF-8 with BOM, without formulas; null is an empty cell, and the keys of the first row
-    are the header.
-
-    Args:
-        name: the file; without a name, None is yielded.
-        sources: files that are read meanwhile.
+    are the header. Without a name, None is yielded. The sources are files that are read meanwhile.
 
     Raises:
         ConfigError: the name ends in neither `.jsonl` nor `.csv`.
@@ -72,7 +68,7 @@ def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
             has_header = True
         file.write(line(row))
 
-    line = _csv_line if ending == ".csv" else _json_line
+    line = _csv_line if ending == ".csv" else json_line
     with replacing(path) as part, part.open("x", encoding="utf-8", newline="") as file:
         yield write
 
@@ -101,17 +97,6 @@ def write_parquet(
     with ParquetWriter(path, schema, compression="zstd") as file:
         while group := list(islice(rest, _GROUP_ROWS)):
             file.write_batch(pa.RecordBatch.from_pylist(group, schema))
-
-
-def json_lines(rows: Iterable[Mapping[str, Value]], *, array: bool) -> Iterator[str]:
-    """Yield rows as lines of JSON: one object a line, or one array."""
-    before = "[\n" if array else ""
-    for row in rows:
-        line = _json_line(row)
-        yield before + (line[:-1] if array else line)
-        before = ",\n" if array else ""
-    if array:
-        yield "[]\n" if before.startswith("[") else "\n]\n"
 
 
 @contextmanager
@@ -187,7 +172,8 @@ def as_json(record: BaseModel) -> str:
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
 
 
-def _json_line(row: Mapping[str, Value]) -> str:
+def json_line(row: Mapping[str, Value]) -> str:
+    """Return a row as a line of JSON."""
     return json.dumps(row, ensure_ascii=False) + "\n"
 
 

@@ -10,7 +10,7 @@ from judge import Run, to_rows
 from judge.inputs.runs import RESULTS
 from tests.commands import judge, refused
 
-FILES = ["x.csv", "x.json", "x.jsonl", "x.parquet"]
+FILES = ["x.csv", "x.jsonl", "x.parquet"]
 HOSTILE = "=HYPERLINK(1) was paid; =1+1 was owed."
 
 
@@ -37,7 +37,7 @@ def test_every_form_holds_the_same_rows(run: Path, tmp_path: Path) -> None:
     for level in ("sentences", "answers"):
         rows = to_rows(Run.open(run), level)
         path = tmp_path / level
-        for name in ("x.json", "x.jsonl", "x.csv"):
+        for name in ("x.jsonl", "x.csv"):
             option = "--csv" if name.endswith("csv") else "--json"
             done = judge("export", run, option, path / name, "--level", level)
             assert (done.code, done.err) == (0, "")
@@ -49,7 +49,6 @@ def test_every_form_holds_the_same_rows(run: Path, tmp_path: Path) -> None:
         table = read_table(path / "x.parquet")
         assert table.to_pylist() == rows
         assert "null" not in {str(field.type) for field in table.schema}
-        assert json.loads((path / "x.json").read_text("utf-8")) == rows
         lines = (path / "x.jsonl").read_text("utf-8").splitlines()
         assert [json.loads(each) for each in lines] == rows
         cells = list(csv.DictReader(io.StringIO((path / "x.csv").read_text("utf-8-sig"))))
@@ -68,7 +67,7 @@ def test_no_cell_is_a_formula_and_no_terminal_is_steered(run: Path) -> None:
     assert not out.startswith("\ufeff")
     told = judge("export", run, "--json", "-").out
     assert "\x1b" not in out + told
-    assert json.loads(told) == to_rows(Run.open(run))
+    assert list(map(json.loads, told.splitlines())) == to_rows(Run.open(run))
 
 
 def test_what_cannot_be_exported_is_one_line_and_leaves_nothing(run: Path, tmp_path: Path) -> None:

@@ -67,12 +67,9 @@ def test_samples_are_found_where_the_input_still_has_them(tmp_path: Path) -> Non
     ("qid", "answer"),
     [
         ("a", "It is free."),
-        ("a", "It is"),
         ("a", "It is paid. And more."),
-        ("a", "  It is paid."),
         ("乙", "一。三。二。"),
         ("c", "An answer at last."),
-        ("other", "It is paid."),
     ],
 )
 def test_another_answer_is_not_the_result_s(qid: str, answer: str, tmp_path: Path) -> None:
