@@ -24,14 +24,12 @@ SPELLED: Final = {word: value for value, word in enumerate(_ONES.split())} | {
     word: 10 * value for value, word in enumerate(_TENS.split(), 2)
 }
 """English words of one number each."""
-_ORDINALS: Final = {f"{word}th": SPELLED[word] for word in SPELLED if word.endswith("teen")}
-"""The ordinals whose digits a text may give instead: `the fifteenth century`."""
 _SCALES: Final = {
     "hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9,
     "mn": 1e6, "mln": 1e6, "tn": 1e12, "trn": 1e12, "crore": 1e7, "lakh": 1e5, "dozen": 12,
 }  # fmt: skip
 _LETTER_SCALES: Final = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12}
-"""Scales that are also units: behind a currency they are scales, elsewhere only `5k` and `5m`."""
+"""Scales that are also units: behind a currency they are scales, elsewhere only `5k`."""
 _HAN: Final = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {
     "〇": 0, "两": 2, "兩": 2,
 }  # fmt: skip
@@ -136,7 +134,7 @@ _START: Final = re.compile(
 )
 """The places where a value may begin; the slower patterns are tried only there."""
 _WORDS: Final = frozenset((
-    *SPELLED, *_ORDINALS, "a", "an", "half", "quarter", "noon", "midday", "midnight", "sept",
+    *SPELLED, "a", "an", "half", "quarter", "noon", "midday", "midnight", "sept",
     "tue", "tues", "wed", "thu", "thur", "thurs", "mon", "fri",
     "sat", "sun", *(name.lower() for name in (*month_name, *month_abbr)),
     *(f"{name.lower()}{ending}" for name in day_name for ending in ("", "s")),
@@ -268,8 +266,6 @@ _DATE: Final = re.compile(
     | (?P<han_month2>{_SMALL_HAN})\s?月 (?: \s?(?P<han_day2>{_SMALL_HAN})\s?[日号號] )? (?!球|亮)
     | (?P<decades> (?:\d0|[一二三四五六七八九]十)\s?年代
       | (?:[12]\d\d0|['’]?[1-9]0)['’]?s(?![^\W_]) )
-    | (?<![\w.,$€£¥￥₹₩#/]) (?:(?<!\d[-–])|(?<=\d{{4}}[-–])) (?P<year>{_YEAR})
-        (?: [-–—/] | \s?(?:--|–|—)\s? ) (?P<until>\d{{2}}) (?![\d-])
     | (?P<weekday>{_WEEKDAY}) (?: \s? (?:[-–—至到~]|to|through|until) \s? (?P<last>{_WEEKDAY}) )?
     """,
     re.VERBOSE,
@@ -323,11 +319,9 @@ def _days(match: re.Match[str]) -> Iterator[tuple[Day, ...]]:
         for day in days or [""]:
             yield (Day(said, _MONTHS.get(name[:3].lower()), _part(day.rstrip("stndrh"))),)
     else:
-        said = _part(match["iso_year"] or match["year"] or match["han_year"])
+        said = _part(match["iso_year"] or match["han_year"])
         month = _part(match["iso_month"] or match["han_month"] or match["han_month2"])
         yield (Day(said, month, _part(match["iso_day"] or match["han_day"] or match["han_day2"])),)
-        if match["until"]:
-            yield (Day(_part(match["year"][:2] + match["until"])),)
 
 
 def _part(written: str | None) -> int | None:
@@ -372,7 +366,7 @@ def _read_fraction(text: str, at: int) -> list[Value]:
 
 # Numbers and their units.
 
-_SPELLED_WORD: Final = "|".join(sorted((*SPELLED, *_ORDINALS), key=len, reverse=True))
+_SPELLED_WORD: Final = "|".join(sorted(SPELLED, key=len, reverse=True))
 _SCALE_WORD: Final = "|".join(sorted(_SCALES, key=len, reverse=True))
 _HAN_SCALE: Final = "".join(_HAN_SCALES)
 _MOST_WORDS: Final = 20
@@ -431,7 +425,7 @@ def _spelled(phrase: str) -> float:
             total += (current or 1) * scale
             current = 0.0
         else:
-            current += SPELLED.get(part, _ORDINALS.get(part, 0))
+            current += SPELLED.get(part, 0)
     return total + current
 
 
@@ -477,21 +471,16 @@ def _read_number(text: str, at: int) -> list[Value]:
         amount, end, leeway = amount + 0.5, half.end(), 0.0
     if currency:
         units, start = currency
-    metres = (match["letter"] or "").lower() == "m" and not currency
     readings: tuple[Amount | Day, ...] = tuple(
         Amount(amount * unit.factor, unit) for unit in units or (_BARE,)
     )
-    if metres:
-        readings += (Amount(amount / scale, Unit("length", 1.0)),)
-    elif not (counted or ordinal) and _YEAR_ALONE.fullmatch(text, at, end):
+    if not (counted or ordinal) and _YEAR_ALONE.fullmatch(text, at, end):
         readings, leeway = (Day(int(amount)), *readings), 0.0
     # A lone 0 or 1, and one in words, may be grammar: `one of them`, `1 of 3`, `一年`.
     certain = not (
         (amount in {0, 1} and not (counted and match["digits"]))
         or match["article"]
-        or metres
         or (match["han"] and not _counts(match["han"], text, at))
-        or (match["spelled"] or "").lower() in _ORDINALS
         or (not currency and _NAME.search(text, max(0, at - _NAME_REACH), at))
     )
     return [Value(start, end, readings, certain, leeway)]
@@ -508,7 +497,7 @@ def _scaled(match: re.Match[str], *, priced: bool) -> tuple[float, float, int]:
         amount = _han_scaled(base, signs)
         return amount, amount / base if base else 1.0, match.end()
     if letter := match["letter"]:
-        if not priced and letter.lower() not in {"k", "m"}:
+        if not priced and letter.lower() != "k":
             return base, 1.0, match.start("letter")
         scale = _LETTER_SCALES.get(letter.strip().lower(), 1.0)
     return base * scale, scale, match.end()

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from judge.errors import ConfigError
 from judge.pool import apart
-from judge.text.pieces import LONGEST
 from judge.text.words import stems, weight
 
 Floats = npt.NDArray[np.float64]
@@ -28,8 +27,6 @@ Vectors = npt.NDArray[np.float32]
 _WIDTH: Final = 512
 _GRAMS: Final = (3, 4)
 _BATCH: Final = 1024
-_KEPT: Final = 1 << 13
-"""The number of cached vectors, of 2 kB each."""
 _SIGN: Final = 1 << 31
 
 
@@ -45,9 +42,6 @@ class LexicalEmbedder:
     signature = "lexical-v1"
     """Bumped with every change that moves a vector, one of the word weights too."""
 
-    def __init__(self) -> None:
-        self._kept: dict[str, Vectors] = {}
-
     async def embed(
         self,
         texts: Sequence[str],
@@ -57,21 +51,10 @@ class LexicalEmbedder:
         rows = np.zeros((len(texts), _WIDTH), np.float32)
         for low in range(0, len(texts), _BATCH):
             batch = texts[low : low + _BATCH]
-            rows[low : low + len(batch)] = await apart(sum(map(len, batch)), self._embed, batch)
+            rows[low : low + len(batch)] = await apart(sum(map(len, batch)), _vectors, batch)
             if low:
                 await asyncio.sleep(0)
         return rows
-
-    def _embed(self, texts: Sequence[str]) -> Vectors:
-        """Return vectors, cached because answers share chunks."""
-        known = {text: row for text in texts if (row := self._kept.get(text)) is not None}
-        fresh = [text for text in dict.fromkeys(texts) if text not in known]
-        made = dict(zip(fresh, _vectors(fresh), strict=True))
-        self._kept.update((text, row.copy()) for text, row in made.items() if len(text) <= LONGEST)
-        for text in list(islice(self._kept, max(len(self._kept) - _KEPT, 0))):
-            self._kept.pop(text, None)
-        known |= made
-        return np.concatenate([known[text] for text in texts]).reshape(-1, _WIDTH)
 
 
 def _vectors(texts: Sequence[str]) -> Vectors:
@@ -81,11 +64,11 @@ def _vectors(texts: Sequence[str]) -> Vectors:
         return np.zeros((len(texts), _WIDTH), np.float32)
     own, signed = zip(*map(_vector, place), strict=True)
     dimensions, values = np.concatenate(own), np.concatenate(signed)
-    many = np.asarray(list(map(len, own)), np.int64)
+    sizes = np.asarray(list(map(len, own)), np.int64)
     word = np.fromiter(map(place.__getitem__, chain.from_iterable(found)), np.int64)
     text = np.repeat(np.arange(len(texts)), list(map(len, found)))
-    entry = runs((np.cumsum(many) - many)[word], many[word])
-    cell = np.repeat(text, many[word]) * _WIDTH + dimensions[entry]
+    entry = _runs((np.cumsum(sizes) - sizes)[word], sizes[word])
+    cell = np.repeat(text, sizes[word]) * _WIDTH + dimensions[entry]
     rows = np.bincount(cell, values[entry], len(texts) * _WIDTH).reshape(-1, _WIDTH)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(norms > 0, norms, 1.0)).astype(np.float32)
@@ -106,7 +89,7 @@ def _vector(stem: str) -> tuple[Ints, Vectors]:
     return held, vector[held]
 
 
-def runs(first: Ints, count: Ints) -> Ints:
+def _runs(first: Ints, count: Ints) -> Ints:
     """Return `count[i]` consecutive integers from each `first[i]`, concatenated."""
     ahead: Ints = np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)
     return ahead
