@@ -189,12 +189,6 @@ def test_a_marker_belongs_where_it_starts_or_to_the_sentence_before() -> None:
     assert [f"{c.marker} {c.sentence}" for c in found] == ["[1] 0", "[2] 0", "[3] 1", "[9] 1"]
 
 
-def test_code_cites_nothing_and_other_kinds_are_listed() -> None:
-    answer = "Claim [1]\n    x = [2]\nSources: [3]"
-    found = find(sample_of(answer), sentences_of(answer, code=[1]), PLAIN).citations
-    assert [(c.sentence, c.chunk_id) for c in found] == [(0, IDS[0]), (2, IDS[2])]
-
-
 # What looks like a citation over chunks called 1 and 2, and what is text.
 UNMATCHED = [
     "Nine [doc:plans].", "[doc:plans] Nine.", "Nine [Source: plans.md].", "Nine [plans.md].",
@@ -286,38 +280,6 @@ def test_offsets_are_exact_and_ascending(answer: str, prose: bool) -> None:  # n
         assert sentences[citation.sentence].start <= citation.start
     for one, two in itertools.pairwise(found):
         assert (one.start, one.end) == (two.start, two.end) or one.end <= two.start
-
-
-# An id, a token, and whether the token has its shape in [ ] and in ( ).
-SHAPES = """
-docA#sec3#chunk12 | docB#sec4#chunk5 | yes yes
-docA#sec3#chunk12 | docB#chunk5 | yes yes
-docA/sec3/chunk12 | docB/chunk5 | no no
-doc#a | doc#b | yes no
-docs/intro.md | docs/setup.md | yes no
-doc-a-1 | rep-b-2 | yes no
-d1 | d7 | yes yes
-d1 | Q3 | no no
-doc-1 | doc-77 | yes yes
-doc-1 | GPT-4 | no no
-report 2023 | report 2024 | yes yes
-report 2023 | in 2024 | no no
-12-3 | 45-6 | yes yes
-12-3 | 2019-2023 | no no
-制度#1 | 规定#22 | yes yes
-12345 | 67890 | no no
-abc | def | no no
-"""
-
-
-def test_the_shape_of_an_id_in_square_and_in_round_brackets() -> None:
-    rows = [row.split(" | ") for row in SHAPES.strip().splitlines()]
-    found = [
-        [known, token, " ".join("yes" if cite(said, [known]) else "no" for said in both)]
-        for known, token, _ in rows
-        for both in [(f"So [{token}].", f"So ({token}).")]
-    ]
-    assert found == rows
 
 
 def test_an_invented_citation_is_told_from_text() -> None:

@@ -157,11 +157,6 @@ def test_a_value_is_found_in_other_forms_and_rounded() -> None:
     assert [row for row in MISSING if not told(*row)] == []
 
 
-@given(st.integers(min_value=3000, max_value=10**9))
-def test_every_number_is_found_in_itself_however_written(value: int) -> None:
-    assert told(f"{value:,}", f"exactly {value} of them") is None
-
-
 def test_what_the_question_says_needs_no_evidence() -> None:
     text = "In 2022 Jane Okoye sold 77 pumps."
     assert told(text, "It sold.", query="What did Jane Okoye do with 77 pumps in 2022?") is None

@@ -1,10 +1,7 @@
 """Expected labels are worked by hand: what follows from a short reference and its question."""
 
-import asyncio
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judge.answer.sentences import split
 from judge.backends.fake import FakeJudge
@@ -162,23 +159,3 @@ async def test_the_inner_judge_s_error_comes_as_it_is_and_its_signature_stands()
     assert judge.signature == "similarity:x|t:0.8|short:contained-v5"
     with pytest.raises(JudgeUnavailable, match="who"):
         await judged(judge, "who?", "It rained.", "It rained.")
-
-
-WORDS = [
-    "Paris", "the ", "不", "not ", "2,021", "-5", "年", "是", "yes, ", " ", "。", "\n", "三十六",
-]  # fmt: skip
-TEXTS = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(WORDS)).map("".join))
-
-
-@given(query=TEXTS, said=TEXTS, reference=TEXTS)
-def test_whatever_is_said_each_sentence_has_one_outcome_whose_quotes_stand_there(
-    query: str, said: str, reference: str
-) -> None:
-    about = asked(query, said, reference)
-    full = FakeJudge({each.text: verdict(Support.FULL) for each in about.sentences})
-    outcomes = asyncio.run(ContainmentJudge(full).judge(about)).outcomes
-    assert outcomes.keys() == set(about.ask)
-    for outcome in outcomes.values():
-        assert isinstance(outcome, Verdict)
-        for quote in outcome.evidence:
-            assert reference[quote.start : quote.end] == quote.quote

@@ -1,11 +1,7 @@
 import tomllib
 from collections import Counter
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any
-
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judge.text.senses import Sense, senses
 from judge.text.words import stems, words
@@ -55,11 +51,3 @@ def test_the_longest_word_comes_first_and_a_hiding_one_says_nothing() -> None:
         ("secondary-school", "high s"),
     ]
     assert [text for text in [*HIDING, "right", "plain ascii"] if read(text)] == []
-
-
-@given(st.text(max_size=60) | st.text(alphabet="人男女孩民币红酒科学家买了a 1", max_size=60))
-def test_senses_of_any_text_are_in_order_and_apart(text: str) -> None:
-    chinese = [each for each in senses(text, words(text)) if isinstance(each[1], range)]
-    assert all(one[-1] < other[0] for (_, one), (_, other) in pairwise(chinese))
-    told = [(text[places[0] : places[-1] + 1], own.concept) for own, places in chinese]
-    assert [word for word, concept in told if HAN[word] != concept] == []

@@ -190,23 +190,6 @@ async def test_markup_and_the_markers_of_the_request_are_no_content() -> None:
     assert found.score == (await verdict("Receipts are due.", [TRAVEL])).score
 
 
-def test_the_signature_says_how_the_number_was_made() -> None:
-    judge = SimilarityJudge(LexicalEmbedder(), prior=0.8, edition=("judge:1",))
-    parts = judge.signature.split("|")
-    assert [part.split(":")[0] for part in parts] == [
-        "similarity",
-        "model",
-        "checks",
-        "prior",
-        "t",
-        "judge",
-    ]
-    assert parts[0] == f"similarity:{LexicalEmbedder().signature}"
-    assert parts[1] == f"model:{shipped_model().name}"
-    assert parts[3] == "prior:0.8"
-    assert parts[4] == f"t:{judge.threshold:.4g}"
-
-
 async def test_a_bare_number_must_be_found() -> None:
     wanted = {
         ("70", "第六届立法会共有70个议席。"): Support.FULL,
