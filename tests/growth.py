@@ -1,7 +1,7 @@
 """How time grows with the length of a text: a ratio within one run, never a time."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 DOUBLE: Final = 2.3
@@ -30,14 +30,6 @@ def is_quadratic(action: Callable[[str], object], make: Callable[[int], str], si
         _seconds(action, make(8 * size)) > LINEAR * _seconds(action, make(size))
         for _ in range(_TRIES)
     )
-
-
-def slow(
-    action: Callable[[str], object], texts: Iterable[str], plain: str, times: float
-) -> list[str]:
-    """Return the texts that take more than `times` as long as a plain one."""
-    most = times * min(_seconds(action, plain) for _ in range(_TRIES))
-    return [text for text in texts if all(_seconds(action, text) > most for _ in range(_TRIES))]
 
 
 def _seconds(action: Callable[[str], object], text: str) -> float:

@@ -1,6 +1,5 @@
 """Expected labels are worked by hand: what follows from a short reference and its question."""
 
-
 import pytest
 
 from judge.answer.sentences import split
