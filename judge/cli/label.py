@@ -80,10 +80,8 @@ def _print_end(run: Path, draw: Draw, reviewer: str) -> None:
     done = sum(bool(entry.label) for entry in entries)
     skipped = sum(bool(entry.skip) for entry in entries)
     say("", words("done", done=done, count=count, skipped=skipped))
-    if entries:
-        say(words("sheet", path=sheet.path))
     if done:
-        say(words("next", run=run))
+        say(words("sheet", path=sheet.path), words("next", run=run))
     if done + skipped < count:
         options = f" --reviewer {quote(reviewer)}" if reviewer else ""
         say(words("more", run=run, options=options))

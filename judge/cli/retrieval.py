@@ -173,7 +173,6 @@ def _runs(
 
 
 def _names(given: str | None, rules: RankRules) -> tuple[str, ...]:
-    """Return the measures that a comparison shows."""
     known = mean_names(rules)
     if given is None:
         return tuple(name for name in known if "".join(name.partition("@")[:2]) in _HEADLINES)

@@ -60,7 +60,6 @@ def _quality(agreement: Agreement, findings: Findings, words: PageWords) -> Iter
 
 
 def _print_scores(agreement: Agreement, findings: Findings, page: Page) -> None:
-    """Print the scores of the judge and of people, with the interval of the latter."""
     words = findings.words
     table = figures(*words.heads("terminal", "mean", "judge", "people", "interval", "difference"))
     for score in agreement.corrected:
@@ -75,7 +74,6 @@ def _print_scores(agreement: Agreement, findings: Findings, page: Page) -> None:
 
 
 def _print_labels(agreement: Agreement, words: PageWords, page: Page) -> None:
-    """Print precision and recall of each label."""
     heads = ("labels", "judge", "people", "precision", "recall")
     table = figures(*words.heads("terminal", *heads))
     for item in agreement.accuracy:

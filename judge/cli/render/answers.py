@@ -275,7 +275,6 @@ def _is_held(outcome: Outcome) -> bool:
 
 
 def _print_context(found: ContextScores, sample: Sample | None, page: Page) -> None:
-    """Print how well the chunks support the reference, claim by claim."""
     recall, precision = "context_recall", "context_precision"
     if by_similarity(each.outcome for each in found.reference):
         recall, precision = "looks_recalled", "looks_precise"
@@ -290,7 +289,6 @@ def _print_context(found: ContextScores, sample: Sample | None, page: Page) -> N
 
 
 def _print_relevance(found: AnswerRelevance, sample: Sample | None, page: Page) -> None:
-    """Print how far the answer answers its question, part by part."""
     say, scores = Messages.of("answer", "related"), {"relevance": found.score}
     parts = _parts(say(found.status.value), scores, found.bounds, len(found.failures))
     page.say(say("line", parts=parts), hang=_INDENT, style="bold")
@@ -446,7 +444,6 @@ def print_list(
 
 
 def _print_beginning(result: SampleResult, page: Page) -> None:
-    """Print the name, the scores, the first sentences and the flags of an answer."""
     line = Text(f"{flat(result.qid)}  ", style="bold")
     page.say(line.append(_score_line(result), style="not bold"), hang=2)
     text = flat(" ".join(sentence.text for sentence in islice(result.sentences, 3)))

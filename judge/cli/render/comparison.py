@@ -124,13 +124,11 @@ def print_differences(report: RunComparison, page: Page, *, most: int) -> None:
 
 
 def _headline(report: RunComparison) -> tuple[str, str]:
-    """Return the key of the first score, and its name."""
     key = next(iter(report.sides))
     return key, score_name(key, offline=report.offline)
 
 
 def _print_runs(report: RunComparison, page: Page) -> None:
-    """Print the headline of each run, and its difference from the first."""
     say, (headline, name) = Messages.of("compare", "say"), _headline(report)
     table = figures(*map(say, ("run", "started")), name, *map(say, _COLUMNS[2:]))
     for place, run in enumerate(report.runs):

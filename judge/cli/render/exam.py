@@ -98,7 +98,6 @@ def _blind(fit: Fitness) -> str:
 
 
 def _print_thresholds(fit: Fitness, page: Page) -> None:
-    """Print a row for each criterion: its value and its thresholds."""
     table = figures("threshold", "found", "gating", "watching", "fit for")
     for each in fit.criteria:
         side = "≥" if each.least else "≤"
@@ -110,7 +109,6 @@ def _print_thresholds(fit: Fitness, page: Page) -> None:
 
 
 def _print_groups(totals: ExamTotals, page: Page) -> None:
-    """Print the accuracy of all items, and of each language and category."""
     heads = ("category", "right", "95 % interval", "full or rest", "traps called full")
     table = figures(*heads, "sentences")
     languages = {"en": "English", "zh": "Chinese"}
@@ -137,7 +135,6 @@ def _print_confusion(totals: ExamTotals, page: Page) -> None:
 
 
 def _facts(report: ExamReport) -> Iterator[str]:
-    """Yield the other figures, a line each."""
     totals, cost = report.totals, report.cost
     if Signature.parse(report.signature).source in NEVER_PARTIAL:
         yield "This judge never says partial: read the column “full or rest”."
@@ -182,7 +179,6 @@ def _print_against(found: ExamComparison, page: Page) -> None:
 
 
 def _verdict(found: ExamComparison) -> str:
-    """Return the change of accuracy in a line."""
     rates = found.accuracy
     if found.verdict == "untrusted":
         return "Untrusted: one of the two has too few verdicts to compare them."

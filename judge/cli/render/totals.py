@@ -33,12 +33,11 @@ _Part = TypeVar("_Part", bound=str)
 _Totals = Summary | CorrectnessTotals | RelevanceTotals | ContextTotals
 
 _ADDED: Final = {
-    "correctness": ("correctness", "looks_correct", "no_reference"),
-    "relevance": ("relevance", "relevance", "no_query"),
-    "context": ("context", "looks_recalled", "no_context"),
+    "correctness": ({"correctness", "looks_correct"}, "no_reference"),
+    "relevance": ({"relevance", TRIAD}, "no_query"),
+    "context": ({"context", "looks_recalled", TRIAD}, "no_context"),
 }
-"""For each setting that adds scores: the title of its table, its title by similarity, and the note
-that nothing was measured."""
+"""For each setting that adds scores: the titles of its table, and the note that there is none."""
 _COUNTS: Final = {
     "statuses": "status",
     "supports": "label",
@@ -86,26 +85,30 @@ def print_totals(
     details: bool,
 ) -> None:
     """Print findings, scores, gates, and commands that show more; with `details` counts too."""
-    tables = dict(score_tables(summary))
+    say, tables = Messages.of("totals", "note"), dict(score_tables(summary))
     _print_findings(summary, highlights, page)
     page.blank()
-    title = next(iter(tables))
-    _print_table(title, tables[title], summary, page)
+    for title, rows in tables.items():
+        if details or title != "support":
+            _print_table(title, rows, summary, page)
     if line := _decided(summary):
         page.say(line, hang=2)
     if summary.by_similarity:
         page.say(Messages.of("totals", "finding")("blind"), hang=2, style="dim")
     if details:
         page.fields(_counts(summary))
-    if details and "support" in tables:
-        page.blank()
-        _print_table("support", tables["support"], summary, page)
     for setting, totals in summary.added.items():
-        _print_added(setting, totals, tables, summary, highlights.failures, page, details=details)
+        titles, missing = _ADDED[setting]
+        if tables.keys().isdisjoint(titles):
+            page.say(say(missing), hang=2, style="yellow")
+        counts = list(_counts(totals)) if details else []
+        if counts := [*counts, *_failures(totals, highlights.failures, exclude=summary)]:
+            page.blank()
+            page.say(say(f"of_{setting}"), style="bold")
+            page.fields(counts)
     if details and summary.breakdown is not None:
         _print_cells(summary, summary.breakdown, folder, page)
     page.blank()
-    say = Messages.of("totals", "note")
     if (whole := summary.drawn_from) is not None:
         page.say(say("drawn", answers=f"{summary.answers:,}", whole=f"{whole:,}"), hang=2)
     for gate in summary.gates:
@@ -183,31 +186,6 @@ def _finding(name: FindingName, summary: Summary, highlights: Highlights) -> str
         return say("bad", parts=parts, count=f"{found.count:,}", total=total, answers=answers)
     means = Messages.of("totals", "means")(name)
     return say("where", count=_counted("claim", found.count), answers=answers, means=means)
-
-
-def _print_added(
-    setting: str,
-    totals: CorrectnessTotals | RelevanceTotals | ContextTotals,
-    tables: Mapping[str, list[Headline]],
-    summary: Summary,
-    failures: Failures,
-    page: Page,
-    *,
-    details: bool,
-) -> None:
-    """Print the scores that a setting adds, or that they are missing, and counts."""
-    own, by_similarity, missing = _ADDED[setting]
-    title = by_similarity if summary.by_similarity else own
-    page.blank()
-    if title in tables:
-        _print_table(title, tables[title], summary, page)
-    elif TRIAD not in tables:
-        page.say(Messages.of("totals", "note")(missing), hang=2, style="yellow")
-        return
-    rows = list(_failures(totals, failures, exclude=summary))
-    if details:
-        rows = [*_counts(totals), *rows]
-    page.fields(rows)
 
 
 def _print_table(title: str, rows: Iterable[Headline], summary: Summary, page: Page) -> None:
@@ -319,7 +297,6 @@ def _parts(parts: Mapping[_Part, int], group: str) -> str:
 
 
 def _counted(noun: str, count: int) -> str:
-    """Return a count with its noun, such as `2 claims`."""
     return Messages.of("totals", "counted")(noun, count=count)
 
 
