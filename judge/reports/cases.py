@@ -80,7 +80,7 @@ def case_of(result: SampleResult, least: float = 1.0) -> Case:
         lines.append(say("more", count=len(shown) - _MAX_SENTENCES))
     if kind in {"failure", "error"}:
         if counted:
-            message = say("first", told=message, text=clip(flat(counted[0].text), _MAX_TITLE))
+            message = say("first", message=message, text=clip(flat(counted[0].text), _MAX_TITLE))
         if undecided:
             lines.append(say("undecided", count=len(undecided), claims=scores.claims))
     return Case(kind, message, tuple(lines))

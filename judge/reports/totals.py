@@ -194,7 +194,7 @@ class QuadrantLine(NamedTuple):
     words: str
     """The words of the quadrant, without those that all others imply."""
     meaning: str
-    """What such an answer speaks against."""
+    """What is at fault in such an answer."""
     answers: int
     """The number of its answers."""
     share: str
@@ -230,10 +230,10 @@ class CellTable:
     @property
     def lines(self) -> list[QuadrantLine]:
         """The quadrants in the order of the table."""
-        names, joint = Messages.of("quadrants", "word"), Messages.of("quadrants", "ground")("joint")
+        names, joint = Messages.of("quadrants", "word"), self._text("joint")
         return [
             QuadrantLine(
-                joint.join(map(names, self._told(cell))),
+                joint.join(map(names, self._shown_words(cell))),
                 reading(cell.words),
                 cell.answers,
                 f"{100 * cell.answers / self._found.counted:.1f} %",
@@ -251,10 +251,10 @@ class CellTable:
         broken = [cell for cell in self._found.cells if cell.half in {"retrieval", "generation"}]
         if not broken:
             return ""
-        words = ",".join(self._told(max(broken, key=lambda cell: cell.answers)))
+        words = ",".join(self._shown_words(max(broken, key=lambda cell: cell.answers)))
         return self._text("walk", command=f"judge show {run} --cell {words}")
 
-    def _told(self, cell: QuadrantCount) -> list[QuadrantWord]:
+    def _shown_words(self, cell: QuadrantCount) -> list[QuadrantWord]:
         implied = _IMPLIED if self._compared else _IMPLIED | {"uncompared"}
         return [word for word in cell.words if word not in implied]
 

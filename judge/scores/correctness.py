@@ -276,7 +276,7 @@ def _reaches(bounds: tuple[float, float] | None, least: float, failed: int) -> b
 
 
 class QuadrantRow(Record):
-    """What some quadrants have in common."""
+    """The meaning of all quadrants with some words."""
 
     when: frozenset[QuadrantWord]
     """The words that all these quadrants have."""
@@ -285,7 +285,7 @@ class QuadrantRow(Record):
     en: str
     """The meaning, in English."""
     zh: str
-    """In Chinese."""
+    """The meaning, in Chinese."""
 
 
 @cache

@@ -9,20 +9,9 @@ from judge.backends.fake import FakeJudge
 from judge.correctness import judge_reference
 from judge.pipeline import evaluate_sample
 from judge.records import ContextScores, ContextStatus, Rules, Support, Unscored, UnscoredReason
-from judge.retrieval.measures import average_precision
 from judge.scores.context import context_precision, precision_bounds
 
 CHUNKS = tuple(Chunk(chunk_id=each, text=f"Chunk {each}.") for each in "abcd")
-
-
-def test_precision_is_average_precision_as_in_ragas() -> None:
-    # By hand: the mean of precision@k at the ranks k of relevant chunks.
-    assert context_precision([True, False, True]) == pytest.approx((1 + 2 / 3) / 2)
-    assert context_precision([False, True, False, True]) == pytest.approx((1 / 2 + 2 / 4) / 2)
-    assert context_precision([False, False]) == context_precision([]) == 0.0
-    for ranks in product([False, True], repeat=5):
-        expected = float(average_precision(ranks, sum(ranks)))
-        assert context_precision(ranks) == pytest.approx(expected)
 
 
 def test_the_bounds_are_those_of_every_set_of_relevant_chunks() -> None:

@@ -187,7 +187,7 @@ def print_answer(result: SampleResult, sample: Sample | None, page: Page) -> Non
         words = result.cell.words
         say = Messages.of("quadrants", "say")
         half = Messages.of("quadrants", "broken")(row_of(words).half)
-        page.say(say("told", reading=reading(words), half=half), hang=2)
+        page.say(say("meaning", reading=reading(words), half=half), hang=2)
 
 
 def _tinted(result: SampleResult, sample: Sample | None) -> Text:
