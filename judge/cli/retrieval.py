@@ -88,7 +88,7 @@ def retrieval(
     measures: str | None = typer.Option(
         None, metavar="NAME,…", help="The measures of a comparison, such as recall@5,mrr."
     ),
-    worst: int = typer.Option(5, metavar="N", min=0, help="The most worst queries to list."),
+    worst: int = typer.Option(5, metavar="N", min=0, help="The number of worst queries to list."),
     as_json: bool = JSON,
     rows: str | None = ROWS,
     skip_bad_lines: bool = SKIP_BAD,

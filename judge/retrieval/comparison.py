@@ -50,7 +50,7 @@ def compare_runs(
         runs: the queries of each run by its name, with unique qids in any order.
         rules: of the measures.
         order: how the rankings were ordered, `given` or by `score`.
-        most: the maximum length of each list.
+        most: the number of worst queries in the report.
         each: receives the measures of each query.
 
     Raises:

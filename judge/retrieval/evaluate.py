@@ -39,7 +39,7 @@ def measure_retrieval(
         samples: samples with unique qids, or rows as `judge.evaluate` takes them. The ranking is
             `retrieved`, or else the order of `chunks`; gold is `gold_evidence` and `relevance`.
         rules: of the measures; by default `RankRules()`.
-        most: the maximum length of each list.
+        most: the number of worst queries in the report.
         each: receives the measures of each query, in the order of the samples.
 
     Raises:
@@ -64,7 +64,7 @@ def measure_run(
         qrels: relevance by document id by qid.
         run: scores by document id by qid.
         rules: of the measures; by default `RankRules()`.
-        most: the maximum length of each list.
+        most: the number of worst queries in the report.
         each: receives the measures of each query: of the run, then of those that it lacks.
 
     Raises:
@@ -133,7 +133,7 @@ def measure_queries(
         queries: rankings with their gold.
         rules: of the measures.
         order: how the rankings were ordered, `given` or by `score`; part of the signature.
-        most: the maximum length of each list.
+        most: the number of worst queries in the report.
         each: receives the measures of each query, in order.
 
     Raises:
@@ -166,7 +166,7 @@ def measure_queries(
                 ceilings[f"precision@{k}"] += within / k
         if each is not None:
             each(ranks)
-    _refuse_nothing(statuses, with_gold_id, rules)
+    _check_measurable(statuses, with_gold_id, rules)
     report = RankingReport(
         signature=str(_signature(rules, order, conflict=conflicts > 0)),
         queries=sum(statuses.values()),
@@ -213,7 +213,7 @@ def _warnings(report: RankingReport, rules: RankRules, found: int) -> Iterator[s
         yield "not one relevant chunk is ranked; check that gold and rankings name them alike"
 
 
-def _refuse_nothing(
+def _check_measurable(
     statuses: Mapping[QueryStatus, int], with_gold_id: int, rules: RankRules
 ) -> None:
     """Raise InputError if there is nothing to measure by.

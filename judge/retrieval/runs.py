@@ -48,7 +48,7 @@ class RankingFiles:
 
     rules: RankRules
     worst: int
-    """The maximum length of each list."""
+    """The number of worst queries in the report."""
     rows: str | None
     """The file for the measures of each query."""
     max_line: float

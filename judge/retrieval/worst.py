@@ -28,7 +28,7 @@ class WorstQueries:
 
     Args:
         k: the number of ranks that are examined.
-        most: the maximum length of the list.
+        most: the number of queries to keep.
     """
 
     def __init__(self, k: int, most: int) -> None:
