@@ -79,7 +79,7 @@ def by_rank(run: Run) -> Run:
 
 
 @cache
-def drawn(grades: tuple[int, ...]) -> tuple[Qrels, Run]:
+def random_rankings(grades: tuple[int, ...]) -> tuple[Qrels, Run]:
     """Rankings of 1 to 25 with about four documents to a score; some relevant ones are missed."""
     rng = random.Random(f"ranks {grades}")  # noqa: S311 (no secret)
     # The last three are one score in single precision, in which trec_eval holds them.
@@ -118,7 +118,7 @@ def by_ir_measures(qrels: Qrels, run: Run, names: Sequence[str]) -> Values:
     ("grades", "level"), [(BINARY, 1), (GRADED, 1), (GRADED, 2)], ids=["binary", "graded", "level"]
 )
 def test_as_pytrec_eval_and_ir_measures(grades: tuple[int, ...], level: int) -> None:
-    qrels, run = drawn(grades)
+    qrels, run = random_rankings(grades)
     ours = measured(qrels, run, relevance_level=level)
     compare(ours, pytrec(qrels, run, level), at_each_k(TREC))
     # ir_measures breaks ties by rising document ids here: the scores are made from the rank.
@@ -126,7 +126,7 @@ def test_as_pytrec_eval_and_ir_measures(grades: tuple[int, ...], level: int) -> 
     compare(ours, by_ir_measures(qrels, by_rank(run), [*names.values()]), names)
 
 
-def there(name: str) -> str:
+def shared_text(name: str) -> str:
     path = DATA / name
     if not path.exists():
         pytest.skip("no shared data beside this checkout")
@@ -143,7 +143,7 @@ PRINTED_KS = (1, 5, 10, 15, 20, 30, 100, 200, 500, 1000)
 def printed(name: str) -> Iterator[tuple[str, str, str]]:
     """Query, name of the measure as we call it, and the value as trec_eval printed it."""
     names = {other.format(k): own.format(k) for own, other in PRINTED.items() for k in PRINTED_KS}
-    for line in there(f"trec_eval/{name}").splitlines():
+    for line in shared_text(f"trec_eval/{name}").splitlines():
         measure, qid, value = line.split()
         if measure in names:
             yield qid, names[measure], value
