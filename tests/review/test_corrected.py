@@ -105,15 +105,3 @@ def test_one_label_corrects_nothing() -> None:
     drawn = draw([stratum("supported", 20, 20, 2)], rows)
     one = by_row([label(rows[0], "none")])
     assert corrected_scores(drawn, one, NO_SUMMARY, ["faithfulness"]) == []
-
-
-def test_merged_strata_keep_their_share() -> None:
-    # One of 5 rows of the first stratum is labelled, as wrong; all 40 of the second, as right.
-    lone = [row(f"a{k}", verdict("full"), probability=0.05) for k in range(5)]
-    many = [row(f"b{k}", verdict("full"), stratum=1, probability=0.4) for k in range(40)]
-    drawn = draw(
-        [stratum("supported", 100, 100, 5), stratum("partial", 100, 100, 40)],
-        [*lone, *many],
-    )
-    labels = [label(lone[0], "none"), *(label(each, "full") for each in many)]
-    assert corrected(drawn, labels).corrected == pytest.approx(0.5)

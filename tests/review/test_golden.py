@@ -197,17 +197,6 @@ def test_a_label_is_golden_if_all_reviewers_agree(run: Path) -> None:
             assert (only.reviewers, found.disagreed) == (len(said), [])
 
 
-def test_labels_of_several_draws_count_together(run: Path) -> None:
-    one, two = drawn(run, seed=1), drawn(run, seed=2)
-    say(run, one, ("q3", 0, "full", "a"), ("q2", 0, "none", "a"), ("问题1", 0, "full", "a"))
-    say(run, two, ("q3", 0, "full", "b"), ("q2", 0, "full", "b"), ("问题1", 0, "full", "a"))
-    found = promoted(run, reviewers=2)
-    assert [each.sample.qid for each in found.golden] == ["q3"]
-    assert found.golden[0].labels[0].reviewers == 2
-    assert [each.qid for each in found.disagreed] == ["q2"]
-    assert found.few == 1  # one person, asked twice, is one
-
-
 def test_runs_without_agreed_labels(run: Path) -> None:
     with pytest.raises(RunError, match="no draw of its results has labels; judge review import"):
         promoted(run)

@@ -201,7 +201,7 @@ def test_texts_sorted_without_their_ids_are_refused(drawn: Draw) -> None:
 def test_one_reviewer_by_any_spelling(drawn: Draw) -> None:
     name = drawn.sentences[0].review_id
     first = filled(name, "full", 2, reviewer="Ann")
-    for other in ("ann", "ANN", "Ａnn", "An\u200bn", "  Ann "):
+    for other in ("ANN", "Ａnn", "  An\u200bn "):
         assert "both of reviewer" in problems(drawn, first, filled(name, "none", reviewer=other))
         labels = labels_of(drawn, [first, filled(name, "yes", 3, reviewer=other)])
         assert [label.reviewer for label in labels] == ["Ann"]
