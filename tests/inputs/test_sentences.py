@@ -89,16 +89,7 @@ def test_citations_in_lists_are_audited_and_scored() -> None:
     assert result.signature.endswith("|split:given")
 
 
-def test_markers_count_where_no_sentence_has_a_list() -> None:
-    texts = ["The gym opens at 6:30 [1].", "Lockers are emptied every Friday evening [lockers]."]
-    (result,) = evaluate([Sample.of({"sentences": texts, "chunks": CHUNKS})], OFFLINE)
-    assert [(c.marker, c.chunk_id) for c in result.citations] == [
-        ("[1]", "gym"),
-        ("[lockers]", "lockers"),
-    ]
-
-
-def test_the_same_verdicts_as_of_markers_through_file_cell_and_command(tmp_path: Path) -> None:
+def test_the_same_verdicts_as_of_markers_through_file_and_cell(tmp_path: Path) -> None:
     sentences = [
         {"text": "The gym opens at 6:30.", "citations": [0]},
         {"text": "Lockers are emptied every Friday evening.", "citations": ["gym"]},
@@ -114,20 +105,12 @@ def test_the_same_verdicts_as_of_markers_through_file_cell_and_command(tmp_path:
     (read,), (cell,) = read_samples(lines), read_samples(cells)
     assert read == cell
     assert read.answer == BOTH
-    listed, written = evaluate(
+    by_list, by_marker = evaluate(
         [read, Sample.of({"qid": "2", "answer": marked, "chunks": CHUNKS})], OFFLINE
     )
-    assert listed.scores == written.scores
-    assert [s.outcome for s in listed.sentences] == [s.outcome for s in written.sentences]
-    assert [c.status for c in listed.citations] == [c.status for c in written.citations]
-    run = tmp_path / "run"
-    assert judge("score", lines, "-o", run, "--judge", "similarity").code == 0
-    said = judge("show", run, "1").out
-    assert "cites gym valid" in said
-    assert "[1]" not in said
-
-
-SPANS = [{"start": 6, "end": 28}, {"start": 31, "end": 42}]
+    assert by_list.scores == by_marker.scores
+    assert [s.outcome for s in by_list.sentences] == [s.outcome for s in by_marker.sentences]
+    assert [c.status for c in by_list.citations] == [c.status for c in by_marker.citations]
 
 
 def test_a_run_finds_its_samples_by_their_sentences(tmp_path: Path) -> None:
