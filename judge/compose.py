@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -154,12 +153,15 @@ def offline(config: Config, embedder: Embedder | None = None) -> "SimilarityJudg
 
 def alone(config: Config, judge: Judge) -> Judges:
     """Return the judges of a run without a language model."""
-    from judge.judges.containment import ContainmentJudge  # noqa: PLC0415  rules on words
-
     faithfulness = judge if config.infers else UndecidedJudge(judge)
+    correctness = None
+    if config.correctness:
+        from judge.judges.containment import ContainmentJudge  # noqa: PLC0415  rules on words
+
+        correctness = ContainmentJudge(judge)
     return Judges(
         faithfulness,
-        correctness=ContainmentJudge(judge) if config.correctness else None,
+        correctness=correctness,
         context=faithfulness if config.context else None,
     )
 
@@ -237,7 +239,7 @@ async def _model_judges(
     name, wanted = config.model or "", _wanted(config)
     server = connection.server if connection else Server(address(config))
     if connection:
-        warming = asyncio.create_task(asyncio.to_thread(_warm_up))
+        warming = asyncio.create_task(asyncio.to_thread(_warm_up, config))
         settled = await settle(connection, name, REPLY_SCHEMA, store, wanted)
         await warming
         budget = Budget(config) if config.limited else None
@@ -261,10 +263,10 @@ async def _model_judges(
     )
 
 
-def _warm_up() -> None:
+def _warm_up(config: Config) -> None:
     """Load what the first answer needs, while the server replies to the probe."""
-    import_module("judge.judges.similarity")
-    import_module("judge.judges.containment")
+    if config.fallback:
+        alone(config, offline(config))
     answer = "The hotel costs 600. 旅馆600元。"
     prepare(Sample(qid="", query="", answer=answer, chunks=()), Rules())
 

@@ -8,17 +8,12 @@ from judge.config import Config
 from judge.errors import ConfigError
 from judge.prompt import load_prompt
 from judge.protocols import Judge
-from judge.records import Chunk, JudgeRequest, Sentence, Verdict
+from judge.records import Verdict
+from tests.requests import request
 from tests.server import JudgeServer
 
 TEXTS = ("The canteen opens at seven.", "食堂七点开门。")
-REQUEST = JudgeRequest(
-    query="When?",
-    answer="".join(TEXTS),
-    sentences=tuple(Sentence(index=i, start=0, end=1, text=text) for i, text in enumerate(TEXTS)),
-    ask=(0, 1),
-    chunks=(Chunk(chunk_id="a", text="The canteen opens at seven. 食堂七点开门。"),),
-)
+REQUEST = request(TEXTS, ["The canteen opens at seven. 食堂七点开门。"], query="When?")
 pytestmark = pytest.mark.usefixtures("place")
 
 
