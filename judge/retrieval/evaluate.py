@@ -101,7 +101,6 @@ def _measured(query: RankedQuery, gold: Grades, rules: RankRules) -> Iterator[tu
     relevant, judged, gain = len(gold), [*query.relevance.values()], rules.gain
     yield "rr", measures.reciprocal_rank(hits)
     yield "ap", measures.average_precision(hits, relevant)
-    yield "r_precision", measures.r_precision(hits, relevant)
     yield "ndcg", measures.ndcg(gains, judged, gain=gain)
     for k in rules.ks:
         yield f"hit@{k}", measures.hit_at_k(hits, k)

@@ -74,19 +74,6 @@ def f1_at_k(gains: Sequence[float], k: int, relevant: int) -> float:
     return 2 * _found(gains, k) / (k + relevant)
 
 
-def r_precision(gains: Sequence[float], relevant: int) -> float:
-    """Return precision at R, which is also recall at R.
-
-    Formula: found(R) ÷ R
-    Range: 0 to 1
-    Source: Buckley and Voorhees 2005; trec_eval, Rprec
-
-    >>> r_precision([1, 0, 1], relevant=2)
-    0.5
-    """
-    return recall_at_k(gains, relevant, relevant)
-
-
 def reciprocal_rank(gains: Sequence[float], k: int | None = None) -> float:
     """Return the reciprocal rank of the first relevant chunk; the mean over queries is MRR.
 
