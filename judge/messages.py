@@ -78,8 +78,8 @@ class Messages:
     def __call__(self, key: str, lang: Lang | None = None, /, **values: object) -> str:
         """Return the text under `key` with its figures filled in, by default in `LANGUAGE`.
 
-        >>> said = {"en": "{count} {count:answer|answers}", "zh": "{count} 条答案"}
-        >>> texts = Messages({"title": said})
+        >>> translations = {"en": "{count} {count:answer|answers}", "zh": "{count} 条答案"}
+        >>> texts = Messages({"title": translations})
         >>> [texts("title", lang, count=n) for n in (1, 3) for lang in LANGS]
         ['1 answer', '1 条答案', '3 answers', '3 条答案']
         """

@@ -1,4 +1,4 @@
-"""Runs over the same questions, set side by side."""
+"""The comparison of runs over the same questions."""
 
 from typing import Literal
 
@@ -8,20 +8,20 @@ from judge.records.sample import Document, Record
 from judge.records.summary import GateResult, Interval
 
 Side = Literal["least", "most"]
-"""Whether of a score more is better, or less: what a gate bounds it by."""
+"""How a gate bounds a score: from below (`least`) if more is better, from above if less is."""
 
 
 class ScoreDifference(Record):
-    """A score of one run less that of the first, over the questions that have it in both."""
+    """The change of a score from the first run to this one, over questions scored in both."""
 
     pairs: int
     """The number of questions that both runs score."""
     first: float
-    """The first run's mean over them."""
+    """The mean of the first run over these questions."""
     value: float
-    """This run's."""
+    """The mean of this run over these questions."""
     difference: float
-    """That less the first's."""
+    """`value` minus `first`."""
     interval: Interval
     """95 %: a paired t interval, or Wilson's where fewer than six pairs, or all equally, differ."""
     p: float
@@ -31,9 +31,9 @@ class ScoreDifference(Record):
     better: int
     """Questions whose answer has the better score in this run."""
     worse: int
-    """In the first."""
+    """Questions whose answer has the better score in the first run."""
     open: int = 0
-    """Further questions of both of which failures leave the score open in at least one run."""
+    """Further questions of both whose score failures leave open in at least one run."""
     bounds: tuple[float, float] | None = None
     """The least and the greatest difference with the open questions; null where none failed."""
 
@@ -44,12 +44,12 @@ class ScoreDifference(Record):
 
 
 class LabelChange(Record):
-    """Sentences of equal answers whose label is another."""
+    """Sentences of equal answers whose label changed."""
 
     first: str
-    """In the first run."""
+    """The label in the first run."""
     then: str
-    """In this one."""
+    """The label in this run."""
     sentences: int
     """The number of sentences."""
 
@@ -58,11 +58,11 @@ class AnswerChange(Record):
     """A question whose answers differ, in text, in a label, or in a score."""
 
     qid: str
-    """Which."""
+    """The qid of the question."""
     first: float | None
     """The headline score in the first run; null where it has none."""
     value: float | None
-    """In this run."""
+    """The headline score in this run; null where it has none."""
     same_text: bool
     """Whether both answers read the same."""
     sentences: int
@@ -75,18 +75,18 @@ class Differences(Record):
     run: str
     """The name of the run."""
     common: int
-    """Questions of both."""
+    """Questions of both runs."""
     only_here: int
     """Questions of this run alone, in no difference."""
     only_first: int
     """Questions of the first run alone, in no difference."""
     reworded: int = 0
-    """Questions of both whose words differ: under one qid the runs may have asked different things.
-    0 where the samples of either are gone."""
+    """Questions of both runs whose words differ, so that they may be different questions; 0 where
+    the samples of either run are gone."""
     qids: dict[Literal["only_here", "only_first", "reworded"], tuple[str, ...]]
     """The first qids of each kind."""
     scores: dict[str, ScoreDifference | None]
-    """By score; null where no question has it in both."""
+    """The differences by score; null where no question has the score in both runs."""
     slices: dict[str, dict[str, ScoreDifference | None]]
     """The same by the first run's value of the key, if there is one; "" for answers without it."""
     same_text: int
@@ -94,26 +94,26 @@ class Differences(Record):
     labels: tuple[LabelChange, ...]
     """Changes of labels in answers that read the same, the most frequent first."""
     changed: int
-    """Questions whose answers differ in anything."""
+    """Questions whose answers differ in text, in a label, or in the headline score."""
     worst: tuple[AnswerChange, ...]
-    """The first of them: the greatest losses of the headline score first, the unscored last."""
+    """The first changed answers: the greatest losses of the headline come first, unscored last."""
 
 
 class RunLine(Record):
-    """One of the runs."""
+    """A run in the comparison."""
 
     name: str
-    """As it was given."""
+    """The folder as the command names it, or the name of a batch."""
     started: str | None = None
-    """When; null where nothing says."""
+    """The time of its start, ISO 8601; null where it is unknown."""
     answers: int
     """The number of answers."""
     signatures: dict[str, int]
     """Answers by signature."""
     untrusted: bool = False
-    """Whether so much failed that its scores are not to be reported."""
+    """Whether its scores should not be reported, because too many verdicts failed."""
     mean: dict[str, float | None]
-    """Means over all its answers, by score."""
+    """The mean of each score over all its answers."""
     interval: dict[str, Interval | None] = Field(default_factory=dict)
     """The 95 % intervals of these means."""
 
@@ -122,13 +122,13 @@ class RunComparison(Document):
     """What `judge compare --json` prints."""
 
     runs: tuple[RunLine, ...]
-    """In the given order; the others are compared with the first."""
+    """The runs in the order of the command; the others are compared with the first."""
     sides: dict[str, Side]
     """Whether more ("least") or less ("most") of a score is better; the headline comes first."""
     across: tuple[str, ...]
     """The parts in which signatures differ; with any, the runs were judged differently."""
     offline: bool
-    """Whether similarity judged all of them: sentences only look supported."""
+    """Whether similarity judged all runs, so that sentences only look supported."""
     by: str | None
     """The key of the slices."""
     differences: tuple[Differences, ...]

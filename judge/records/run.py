@@ -10,7 +10,7 @@ from judge.records.summary import Spent
 
 
 class Rules(Record):
-    """How citations are found and quotes are held to account."""
+    """The rules for citations, quotes and the table of quadrants."""
 
     prose_citations: bool = False
     """Also read "passage 2", "文档2" as citations."""

@@ -111,7 +111,7 @@ class Flag(Record):
     """A flag, and its sentence."""
 
     name: FlagName
-    """Which."""
+    """The kind of the flag."""
     sentence: int | None = None
     """Index of the sentence; null where it concerns the whole sample."""
     detail: str = ""

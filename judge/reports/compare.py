@@ -50,7 +50,7 @@ class _Answer(NamedTuple):
     values: tuple[float | None, ...]
     """The compared scores, the headline first."""
     limits: tuple[Limits | None, ...]
-    """Their bounds."""
+    """The bounds of these scores."""
     text: bytes
     """A hash of its sentences."""
     labels: tuple[str | None, ...]
@@ -226,7 +226,7 @@ def _read(run: Run, scores: Collection[str], by: str | None) -> _Answers:
         for result in run.results:
             if result.qid in kept:
                 raise InputError(
-                    f"{result.qid!r} stands twice; make each qid unique in a run", field="qid"
+                    f"{result.qid!r} occurs twice; make each qid unique in a run", field="qid"
                 )
             kept[result.qid] = _answer(result, scores, by)
     return kept

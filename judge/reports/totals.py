@@ -75,7 +75,7 @@ class Headline(NamedTuple):
     bounds: CorpusBounds | None
     """The bounds that failures leave; null where there are no failures."""
     noun: str | None
-    """What it is a mean of in total, a key under `counted`; null where it has no total."""
+    """The items of its pooled mean, a key under `counted`; null where there is nothing to pool."""
 
 
 def score_tables(summary: Summary) -> Iterator[tuple[str, list[Headline]]]:
@@ -194,11 +194,11 @@ class QuadrantLine(NamedTuple):
     words: str
     """The words of the quadrant, without those that all others imply."""
     meaning: str
-    """What is at fault in such an answer."""
+    """The meaning of the quadrant."""
     answers: int
     """The number of its answers."""
     share: str
-    """Their share of the answers in the table."""
+    """The share of these answers in the table."""
     half: Half
     """The half of the pipeline that failed."""
 
