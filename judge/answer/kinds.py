@@ -49,10 +49,10 @@ def classify(sentences: Sequence[Sentence], cited: Collection[int] = ()) -> tupl
         cited: the indexes of sentences that cite chunks without a marker in the text.
     """
     kinds = _kinds([sentence.text for sentence in sentences])
-    said = [n for n, kind in enumerate(kinds) if kind not in _SAYS_NOTHING]
-    claims = (kinds[n] is SentenceKind.CLAIM and n not in cited for n in said)
-    if all(claims) and all(_refuses(sentences[n].text) for n in said):
-        for n in said:
+    others = [n for n, kind in enumerate(kinds) if kind not in _SAYS_NOTHING]
+    claims = (kinds[n] is SentenceKind.CLAIM and n not in cited for n in others)
+    if all(claims) and all(_refuses(sentences[n].text) for n in others):
+        for n in others:
             kinds[n] = SentenceKind.ABSTENTION
     return tuple(
         sentence if kind is sentence.kind else sentence.model_copy(update={"kind": kind})

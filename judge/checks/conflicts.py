@@ -35,7 +35,7 @@ class _Statement(NamedTuple):
     values: list[Value]
 
     @property
-    def said(self) -> Hashable:
+    def content(self) -> Hashable:
         """A key that two sentences share if they have the same words and values."""
         return self.words, tuple(tuple(value.readings) for value in self.values)
 
@@ -75,13 +75,15 @@ def _candidates(chunks: Sequence[Chunk]) -> Iterator[tuple[_Statement, _Statemen
     for group in groups.values():
         if len(group) > 1 and len({number for number, _ in group}) > 1:
             statements = [_statement(*each) for each in group]
-            said = [each.said for each in statements]
-            held = {(each.chunk, own) for each, own in zip(statements, said, strict=True)}
+            contents = [each.content for each in statements]
+            contents_by_chunk = {
+                (each.chunk, own) for each, own in zip(statements, contents, strict=True)
+            }
             for place, other in enumerate(statements):
                 for before in range(max(0, place - _COMPARED), place):
                     one = statements[before]
-                    both = {(one.chunk, said[place]), (other.chunk, said[before])}
-                    if one.chunk != other.chunk and held.isdisjoint(both):
+                    both = {(one.chunk, contents[place]), (other.chunk, contents[before])}
+                    if one.chunk != other.chunk and contents_by_chunk.isdisjoint(both):
                         yield one, other
 
 

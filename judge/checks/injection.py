@@ -27,11 +27,11 @@ def reads_like_orders(*texts: str) -> bool:
         return True
     plain = list(map(_normal, texts))
     whole = "\n".join(plain).lower()
-    held = set(filter(whole.__contains__, _needs()))
+    present = set(filter(whole.__contains__, _needs()))
     return any(
         pattern.search(text)
-        for needs, pattern in (_orders() if held else ())
-        if not held.isdisjoint(needs)
+        for needs, pattern in (_orders() if present else ())
+        if not present.isdisjoint(needs)
         for text in plain
         if any(map(text.lower().__contains__, needs))
     )

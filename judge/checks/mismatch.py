@@ -26,7 +26,7 @@ _LONGEST_CACHED: Final = 4_096
 class Mismatch(NamedTuple):
     """A part of a `full` claim that its evidence does not have."""
 
-    said: str
+    words: str
     """The words of the claim."""
     instead: str | None
     """The words of a near-copy that replace them; None where the chunks merely lack them."""
@@ -59,7 +59,7 @@ def mismatches(
 
 
 def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
-    bare = source.bare(index)
+    bare = source.plain_text(index)
     row = source.rows[index]
     # The rows of a table are alike in words, and each is about another thing.
     copies = source.copies.near(bare) if row is None else []
@@ -164,24 +164,24 @@ class Source:
     def __init__(self, request: JudgeRequest) -> None:
         self._request = request
         self._texts = [*dict.fromkeys(chunk.text for chunk in request.chunks)]
-        self._bare: dict[int, str] = {}
+        self._plain: dict[int, str] = {}
         self._values: dict[int, list[Value]] = {}
 
-    def bare(self, index: int) -> str:
+    def plain_text(self, index: int) -> str:
         """Return a sentence whose markup is blanked."""
-        if index not in self._bare:
-            self._bare[index] = blank_markup(self._request.claim(index))
-        return self._bare[index]
+        if index not in self._plain:
+            self._plain[index] = blank_markup(self._request.claim(index))
+        return self._plain[index]
 
     def values(self, index: int) -> list[Value]:
         """Return the values of a sentence."""
         if index not in self._values:
-            self._values[index] = values(self.bare(index))[:_MOST]
+            self._values[index] = values(self.plain_text(index))[:_MOST]
         return self._values[index]
 
     def repeats(self, index: int) -> bool:
         """Return whether a chunk contains a sentence verbatim."""
-        bare = self.bare(index).strip("*_-•· \t\n.。!！")
+        bare = self.plain_text(index).strip("*_-•· \t\n.。!！")
         return bool(bare) and _stands(bare, self._whole)
 
     @cached_property
@@ -223,7 +223,7 @@ class Source:
         first = value.readings[0]
         if isinstance(first, Amount) and first.unit.kind == "" and first.number in _COUNTS:
             return True
-        written = self.bare(index)[value.start : value.end]
+        written = self.plain_text(index)[value.start : value.end]
         evidence = (self._whole, self._request.query)
         return any(_stands(written, text) for text in evidence) or self._index.has(value)
 

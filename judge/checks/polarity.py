@@ -86,7 +86,7 @@ class Token(NamedTuple):
 class Contrast(NamedTuple):
     """The words of a claim, and the words of its near-copy that contradict them."""
 
-    said: str
+    words: str
     instead: str
 
 
@@ -213,7 +213,7 @@ def contrast(own: Sentence, copy: Copy) -> Contrast | None:
 
     >>> own, other = read("Staff must share passwords."), read("Staff must not share passwords.")
     >>> contrast(own, compare(own, other))
-    Contrast(said='must share', instead='must not share')
+    Contrast(words='must share', instead='must not share')
     """
     other, pairs = copy.sentence, copy.pairs
     against = [(one, two) for one, two in pairs if excludes(one, two)]
@@ -242,7 +242,7 @@ def contrast(own: Sentence, copy: Copy) -> Contrast | None:
         if every := _only(own, other):
             return every
         if every := _only(other, own):
-            return Contrast(every.instead, every.said)
+            return Contrast(every.instead, every.words)
     return None
 
 
@@ -387,8 +387,8 @@ def lexicon() -> Lexicon:
                     key = each if each.endswith("=") else stem(each)
                     poles[key] = poles.get(key, ()) + own
             for each in entry["zh"][end].split():
-                held = han.get(each, Entry(each, _heaviest(each))).poles
-                han[each] = Entry(each, _heaviest(each), "", held + own)
+                poles_so_far = han.get(each, Entry(each, _heaviest(each))).poles
+                han[each] = Entry(each, _heaviest(each), "", poles_so_far + own)
     for name, spellings in raw["marks"].items():
         for each in spellings.get("en", "").split():
             english[each.replace("_", " ")] = Entry(each, 0.0, name)

@@ -311,17 +311,17 @@ def _weekday(written: str) -> int:
 def _days(match: re.Match[str]) -> Iterator[tuple[Day, ...]]:
     """Yield the readings of each date of a match."""
     if match["one"]:
-        year, one, two = (int(match[name]) for name in ("year1", "one", "two"))
-        yield tuple(dict.fromkeys((Day(year, two, one), Day(year, one, two))))
+        full_year, one, two = (int(match[name]) for name in ("year1", "one", "two"))
+        yield tuple(dict.fromkeys((Day(full_year, two, one), Day(full_year, one, two))))
     elif name := match["month1"] or match["month2"]:
-        said = _part(match["year2"] or match["year3"] or match["year4"])
+        year = _part(match["year2"] or match["year3"] or match["year4"])
         days = [day for day in match.group("day1", "day2", "day3", "day4") if day]
         for day in days or [""]:
-            yield (Day(said, _MONTHS.get(name[:3].lower()), _part(day.rstrip("stndrh"))),)
+            yield (Day(year, _MONTHS.get(name[:3].lower()), _part(day.rstrip("stndrh"))),)
     else:
-        said = _part(match["iso_year"] or match["han_year"])
+        year = _part(match["iso_year"] or match["han_year"])
         month = _part(match["iso_month"] or match["han_month"] or match["han_month2"])
-        yield (Day(said, month, _part(match["iso_day"] or match["han_day"] or match["han_day2"])),)
+        yield (Day(year, month, _part(match["iso_day"] or match["han_day"] or match["han_day2"])),)
 
 
 def _part(written: str | None) -> int | None:

@@ -19,9 +19,9 @@ def reason(key: str, sentence: str, words: Iterable[str] = (), **fields: str) ->
 def overruled(full: Verdict, claim: str, found: Mismatch) -> Verdict:
     """Return a `full` verdict of an offline judge, lowered because of a mismatch."""
     why = (
-        reason("missing", claim, [f"“{found.said}”"])
+        reason("missing", claim, [f"“{found.words}”"])
         if found.instead is None
-        else reason("otherwise", claim, said=found.said, instead=found.instead)
+        else reason("otherwise", claim, said=found.words, instead=found.instead)
     )
     cited = full.cited_support and found.support
     update = {"support": found.support, "supporting": (), "cited_support": cited, "reason": why}

@@ -63,16 +63,16 @@ def pieces(text: str, limit: int) -> Iterator[tuple[int, int, int]]:
         yield 0, len(text), size
         return
     units = list(_units(text, limit // 2))
-    first, held = 0, 0
+    first, size_so_far = 0, 0
     for last, (start, _, tokens) in enumerate(units):
-        if held + tokens > limit:
-            yield units[first][0], start, held
-            first, held = last - 1, units[last - 1][2]
-            while first and held + units[first - 1][2] <= limit // _OVERLAP:
+        if size_so_far + tokens > limit:
+            yield units[first][0], start, size_so_far
+            first, size_so_far = last - 1, units[last - 1][2]
+            while first and size_so_far + units[first - 1][2] <= limit // _OVERLAP:
                 first -= 1
-                held += units[first][2]
-        held += tokens
-    yield units[first][0], len(text), held
+                size_so_far += units[first][2]
+        size_so_far += tokens
+    yield units[first][0], len(text), size_so_far
 
 
 def _units(text: str, longest: int) -> Iterator[tuple[int, int, int]]:

@@ -13,8 +13,8 @@ from judge.text.words import Words, stems
 class Sense(NamedTuple):
     """The meaning of a word in the table of senses.
 
-    A word of a passage supports one of a sentence if `said.concept in found.implies`, and denies
-    it, standing in its place, if `said.excludes & found.implies`.
+    A word of a passage supports one of a sentence if `claimed.concept in found.implies`, and denies
+    it, standing in its place, if `claimed.excludes & found.implies`.
     """
 
     concept: str
@@ -26,11 +26,11 @@ class Sense(NamedTuple):
     ones."""
 
 
-def senses(text: str, said: Words) -> list[tuple[Sense, Sequence[int]]]:
+def senses(text: str, tokens: Words) -> list[tuple[Sense, Sequence[int]]]:
     """Return the senses of a text's words, each with the offsets of its words.
 
     The longest spelling wins, and none overlap. Every character of a Chinese word counts as a word.
-    Alphabetic words come first. `said` are the tokens of the text.
+    Alphabetic words come first. `tokens` are the tokens of the text.
 
     >>> from judge.text.words import words
     >>> text = "The United States bought it, 两个男孩马上坐下"
@@ -38,14 +38,14 @@ def senses(text: str, said: Words) -> list[tuple[Sense, Sequence[int]]]:
     [('america', 4, 11), ('buy', 18), ('boy', 31, 32), ('sit', 35, 36)]
     """
     # Reading the table of a language takes as long as judging an answer.
-    english = _english() if any(map(str.isascii, said.stems)) else {}
+    english = _english() if any(map(str.isascii, tokens.stems)) else {}
     found: list[tuple[Sense, Sequence[int]]] = []
     past = 0
-    for at in [place for place, first in enumerate(said.stems) if first in english]:
-        for spelled, sense in english[said.stems[at]] if at >= past else ():
-            if said.stems[at : at + len(spelled)] == spelled:
+    for at in [place for place, first in enumerate(tokens.stems) if first in english]:
+        for spelled, sense in english[tokens.stems[at]] if at >= past else ():
+            if tokens.stems[at : at + len(spelled)] == spelled:
                 past = at + len(spelled)
-                found.append((sense, said.starts[at:past]))
+                found.append((sense, tokens.starts[at:past]))
                 break
     if text.isascii():
         return found

@@ -70,7 +70,7 @@ def test_what_says_the_same_in_other_words_is_no_mismatch() -> None:
 
 def test_what_the_chunks_lack_is_told_in_the_claims_own_characters() -> None:
     found = [(claim, chunk, told(claim, chunk)) for claim, chunk, _ in OTHER]
-    assert [(*row, each and each.said) for *row, each in found] == OTHER
+    assert [(*row, each and each.words) for *row, each in found] == OTHER
 
 
 SHOP = (

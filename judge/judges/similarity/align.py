@@ -63,15 +63,15 @@ def read_chunk(text: str) -> ChunkTerms:
 
 def _read(text: str) -> ChunkTerms:
     edges = np.asarray(segments(text), np.int64).reshape(-1, 2)
-    said = tokens(text)
-    starts, ends = np.asarray(said.starts, np.int64), np.asarray(said.ends, np.int64)
-    meant = senses(text, said)
+    claims = tokens(text)
+    starts, ends = np.asarray(claims.starts, np.int64), np.asarray(claims.ends, np.int64)
+    meant = senses(text, claims)
     segment = np.searchsorted(edges[:, 0], starts, "right") - 1
     first = np.asarray([places[0] for _, places in meant], np.int64)
     within = (np.searchsorted(edges[:, 0], first, "right") - 1).tolist()
     return ChunkTerms(
         edges=edges,
-        stems=said.stems,
+        stems=claims.stems,
         segment=segment,
         near=np.append(starts[1:], np.inf)[: len(starts)] - ends <= GAP,
         senses=[(sense, at) for (sense, _), at in zip(meant, within, strict=True)],
@@ -112,18 +112,18 @@ class Passages:
         edges, low = self.chunks[chunk].edges, at - int(self.first[chunk])
         return chunk, int(edges[low, 0]), int(edges[low + more, 1])
 
-    def standing(self, said: Terms) -> Bools:
+    def standing(self, claims: Terms) -> Bools:
         """Return whether a segment has a term, shape (terms + 1, segments).
 
         The terms are the words, the pairs, the meanings, and the words that exclude a meaning. The
         last row is always false.
         """
-        many, pairs = len(said.words), len(said.pairs)
-        stand = np.zeros((many + pairs + 2 * len(said.meanings) + 1, self.size), np.bool_)
+        many, pairs = len(claims.words), len(claims.pairs)
+        stand = np.zeros((many + pairs + 2 * len(claims.meanings) + 1, self.size), np.bool_)
         if not self.size:
             return stand
         stems = chain.from_iterable(chunk.stems for chunk in self.chunks)
-        word = np.fromiter(map(said.words.get, stems, repeat(-1)), np.int64)
+        word = np.fromiter(map(claims.words.get, stems, repeat(-1)), np.int64)
         bases = zip(self.chunks, self.first.tolist(), strict=False)
         segment = np.concatenate([chunk.segment + base for chunk, base in bases])
         known = np.flatnonzero(word >= 0)
@@ -132,12 +132,12 @@ class Passages:
         both = known[near[known]]
         both = both[word[both + 1] >= 0]
         code = word[both] * many + word[both + 1]
-        place = np.searchsorted(said.pairs, code)
-        there = np.append(said.pairs, -1)[place] == code
+        place = np.searchsorted(claims.pairs, code)
+        there = np.append(claims.pairs, -1)[place] == code
         stand[many + place[there], segment[both[there] + 1]] = True
-        if said.meanings:
+        if claims.meanings:
             found = {sense.concept: sense for chunk in self.chunks for sense, _ in chunk.senses}
-            evidence = _evidence_of(said.meanings, found)
+            evidence = _evidence_of(claims.meanings, found)
             for chunk, base in zip(self.chunks, self.first.tolist(), strict=False):
                 for sense, at in chunk.senses:
                     for meaning in evidence[sense.concept]:
@@ -166,7 +166,7 @@ def _evidence_of(meanings: Mapping[str, Sense], found: Mapping[str, Sense]) -> d
 class Alignment:
     """Sentences against columns: all chunks, the cited ones, then every chunk alone."""
 
-    said: Terms
+    claims: Terms
     passages: Passages
     windows: Ints
     """The best window, -1 where none shares a word, shape (sentences, columns)."""
@@ -185,12 +185,12 @@ class Alignment:
 
 
 def align(
-    said: Terms, passages: Passages, stand: Bools, known: Bools, cosine: Floats, cited: Bools
+    claims: Terms, passages: Passages, stand: Bools, known: Bools, cosine: Floats, cited: Bools
 ) -> Alignment:
     """Measure each sentence against all chunks, the cited ones, and each chunk alone.
 
     Args:
-        said: the terms of the sentences.
+        claims: the terms of the sentences.
         passages: the chunks, of which there is at least one.
         stand: whether a segment has a term, from `Passages.standing`.
         known: the words that the chunks give in another form.
@@ -198,15 +198,15 @@ def align(
         cited: which chunks each sentence cites, of the same shape.
     """
     none = len(stand) - 1
-    says = len(said.words) + len(said.pairs) + said.sense
-    against = np.where(said.sense < 0, none, says + len(said.meanings))
-    says = np.where(said.sense < 0, none, says)
-    pair = len(said.words) + said.pair
+    says = len(claims.words) + len(claims.pairs) + claims.sense
+    against = np.where(claims.sense < 0, none, says + len(claims.meanings))
+    says = np.where(claims.sense < 0, none, says)
+    pair = len(claims.words) + claims.pair
     reach = _reach(stand)
-    words = _shares(said.owner, said.weight, len(cited))
-    pairs = _shares(said.pair_owner, said.pair_weight, len(cited))
-    held = np.maximum(reach[:, said.number], reach[:, says] * np.float32(_SYNONYM_WORTH))
-    worth = words @ held + _PAIR_WORTH * (pairs @ reach[:, pair].astype(np.float32))
+    words = _shares(claims.owner, claims.weight, len(cited))
+    pairs = _shares(claims.pair_owner, claims.pair_weight, len(cited))
+    coverage = np.maximum(reach[:, claims.number], reach[:, says] * np.float32(_SYNONYM_WORTH))
+    worth = words @ coverage + _PAIR_WORTH * (pairs @ reach[:, pair].astype(np.float32))
     windows = _best_windows(worth, passages, cited)
 
     def inside(term: Ints, owner: Ints) -> Bools:
@@ -227,15 +227,15 @@ def align(
         whole = alone.any(1), (alone & cited[owner]).any(1)
         return np.column_stack([*whole, alone])
 
-    own, other = inside(said.number, said.owner), inside(says, said.owner)
-    there, meant = anywhere(said.number, said.owner), anywhere(says, said.owner)
-    denied = inside(against, said.owner) & ~own & ~other
+    own, other = inside(claims.number, claims.owner), inside(says, claims.owner)
+    there, meant = anywhere(claims.number, claims.owner), anywhere(says, claims.owner)
+    denied = inside(against, claims.owner) & ~own & ~other
     other &= ~own
-    telling, borne = said.telling[:, None], known[:, None]
+    telling, borne = claims.telling[:, None], known[:, None]
     out = ~(own | borne | ~telling) * (1 - _SYNONYM_CREDIT * other)
     gone = ~(there | borne | ~telling) * (1 - _SYNONYM_CREDIT * meant)
-    weight, name = said.weight[:, None], said.name[:, None]
-    items = np.flatnonzero(said.items)
+    weight, name = claims.weight[:, None], claims.name[:, None]
+    items = np.flatnonzero(claims.items)
     values = {
         # A word of grammar counts only where it is denied.
         "one": telling | denied,
@@ -249,15 +249,15 @@ def align(
     }
     features = np.stack([values[name][items] for name in TERM_FEATURES], axis=2, dtype=np.float64)
     late = TERM_FEATURES.index("gone_late")
-    features[:, :, late] *= _late(said.owner[items], said.start[items])[:, None]
+    features[:, :, late] *= _late(claims.owner[items], claims.start[items])[:, None]
     cosines = np.column_stack([cosine.max(1), np.where(cited, cosine, 0.0).max(1), cosine])
-    in_pairs = pairs @ inside(pair, said.pair_owner)
+    in_pairs = pairs @ inside(pair, claims.pair_owner)
     return Alignment(
-        said=said,
+        claims=claims,
         passages=passages,
         windows=windows,
         terms=features,
-        owner=said.owner[items],
+        owner=claims.owner[items],
         sentences=np.stack([in_pairs, cosines], axis=2) ** _STEEP,
         grounded=(words > 0) @ (telling & (own | other)),
         missing=~(there[:, 0] | meant[:, 0] | known),

@@ -91,7 +91,7 @@ async def aligned(
     blocks = list(_blocks(request, indexes, passages.size + len(chunks)))
     if not blocks:
         return []
-    texts = [*passages.segments(chunks), *(source.bare(i) for block in blocks for i in block)]
+    texts = [*passages.segments(chunks), *(source.plain_text(i) for block in blocks for i in block)]
     rows = await embedder.embed(texts, request.deadline)
     if isinstance(rows, Unscored):
         return rows
@@ -111,22 +111,22 @@ def _align(
     start: int,
 ) -> Alignment:
     """Align a block of sentences, whose vectors begin at row `start`, behind those of segments."""
-    said = terms([source.bare(index) for index in block])
-    stand = passages.standing(said)
-    known = np.zeros(len(said.owner), np.bool_)
+    claims = terms([source.plain_text(index) for index in block])
+    stand = passages.standing(claims)
+    known = np.zeros(len(claims.owner), np.bool_)
     # The chunks may give a value in another form.
-    absent = said.telling & ~stand[said.number].any(1)
-    for sentence in np.unique(said.owner[absent]).tolist():
-        mine = said.owner == sentence
-        lacking = said.start[absent & mine].tolist()
+    absent = claims.telling & ~stand[claims.number].any(1)
+    for sentence in np.unique(claims.owner[absent]).tolist():
+        mine = claims.owner == sentence
+        lacking = claims.start[absent & mine].tolist()
         for low, high in source.equivalents(block[sentence], lacking):
-            known |= mine & (low <= said.start) & (said.end <= high)
+            known |= mine & (low <= claims.start) & (claims.end <= high)
     cited = np.zeros((len(block), len(request.chunks)), np.bool_)
     for row, index in enumerate(block):
         cited[row, list(request.cites.get(index, ()))] = True
     own = rows[start : start + len(block)]
     return align(
-        said, passages, stand, known, nearest(own, rows[: passages.size], passages.first), cited
+        claims, passages, stand, known, nearest(own, rows[: passages.size], passages.first), cited
     )
 
 
@@ -302,8 +302,8 @@ def _is_absent(found: Alignment, row: int) -> bool:
 
     "Bears dance at night." is absent from "It opens at seven." and present in "Bears sleep.".
     """
-    own = found.said.owner == row
-    weight, missing = found.said.weight[own], found.missing[own]
+    own = found.claims.owner == row
+    weight, missing = found.claims.weight[own], found.missing[own]
     lacking = float(weight[missing].sum()) >= _ABSENT_SHARE * float(weight.sum())
     return lacking and int((weight > CONTENT).sum()) >= _ABSENT_WORDS
 
@@ -311,20 +311,20 @@ def _is_absent(found: Alignment, row: int) -> bool:
 def _shortfall(sentence: str, found: Alignment, row: int) -> str:
     """Why a sentence is not supported: the stretches that are missing, else scattered."""
     for key, lost in (("missing", found.missing), ("scattered", found.scattered)):
-        if stretches := _stretches(sentence, found.said, row, lost):
+        if stretches := _stretches(sentence, found.claims, row, lost):
             return reason(key, sentence, stretches)
     return reason("unlike", sentence)
 
 
-def _stretches(text: str, said: Terms, sentence: int, lost: Bools) -> list[str]:
+def _stretches(text: str, claims: Terms, sentence: int, lost: Bools) -> list[str]:
     """Return the weightiest stretches of a sentence that the chunks lack, in reading order.
 
     "The HR department sends a reminder in May." gives “HR department sends a reminder” where a
     chunk has only May. A stretch begins and ends with a content word that is lost. A content word
     that was found, or punctuation, ends it. Stretches that touch are one.
     """
-    own = np.flatnonzero(said.owner == sentence)
-    places = (each[own].tolist() for each in (said.start, said.end, said.weight, lost))
+    own = np.flatnonzero(claims.owner == sentence)
+    places = (each[own].tolist() for each in (claims.start, claims.end, claims.weight, lost))
     found: list[tuple[float, int, int]] = []
     interrupted = True
     for start, end, weight, missing in sorted(zip(*places, strict=True)):

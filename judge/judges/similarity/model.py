@@ -85,8 +85,8 @@ def _vector(stem: str) -> tuple[Ints, Vectors]:
     values = np.where(hashes & _SIGN, 1.0, -1.0) * weight(stem)
     values[1:] /= np.sqrt(len(hashes))
     vector = np.bincount(hashes % _WIDTH, values, _WIDTH).astype(np.float32)
-    held = np.flatnonzero(vector)
-    return held, vector[held]
+    nonzero = np.flatnonzero(vector)
+    return nonzero, vector[nonzero]
 
 
 def _runs(first: Ints, count: Ints) -> Ints:
@@ -196,10 +196,10 @@ class ConjunctionModel:
         """
         sizes = len(sentences), terms.shape[1]
         cell = (owner[:, None] * sizes[1] + np.arange(sizes[1])).ravel()
-        held = -np.logaddexp(0.0, terms @ self.terms) * terms[..., 0]
+        log_holds = -np.logaddexp(0.0, terms @ self.terms) * terms[..., 0]
         many, kept = (
             np.bincount(cell, values.ravel(), sizes[0] * sizes[1]).reshape(sizes)
-            for values in (terms[..., 0], held)
+            for values in (terms[..., 0], log_holds)
         )
         damped = (self.usual / np.maximum(many, 1.0)) ** self.damping
         standard = (sentences - self.mean) / self.scale

@@ -98,8 +98,8 @@ def tokens(text: str) -> Words:
 def terms(sentences: Sequence[str]) -> Terms:
     """Break sentences whose markup is blank into terms.
 
-    >>> said = terms(["Rain: 45 days."])
-    >>> list(said.words), said.pairs.tolist()
+    >>> found = terms(["Rain: 45 days."])
+    >>> list(found.words), found.pairs.tolist()
     (['rain', '45', 'day'], [1, 5])
     """
     words: dict[str, int] = {}
@@ -144,17 +144,17 @@ def _read(
     A word that occurs twice is described at its first place, preferably as a name.
     The senses of the words are added to `meanings`.
     """
-    said = tokens(text)
-    if not said.stems:
+    read = tokens(text)
+    if not read.stems:
         return {"\n": (0.0, 0, 0, False, None)}, {}
-    found = senses(text, said)
+    found = senses(text, read)
     concept = {place: own.concept for own, places in found for place in places}
     meanings.update((own.concept, own) for own, _ in found)
     light = {place for span in grammar(text) for place in range(*span)}
     own: dict[str, _Row] = {}
     pairs: dict[tuple[str, str], float] = {}
     last_key, last_end, last_weight = "", -GAP - 1, 0.0
-    for key, start, end in zip(*said, strict=True):
+    for key, start, end in zip(*read, strict=True):
         weighs = LIGHT if start in light else weight(key)
         name = key[0].isdigit() or (
             last_key != "" and weighs > CONTENT and text[start : start + 1].isupper()
