@@ -7,7 +7,7 @@ import typer
 from pydantic import ValidationError
 
 from judge.advice.diagnose import Use, changes, read
-from judge.cli.options import JSON, MAX_LINE, ROWS, SKIP_BAD, Gating, split, takes_options
+from judge.cli.options import JSON, MAX_LINE, ROWS, SKIP_BAD, Gating, several, split, takes_options
 from judge.cli.render.answers import gate_line
 from judge.cli.render.comparison import print_compared
 from judge.cli.render.ranking import print_findings, print_ranked, print_reading
@@ -108,12 +108,12 @@ def retrieval(
     ranks = rules.rules()
     runs = _runs(samples or [], qrels, run or [], skip_bad_lines=skip_bad_lines)
     gates = gating.gates(mean_names(ranks))
-    several = len(runs) > 1
+    is_compared = len(runs) > 1
     for is_wrong, message in (
         (gold and qrels, "--gold is for files of samples, and --qrels has gold; leave out one"),
         (gold == PIPED, "--gold -: gold is read beside the samples; save it, and name the file"),
-        (several and use, "--use is for one run; leave it out, or name one file"),
-        (measures and not several, "--measures is for several runs; name more files"),
+        (is_compared and use, "--use is for one run; leave it out, or name one file"),
+        (measures and not is_compared, "--measures is for several runs; name more files"),
         (as_json and use, "--use and --json: a reading is for people; leave out one"),
     ):
         if is_wrong:
@@ -124,8 +124,10 @@ def retrieval(
         return report.model_copy(update={"gates": held})
 
     files = RankingFiles(ranks, worst, rows, max_line, skip_bad_lines, qrels, gold)
-    if several:
-        names = _names(measures, ranks)
+    if is_compared:
+        known = mean_names(ranks)
+        headlines = [each for each in known if "".join(each.partition("@")[:2]) in _HEADLINES]
+        names = several("--measures", measures, known) or headlines
         compared = files.compare(runs)
         gated_runs = tuple(
             run.model_copy(update={"report": gated(run.report)}) for run in compared.runs
@@ -170,15 +172,3 @@ def _runs(
         message = "--skip-bad-lines is for samples: of TREC files no line is skipped; leave it out"
         raise ConfigError(message)
     return found
-
-
-def _names(given: str | None, rules: RankRules) -> tuple[str, ...]:
-    known = mean_names(rules)
-    if given is None:
-        return tuple(name for name in known if "".join(name.partition("@")[:2]) in _HEADLINES)
-    names = tuple(dict.fromkeys(split(given)))
-    for name in names:
-        if name not in known:
-            message = f"--measures {given!r}: {name!r} is not measured; there are "
-            raise ConfigError(message + ", ".join(known))
-    return names

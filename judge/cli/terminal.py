@@ -16,7 +16,6 @@ from judge.messages import LANGUAGE, Messages
 from judge.text.fold import CJK
 from judge.text.visible import escaped, flat, short, visible
 
-_LEAST_TERMINAL: Final = 20
 _WIDEST_TABLE: Final = 500
 # Rich breaks lines at spaces only, and Chinese text has none.
 _OPENING: Final = "（《“「『【［([«"
@@ -101,10 +100,7 @@ def open_console(*, stderr: bool = False) -> Console:
 @contextmanager
 def output() -> Iterator[Page]:
     """Give a page on standard output."""
-    console = open_console()
-    if console.width < _LEAST_TERMINAL:  # an emulator that does not know its size says 0
-        console.width = 80
-    yield Page(console)
+    yield Page(open_console())
 
 
 def say(*lines: str) -> None:
@@ -174,9 +170,10 @@ def between(limits: Limits | None, absent: str = "") -> str:
 
 def some(names: Sequence[str], count: int, most: int = 5, width: int = 60) -> str:
     """Return the first names, each in `width` characters, and how many of `count` are left."""
-    shown = ", ".join(short(name, width) for name in names[:most])
+    counted = Messages.of("totals", "counted")
+    shown = counted("joint").join(short(name, width) for name in names[:most])
     more = count - min(most, len(names))
-    return f"{shown} and {more:,} more" if more > 0 else shown
+    return counted("more", names=shown, count=more) if more > 0 else shown
 
 
 def wrap(text: Text, width: int, indent: int = 0, hang: int = 0) -> Text:

@@ -236,7 +236,7 @@ def test_runs_are_named_by_file_or_by_option(tmp_path: Path) -> None:
         (one, empty): "empty.jsonl: holds no sample",
         (one, two, "--use", "faq"): "--use is for one run",
         (one, "--measures", "mrr"): "--measures is for several runs",
-        (one, two, "--measures", "mrr@7"): "'mrr@7' is not measured",
+        (one, two, "--measures", "mrr@7"): "--measures 'mrr@7': give one of",
         ("--qrels", one, "--run", two, "--gold", one): "--gold is for files of samples",
     }
     for words, said in refusals.items():

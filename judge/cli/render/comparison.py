@@ -152,8 +152,7 @@ def _print_scores(report: RunComparison, found: Differences, page: Page) -> None
     _print_table("score", rows, page)
     for kind, qids in found.qids.items():
         if count := getattr(found, kind):
-            shown = ", ".join(map(_run_name, qids[:_MAX_NAMES]))
-            shown += say("more", count=count - _MAX_NAMES) if count > _MAX_NAMES else ""
+            shown = some(qids, count)
             page.say(say(kind, **names, count=count, qids=shown), hang=2)
     for line in doubt_lines(report):
         page.say(line, hang=2)
@@ -162,10 +161,9 @@ def _print_scores(report: RunComparison, found: Differences, page: Page) -> None
 def _print_slices(report: RunComparison, found: Differences, by: str, page: Page) -> None:
     say, (headline, name) = Messages.of("compare", "say"), _headline(report)
     rows = {
-        _run_name(value) if value != WITHOUT else say("without"): (table[headline], side)
-        for side in [report.sides[headline]]
+        _run_name(value) if value != WITHOUT else say("without"): (score, report.sides[headline])
         for value, table in found.slices.items()
-        if table[headline] is not None
+        if (score := table[headline]) is not None
     }
     page.blank()
     page.say(say("by", score=name, of=by), hang=2, style="bold")

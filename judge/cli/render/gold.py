@@ -1,15 +1,11 @@
 """Print what came of the grades of a pool: counts, agreement, and the gold set."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
-from judge.cli.terminal import Page, number
+from judge.cli.terminal import Page, number, some
 from judge.messages import Messages
 from judge.review.grades import GoldReport
-from judge.text.visible import short
-
-_NAMED: Final = 5
 
 
 def print_gold(found: GoldReport, path: Path, page: Page) -> None:
@@ -32,14 +28,16 @@ def _counts(found: GoldReport) -> Iterator[str]:
         counts=", ".join(counts),
     )
     if found.blank:
-        yield say("blank", count=len(found.blank), places=_some(found.blank))
+        yield say("blank", count=len(found.blank), places=some(found.blank, len(found.blank)))
     if found.missing:
         yield say("missing", count=found.missing)
     if found.ungraded:
-        yield say("ungraded", count=len(found.ungraded), qids=_some(found.ungraded))
+        yield say(
+            "ungraded", count=len(found.ungraded), qids=some(found.ungraded, len(found.ungraded))
+        )
     if found.unanswered:
-        qids = _some(found.unanswered)
         count = len(found.unanswered)
+        qids = some(found.unanswered, count)
         yield say("unanswered", count=count, qids=qids, gold_from=found.gold_from)
 
 
@@ -51,9 +49,3 @@ def _agreement(found: GoldReport) -> Iterator[str]:
 
     alpha = say("undefined") if agreed.alpha is None else number(agreed.alpha)
     yield say("shared", equal=agreed.equal, shared=agreed.shared, alpha=alpha)
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(map(short, names[:_NAMED]))
-    count = len(names) - _NAMED
-    return shown + (Messages.of("gold", "import")("more", count=count) if count > 0 else "")
