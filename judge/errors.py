@@ -42,16 +42,12 @@ def extra(name: str, what: str, instead: str = "") -> "Iterator[None]":
     """Turn a failed import within the block into a ConfigError that names the extra to install."""
     try:
         yield
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"{what} needs {error.name}, which is not installed; {instead}{install(name)}"
-        ) from None
-    except ImportError as error:  # it is there, and something that it needs is not
-        why = " ".join(str(error).split())[:_LONGEST]
-        raise ConfigError(
-            f"{what} needs a package that cannot be loaded ({why}); mend it, or "
-            f"{instead}{install(name)}"
-        ) from error
+    except ImportError as error:
+        need = f"{error.name}, which is not installed; "
+        if not isinstance(error, ModuleNotFoundError):  # something that it needs is missing
+            why = " ".join(str(error).split())[:_LONGEST]
+            need = f"a package that cannot be loaded ({why}); mend it, or "
+        raise ConfigError(f"{what} needs {need}{instead}{install(name)}") from error
 
 
 def install(name: str) -> str:
