@@ -107,23 +107,23 @@ class _Fault(ValueError):
         super().__init__(message)
 
 
-def _parse_json(given: object) -> object:
-    if not isinstance(given, str):
-        return given
+def _parse_json(value: object) -> object:
+    if not isinstance(value, str):
+        return value
     try:
-        return json.loads(given)
+        return json.loads(value)
     except (ValueError, RecursionError):
         raise ValueError('is not JSON; give an object, such as {"name": "value"}') from None
 
 
-def _parse_paths(given: object) -> object:
+def _parse_paths(value: object) -> object:
     """Read FIELD=PATH pairs: a mapping, a list of pairs, or pairs separated by commas."""
-    if isinstance(given, str) and not given.lstrip().startswith("{"):
-        given = given.split(",")
-    if not isinstance(given, list | tuple):
-        return _parse_json(given)
+    if isinstance(value, str) and not value.lstrip().startswith("{"):
+        value = value.split(",")
+    if not isinstance(value, list | tuple):
+        return _parse_json(value)
     mapping: dict[str, str] = {}
-    for pair in given:
+    for pair in value:
         name, _, path = str(pair).partition("=")
         if not path:
             raise ValueError(f"{pair!r} is not FIELD=PATH, such as answer=result.text")
@@ -496,12 +496,12 @@ def load_config(given: Mapping[str, object], file: Path | None = None) -> Config
             unknown or out of range.
     """
     path = file or Path(SETTINGS_FILE)
-    listed = {}
+    file_settings = {}
     if file is not None or os.path.lexists(path):
-        listed = _read_file(path)
+        file_settings = _read_file(path)
         if file is None:
-            _refuse_guarded(listed)
-    sources = {f"{path}: ": listed, "environment: ": _read_environment(), "": given}
+            _refuse_guarded(file_settings)
+    sources = {f"{path}: ": file_settings, "environment: ": _read_environment(), "": given}
     places = {name: place for place, settings in sources.items() for name in settings}
     merged = {name: sources[place][name] for name, place in places.items()}
     config = Config.model_validate(merged, context=places)
@@ -511,17 +511,17 @@ def load_config(given: Mapping[str, object], file: Path | None = None) -> Config
             "environment: JUDGE_MODEL is empty, so no model would judge: fill it in, name one with "
             "--model, unset it, or say --judge similarity"
         )
-    if file is None and listed:
-        _LOG.info("settings from %s: %s", path, ", ".join(listed))
+    if file is None and file_settings:
+        _LOG.info("settings from %s: %s", path, ", ".join(file_settings))
     return config
 
 
 def _read_environment() -> dict[str, object]:
     """Return the settings of the environment, and warn of variables that are no setting."""
     variables = [name for name in sorted(os.environ) if name.upper().startswith(PREFIX)]
-    named = _read_variables() if variables else {}
+    settings = _read_variables() if variables else {}
     if (address := os.environ.get("OPENAI_BASE_URL", "")).strip():
-        named.setdefault("base_url", address)
+        settings.setdefault("base_url", address)
     known = {f"{PREFIX}{name}".upper() for name in Config.model_fields} | _SECRET_VARIABLES
     unknown = []
     for variable in variables:
@@ -530,7 +530,7 @@ def _read_environment() -> dict[str, object]:
             unknown.append(variable + (f" (did you mean {PREFIX}{near.upper()}?)" if near else ""))
     if unknown:
         _LOG.warning("environment: %s: no setting, ignored", clip(", ".join(unknown), _MAX_SHOWN))
-    return named
+    return settings
 
 
 def _read_variables() -> dict[str, object]:
@@ -560,19 +560,19 @@ def _read_file(path: Path) -> dict[str, object]:
         if path.stat().st_size > _MAX_FILE_BYTES:
             raise ConfigError(f"{path}: is larger than a file of settings (16 KB); name another")
         # Some editors on Windows write a byte order mark.
-        listed = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        settings = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; name the file of settings") from None
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: is not TOML in UTF-8 ({error})") from None
-    for name in listed:
+    for name in settings:
         if "key" in name.lower() or "secret" in name.lower():
             raise ConfigError(
                 f"{path}: {name!r} is a secret, which must not be in a file; "
                 "set OPENAI_API_KEY in the environment"
             )
     try:
-        headers = _parse_json(listed.get("headers"))
+        headers = _parse_json(settings.get("headers"))
     except ValueError as error:
         raise ConfigError(f"{path}: setting headers: {error}") from None
     if isinstance(headers, dict) and any(map(_SECRET_HEADER.search, headers)):
@@ -580,19 +580,19 @@ def _read_file(path: Path) -> dict[str, object]:
             f"{path}: headers contain a secret, which must not be in a file; "
             f"set {PREFIX}HEADERS in the environment"
         )
-    return listed
+    return settings
 
 
-def _refuse_guarded(listed: Mapping[str, object]) -> None:
+def _refuse_guarded(settings: Mapping[str, object]) -> None:
     """Raise for a setting that `judge.toml` must not have unless the user names the file."""
-    names = [name for name in _GUARDED if name in listed]
-    if not str(listed.get("embedding_model", LOCAL)).strip().startswith(LOCAL):
+    names = [name for name in _GUARDED if name in settings]
+    if not str(settings.get("embedding_model", LOCAL)).strip().startswith(LOCAL):
         names.remove("embedding_model")  # a model of the server, which the user chooses
     if not names:
         return
     leak = ""
     if "base_url" in names and os.environ.get("OPENAI_API_KEY", "").strip():
-        leak = f" (OPENAI_API_KEY would have gone to {checked_url(str(listed['base_url']))})"
+        leak = f" (OPENAI_API_KEY would have gone to {checked_url(str(settings['base_url']))})"
     raise ConfigError(
         f"{SETTINGS_FILE}: sets {', '.join(names)}{leak}, which a file that is merely found may "
         f"not; read the file, then pass it with --config {SETTINGS_FILE}"

@@ -114,11 +114,11 @@ class Shard:
 
     def note_attempt(self) -> int:
         """Note an attempt to score the block; return how many made no progress, with this one."""
-        kept = self._part.stat().st_size if self._part.exists() else 0
+        size = self._part.stat().st_size if self._part.exists() else 0
         with self._attempts.open("a+", encoding="utf-8") as file:
-            file.write(f"{kept}\n")
+            file.write(f"{size}\n")
             file.seek(0)
-            return file.readlines().count(f"{kept}\n")
+            return file.readlines().count(f"{size}\n")
 
     def forget_attempts(self) -> None:
         """Forget the attempts of an earlier session, whose driver may have been stopped."""

@@ -90,13 +90,13 @@ class ClusterJob:
         files = input_files(self._source)
         with (
             RunFolder(self._folder, force=self._force, sharded=True) as folder,
-            ExitStack() as held,
+            ExitStack() as stack,
         ):
             for each in files:
                 folder.refuse_source(each.address)
             folder.refuse_source(self._source)
             with ticking(watcher, "connecting to Ray"):
-                held.enter_context(connected(self._address))
+                stack.enter_context(connected(self._address))
             replicas = self._replicas or self._default_replicas()
             plan = Plan(
                 portable(self._config, replicas).model_dump_json(),
@@ -161,13 +161,13 @@ class ClusterJob:
     ) -> dict[str, FoundBlock]:
         """Add up the shards of an earlier session; return the blocks to score, by name."""
         names = {block.name for block in found}
-        there = {path.stem: path for path in shards(self._folder / SHARDS)}
-        for name in there.keys() - names:
-            there[name].unlink()  # another input's
-        kept = sum(block.samples for block in found if block.name in there)
+        paths = {path.stem: path for path in shards(self._folder / SHARDS)}
+        for name in paths.keys() - names:
+            paths[name].unlink()  # another input's
+        kept = sum(block.samples for block in found if block.name in paths)
         tally.watcher.on_start(record, kept)
         with ticking(tally.watcher):
-            rest = [block for block in found if not (block.name in there and tally.add(block))]
+            rest = [block for block in found if not (block.name in paths and tally.add(block))]
         if tally.answers < kept:
             tally.watcher.on_start(record, tally.answers)
         for block in rest:
@@ -197,8 +197,8 @@ class _Tally:
 def _check(files: list[InputFile], plan: Plan) -> list[CheckedFile]:
     """Read every file before the folder is touched, so that a bad input costs nothing."""
     rows = [{"file": number, "path": each.address} for number, each in enumerate(files)]
-    given = ray.data.from_items(rows).map(check, fn_kwargs={"plan": plan})
-    found = {row["file"]: pickle.loads(row["checked"]) for row in given.iter_rows()}  # noqa: S301  our own
+    files_to_check = ray.data.from_items(rows).map(check, fn_kwargs={"plan": plan})
+    found = {row["file"]: pickle.loads(row["checked"]) for row in files_to_check.iter_rows()}  # noqa: S301  our own
     checked, start = [], 0
     for _, file in sorted(found.items()):
         if isinstance(file, JudgeError):
@@ -226,7 +226,7 @@ def _scored(
     by_file: dict[int, list[FoundBlock]] = {}
     for block in rest.values():
         by_file.setdefault(block.file, []).append(block)
-    given = ray.data.from_items(
+    files_to_score = ray.data.from_items(
         [
             {
                 "file": number,
@@ -238,14 +238,14 @@ def _scored(
         ]
     )
     # One block of ours is one of Ray's, else an actor would be handed all of a file at once.
-    given.context.target_max_block_size = 1
+    files_to_score.context.target_max_block_size = 1
     pool = ray.data.ActorPoolStrategy(
         size=replicas,
         max_tasks_in_flight_per_actor=2 * _BLOCKS_AT_A_TIME,
         max_concurrent_calls_per_actor=_BLOCKS_AT_A_TIME,
     )
     reading = {"num_cpus": _CPUS_TO_READ, "concurrency": replicas}
-    blocks = given.map_batches(read, fn_kwargs={"plan": plan}, batch_size=1, **reading)
+    blocks = files_to_score.map_batches(read, fn_kwargs={"plan": plan}, batch_size=1, **reading)
     scored = blocks.map(
         Scorer, fn_constructor_args=(plan,), compute=pool, num_cpus=cpus(plan.config)
     )

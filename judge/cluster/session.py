@@ -79,30 +79,30 @@ def connected(address: str | None) -> Iterator[None]:
 
 
 def _connect(address: str | None) -> None:
-    named = f"--address {address}" if address else f"RAY_ADDRESS {os.environ.get('RAY_ADDRESS')}"
+    option = f"--address {address}" if address else f"RAY_ADDRESS {os.environ.get('RAY_ADDRESS')}"
     address = address or os.environ.get("RAY_ADDRESS") or "local"
-    here: dict[str, object] = {}
+    options: dict[str, object] = {}
     if address == "local":
-        here = {"num_cpus": cores(), "include_dashboard": False, "_node_ip_address": _LOOPBACK}
+        options = {"num_cpus": cores(), "include_dashboard": False, "_node_ip_address": _LOOPBACK}
     host, _, port = address.rpartition(":")
-    heard = signal.getsignal(signal.SIGTERM)
+    handler = signal.getsignal(signal.SIGTERM)
     try:
         if host and port.isdecimal() and "//" not in host:
             _greet(host, int(port))
         # Ray puts the driver's working folder on the import path of its workers.
         with _silent(), contextlib.chdir("/"):
-            ray.init(address, log_to_driver=False, logging_level="ERROR", **here)
+            ray.init(address, log_to_driver=False, logging_level="ERROR", **options)
     except (OSError, ValueError, RuntimeError, RayError) as error:
         why = str(error).partition("\n")[0].partition(". ")[0]
         step = "" if _AUTH in os.environ else f", set {_AUTH}=token where it asks for a token"
-        message = f"{named}: {why}; start Ray there{step}, or leave it out"
-        if here:
+        message = f"{option}: {why}; start Ray there{step}, or leave it out"
+        if options:
             message = f"Ray cannot be started here: {why}; RAY_TMPDIR names another folder for it"
         raise ConfigError(message) from None
     finally:
         if threading.current_thread() is threading.main_thread():
             # Ray's own handler ends the process without a word.
-            signal.signal(signal.SIGTERM, heard)
+            signal.signal(signal.SIGTERM, handler)
 
 
 def _greet(host: str, port: int) -> None:
@@ -115,14 +115,14 @@ def _greet(host: str, port: int) -> None:
 @contextmanager
 def _silent() -> Iterator[None]:
     """Close standard error meanwhile: Ray's C++ announces its log level there."""
-    kept = os.dup(2)
+    stderr = os.dup(2)
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(stderr, 2)
+        os.close(stderr)
 
 
 @contextmanager

@@ -540,11 +540,11 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
         samples = earlier.input.samples
         return f"limit ({samples} {plural(samples, 'answer')})"
     for name in ("signature", *ADDED.values()):
-        made, wanted = getattr(earlier, name), getattr(record, name)
+        old, new = getattr(earlier, name), getattr(record, name)
         # The model that a server picks is not the user's choice, and the results name it.
-        first, second = (Signature.parse(each or "").requested() for each in (made, wanted))
-        if apart := ", ".join(first.differs_in(second)):
-            return f"{name} ({made}, which differs in {apart})"
+        first, second = (Signature.parse(each or "").requested() for each in (old, new))
+        if parts := ", ".join(first.differs_in(second)):
+            return f"{name} ({old}, which differs in {parts})"
     # A review hook gets one random draw, and a table of cells has one set of thresholds.
     for name in ("seed", "review_rate", "faithful_from", "correct_from", "gold_match", "map"):
         if earlier.config.get(name) != record.config.get(name):

@@ -480,8 +480,8 @@ def _difference(earlier: BatchRecord, record: BatchRecord) -> str:
     if earlier.input.sha256 != record.input.sha256:
         return f"samples ({earlier.input.path})"
     names = earlier.config.keys() | record.config.keys()
-    apart = sorted(n for n in names if earlier.config.get(n) != record.config.get(n))
-    return f"settings ({', '.join(apart)})" if apart else ""
+    changed = sorted(n for n in names if earlier.config.get(n) != record.config.get(n))
+    return f"settings ({', '.join(changed)})" if changed else ""
 
 
 class Filled(NamedTuple):

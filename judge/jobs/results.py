@@ -149,8 +149,8 @@ def evaluate(
     if settings:
         if evaluator is not None:
             raise ConfigError(f"{', '.join(settings)}: give the evaluator its settings as a Config")
-        given = {name: getattr(config, name) for name in config.model_fields_set} if config else {}
-        config = Config.model_validate(given | settings)
+        own = {name: getattr(config, name) for name in config.model_fields_set} if config else {}
+        config = Config.model_validate(own | settings)
     scorer = evaluator or Evaluator(config, judge=judge)
     # Python 3.11 writes out what a loop returns, and drops the text: so it returns nothing.
     results, judged = list[SampleResult](), list[Sample]()
