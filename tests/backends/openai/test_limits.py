@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections.abc import Callable
 
 import pytest
@@ -104,36 +103,36 @@ async def send(
     count: int,
     read: Callable[[str], object] = str,
 ) -> list[object]:
-    """Send `count` requests at once, and return their outcomes."""
+    """Send `count` numbered requests at once, and return their outcomes."""
     policy = Policy(timeout=5.0, attempts=3, first_wait=0.02, longest_wait=0.05)
     async with Connection(server.base_url, "", policy=policy, pace=pace) as connection:
         soon = asyncio.get_running_loop().time() + 20
-        body: dict[str, JsonValue] = {
-            "model": "m",
-            "messages": [{"role": "user", "content": "<s1>a</s1>"}],
-        }
         work = [
-            connection.ask("/chat/completions", body, read, deadline=soon) for _ in range(count)
+            connection.ask("/chat/completions", numbered(n), read, deadline=soon)
+            for n in range(count)
         ]
         done = await asyncio.gather(*work, return_exceptions=True)
     return [each if isinstance(each, BaseException) else each.outcome for each in done]
 
 
-async def test_over_http_a_refused_request_waits_and_delays_no_other() -> None:
-    arrivals: list[float] = []
+def numbered(number: int) -> dict[str, JsonValue]:
+    return {"model": "m", "messages": [{"role": "user", "content": f"<s1>{number}</s1>"}]}
 
-    def script(asked: ChatCall) -> Answer:
-        arrivals.append(time.monotonic())
-        return too_many("0.5") if len(arrivals) % 4 == 1 else right(asked)
+
+async def test_over_http_a_refused_request_waits_and_delays_no_other() -> None:
+    arrivals: list[str] = []
+
+    def script(call: ChatCall) -> Answer:
+        arrivals.append(call.user)
+        return too_many("0.5") if len(arrivals) in {1, 5} else right(call)
 
     pace = Pace(1)
     with JudgeServer(script) as server:
         outcomes = await send(server, pace, 8)
     assert not [each for each in outcomes if isinstance(each, Failure | BaseException)]
-    # Two of the eight are refused; the other six leave before either of them is sent again.
-    assert arrivals[8] - arrivals[0] >= 0.5
-    assert arrivals[7] - arrivals[0] < 0.5
-    assert pace.refused_lately >= 2
+    assert len(set(arrivals[:8])) == 8, "all others leave before a refused one is sent again"
+    assert set(arrivals[8:]) == {arrivals[0], arrivals[4]}
+    assert pace.refused_lately == 2
 
 
 async def test_over_http_a_limit_counts_whatever_status_it_comes_with() -> None:
