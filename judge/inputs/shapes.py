@@ -269,6 +269,8 @@ class RowReader:
         return found
 
     def _missing(self, name: str, fields: Fields, shape: Shape) -> InputError:
+        if null := next((key for key in NAMES[name] if key in fields and fields[key] is None), ""):
+            return InputError("is null or NaN; fill it, or leave out the row", field=null)
         like = " (as the first row was read)" if self._shape else ""
         where = " or ".join(path for path, _ in shape.paths.get(name, ())[:_SHOWN_PATHS])
         place = f": {shape.name}{like} has it as {where}" if where else like

@@ -79,6 +79,7 @@ REFUSED: list[tuple[object, str]] = [
     (ROW | {"raw": {1}}, "is a set; give a text, a number, a list"),
     (frame(ROW, ROW), "row 2, field 'qid': '7' is already in row 1; make each qid unique"),
     (frame(ROW, {"qid": 8}), "row 2, field 'answer': is null or NaN; fill it"),
+    (frame(ROW, ROW | {"qid": 8, "answer": float("nan")}), "'answer': is null or NaN; fill it"),
     ([UNNAMED] * 101 + [{}], "row 102, field 'answer': is missing"),
 ]
 
