@@ -84,12 +84,10 @@ app = typer.Typer(
 def app_of(name: str) -> typer.Typer:
     """Return the app of a command: that of its module, or one with the function of its name."""
     module = import_module(f"judge.cli.{name}")
-    if hasattr(module, "app"):
-        group: typer.Typer = module.app
-        return group
-    single = typer.Typer(add_completion=False)
-    single.command()(getattr(module, name))
-    return single
+    command: typer.Typer = getattr(module, "app", typer.Typer(add_completion=False))
+    if not hasattr(module, "app"):
+        command.command()(getattr(module, name))
+    return command
 
 
 class Interrupted(KeyboardInterrupt):

@@ -82,7 +82,4 @@ def _folder(folder: Path | None, file: Path | None) -> Path | None:
 
 def _line(tally: Tally) -> str:
     line = f"{counted(tally.verdicts, 'verdict')}, {counted(tally.replies, 'reply')}"
-    if tally.oldest is None or tally.newest is None:
-        return line
-    first, last = (f"{when:%Y-%m-%d %H:%M}" for when in (tally.oldest, tally.newest))
-    return f"{line}, {first} UTC" if first == last else f"{line}, {first} to {last} UTC"
+    return line if tally.newest is None else f"{line}, last at {tally.newest:%Y-%m-%d %H:%M} UTC"

@@ -183,14 +183,7 @@ def _panel_of(parameter: Parameter) -> tuple[bool, int]:
 
 
 def chosen(option: str, value: str, values: tuple[_Value, ...]) -> _Value:
-    """Return the value of an option if it is one of `values`.
-
-    Raises:
-        ConfigError: it is not.
-
-    >>> chosen("--flag", "b", ("a", "b"))
-    'b'
-    """
+    """Return the value of an option if it is one of `values`; otherwise raise ConfigError."""
     for each in values:
         if each == value:
             return each
@@ -202,9 +195,6 @@ def several(option: str, given: str | None, values: tuple[_Value, ...]) -> tuple
 
     Raises:
         ConfigError: one of them is not in `values`.
-
-    >>> several("--flags", "b, a,b", ("a", "b"))
-    ('b', 'a')
     """
     names = () if given is None else split(given)
     return tuple(dict.fromkeys(chosen(option, name, values) for name in names))

@@ -12,8 +12,7 @@ from judge.errors import ConfigError, InputError
 from judge.inputs.samples import Source
 from judge.inputs.tables import check_output, write_whole
 from judge.retrieval.perturbation import VARIANTS, Perturbation
-
-_NEEDS: Final = ("query", "chunks")
+from judge.text.visible import counted
 
 
 def perturb(
@@ -53,10 +52,8 @@ def perturb(
     if path.suffix != ".jsonl":
         raise ConfigError(f"-o {out!r}: ends not in .jsonl; name a file that does")
     check_output(path, [Path(samples)], force=force)
-    if not path.absolute().parent.is_dir():
-        raise ConfigError(f"-o {out!r}: no such folder; make it first, or name another -o")
     wanted = several("--variants", variants, VARIANTS) or VARIANTS
-    source = Source(samples, _NEEDS, skip_bad_lines=skip_bad_lines, max_line=max_line)
+    source = Source(samples, ("query", "chunks"), skip_bad_lines=skip_bad_lines, max_line=max_line)
     with source.samples() as read:
         originals = list(read)
         perturbation = Perturbation(originals, wanted, seed=seed, match=gold_match)
@@ -85,10 +82,6 @@ def _print(perturbation: Perturbation, out: str, page: Page) -> None:
     for variant, reasons in perturbation.left_out.items():
         for reason, count in reasons.most_common():
             page.say(f"{variant}: {count:,} × {_WHY[reason]}", hang=2)
-    made = perturbation.made.total()
-    page.say(
-        f"written to {out}: {made:,} {'question' if made == 1 else 'questions'} without answers; "
-        "let your RAG answer each, with the chunks given, keep every key, and score that with "
-        "judge score --correctness",
-        hang=2,
-    )
+    made = counted(perturbation.made.total(), "question")
+    step = "let your RAG system answer each from its chunks and keep every key"
+    page.say(f"written to {out}: {made} without answers; {step}", hang=2)

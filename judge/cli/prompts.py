@@ -41,17 +41,15 @@ def show(
     name: str = typer.Argument(
         metavar="NAME", help="Name and version, such as faithfulness-v3, faithfulness or v3."
     ),
-    version: str | None = typer.Argument(
-        None, metavar="VERSION", help="Such as v1; without it, the newest."
-    ),
 ) -> None:
     """Print a prompt as it is sent, with its placeholders.
 
-    A version alone is one of the faithfulness prompt.
+    A version alone is one of the faithfulness prompt; a name alone is its newest version.
 
     Example: judge prompts show faithfulness-v1
     """
-    if version is None and (found := _REFERENCE.fullmatch(name)):
+    version = None
+    if found := _REFERENCE.fullmatch(name):
         name, version = found["name"] or FAITHFULNESS, found["version"]
     prompt = load_prompt(name, version or versions(name)[-1])
     say(

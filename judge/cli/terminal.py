@@ -138,11 +138,7 @@ def number(value: float | None) -> str:
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """Return a difference with its sign.
-
-    >>> signed(-0.0123), signed(0.0004, 1)
-    ('−0.012', '+0.0')
-    """
+    """Return a difference with its sign."""
     return f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 

@@ -255,8 +255,6 @@ class Tally:
     """Sentences that have a verdict."""
     replies: int = 0
     """Calls that need not be made again."""
-    oldest: datetime | None = None
-    """Time of the oldest row."""
     newest: datetime | None = None
     """Time of the newest row."""
 
@@ -280,7 +278,6 @@ def contents(rows: Iterable[tuple[str, str]]) -> Contents:
         for signature in made.values():
             tally = found.signatures.setdefault(signature, Tally())
             tally.verdicts += 1
-            tally.oldest = min(row.stored, tally.oldest or row.stored)
             tally.newest = max(row.stored, tally.newest or row.stored)
         for reply in row.replies:
             for signature in {made[index] for index in reply.sentences if index in made}:

@@ -37,7 +37,7 @@ WRONG: dict[tuple[str, ...], tuple[str, str]] = {
     ("score", "in.jsonl", "--nope"): ("--nope", "judge score --help"),
     ("score",): ("'SAMPLES'", "judge score --help"),
     ("score", ""): ("is empty", "judge score --help"),
-    ("prompts", "show", "a", "b", "too\nmany"): ("extra argument", "judge prompts show --help"),
+    ("prompts", "show", "a", "too\nmany"): ("extra argument", "judge prompts show --help"),
     ("review", "nope"): ("'nope'", "judge review --help"),
     ("nope",): ("'nope'", "judge --help"),
     ("show", "no\x1b[31mwhere"): ("no␛[31mwhere", ""),

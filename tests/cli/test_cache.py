@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.inputs.runs import read_record
-from judge.prompt import Prompt, load_prompt
+from judge.prompt import load_prompt
 from tests.commands import Ran, judge, line, refused, write
 from tests.server import JudgeServer
 
@@ -62,16 +62,13 @@ def test_clearing_asks_first(
 
 
 def test_a_prompt_is_shown_whole_and_an_unknown_one_is_one_line() -> None:
-    words: tuple[str, ...]
-    shown: list[tuple[Prompt, tuple[str, ...]]]
-    shown = [(NEW, ("faithfulness",)), (NEW, ("faithfulness", "v3")), (NEW, ("v3",))]
-    shown += [(OLD, ("faithfulness-v1",)), (OLD, (OLD.reference,)), (OLD, ("faithfulness", "v1"))]
-    for prompt, words in shown:
-        text = judge("prompts", "show", *words).out
+    shown = {"faithfulness": NEW, "v3": NEW, "faithfulness-v1": OLD, OLD.reference: OLD}
+    for name, prompt in shown.items():
+        text = judge("prompts", "show", name).out
         for part in (prompt.reference, prompt.system, prompt.user.template, prompt.again.template):
             assert part in text
-    for words in (("faith",), ("faithfulness", "v9"), ("v9",)):
-        refused(judge("prompts", "show", *words))
+    for name in ("faith", "faithfulness-v9", "v9"):
+        refused(judge("prompts", "show", name))
 
 
 def test_a_run_may_keep_to_an_older_prompt(server: JudgeServer, samples: Path) -> None:

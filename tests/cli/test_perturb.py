@@ -83,7 +83,6 @@ WRONG = [
     ("s.jsonl", "-o", "o.jsonl", "--variants", "noise50"),
     ("double.jsonl", "-o", "o.jsonl"),
     ("empty.jsonl", "-o", "o.jsonl"),
-    ("s.jsonl", "-o", "none/o.jsonl"),
 ]
 
 

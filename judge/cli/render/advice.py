@@ -35,18 +35,10 @@ def print_advice(advice: Advice, source: str, page: Page) -> None:
         for name, text in items:
             line = Text(name, style="cyan").append("  " if name else "")
             page.say(line.append(text, style="default"), indent=2, hang=4)
-    if to_run := _command(advice, source):
+    if cuts := {cut for each in advice.measures if (cut := cutoff(each.name)) is not None}:
         page.blank()
         page.say("To measure it", style="bold")
-        page.copied(f"  {to_run}")
-
-
-def _command(advice: Advice, source: str) -> str | None:
-    """Return the command that computes the advised measures, if there are any."""
-    cuts = {cut for each in advice.measures if (cut := cutoff(each.name)) is not None}
-    if not cuts:
-        return None
-    return f"judge retrieval {source} -k {','.join(map(str, sorted(cuts)))}"
+        page.copied(f"  judge retrieval {source} -k {','.join(map(str, sorted(cuts)))}")
 
 
 def _sections(advice: Advice) -> Iterator[tuple[str, list[_Item]]]:
