@@ -10,7 +10,7 @@ import tempfile
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import iglob
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
@@ -314,7 +314,7 @@ def text_lines(
     from the first one that is not ASCII, if it is GB18030 and not UTF-8; the function is then
     called once.
     """
-    most, number, encoding, is_ascii = most_bytes(max_line), 0, "utf-8", True
+    most, number, encoding = most_bytes(max_line), 0, ""
     while data := stream.readline(most + 1):
         number += 1
         if number == 1:
@@ -326,23 +326,21 @@ def text_lines(
             long = LongLineError(f"longer than {most / MEGA:g} MB; {ALLOW_MORE}")
             yield TextLine(number, data[:CLIPPED].decode(errors="replace"), long)
             continue
-        if is_ascii and not data.isascii():
-            is_ascii = False
-            if on_chinese is not None and not _is(data, "utf-8") and _is(data, CHINESE):
+        if not encoding and not data.isascii():
+            encoding = "utf-8"
+            if on_chinese is not None and not _is(data, encoding) and _is(data, CHINESE):
                 encoding = CHINESE
                 on_chinese()
         try:
-            yield TextLine(number, data.decode(encoding))
+            yield TextLine(number, data.decode(encoding or "utf-8"))
         except UnicodeDecodeError as error:
             yield TextLine(number, data.decode(encoding, "replace"), wrong_encoding(error))
 
 
 def _is(data: bytes, encoding: str) -> bool:
-    try:
-        data.decode(encoding)
-    except UnicodeDecodeError:
-        return False
-    return True
+    with suppress(UnicodeDecodeError):
+        return bool(data.decode(encoding))
+    return False
 
 
 def wrong_encoding(error: UnicodeDecodeError) -> InputError:
