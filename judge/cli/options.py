@@ -191,11 +191,7 @@ def chosen(option: str, value: str, values: tuple[_Value, ...]) -> _Value:
 
 
 def several(option: str, given: str | None, values: tuple[_Value, ...]) -> tuple[_Value, ...]:
-    """Return the values that an option lists with commas between, each once.
-
-    Raises:
-        ConfigError: one of them is not in `values`.
-    """
+    """Return the values that an option lists with commas between; errors as in `chosen`."""
     names = () if given is None else split(given)
     return tuple(dict.fromkeys(chosen(option, name, values) for name in names))
 
@@ -234,11 +230,7 @@ class Drawing(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The names of the reviewers; one empty name if none is given.
-
-        Raises:
-            ConfigError: the names are not different, or one person is to share rows with others.
-        """
+        """The names of the reviewers; one empty name if none is given."""
         names = [" ".join(name.split()) for name in split(self.reviewers)]
         different = {name.casefold() for name in names}
         if len(different) < len(names) or (len(names) > 1 and not all(names)):

@@ -81,11 +81,7 @@ def show(
 
 
 def _answers(run: Path, qids: Sequence[str]) -> list[SampleResult]:
-    """Return the results with these qids, in the order of the qids.
-
-    Raises:
-        RunError: the run lacks one of them.
-    """
+    """Return the results with these qids, in their order; raise RunError if one is missing."""
     found = {result.qid: result for result in read_results(run) if result.qid in set(qids)}
     for qid in qids:
         if qid not in found:

@@ -88,7 +88,6 @@ def _print_labels(agreement: Agreement, words: PageWords, page: Page) -> None:
 
 
 def _print_strata(agreement: Agreement, findings: Findings, page: Page) -> None:
-    """Print the strata that change the score most."""
     words = findings.words
     worst = sorted(agreement.strata, key=lambda h: -abs(h.share * (h.error or 0.0)))[:_STRATA]
     among = words("terminal.strata", shown=len(worst), count=len(agreement.strata))

@@ -160,7 +160,6 @@ def _facts(report: ExamReport) -> Iterator[str]:
 
 
 def _print_against(found: ExamComparison, page: Page) -> None:
-    """Print how a sitting differs from an earlier one, and how certain that is."""
     page.blank()
     sizes = counted(found.accuracy.of, "sentence"), counted(found.items, "item")
     title = "Against an earlier exam: {} of {} in both".format(*sizes)

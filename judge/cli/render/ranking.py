@@ -148,7 +148,6 @@ def print_findings(findings: Iterable[Finding], page: Page) -> None:
 
 
 def _by_cutoff(found: Iterable[MeasureLevel]) -> Table:
-    """Return a table with a row for each measure and a column for each k."""
     cells: dict[str, dict[str, Text]] = {}
     for band in found:
         measure, _, k = band.measure.partition("@")
