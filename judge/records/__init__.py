@@ -25,13 +25,9 @@ from judge.records.result import SampleResult as SampleResult
 from judge.records.result import Scores as Scores
 from judge.records.result import Status as Status
 from judge.records.run import Rules as Rules
-from judge.records.run import RunInput as RunInput
-from judge.records.run import RunRecord as RunRecord
-from judge.records.sample import MOST_CHARACTERS as MOST_CHARACTERS
 from judge.records.sample import MOST_SENTENCES as MOST_SENTENCES
 from judge.records.sample import Chunk as Chunk
 from judge.records.sample import Document as Document
-from judge.records.sample import GivenSentence as GivenSentence
 from judge.records.sample import Record as Record
 from judge.records.sample import Sample as Sample
 from judge.records.sentence import SUPPORT_WEIGHT as SUPPORT_WEIGHT
