@@ -3,6 +3,7 @@
 The option of a setting has the name, type, default and help of its field in `Config`.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from inspect import Parameter, signature
@@ -221,7 +222,7 @@ class Drawing(NamedTuple):
 
     seed: int = typer.Option(0, min=0, help="Seed of the draw.")
     reviewers: str = typer.Option(
-        "", metavar="NAME,…", help="The reviewers, each with a sheet of their own."
+        "", metavar="N|NAME,…", help="The reviewers, or how many; each gets a sheet of their own."
     )
     overlap: int = typer.Option(
         0, min=0, metavar="N", help="Sentences or queries that all reviewers get."
@@ -232,10 +233,13 @@ class Drawing(NamedTuple):
     def names(self) -> list[str]:
         """The names of the reviewers; one empty name if none is given."""
         names = [" ".join(name.split()) for name in split(self.reviewers)]
+        if re.fullmatch("[1-9][0-9]?", self.reviewers):
+            names = [str(number) for number in range(1, int(self.reviewers) + 1)]
         different = {name.casefold() for name in names}
         if len(different) < len(names) or (len(names) > 1 and not all(names)):
             raise ConfigError(
-                f"--reviewers {self.reviewers!r}: give different names with commas between them"
+                f"--reviewers {self.reviewers!r}: give a number, or different names with commas "
+                "between them"
             )
         if self.overlap and len(names) == 1:
             raise ConfigError(

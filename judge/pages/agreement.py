@@ -98,6 +98,8 @@ class Findings:
         words, summary, cautions = self.words, self._summary, []
         if self._agreement.labels and not self._agreement.shared:
             cautions.append(words("caution.unshared"))
+        if self.leading is not None and self.leading.blank and self.leading.blank.decides:
+            cautions.append(words("caution.blank"))
         if summary.untrusted:
             share = words.percent(summary.unscored_share or 0)
             cautions.append(words("caution.untrusted", share=share))

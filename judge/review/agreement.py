@@ -15,6 +15,7 @@ from judge.review.coefficients import (
     brier,
     calibration_error,
     cohen_kappa,
+    fisher,
     krippendorff_alpha,
 )
 from judge.review.draws import NEVER_PARTIAL, counts, own_verdict, support_weight
@@ -32,6 +33,7 @@ from judge.review.records import (
     Share,
     Stratum,
 )
+from judge.scores.differences import holm
 from judge.scores.intervals import Observation, weighted_share
 from judge.scores.strata import Corrected, StratumSample, corrected_mean
 
@@ -44,6 +46,9 @@ Labels = Mapping[str, Sequence[Label]]
 _SCALE: Final = (*(support.value for support in Support), REST)
 _MIN_LABELS: Final = 2
 """The fewest labels that a stratum needs by itself."""
+
+
+_ALPHA: Final = 0.05
 
 
 class _Pair(NamedTuple):
@@ -135,6 +140,8 @@ def corrected_scores(
                     right=right.mean,
                     low=min(found.low, wrong.low),
                     high=max(found.high, right.high),
+                    decides=right.mean - wrong.mean > found.high - found.low
+                    and _is_blank_unevenly(draw, labels),
                 )
         raw: CorpusScore | None = getattr(summary, name)
         scores.append(
@@ -178,6 +185,19 @@ def _labelled(draw: Draw, labels: Labels) -> list[tuple[DrawnSentence, float]]:
         (each, each.probability * labelled[each.stratum] / draw.strata[each.stratum].drawn)
         for each in found
     ]
+
+
+def _is_blank_unevenly(draw: Draw, labels: Labels) -> bool:
+    """Return whether any stratum has fewer labels than rows left blank at random would leave.
+
+    A single stratum cannot show that they were left blank at random.
+    """
+    labelled = Counter(each.stratum for each, _ in _labelled(draw, labels))
+    chances = [
+        fisher(labelled[number], stratum.drawn, labelled.total(), len(draw.sentences))
+        for number, stratum in enumerate(draw.strata)
+    ]
+    return len(chances) == 1 or min(holm(chances)) < _ALPHA
 
 
 def _word(label: Label | Verdict, *, full_or_rest: bool) -> str:

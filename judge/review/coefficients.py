@@ -140,6 +140,21 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return min(1.0, 2 * sum(math.comb(n, i) for i in range(k + 1)) / (1 << n))
 
 
+def fisher(hits: int, of: int, all_hits: int, whole: int) -> float:
+    """Fisher's exact test, one-sided: the chance that a part has `hits` of all hits, or fewer.
+
+    Σ_{k≤hits} C(of, k) C(whole - of, all_hits - k) / C(whole, all_hits).
+
+    Source: R. A. Fisher (1935), J. Roy. Stat. Soc. 98, 39-82.
+
+    >>> round(fisher(0, 3, 3, 6), 4), fisher(3, 3, 3, 3)
+    (0.05, 1.0)
+    """
+    few = range(max(0, of + all_hits - whole), hits + 1)
+    ways = sum(math.comb(of, k) * math.comb(whole - of, all_hits - k) for k in few)
+    return ways / math.comb(whole, all_hits)
+
+
 def _unequal(counts: Counter[Any]) -> int:
     return counts.total() ** 2 - sum(count * count for count in counts.values())
 

@@ -159,6 +159,10 @@ class BlankLimits(Record):
     """Lower limit of the 95 % interval of `wrong`, which no labels in the blank rows can lower."""
     high: float
     """Upper limit of the interval of `right`."""
+    decides: bool
+    """Whether the blank rows may change a conclusion: they are uneven among the strata by more than
+    chance (Fisher's exact test, corrected by Holm's method), and `right` and `wrong` differ by more
+    than the width of the corrected score's interval."""
 
 
 class CorrectedScore(Record):

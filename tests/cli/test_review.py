@@ -43,6 +43,13 @@ def test_several_reviewers_share_rows(run: Path, tmp_path: Path) -> None:
     assert (found.shared, found.reviewers) == (4, ("Ann", "李雷"))
 
 
+def test_a_number_of_reviewers_writes_as_many_sheets(run: Path, tmp_path: Path) -> None:
+    words = ("--reviewers", 2, "--overlap", 4)
+    assert judge("review", "draw", run, "-o", tmp_path / "review.csv", *words).code == 0
+    for n in (1, 2):
+        assert {row["reviewer"] for row in cells(tmp_path / f"review-{n}.csv")} == {str(n)}
+
+
 def test_what_cannot_be_drawn_is_told_and_nothing_is_written_over(
     run: Path, tmp_path: Path
 ) -> None:

@@ -82,10 +82,11 @@ def test_cautions_have_the_figures_of_the_run() -> None:
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_blank_rows_are_counted_with_what_they_could_change(lang: Lang) -> None:
-    limits = BlankLimits(wrong=0.71, right=0.86, low=0.655, high=0.891)
+    limits = BlankLimits(wrong=0.71, right=0.86, low=0.655, high=0.891, decides=True)
     score = FAITHFULNESS.model_copy(update={"blank": limits})
     with use_language(lang):
         said = " ".join(findings_of(corrected=(score,)).notes())
+        assert len(findings_of(corrected=(score,)).cautions()) == 1 + len(findings_of().cautions())
     span = "65.5–89.1" if lang == "en" else "65.5%–89.1%"
     assert [each for each in ("71.0", "86.0", span) if each not in said] == []
 

@@ -87,6 +87,18 @@ def test_rows_left_blank_count_as_never_drawn() -> None:
         assert getattr(left.blank, limit) == getattr(corrected(small, whole), limit)
 
 
+def test_blank_rows_raise_a_warning_only_if_they_are_uneven_and_matter() -> None:
+    rows = [row(f"f{k}", verdict("full"), probability=0.5) for k in range(40)]
+    rows += [row(f"n{k}", verdict("none"), stratum=1, probability=0.5) for k in range(40)]
+    drawn = draw([stratum("supported", 80, 80, 40), stratum("unsupported", 80, 0, 40)], rows)
+    for blank, decides in ((range(40, 70), True), (range(0, 80, 3), False), (range(40, 42), False)):
+        labelled = [each for number, each in enumerate(rows) if number not in blank]
+        labels = [label(each, "none" if each.stratum else "full") for each in labelled]
+        limits = corrected(drawn, labels).blank
+        assert limits is not None
+        assert limits.decides is decides, blank
+
+
 def test_a_stratum_with_one_label_joins_its_neighbour() -> None:
     full = [row(f"f{k}", verdict("full"), probability=0.1) for k in range(5)]
     lone = row("n", verdict("none"), stratum=1, probability=0.1)
