@@ -69,8 +69,8 @@ def clear(
 def _folder(folder: Path | None, file: Path | None) -> Path | None:
     """Return the folder of the cache; say so and return None where nothing is kept there."""
     # Which judge would judge, and whether its model is named, does not matter to the cache.
-    given = {"judge": "similarity"} | ({} if folder is None else {"cache_dir": folder})
-    settings = load_config(given, file)
+    values = {"judge": "similarity"} | ({} if folder is None else {"cache_dir": folder})
+    settings = load_config(values, file)
     if settings.cache_url is not None:
         raise ConfigError(f"{settings.cache_url}: a Redis server is looked into with redis-cli")
     place = cache_folder(settings)

@@ -138,8 +138,8 @@ def takes_options(command: Callable[..., None], *, language: bool = False) -> Ca
             parameters += [field.replace(kind=each.kind) for field in fields]
         elif name != "settings":
             parameters.append(each)
-    taken = {each.name for each in parameters}
-    settings = [name for names in PANELS.values() for name in names if name not in taken]
+    own_names = {each.name for each in parameters}
+    settings = [name for names in PANELS.values() for name in names if name not in own_names]
     kinds = {name: setting(name) for name in settings} if "settings" in own else {}
     if "settings" in own:
         kinds |= {"config": Annotated[Path | None, CONFIG], "debug": Annotated[bool, _DEBUG]}
@@ -156,10 +156,10 @@ def takes_options(command: Callable[..., None], *, language: bool = False) -> Ca
     def run(**options: Any) -> None:  # noqa: ANN401  typer has checked them
         with use_language(options.pop("lang") if language else LANGUAGE.get()):
             if "settings" in own:
-                given = {name: options.pop(name) for name in settings}
-                given = {name: value for name, value in given.items() if value not in (None, [])}
+                values = {name: options.pop(name) for name in settings}
+                values = {name: value for name, value in values.items() if value not in (None, [])}
                 del options["debug"]
-                options["settings"] = load_config(given, options.pop("config"))
+                options["settings"] = load_config(values, options.pop("config"))
             made = {name: kind(*map(options.pop, kind._fields)) for name, kind in groups.items()}
             command(**options, **made)
 
@@ -191,9 +191,9 @@ def chosen(option: str, value: str, values: tuple[_Value, ...]) -> _Value:
     raise ConfigError(f"{option} {clip(value, _MAX_SHOWN)!r}: give one of {', '.join(values)}")
 
 
-def several(option: str, given: str | None, values: tuple[_Value, ...]) -> tuple[_Value, ...]:
+def several(option: str, text: str | None, values: tuple[_Value, ...]) -> tuple[_Value, ...]:
     """Return the values that an option lists with commas between; errors as in `chosen`."""
-    names = () if given is None else split(given)
+    names = () if text is None else split(text)
     return tuple(dict.fromkeys(chosen(option, name, values) for name in names))
 
 

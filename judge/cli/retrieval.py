@@ -49,17 +49,17 @@ class _Rules(NamedTuple):
 
     def rules(self) -> RankRules:
         """Return the rules; raise ConfigError for a number out of range."""
-        given = self._asdict() | {"ks": split(self.k)}
-        del given["k"]
+        options = self._asdict() | {"ks": split(self.k)}
+        del options["k"]
         try:
-            return RankRules.model_validate(given)
+            return RankRules.model_validate(options)
         except ValidationError as error:
             (name, *_), wrong = error.errors()[0]["loc"], error.errors()[0]["msg"]
             if name == "ks":
                 message = f"give whole numbers from 1 to {DEEPEST}, with commas between them"
                 raise ConfigError(f"-k {self.k!r}: {message}, such as -k 1,5,10") from None
             option = f"--{name}".replace("_", "-")
-            raise ConfigError(f"{option} {given[str(name)]!r}: {wrong}") from None
+            raise ConfigError(f"{option} {options[str(name)]!r}: {wrong}") from None
 
 
 @takes_options
@@ -120,8 +120,8 @@ def retrieval(
             raise ConfigError(message)
 
     def gated(report: RankingReport) -> RankingReport:
-        held = gates.hold_means(report.mean, report.interval)
-        return report.model_copy(update={"gates": held})
+        results = gates.hold_means(report.mean, report.interval)
+        return report.model_copy(update={"gates": results})
 
     files = RankingFiles(ranks, worst, rows, max_line, skip_bad_lines, qrels, gold)
     if is_compared:

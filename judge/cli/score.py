@@ -161,7 +161,7 @@ def score(
         "--dry-run",
         help="Print the number of calls and tokens, and the cost; nothing is sent.",
     ),
-    gates: _Gates,
+    gating: _Gates,
     engine: _Engine,
     settings: Config,
 ) -> None:
@@ -177,14 +177,14 @@ def score(
             "return the same each time; name one with --model, or leave it out"
         )
     engine.check(files.review_hook, files.limit, dry_run=dry_run)
-    held = gates.gates()
+    gates = gating.gates()
     if dry_run:
         _print_forecast(source, settings, files)
         return
     file = None if source == PIPED else Path(source)
     folder = Path(files.output or f"runs/{run_name(file.name) if file else 'stdin'}")
-    held.check(settings)
-    if held.bounds and not (gates.expect or {"judge", "model"} & settings.model_fields_set):
+    gates.check(settings)
+    if gates.bounds and not (gating.expect or {"judge", "model"} & settings.model_fields_set):
         typer.echo(
             "judge: the gates check the scores of a judge without a language model; add --model, "
             "or --expect or --judge if that is meant",
@@ -205,7 +205,7 @@ def score(
             replicas=engine.replicas,
             force=files.force,
             skip_bad_lines=files.skip_bad_lines,
-            gates=held,
+            gates=gates,
         )
     else:
         hook = None if files.review_hook is None else open_hook(files.review_hook)
@@ -217,7 +217,7 @@ def score(
             force=files.force,
             skip_bad_lines=files.skip_bad_lines,
             limit=files.limit,
-            gates=held,
+            gates=gates,
         )
     raise typer.Exit(run_and_print(job, folder, files))
 

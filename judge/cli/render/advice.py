@@ -61,8 +61,8 @@ def _sections(advice: Advice) -> Iterator[tuple[str, list[_Item]]]:
             )
             for role in get_args(Role)
         ),
-        ("Not to be used here", [(name, f"{said} ({rule})") for name, said, rule in avoided]),
-        ("Beyond retrieval", [(name, f"{said} ({to_run})") for name, said, to_run in families]),
+        ("Not to be used here", [(name, f"{reason} ({rule})") for name, reason, rule in avoided]),
+        ("Beyond retrieval", [(name, f"{reason} ({to_run})") for name, reason, to_run in families]),
         ("Worth knowing", [("", note) for note in advice.notes]),
         ("The data", [("", line) for line in _profile(advice.profile)]),
     ]
@@ -70,10 +70,10 @@ def _sections(advice: Advice) -> Iterator[tuple[str, list[_Item]]]:
 
 
 def _profile(found: Profile) -> Iterator[str]:
-    for name, said in _FIGURES.items():
+    for name, words in _FIGURES.items():
         value = getattr(found, name)
         if value or name != "without_relevant":
-            yield f"{said}: {figure(value)}"
+            yield f"{words}: {figure(value)}"
     graded = "not known" if found.graded is None else "yes" if found.graded else "no"
     yield f"degrees of relevance: {graded}"
     for name in PARTS:

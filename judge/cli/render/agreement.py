@@ -43,16 +43,16 @@ def print_agreement(agreement: Agreement, summary: Summary, folder: Path, page: 
 
 
 def _quality(agreement: Agreement, findings: Findings, words: PageWords) -> Iterator[str]:
-    said = [words("terminal.agreement", share=_share(agreement.agreement, words, "compared"))]
+    parts = [words("terminal.agreement", share=_share(agreement.agreement, words, "compared"))]
     if agreement.compared:
-        said[0] += words("terminal.by", count=agreement.compared)
+        parts[0] += words("terminal.by", count=agreement.compared)
     if agreement.brier is not None:
         ece = number(agreement.calibration_error)
-        said.append(words("terminal.brier", brier=number(agreement.brier), ece=ece))
-    said.append(f"kappa {_figure(agreement.kappa, findings.no_kappa, words)}")
+        parts.append(words("terminal.brier", brier=number(agreement.brier), ece=ece))
+    parts.append(f"kappa {_figure(agreement.kappa, findings.no_kappa, words)}")
     if agreement.base_rate is not None:
-        said[-1] += words("terminal.base_rate", share=words.percent(agreement.base_rate))
-    yield words("terminal.apart").join(said)
+        parts[-1] += words("terminal.base_rate", share=words.percent(agreement.base_rate))
+    yield words("terminal.apart").join(parts)
     alpha = _figure(agreement.alpha, findings.no_alpha, words)
     if agreement.shared:
         alpha += words("terminal.of", count=agreement.shared)
@@ -110,8 +110,8 @@ def _print_disagreements(agreement: Agreement, findings: Findings, page: Page) -
         page.whole(Text(title, style="bold"))
     for item in shown:
         judge = words.word("label", item.judge)
-        said = words("terminal.said", judge=judge, people=findings.people(item))
-        line = Text(f"  {flat(said)} ")
+        labels = words("terminal.said", judge=judge, people=findings.people(item))
+        line = Text(f"  {flat(labels)} ")
         line.append(f"{flat(item.qid)} ", style="bold").append(flat(item.text))
         line.truncate(max(page.console.width, _MIN_WIDTH), overflow="ellipsis")
         page.whole(line)

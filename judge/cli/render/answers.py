@@ -336,12 +336,12 @@ def _grounds(outcome: Outcome, texts: _Texts) -> Iterator[Text]:
         return
     if outcome.askings:
         labels, reasons = Messages.of("looks", "label"), Messages.of("looks", "unscored")
-        given = Messages.of("looks", "gate")("joint").join(
+        repeats = Messages.of("looks", "gate")("joint").join(
             labels(each.value) if isinstance(each, Support) else reasons(each.value)
             for each in outcome.askings
         )
         say = Messages.of("answer", "claim")
-        yield Text(say("askings", count=len(outcome.askings), told=given))
+        yield Text(say("askings", count=len(outcome.askings), told=repeats))
     if outcome.reason:
         yield Text(clip(flat(outcome.reason), _MAX_DETAIL))
     for evidence in outcome.evidence:

@@ -138,8 +138,8 @@ def _facts(report: ExamReport) -> Iterator[str]:
     totals, cost = report.totals, report.cost
     if Signature.parse(report.signature).source in NEVER_PARTIAL:
         yield "This judge never says partial: read the column “full or rest”."
-    given = {label for counts in totals.confusion.values() for label in counts}
-    if never := [label for label in totals.confusion if label not in given]:
+    judged = {label for counts in totals.confusion.values() for label in counts}
+    if never := [label for label in totals.confusion if label not in judged]:
         sizes = {label: sum(totals.confusion[label].values()) for label in never}
         labels = ", ".join(f"{_label(label)} ({size:,})" for label, size in sizes.items())
         yield f"labels that it never gave, with the sentences that need them: {labels}"

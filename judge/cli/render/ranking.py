@@ -82,9 +82,9 @@ def _counts(report: RankingReport) -> str:
 def _worst(item: WorstQuery) -> Iterator[Text]:
     """Yield a query, the chunk on top, the missed chunk, and a guess why."""
     first, ap = item.measures["rr"], number(item.measures["ap"])
-    said = f"ap {ap}, {item.found} of {item.relevant} relevant"
-    said += f" among {item.ranked} ranked" if item.ranked else ", nothing is ranked"
-    yield _line(item, said + (f", the first at rank {round(1 / first)}" if first else ""))
+    facts = f"ap {ap}, {item.found} of {item.relevant} relevant"
+    facts += f" among {item.ranked} ranked" if item.ranked else ", nothing is ranked"
+    yield _line(item, facts + (f", the first at rank {round(1 / first)}" if first else ""))
     if item.top is not None:
         yield _chunk("on top", item.top, f"rank {item.top.rank}")
     if item.missed is not None:
@@ -97,12 +97,12 @@ def _worst(item: WorstQuery) -> Iterator[Text]:
 
 def _chunk(name: str, chunk: ShownChunk, where: str) -> Text:
     text = short(chunk.text, _TEXT)
-    said = f"    {name}  {short(chunk.chunk_id)} ({where})" + (f": {text}" if text else "")
-    return Text(said, style="dim")
+    line = f"    {name}  {short(chunk.chunk_id)} ({where})" + (f": {text}" if text else "")
+    return Text(line, style="dim")
 
 
-def _line(item: WorstQuery, said: str) -> Text:
-    line = Text("  ").append(short(item.qid), style="bold").append(f"  {said}")
+def _line(item: WorstQuery, facts: str) -> Text:
+    line = Text("  ").append(short(item.qid), style="bold").append(f"  {facts}")
     return line.append(f"  {short(item.query)}", style="dim") if item.query else line
 
 
