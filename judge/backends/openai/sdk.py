@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
+from threading import RLock
 from types import ModuleType
 
 
@@ -17,11 +18,23 @@ def _defer(name: str, folders: Sequence[str]) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
     package, loader = module_from_spec(spec), spec.loader
+    lock, is_loading = RLock(), False
 
     def load(attribute: str) -> object:
-        del package.__dict__["__getattr__"]
-        loader.exec_module(package)
-        return getattr(package, attribute)
+        nonlocal is_loading
+        with lock:  # another thread waits until all names are there
+            if not is_loading and "__getattr__" in package.__dict__:
+                is_loading = True
+                try:
+                    loader.exec_module(package)
+                    del package.__dict__["__getattr__"]
+                finally:
+                    is_loading = False
+            try:
+                return package.__dict__[attribute]
+            except KeyError:
+                message = f"module {name!r} has no attribute {attribute!r}"
+                raise AttributeError(message, name=attribute, obj=package) from None
 
     package.__dict__["__getattr__"] = load
     sys.modules[name] = package
