@@ -274,14 +274,11 @@ def complete(work: Coroutine[None, None, object]) -> None:
 def _run_in_thread(work: Coroutine[None, None, object]) -> None:
     runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
     loop = runner.get_loop()
+    task = loop.create_task(work)
 
     def run() -> None:
         with runner:
-            runner.run(work)
-
-    def cancel() -> None:
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
+            loop.run_until_complete(task)
 
     with ThreadPoolExecutor(1) as thread:
         done = thread.submit(run)
@@ -290,8 +287,8 @@ def _run_in_thread(work: Coroutine[None, None, object]) -> None:
             while not wait([done], timeout=_SIGNAL_SECONDS).done:
                 pass
         except BaseException:
-            # Ctrl-C reaches this thread and not the other.
+            # Ctrl-C reaches this thread and not the other. Tasks that store verdicts go on.
             with suppress(RuntimeError):  # its loop has closed
-                loop.call_soon_threadsafe(cancel)
+                loop.call_soon_threadsafe(task.cancel)
             raise
     done.result()

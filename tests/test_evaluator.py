@@ -15,6 +15,7 @@ from judge import (
     evaluate,
 )
 from judge.backends.fake import FakeJudge
+from judge.evaluator import complete
 from judge.records import Chunk, JudgeRequest, Judgment
 from tests.server import JudgeServer
 
@@ -230,6 +231,31 @@ async def test_sync_inside_a_running_loop_lets_ctrl_c_through() -> None:
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert judge.cancelled
+
+
+async def test_ctrl_c_lets_other_tasks_such_as_the_stores_end() -> None:
+    stored = []
+
+    async def work() -> None:
+        released = asyncio.Event()
+        storing = asyncio.create_task(released.wait())
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+        try:
+            await asyncio.Event().wait()  # until it is cancelled
+        finally:
+            released.set()
+            stored.append(await storing)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            complete(work())
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert stored == [True]
 
 
 def test_a_progress_bar_is_shown_on_request(
