@@ -16,7 +16,8 @@ from judge.service.problems import Problem
 Role = Literal["read", "write", "admin"]
 """`read` looks at batches, `write` also judges, labels and sends batches, and `admin` also purges
 the batches of other tokens."""
-_ENTRY: Final = re.compile(r"([\w-]+):(?:(read|write|admin):)?([!-~]{16,})", re.ASCII)
+# "?+" never takes a role for the beginning of a token, as in "ci:read:0123456789a".
+_ENTRY: Final = re.compile(r"([\w-]+):(?:(read|write|admin):)?+([!-~]{16,})", re.ASCII)
 _LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 _READING_METHODS: Final = frozenset({"GET", "HEAD"})
 

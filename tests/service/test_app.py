@@ -8,6 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from judge.errors import ConfigError
+from judge.service.access import read_tokens
 from judge.service.monitoring import JsonLines
 from judge.service.requests import Limits
 from tests.service_process import QUICKSTART, Serving
@@ -144,6 +146,11 @@ def test_all_but_the_probes_need_a_token(tmp_path: Path) -> None:
         metrics = http.get("/metrics", headers=known).text
         assert 'client="web"' in metrics
         assert "fedcba" not in metrics
+
+
+def test_a_short_token_behind_a_role_is_refused_and_not_read_with_the_role() -> None:
+    with pytest.raises(ConfigError, match="entry 2 is neither NAME:TOKEN nor NAME:ROLE:TOKEN"):
+        read_tokens("ci:0123456789abcdef,look:read:0123456789a")
 
 
 def test_roles_of_tokens(tmp_path: Path) -> None:
