@@ -110,7 +110,10 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         attempts = AsyncRetrying(
             retry=retry_if_exception_type(ServiceBusy), wait=_wait, stop=is_over, reraise=True
         )
-        return await attempts(self._send_once, method, path, **request)
+        try:
+            return await attempts(self._send_once, method, path, **request)
+        except ServiceBusy as busy:
+            raise busy.__cause__ or busy from None
 
     async def _send_once(self, method: str, path: str, **request: Any) -> httpx.Response:  # noqa: ANN401
         if isinstance(file := request.get("content"), Path):
@@ -127,10 +130,11 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
             return response
         if response.status_code not in _BUSY_STATUSES:
             raise _error_of(response)
-        busy = ServiceBusy(str(_error_of(response)))
+        error = _error_of(response)
+        busy = ServiceBusy(str(error))
         retry_after = response.headers.get("Retry-After", "")
         busy.retry_after = float(retry_after) if retry_after.isdecimal() else 0.0
-        raise busy
+        raise busy from error
 
     async def evaluate_one(self, sample: Sample) -> SampleResult:
         """Return the result of one answer; cancelling it cancels the calls to the model.

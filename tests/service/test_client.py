@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from judge import (
     ConfigError,
     InputError,
     JudgeUnavailable,
+    JudgeUnhealthy,
     RunError,
     Sample,
     evaluate,
@@ -18,6 +20,7 @@ from judge import (
 )
 from judge.client import AsyncJudgeClient, JudgeClient
 from judge.errors import UsageError
+from judge.service.problems import Problem
 from tests.service_process import QUICKSTART, Serving
 
 TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's
@@ -122,25 +125,53 @@ class Busy(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class Unhealthy(BaseHTTPRequestHandler):
+    """Answers as a service whose judge returns nothing usable."""
+
+    def do_GET(self) -> None:
+        body = Problem("judge-unhealthy", "try again later").response("1").body
+        self.send_response(503)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serving_as(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_an_unhealthy_judge_is_the_error_of_the_local_api() -> None:
+    with (
+        serving_as(Unhealthy) as url,
+        JudgeClient(url, patience=0.0) as http,
+        pytest.raises(JudgeUnhealthy, match="try again later"),
+    ):
+        http.status("a")
+
+
 def test_a_busy_server_and_a_broken_connection_are_waited_out(serving: Serving) -> None:
     sample = next(read_samples(QUICKSTART))
     with client(serving) as http:
         result = http.evaluate_one(sample)
     Busy.asked = []
     Busy.answer = result.model_dump_json().encode() + b"\n"
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Busy)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        with JudgeClient(f"http://127.0.0.1:{server.server_port}") as http:
-            assert http.evaluate_one(sample) == result
-            assert len(Busy.asked) == 4
-            with pytest.raises(JudgeUnavailable, match="answered 418, and not as judge serve does"):
-                http.evaluate_one(sample)
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving_as(Busy) as url, JudgeClient(url) as http:
+        assert http.evaluate_one(sample) == result
+        assert len(Busy.asked) == 4
+        with pytest.raises(JudgeUnavailable, match="answered 418, and not as judge serve does"):
+            http.evaluate_one(sample)
 
 
 def test_a_closed_client_says_so_and_may_be_closed_again() -> None:
