@@ -116,7 +116,9 @@ class BatchFolder:
         record = BatchRecord(config=config.model_dump(mode="json"), input=made_from)
         with writing(path, "name another -o"):
             path.mkdir(parents=True, exist_ok=True)
-            names = {each.name for each in path.iterdir()} - {LOCK}
+            # A kill -9 may leave a part of the record.
+            ours = (LOCK, f"{RECORD}.")
+            names = [each.name for each in path.iterdir() if not each.name.startswith(ours)]
         if names and RECORD not in names:
             raise RunError(f"{path}: is not empty, and no batch folder; name another -o")
         if not names:
@@ -126,6 +128,8 @@ class BatchFolder:
                 folder.record = record
             elif other := _difference(folder.record, record):
                 raise RunError(f"{path}: is of other {other}; name another -o")
+            # The samples may have been moved.
+            folder.record = folder.record.model_copy(update={"input": made_from})
             yield folder
 
     @classmethod

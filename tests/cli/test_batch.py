@@ -267,3 +267,16 @@ def test_a_folder_keeps_where_it_was_written_for(
     texts = [each.read_text("utf-8") for each in night.rglob("*") if each.is_file()]
     assert "no credit for [key]" in "".join(texts)
     assert not any(key in each for each in texts)
+
+
+def test_samples_may_be_moved_between_two_steps(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    write(first, SAMPLES)
+    part = tmp_path / "night" / "batch.json.0123456789abcdef.part"
+    part.parent.mkdir()
+    part.touch()  # as a kill -9 may leave it
+    words = ("-o", part.parent, "--model", "m", "--base-url", refused_url(), "--no-probe")
+    batch("write", first, *words)
+    assert not part.exists()
+    first.rename(second)
+    batch("write", second, *words)
