@@ -300,6 +300,7 @@ class Batches:
                     raise Problem("conflict", f"there is a batch {id_!r} with other {what}")
             if known.record.ended is not None:
                 await known.stop()
+            if known.record.ended is not None:  # no other request took it up meanwhile
                 known.end(None)
                 self._begin(known)
             return known, False

@@ -162,7 +162,7 @@ class BatchStatus(Message):
     seconds_left: float | None = None
     """The remaining time at the rate since judging was last begun."""
     failures: dict[str, int] = Field(default_factory=dict)
-    """Claims without a verdict, by reason; of a running batch since judging was last begun."""
+    """Claims without a verdict, by reason; empty before the batch is finished."""
     signature: str | None = None
     """How the scores are made; null until judging has begun."""
     summary: Summary | None = None

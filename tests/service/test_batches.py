@@ -1,5 +1,6 @@
 """Batches: their run folders, and how they survive the end of the service."""
 
+import asyncio
 import gzip
 import json
 import os
@@ -14,7 +15,10 @@ import httpx
 import pytest
 
 from judge import RunError, read_run
+from judge.config import Config
 from judge.inputs.runs import read_results
+from judge.service.batches import Batches, BatchRecord
+from judge.service.monitoring import Metrics
 from judge.service.requests import Limits
 from tests.commands import judge, line, results, start, write
 from tests.replies import Slow, right
@@ -151,6 +155,17 @@ def test_a_batch_is_cancelled_and_purged_and_goes_on_when_put_again(
             assert serving.http.get("/v1/batches/a").status_code == 404
             assert not (serving.data / "a").exists()
     assert server.calls == 0
+
+
+async def test_a_batch_put_twice_while_it_is_cancelled_is_judged_once(tmp_path: Path) -> None:
+    record = BatchRecord(arrived="2026-01-01", sha256="", size=0)
+    batches = Batches(tmp_path, Config(), 0, Metrics())  # which never begins to judge
+    async with batches:
+        batch, _ = await batches.add(batches.new_folder(), "a", record)
+        again = [batches.add(tmp_path, "a", record) for _ in range(2)]
+        await asyncio.gather(batches.cancel(batch, purge=False), *again)
+        waiting = asyncio.all_tasks() - {asyncio.current_task()}
+        assert (batch.state, waiting) == ("queued", {batch.task})
 
 
 def test_a_second_service_on_a_folder_refuses(serving: Serving) -> None:
