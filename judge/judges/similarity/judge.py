@@ -212,7 +212,6 @@ class SimilarityJudge:
             return Judgment(
                 outcomes={i: bare.model_copy(update={"reason": each}) for i, each in why.items()}
             )
-        claims = {s.index for s in request.sentences if s.kind is SentenceKind.CLAIM}
         source = Source(request)
         # Claims that are not asked for count too, because neighbouring claims affect each other.
         claims = {s.index for s in request.sentences if s.kind is SentenceKind.CLAIM}
