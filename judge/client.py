@@ -130,11 +130,11 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
             return response
         if response.status_code not in _BUSY_STATUSES:
             raise _error_of(response)
-        error = _error_of(response)
-        busy = ServiceBusy(str(error))
+        reason = _error_of(response)
+        busy = ServiceBusy(str(reason))
         retry_after = response.headers.get("Retry-After", "")
         busy.retry_after = float(retry_after) if retry_after.isdecimal() else 0.0
-        raise busy from error
+        raise busy from reason
 
     async def evaluate_one(self, sample: Sample) -> SampleResult:
         """Return the result of one answer; cancelling it cancels the calls to the model.
