@@ -23,6 +23,7 @@ from judge.records import Sample
 from judge.records.sample import unfit
 from judge.text.visible import clip
 
+_NUMBERED: Final = re.compile(r"(.+?)\.(\d{1,6})(?:\.(.+))?", re.DOTALL)
 _STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(-?\d{0,9})\]|\[([^\[\]=]+)=([^\[\]]*)\]")
 
 Step = str | int | tuple[str, str] | None
@@ -124,6 +125,34 @@ def within(key: str, paths: Iterable[str]) -> bool:
     return any(path == key or path.startswith((f"{key}.", f"{key}[")) for path in paths)
 
 
+def collect_numbered(fields: Fields) -> Fields:
+    """Return the fields with numbered keys collected into lists, in `attributes` too.
+
+    >>> collect_numbered({"documents.0.content": "a", "documents.1.content": "b"})
+    {'documents': [{'content': 'a'}, {'content': 'b'}]}
+    """
+    inner = fields.get("attributes")
+    if isinstance(inner, dict) and (wide := collect_numbered(inner)) is not inner:
+        fields = fields | {"attributes": wide}
+    if not any(map(_NUMBERED.fullmatch, fields)):
+        return fields
+    lists: dict[str, dict[int, JsonValue]] = {}
+    plain = Fields()
+    for key, value in fields.items():
+        match = _NUMBERED.fullmatch(key)
+        if match is None:
+            plain[key] = value
+            continue
+        items = lists.setdefault(match[1], {})
+        if match[3] is None:
+            items[int(match[2])] = value
+        elif isinstance(item := items.setdefault(int(match[2]), {}), dict):
+            item[match[3]] = value
+    for name, items in lists.items():
+        plain[name] = [each for _, each in sorted(items.items())]
+    return plain
+
+
 # Shapes
 
 _MESSAGE_TEXTS: Final = paths_of(["content", "text", "data.content", "_content", "parts", "value"])
@@ -208,16 +237,17 @@ class RowReader:
         """Return the sample in a row; errors as in `sample_from`."""
         if not self._mapped and self._distinctive and self._is_ours(fields):
             return sample_from(fields, line=line, needs=self._needs)
-        shape = self._shape or self._recognised(fields)
+        wide = collect_numbered(fields)
+        shape = self._shape or self._recognised(wide)
         if shape is None:
             return sample_from(fields, line=line, needs=self._needs)
-        found = self._find(fields, shape)
+        found = self._find(wide, shape)
         places = {name: path for name, (path, _) in found.items()}
-        values = _values_of(fields, shape, found)
+        values = _values_of(wide, shape, found)
         if "sentences" in values and "answer" in places:
             places.setdefault("sentences", places["answer"])
         self._say_shape(shape, places)
-        rest = {key: value for key, value in fields.items() if not within(key, places.values())}
+        rest = {key: value for key, value in wide.items() if not within(key, places.values())}
         sample = sample_from(rest | values, line=line, needs=self._needs, places=places)
         self._shape = shape
         return sample

@@ -38,6 +38,7 @@ DOORS = {
     "llamaindex.jsonl": ("LlamaIndex", NAMED),
     "messages.jsonl": ("messages", NUMBERED),
     "openinference.jsonl": ("OpenInference", NAMED),
+    "openinference_flat.jsonl": ("OpenInference", NAMED),
     "openinference_json.jsonl": ("OpenInference", NAMED),
     "ragas_turns.jsonl": ("ragas, several turns", NUMBERED),
     "trec_rag.jsonl": ("TREC RAG", NAMED),
