@@ -50,6 +50,8 @@ _INDENT: Final = 5
 _ENTRY_INDENT: Final = 4
 _MAX_TEXT: Final = 160
 _MAX_DETAIL: Final = 500
+_WORD_AT_START: Final = re.compile(r"^[a-zA-Z]*\s*")
+_WORD_AT_END: Final = re.compile(r"\s*[a-zA-Z]*$")
 _CONTEXT: Final = 80
 """Characters of a chunk that are shown on either side of a quote."""
 _BLANKS: Final = re.compile(r"\s+")
@@ -379,8 +381,11 @@ def _in_context(evidence: Evidence, texts: Sequence[str]) -> Text:
     if text is None:
         return line.append_text(quote)
     before, after = text[max(0, start - _CONTEXT) : start], text[end : end + _CONTEXT]
-    before = f"{'…' if start > _CONTEXT else ''}{_BLANKS.sub(' ', before)}"
-    after = f"{_BLANKS.sub(' ', after)}{'…' if end + _CONTEXT < len(text) else ''}"
+    if start > _CONTEXT:
+        before = f"…{_WORD_AT_START.sub('', before)}"
+    if end + _CONTEXT < len(text):
+        after = f"{_WORD_AT_END.sub('', after)}…"
+    before, after = _BLANKS.sub(" ", before), _BLANKS.sub(" ", after)
     return line.append(before, "not bold dim").append_text(quote).append(after, "not bold dim")
 
 
