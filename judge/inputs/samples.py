@@ -65,7 +65,9 @@ class Rejected(NamedTuple):
 
     def as_json(self, error: InputError) -> str:
         """Return the line of `rejected.jsonl`, with an error that names the input."""
-        entry = {"line": self.line, "error": str(error), "text": self.text.rstrip("\r\n")}
+        # The name of a file need not be text.
+        problem = str(error).encode(errors="replace").decode()
+        entry = {"line": self.line, "error": problem, "text": self.text.rstrip("\r\n")}
         return json.dumps(entry, ensure_ascii=False) + "\n"
 
 
