@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.backends.openai.batches import BatchReply
 from tests.batch_provider import BatchProvider
 from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, write
@@ -280,3 +281,10 @@ def test_samples_may_be_moved_between_two_steps(tmp_path: Path) -> None:
     assert not part.exists()
     first.rename(second)
     batch("write", second, *words)
+
+
+def test_an_error_without_a_message_is_no_reply() -> None:
+    failed = {"custom_id": f"judge-{'0' * 40}-512", "error": {"message": ""}}
+    reply = BatchReply.parse(json.dumps(failed).encode())
+    assert reply is not None
+    assert reply.trouble == "no response"

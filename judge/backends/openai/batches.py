@@ -102,7 +102,7 @@ class BatchReply(NamedTuple):
             case {"response": {"status_code": int(status), "body": body}}:
                 return cls(key, status, json.dumps(body))
             case {"error": {"message": str(why)} | {"code": str(why)}}:
-                return cls(key, 0, why)
+                return cls(key, 0, why or "no response")
         return cls(key, 0, "no response")
 
     @property
