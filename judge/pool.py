@@ -115,8 +115,8 @@ async def apart(
 class PlacedJudge:
     """Asks a judge in one of a limited number of places, and sets the deadline of the request.
 
-    The answer has `seconds` from its first place on. `due`, on the event loop's clock, includes the
-    wait for a place.
+    A request has `seconds` from its place on. `due`, on the event loop's clock, includes the wait
+    for a place.
     """
 
     def __init__(

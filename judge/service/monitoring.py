@@ -76,11 +76,6 @@ def usage(result: SampleResult) -> dict[str, int]:
     }
 
 
-def reasons(used: Mapping[str, int]) -> dict[str, int]:
-    """Return the failures among the numbers of `usage`."""
-    return {name: number for name, number in used.items() if name not in _USAGE}
-
-
 class Metrics:
     """The counters of one service."""
 
