@@ -95,6 +95,8 @@ def print_totals(
         page.say(line, hang=2)
     if summary.by_similarity:
         page.say(Messages.of("totals", "finding")("blind"), hang=2, style="dim")
+    if "looks_recalled" in tables:
+        page.say(Messages.of("totals", "finding")("blind_recalled"), hang=2, style="dim")
     if details:
         page.fields(_counts(summary))
     for setting, totals in summary.added.items():
