@@ -5,10 +5,11 @@ from typing import Final
 
 import typer
 
+from judge.cli.app import LOGGER
 from judge.cli.options import JSON, several, takes_language
 from judge.cli.render.comparison import print_differences
 from judge.cli.terminal import output, say_json
-from judge.errors import ConfigError
+from judge.errors import ConfigError, RunError
 from judge.inputs.runs import finished_run, made_from
 from judge.inputs.tables import check_output, write_whole
 from judge.messages import Messages
@@ -33,7 +34,9 @@ def compare(
         metavar="KEY",
         help="Also by the values of this key of the samples, such as judge perturb's variant.",
     ),
-    trend: bool = typer.Option(False, "--trend", help="Take the runs in the order of their start."),
+    trend: bool = typer.Option(
+        False, "--trend", help="Order the runs by their start; leave out unfinished ones."
+    ),
     scores: str | None = typer.Option(
         None,
         metavar="NAME,…",
@@ -72,9 +75,17 @@ def compare(
     losses = [parse_loss(text, of_mean=False) for text in fail_if_worse or ()]
     losses += [parse_loss(text, of_mean=True) for text in fail_if_mean_worse or ()]
     names = several("--scores", scores, tuple(GATED))
-    if len(runs or ()) < 2:  # noqa: PLR2004
+    found = []
+    for folder in runs or ():
+        try:
+            found.append(finished_run(folder))
+        except RunError as error:
+            if not trend:
+                raise
+            if folder.is_dir():  # a report beside the runs needs no word
+                LOGGER.warning("left out: %s", error)
+    if len(found) < 2:  # noqa: PLR2004
         raise ConfigError("name two finished runs or more, such as runs/before runs/after")
-    found = [finished_run(folder) for folder in runs or ()]
     if trend:
         found.sort(key=lambda run: run[0].record.started)
     folders = [run.folder for run, _ in found]

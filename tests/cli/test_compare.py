@@ -111,7 +111,12 @@ def test_a_trend_is_in_the_order_of_the_runs_starts(
         record["started"] = f"2026-01-0{day}T00:00:00Z"
         (folder / "run.json").write_text(json.dumps(record))
     names = [str(tmp_path / name) for name in ("early", "late")]
-    assert [each["name"] for each in report(*names[::-1], "--trend")["runs"]] == names
+    (tmp_path / "early.html").touch()
+    (tmp_path / "none").mkdir()
+    ran = judge("compare", *sorted(tmp_path.iterdir(), reverse=True), "--trend", "--json")
+    assert [each["name"] for each in json.loads(ran.out)["runs"]] == names
+    assert "none: holds no run" in ran.err
+    assert "early.html" not in ran.err
 
 
 def test_no_gate_stops_what_became_no_worse(runs: tuple[Path, Path]) -> None:
