@@ -204,7 +204,7 @@ async def _second(config: Config, connection: "Connection | None", stack: AsyncE
         return await _local_judge(config, stack)
     if connection is None or config.served_embedding is None:
         return offline(config)
-    from judge.backends.openai import OpenAIEmbedder  # noqa: PLC0415
+    from judge.backends.openai.embedder import OpenAIEmbedder  # noqa: PLC0415  numpy
 
     embedder = OpenAIEmbedder(connection, config.served_embedding)
     await embedder.check()

@@ -2,7 +2,6 @@
 
 from judge.backends.openai.chat import Capabilities
 from judge.backends.openai.client import Connection, Policy
-from judge.backends.openai.embedder import OpenAIEmbedder
 from judge.backends.openai.limits import Budget, Pace
 from judge.backends.openai.model import ChatModel, SeededModel, Send, counting, sender, settle
 from judge.backends.openai.server import Server
@@ -12,7 +11,6 @@ __all__ = [
     "Capabilities",
     "ChatModel",
     "Connection",
-    "OpenAIEmbedder",
     "Pace",
     "Policy",
     "SeededModel",

@@ -5,7 +5,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from judge.backends.openai import Connection, OpenAIEmbedder, Policy
+from judge.backends.openai import Connection, Policy
+from judge.backends.openai.embedder import OpenAIEmbedder
 from judge.errors import JudgeUnavailable
 from judge.protocols import Embedder
 from judge.records import Unscored
