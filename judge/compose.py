@@ -105,14 +105,12 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
 
 
 @asynccontextmanager
-async def compose(
-    config: Config, send: "Send | None" = None, *, unknown: bool = False
-) -> AsyncGenerator[Judges]:
+async def compose(config: Config, send: "Send | None" = None) -> AsyncGenerator[Judges]:
     """Open the judges that `config` describes, and close their connections on leaving.
 
     The server of a language model is probed once, because its options are in the signature. `send`
     answers the requests instead of the server, which is then neither probed nor connected to; its
-    replies never end a run. `unknown` is that of `RepeatedJudge`.
+    replies never end a run.
 
     Raises:
         ConfigError: no key, a malformed address, a cache that cannot be opened, or a model that
@@ -125,7 +123,7 @@ async def compose(
         if not config.asks_model:
             yield alone(config, await _second(config, connection, stack))
             return
-        first = await _model_judges(config, connection, send, stack, unknown=unknown)
+        first = await _model_judges(config, connection, send, stack)
         if not config.fallback:
             yield first
             return
@@ -227,8 +225,6 @@ async def _model_judges(
     connection: "Connection | None",
     send: "Send | None",
     stack: AsyncExitStack,
-    *,
-    unknown: bool,
 ) -> Judges:
     from judge.backends.openai import Budget, ChatModel, Server, sender, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall  # noqa: PLC0415
@@ -254,7 +250,7 @@ async def _model_judges(
     prompt = (FAITHFULNESS, config.prompt)
     first, *others = (made.judge(prompt, each, each) for each in range(config.repeat))
     return Judges(
-        RepeatedJudge(first, *others, unknown=unknown) if others else first,
+        RepeatedJudge(first, *others) if others else first,
         made.judge(CORRECTNESS_PROMPT) if config.correctness else None,
         made.judge(RELEVANCE_PROMPT, form=PARTS) if config.relevance else None,
         first if config.context else None,

@@ -84,7 +84,7 @@ async def _count(
     read = read_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
     samples = draw_samples(read, made_from, config.seed)
     async with (
-        compose(config, counting(counts), unknown=True) as judges,
+        compose(config, counting(counts)) as judges,
         aclosing(Evaluator(config, judge=judges).evaluate(samples)) as results,
     ):
         async for result in results:

@@ -41,14 +41,12 @@ class RepeatedJudge:
     its chunk. Each of `others`, the same judge with another seed and order of the chunks, judges
     these sentences once. An `Unscored` is no vote. The label with most votes wins; in a tie, the
     first label. The result is the first verdict with that label, preferably one with a verified
-    quote. Its `askings` list the labels of all repeats, and it is flagged if they differ. With
-    `unknown`, sentences without a verdict are repeated too, to count the most possible calls.
+    quote. Its `askings` list the labels of all repeats, and it is flagged if they differ.
     """
 
-    def __init__(self, first: Judge, *others: Judge, unknown: bool = False) -> None:
+    def __init__(self, first: Judge, *others: Judge) -> None:
         self._first = first
         self._others = others
-        self._unknown = unknown
 
     @property
     def signature(self) -> str:
@@ -70,8 +68,6 @@ class RepeatedJudge:
         flags = [flag for flag in judgments[0].flags if flag.sentence not in again]
         for index in again:
             askings = [each.outcomes.get(index, _MISSING) for each in judgments]
-            if isinstance(outcomes[index], Unscored):
-                continue
             kept, outcomes[index] = _majority(askings)
             flags += (flag for flag in judgments[kept].flags if flag.sentence == index)
             if len(_votes(askings)) > 1:
@@ -93,11 +89,9 @@ class RepeatedJudge:
     def _doubtful_sentences(self, outcomes: Mapping[int, JudgeOutcome]) -> Iterator[int]:
         unverified = {flag.sentence for flag in flag_quotes(outcomes)}
         for index, outcome in outcomes.items():
-            if isinstance(outcome, Unscored):
-                doubtful = self._unknown
-            else:
-                doubtful = outcome.support in _DOUBTFUL or index in unverified
-            if doubtful:
+            if isinstance(outcome, Verdict) and (
+                outcome.support in _DOUBTFUL or index in unverified
+            ):
                 yield index
 
     def _sign(self, outcome: JudgeOutcome) -> JudgeOutcome:
