@@ -153,9 +153,9 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
 
         Args:
             samples: what `judge.evaluate` takes: samples, rows as dicts, tables, and others.
-            at_once: the number of requests in flight.
+            at_once: the number of requests in flight, at least one.
         """
-        results = in_order(each(samples), self.evaluate_one, ahead=at_once, piles_up=False)
+        results = in_order(each(samples), self.evaluate_one, ahead=max(1, at_once), piles_up=False)
         async with aclosing(results):
             async for result in results:
                 yield result

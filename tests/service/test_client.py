@@ -46,8 +46,9 @@ async def test_results_are_those_of_the_local_api(serving: Serving) -> None:
         odd = Sample(qid="7", answer="", metadata={"lang": "zh", "n": [1]})
         assert http.evaluate_one(odd) == evaluate([odd])[0]
     async with AsyncJudgeClient(serving.url, token=TOKEN) as http:
-        found = [each async for each in http.evaluate(read_samples(QUICKSTART), at_once=3)]
-        assert found == local
+        for at_once in (0, 3):
+            results = http.evaluate(read_samples(QUICKSTART), at_once=at_once)
+            assert [each async for each in results] == local
 
 
 def test_a_token_that_no_header_can_hold_is_one_line_without_the_token(
