@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import os
 import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
@@ -230,10 +231,13 @@ def write_requests(
         raise ConfigError("a batch fills the cache; leave out --no-cache")
     if str(source) == "-":
         raise ConfigError("a batch is read from a file, not standard input; name one")
+    path = str(source.absolute())
+    if os.fsencode(path).decode(errors="replace") != path:
+        raise ConfigError(f"{path!r}: the path is not UTF-8, as a batch folder needs; rename it")
     on_bad = (lambda _: None) if skip_bad_lines else None
     checked = check_samples(source, on_bad=on_bad, max_line=settings.max_line, mapping=settings.map)
     made_from = RunInput(
-        path=str(source.absolute()),
+        path=path,
         sha256=checked.sha256,
         samples=checked.samples,
         rejected=checked.rejected,

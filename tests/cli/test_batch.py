@@ -1,6 +1,7 @@
 """`judge batch` over real HTTP: what batches bring, `judge score` finds in the cache."""
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -288,3 +289,9 @@ def test_an_error_without_a_message_is_no_reply() -> None:
     reply = BatchReply.parse(json.dumps(failed).encode())
     assert reply is not None
     assert reply.trouble == "no response"
+
+
+def test_samples_in_a_file_whose_name_is_no_text_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / os.fsdecode(b"caf\xe9.jsonl"), SAMPLES)
+    ran = batch("write", path, "-o", tmp_path / "night", "--model", "m", "--no-probe", code=2)
+    assert "the path is not UTF-8" in ran.err
