@@ -104,20 +104,20 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> Found:
 
 def _listed(sample: Sample, sentences: Sequence[Sentence]) -> tuple[Citation, ...] | None:
     """Return the citations that came in lists; None where none did."""
-    given = sample.sentences or ()
-    if all(each.citations is None for each in given):
+    own = sample.sentences or ()
+    if all(each.citations is None for each in own):
         return None
     ids = [chunk.chunk_id for chunk in sample.chunks]
-    named: dict[int | str, str] = {**dict(enumerate(ids)), **{each: each for each in ids}}
+    targets: dict[int | str, str] = {**dict(enumerate(ids)), **{each: each for each in ids}}
     return tuple(
         Citation(
             sentence=sentence.index,
-            marker=named.get(cited, str(cited)),
+            marker=targets.get(cited, str(cited)),
             start=sentence.end,
             end=sentence.end,
-            chunk_id=named.get(cited),
+            chunk_id=targets.get(cited),
         )
-        for each, sentence in zip(given, sentences, strict=True)
+        for each, sentence in zip(own, sentences, strict=True)
         for cited in each.citations or ()
     )
 
@@ -193,20 +193,20 @@ class Identifiers:
 
     def __init__(self, shown: Sequence[str], retrieved: Sequence[str] = ()) -> None:
         ids = dict.fromkeys([*shown, *retrieved])
-        named = [chunk_id for chunk_id in ids if not chunk_id.isdecimal()]
+        names = [chunk_id for chunk_id in ids if not chunk_id.isdecimal()]
         shown_ids = set(shown)
         self._shown = list(shown)
         self._exact: Mapping[str, str | None] = {i: i if i in shown_ids else None for i in ids}
         self._folded: dict[str, list[str]] = {}
-        for chunk_id in named:
+        for chunk_id in names:
             self._folded.setdefault(_fold(chunk_id), []).append(chunk_id)
-        self._shapes = {_shape(chunk_id) for chunk_id in named}
-        self._skeletons = {_skeleton(chunk_id) for chunk_id in named}
+        self._shapes = {_shape(chunk_id) for chunk_id in names}
+        self._skeletons = {_skeleton(chunk_id) for chunk_id in names}
         self.longest = min(_LONGEST_ID, max(map(len, ids), default=0))
         """Characters of the longest id."""
         self.bracketed = any(map(_BRACKET.search, ids))
         """Whether any id has brackets in it."""
-        self._hashed = any(map(_HASHED.match, named))
+        self._hashed = any(map(_HASHED.match, names))
         self.read = cache(self._read)
 
     def _read(self, content: str, form: Form, *, numeric: bool) -> Targets | None:
@@ -215,8 +215,8 @@ class Identifiers:
         if whole or form is Form.TARGET:
             return whole
         parts = split_parts(content)
-        named = [part for part in parts if self.id(part) or not _LOCATOR.fullmatch(part)]
-        parts = named or parts
+        id_parts = [part for part in parts if self.id(part) or not _LOCATOR.fullmatch(part)]
+        parts = id_parts or parts
         read = [self._part(part, form, numeric=numeric) for part in parts]
         targets: dict[tuple[str, str | None], None] = {}
         for part, found in zip(parts, read, strict=True):
@@ -232,11 +232,11 @@ class Identifiers:
         strict = form is Form.ROUND
         find = self.id if form is Form.LINK else partial(self.name, strict=strict)
         label = _LABEL.match(part)
-        bare = part[label.end() :] if label else part
-        numbers = read_numbers(bare)
+        rest = part[label.end() :] if label else part
+        numbers = read_numbers(rest)
         if numbers is not None and numeric:
             return find(part) or self.numbers(numbers)
-        whole = part if numbers else bare
+        whole = part if numbers else rest
         invented = form is not Form.LINK and self._invented(whole, strict=strict)
         return find(part) or find(whole) or (((whole, None),) if invented else None)
 
@@ -396,8 +396,8 @@ def _resolve(text: str, marker: Marker, known: Identifiers) -> Targets | None:
 def _worded(text: str, known: Identifiers) -> Iterator[_Span]:
     for start, end, numbers in islice(find_phrases(text), MOST_MARKERS + 1):
         each = (known.numbers((number,)) or () for number in numbers)
-        named = known.name(text[start:end])
-        yield _Span(start, end, named or tuple(target for one in each for target in one))
+        known_id = known.name(text[start:end])
+        yield _Span(start, end, known_id or tuple(target for one in each for target in one))
 
 
 def _without(code: Sequence[tuple[int, int]], spans: Iterable[_Span]) -> Iterator[_Span]:

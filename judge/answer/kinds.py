@@ -73,7 +73,7 @@ def _kinds(texts: Sequence[str]) -> list[SentenceKind]:
         elif (
             kind is not SentenceKind.META
             and len(text) <= _LONGEST_TITLE
-            and _pattern("references.heading").match(_bare(text))
+            and _pattern("references.heading").match(_without_markers(text))
         ):
             kind, listing = SentenceKind.HEADING, True
         elif listing:
@@ -87,10 +87,12 @@ def _refuses(text: str) -> bool:
     """Return whether a sentence without citations refuses where it says all the answer says."""
     if len(text) > _LONGEST_WORDING or MARKER.search(text):
         return False
-    bare = _bare(text)
-    if not _pattern("abstention.denial").search(bare.lower()):
+    plain_text = _without_markers(text)
+    if not _pattern("abstention.denial").search(plain_text.lower()):
         return False
-    return _matches("abstention.alone", bare) and not _pattern("abstention.unless").search(bare)
+    return _matches("abstention.alone", plain_text) and not _pattern("abstention.unless").search(
+        plain_text
+    )
 
 
 def _kind(text: str, above: str, below: str) -> SentenceKind:
@@ -111,22 +113,22 @@ def _kind(text: str, above: str, below: str) -> SentenceKind:
 
 
 def _worded(text: str, above: str, below: str) -> SentenceKind:
-    bare = _bare(text)
-    if _names_sources(text, bare):
+    plain_text = _without_markers(text)
+    if _names_sources(text, plain_text):
         return SentenceKind.META
-    lower = bare.lower()
+    lower = plain_text.lower()
     words = _WORDS.findall(lower)
     may_abstain = _may_be(SentenceKind.ABSTENTION, lower, words)
-    if may_abstain and _pattern("abstention.denial").search(lower) and _abstains(bare):
+    if may_abstain and _pattern("abstention.denial").search(lower) and _abstains(plain_text):
         return SentenceKind.ABSTENTION
     for kind in (SentenceKind.PLEASANTRY, SentenceKind.META):
-        leads_in = kind is SentenceKind.META and bare.endswith(_LEADS_IN)
-        worded = _may_be(kind, lower, words) and _matches(f"{kind}.wordings", bare)
-        if worded or (leads_in and _matches("meta.lead_in", bare)):
-            return SentenceKind.CLAIM if _pattern(f"{kind}.unless").search(bare) else kind
-    if bare.endswith(("?", "？")) and not _pattern("question.statement").search(bare):
+        leads_in = kind is SentenceKind.META and plain_text.endswith(_LEADS_IN)
+        worded = _may_be(kind, lower, words) and _matches(f"{kind}.wordings", plain_text)
+        if worded or (leads_in and _matches("meta.lead_in", plain_text)):
+            return SentenceKind.CLAIM if _pattern(f"{kind}.unless").search(plain_text) else kind
+    if plain_text.endswith(("?", "？")) and not _pattern("question.statement").search(plain_text):
         return SentenceKind.QUESTION
-    titled = _is_title(text, bare, above, below)
+    titled = _is_title(text, plain_text, above, below)
     return SentenceKind.HEADING if titled else SentenceKind.CLAIM
 
 
@@ -137,18 +139,18 @@ def _may_be(kind: SentenceKind, lower: str, words: Sequence[str]) -> bool:
     return not lower.isascii() and bool(_pattern(f"{kind}.sign").search(lower))
 
 
-def _names_sources(text: str, bare: str) -> bool:
+def _names_sources(text: str, plain_text: str) -> bool:
     """Return whether a line outside a reference list only names sources."""
-    if _pattern("references.line").match(bare):
+    if _pattern("references.line").match(plain_text):
         return True
-    cites = _pattern("references.heading").match(bare) and MARKER.search(text)
+    cites = _pattern("references.heading").match(plain_text) and MARKER.search(text)
     if text.rstrip("*_ ").endswith((":", "：")):
         return False
     return bool(cites or _pattern("references.listed").match(text))
 
 
 @lru_cache(maxsize=2)  # asked for twice in a row, and on two threads
-def _bare(text: str) -> str:
+def _without_markers(text: str) -> str:
     """Return the words of a sentence without list marker, markup, citation markers and emoji."""
     line = _QUOTE_SIGN.sub("", text, count=1) if text.startswith(">") else text
     line = _HASH.sub("", line, count=1) if "#" in line else line
@@ -159,18 +161,18 @@ def _bare(text: str) -> str:
     return " ".join(line.split())
 
 
-def _is_title(text: str, bare: str, above: str, below: str) -> bool:
+def _is_title(text: str, plain_text: str, above: str, below: str) -> bool:
     """Return whether a line looks like a heading and says nothing by itself."""
-    if len(bare) > _LONGEST_TITLE or bare.endswith(_SENTENCE_ENDS):
+    if len(plain_text) > _LONGEST_TITLE or plain_text.endswith(_SENTENCE_ENDS):
         return False  # as most are, and none of the patterns below is needed
     line = text[list_marker(text) :]
     marked = bool(_HASH.match(line) or _BOLD.match(line))
     words, ideographs = _MARKED_TITLE if marked else _PLAIN_TITLE
-    if len(bare.split()) > words or count_cjk(bare) > ideographs:
+    if len(plain_text.split()) > words or count_cjk(plain_text) > ideographs:
         return False
-    title = _pattern("heading.enumerator").sub("", bare, count=1)
-    plain = not (marked or _TITLE_COLON.match(bare))
-    if plain and not (_names_part(bare, title) and _heads(text, above, below)):
+    title = _pattern("heading.enumerator").sub("", plain_text, count=1)
+    plain = not (marked or _TITLE_COLON.match(plain_text))
+    if plain and not (_names_part(plain_text, title) and _heads(text, above, below)):
         return False
     if not marked and _COMMA.search(title):
         return False
@@ -180,9 +182,11 @@ def _is_title(text: str, bare: str, above: str, below: str) -> bool:
     return bool(asks or not _pattern("heading.verb").search(title))
 
 
-def _names_part(bare: str, title: str) -> bool:
+def _names_part(plain_text: str, title: str) -> bool:
     """Return whether a line has the words of a title: "Key features", "1.1 Scope"."""
-    return bool(_pattern("heading.plain").match(title) or _pattern("heading.part").match(bare))
+    return bool(
+        _pattern("heading.plain").match(title) or _pattern("heading.part").match(plain_text)
+    )
 
 
 def _heads(text: str, above: str, below: str) -> bool:
@@ -209,20 +213,20 @@ def _is_entry(text: str, *, behind_entry: bool) -> bool:
     """Return whether a sentence of a reference list is an entry or the rest of one."""
     if _pattern("references.entry").match(text):
         return not _states(text)
-    listed = list_marker(text) or behind_entry
-    sign = listed and len(text) <= _LONGEST_WORDING
-    named = sign and _pattern("references.entry_sign").search(text)
-    return bool(named) and not _pattern("references.says").search(text)
+    is_item = list_marker(text) or behind_entry
+    sign = is_item and len(text) <= _LONGEST_WORDING
+    names_source = sign and _pattern("references.entry_sign").search(text)
+    return bool(names_source) and not _pattern("references.says").search(text)
 
 
 def _states(entry: str) -> bool:
     """Return whether an entry or a footnote states something beside naming a source."""
-    named = unmarked(entry)
-    if len(named) > _LONGEST_WORDING or _pattern("references.says").search(named):
+    entry_text = unmarked(entry)
+    if len(entry_text) > _LONGEST_WORDING or _pattern("references.says").search(entry_text):
         return True
     verb, amount = (_pattern(name) for name in ("heading.verb", "references.amount"))
-    stating = verb.search(named) or amount.search(named)
-    return bool(stating and not _pattern("references.entry_sign").search(named))
+    stating = verb.search(entry_text) or amount.search(entry_text)
+    return bool(stating and not _pattern("references.entry_sign").search(entry_text))
 
 
 # Abstentions: each clause is read as a frame, which says that the evidence, the speaker or the
@@ -254,15 +258,17 @@ def _abstains(text: str) -> bool:
         words = opening.sub("", words[label.end() :])
         cited += bool(_pattern(f"{lang}.laconic").match(words))
     clauses = [opening.sub("", each).strip() for each in _pattern(f"{lang}.turn").split(words)]
-    bare = inside.sub("", words)
-    named = bool(cited or (lang == "en" and evidence.search(words)))
+    plain_text = inside.sub("", words)
+    has_evidence = bool(cited or (lang == "en" and evidence.search(words)))
     scope = _pattern(f"{lang}.scope")
-    named = named or any(inside.search(each) or scope.match(each) for each in clauses)
-    if (label and not named) or _pattern(f"{lang}.figure").search(evidence.sub("", bare)):
+    has_evidence = has_evidence or any(inside.search(each) or scope.match(each) for each in clauses)
+    if (label and not has_evidence) or _pattern(f"{lang}.figure").search(
+        evidence.sub("", plain_text)
+    ):
         return False
     silent = False
     for clause in filter(None, clauses):
-        if _is_silent(clause, lang, named=named):
+        if _is_silent(clause, lang, has_evidence=has_evidence):
             silent = True
         elif not _says_nothing(clause, lang, behind=silent):
             return False
@@ -274,10 +280,10 @@ def _sign(found: re.Match[str]) -> str:
     return _PASSAGES_SIGN if _pattern("en.strong").search(found[0]) else _DOCUMENTS_SIGN
 
 
-def _is_silent(clause: str, lang: str, *, named: bool) -> bool:
+def _is_silent(clause: str, lang: str, *, has_evidence: bool) -> bool:
     """Return whether a clause abstains."""
     body, inside = _pattern(f"{lang}.inside").subn("", clause)
-    levels = ["", *(["_named"] if named else []), *(["_inside"] if inside else [])]
+    levels = ["", *(["_named"] if has_evidence else []), *(["_inside"] if inside else [])]
     return any(
         not _asserts(words, found, lang)
         for words in dict.fromkeys((clause, body.strip()))
@@ -375,13 +381,13 @@ def _groups(name: str, chinese: bool) -> tuple[tuple[str, str], ...]:  # noqa: F
 
 
 @cache
-def _compiled(given: str) -> re.Pattern[str]:
-    return re.compile(_filled(given), re.IGNORECASE)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(_filled(pattern), re.IGNORECASE)
 
 
-def _filled(given: str) -> str:
+def _filled(pattern: str) -> str:
     """Replace each `<fragment>` of a pattern by its text, at any depth."""
-    return _FRAGMENT.sub(lambda found: _filled(_table().fragments[found[1]]), given)
+    return _FRAGMENT.sub(lambda found: _filled(_table().fragments[found[1]]), pattern)
 
 
 @cache

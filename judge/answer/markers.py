@@ -244,8 +244,8 @@ _PHRASE_NUMBER = re.compile(rf"[0-9]++(?:\s*+{_RANGE}\s*+[0-9]++)?")
 def find_phrases(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Yield start, end and numbers of citations in words outside code: `passages 1 and 3`."""
     for match in _unshielded(text, _PHRASE):
-        listed = unicodedata.normalize("NFKC", match[match.lastindex or 0])
-        parts = _PHRASE_NUMBER.findall(listed)
+        numerals = unicodedata.normalize("NFKC", match[match.lastindex or 0])
+        parts = _PHRASE_NUMBER.findall(numerals)
         numbers = tuple(number for part in parts for number in read_numbers(part) or ())
         yield *match.span(), numbers
 

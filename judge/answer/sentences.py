@@ -88,10 +88,10 @@ def _ends(text: str) -> Iterator[int]:
             continue
         if candidate.end == len(text):
             break
-        if _ends_sentence(_Place(text, candidate, since), punkt):
+        if _ends_sentence(_Boundary(text, candidate, since), punkt):
             since = candidate.end
             yield since
-    yield from (place for place in items[item:] if place > since)
+    yield from (boundary for boundary in items[item:] if boundary > since)
 
 
 # Punkt.
@@ -166,14 +166,14 @@ def _inline_items(text: str) -> tuple[list[int], frozenset[int]]:
     """
     if not any(map(text.__contains__, _ITEM_SIGNS)):
         return [], frozenset()
-    places = {place for found in _RULE.finditer(text) for place in found.span()}
+    places = {boundary for found in _RULE.finditer(text) for boundary in found.span()}
     places.update(found.end() for found in _URL_BEFORE_URL.finditer(text))
     numbers = _sequence(text)
     starts = [number.start() for number in numbers]
     if not any(_SAME_SENTENCE.search(text[max(0, at - 5) : at]) for at in starts):
         places.update(starts)
     stops = frozenset(number.start("style") for number in numbers)
-    return sorted(place for place in places if 0 < place < len(text)), stops
+    return sorted(boundary for boundary in places if 0 < boundary < len(text)), stops
 
 
 def _sequence(text: str) -> Sequence[re.Match[str]]:
@@ -237,7 +237,7 @@ _TWINS = re.compile(r"(?P<sign>(?P<one>[`*_])(?P=one)?)(?!(?P=one))[^`*_\n]{1,20
 
 
 class _Candidate(NamedTuple):
-    """A place where a sentence may end."""
+    """A boundary where a sentence may end."""
 
     start: int
     """First character of the stop."""
@@ -272,18 +272,18 @@ def _candidates(text: str, *, spaced_marks: bool) -> Iterator[_Candidate]:
             continue
         # A `；` has no closing marks, so no gap can follow them.
         stop, close = found["stop"] or "", found["close"] or ""
-        shut, taken = found.end("close"), end
+        closing, last = found.end("close"), end
         twin = bisect_left(opening, found.end("stop")) if close else len(opening)
-        if twin < len(opening) and opening[twin] < shut:
-            taken = end = opening[twin]
-            close = text[found.end("stop") : taken]
+        if twin < len(opening) and opening[twin] < closing:
+            last = end = opening[twin]
+            close = text[found.end("stop") : last]
         elif stop and not glued:
-            taken = shut
-        elif stop and not spaced_marks and (gap := _GAP.search(text, shut, end)):
-            taken = gap.start()
+            last = closing
+        elif stop and not spaced_marks and (gap := _GAP.search(text, closing, end)):
+            last = gap.start()
         elif notes and stop == ".":
-            taken = _note_end(text, found.start(), end)
-        yield _Candidate(found.start(), taken, stop, close)
+            last = _note_end(text, found.start(), end)
+        yield _Candidate(found.start(), last, stop, close)
 
 
 def _note_end(text: str, stop: int, end: int) -> int:
@@ -315,7 +315,7 @@ def _enclosed(text: str) -> Iterator[tuple[int, int]]:
 _HEAD_CHARACTERS = 100
 
 
-class _Place(NamedTuple):
+class _Boundary(NamedTuple):
     """A candidate and its surroundings."""
 
     text: str
@@ -344,13 +344,13 @@ class _Place(NamedTuple):
         return self.text[self.candidate.end : self.candidate.end + 60]
 
 
-def _ends_sentence(place: _Place, punkt: Callable[[], Container[int]]) -> bool:
+def _ends_sentence(boundary: _Boundary, punkt: Callable[[], Container[int]]) -> bool:
     """Return whether a sentence ends at a candidate that is not the end of the text.
 
     `punkt` returns the places where Punkt ends sentences of Latin script. It is called only if the
     words around the stop do not decide.
     """
-    return _ends_cjk(*place) if _full_width(*place[:2]) else _ends_latin(place, punkt)
+    return _ends_cjk(*boundary) if _full_width(*boundary[:2]) else _ends_latin(boundary, punkt)
 
 
 # CJK script: only punctuation decides.
@@ -426,54 +426,54 @@ _NUMERAL = re.compile(r"[#§]?\d|[IVXLC]+\b|[A-Z]\b")
 _ENUMERATOR = re.compile(r"\W{0,5}(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4}|PS)[.)]?")
 
 
-def _ends_latin(place: _Place, punkt: Callable[[], Container[int]]) -> bool:
-    _, end, stop, close = place.candidate
-    if _leads_in(place):
+def _ends_latin(boundary: _Boundary, punkt: Callable[[], Container[int]]) -> bool:
+    _, end, stop, close = boundary.candidate
+    if _leads_in(boundary):
         return False
-    if not place.text[end].isspace():
-        return _ends_unspaced(place)
-    next_word = _NEXT_WORD.match(place.behind)
+    if not boundary.text[end].isspace():
+        return _ends_unspaced(boundary)
+    next_word = _NEXT_WORD.match(boundary.behind)
     word = next_word[1] if next_word else ""
     lower = word[:1].islower()
     if stop == ".":
         quoted = bool(close.strip("*_`"))
-        return not (quoted and lower) and _full_stop(place, word, lower=lower, punkt=punkt)
+        return not (quoted and lower) and _full_stop(boundary, word, lower=lower, punkt=punkt)
     if stop[0] == "…" or ".." in stop or ". ." in stop:
         return not lower or word.startswith("http")
     # A capitalised word in mid-sentence may be a name: "She works at Yahoo! in accounting".
-    named = place.word[:1].isupper() and " " in place.head
-    return not (lower and (close or named))
+    may_be_name = boundary.word[:1].isupper() and " " in boundary.head
+    return not (lower and (close or may_be_name))
 
 
-def _leads_in(place: _Place) -> bool:
+def _leads_in(boundary: _Boundary) -> bool:
     """Return whether the stop closes a list marker (`1.`, `PS.`) or a bold title (`**Note.**`)."""
-    head, candidate = place.head, place.candidate
+    head, candidate = boundary.head, boundary.candidate
     if candidate.stop == "." and _ENUMERATOR.fullmatch(head):
         return True
     bold = head.startswith("**") and candidate.close.startswith("**")
     return bold and len(head.split()) <= _TITLE_WORDS
 
 
-def _ends_unspaced(place: _Place) -> bool:
+def _ends_unspaced(boundary: _Boundary) -> bool:
     """Return whether a sentence ends at a stop that no white space follows.
 
     One ends between a marker and a capital ("big.[1]It"), and before CJK text unless the stop
     follows a digit.
     """
-    text, (start, end, *_), _ = place
+    text, (start, end, *_), _ = boundary
     if MARKER.search(text[start:end]):
         return not text[end].islower() and text[end].isalpha()
     return bool(CJK_CHAR.match(text[end])) and not text[start - 1 : start].isdigit()
 
 
 def _full_stop(
-    place: _Place, following: str, *, lower: bool, punkt: Callable[[], Container[int]]
+    boundary: _Boundary, following: str, *, lower: bool, punkt: Callable[[], Container[int]]
 ) -> bool:
     """Return whether a single full stop before white space ends a sentence.
 
     Only here do abbreviations decide.
     """
-    word, words = place.word.lower(), abbreviations()
+    word, words = boundary.word.lower(), abbreviations()
     capital = following[:1].isupper()
     numbered = word in words.before_number and _NUMERAL.match(following)
     if numbered or word in words.never_end:
@@ -481,13 +481,13 @@ def _full_stop(
     if word in words.closes_list:
         return capital
     if _HOUR.search(word):
-        bracket = place.behind[:2].strip() in {"(", "["}
-        return capital and not bracket and len(place.head.split()) >= _CLAUSE_WORDS
+        bracket = boundary.behind[:2].strip() in {"(", "["}
+        return capital and not bracket and len(boundary.head.split()) >= _CLAUSE_WORDS
     if _ACRONYM.match(word) or (len(word) == 1 and word.isalpha()):
         return capital and not lower and following.lower() in words.starters
     # Between plain words, of which the first is no abbreviation, Punkt ends every sentence.
-    bare = place.candidate.end == place.candidate.start + 1
-    plain = bare and place.behind.lstrip()[:1].isalpha() and word.isalpha()
+    is_single = boundary.candidate.end == boundary.candidate.start + 1
+    plain = is_single and boundary.behind.lstrip()[:1].isalpha() and word.isalpha()
     if (plain and word not in words.may_end) or word[-1:].isdigit():
         return True
-    return place.candidate.start + 1 in punkt()
+    return boundary.candidate.start + 1 in punkt()

@@ -25,7 +25,7 @@ _BLOCK_SIZE: Final = 1 << 20
 """Bytes of JSON from which on a block takes no more."""
 
 
-class _Row(NamedTuple):
+class _IndexRow(NamedTuple):
     """The entry of an answer until the page is written."""
 
     badness: tuple[int, float, int, int]
@@ -40,7 +40,7 @@ class Answers:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self._rows: list[_Row] = []
+        self._rows: list[_IndexRow] = []
         self._starts: list[int] = []
         self.counts: Counter[str] = Counter()
         """Answers by facet."""
@@ -52,7 +52,7 @@ class Answers:
         text = json.dumps(_answer(result, sample), ensure_ascii=False, separators=(",", ":"))
         start, data = self._file.seek(0, 2), text.encode()
         self._file.write(data)
-        self._rows.append(_Row(badness(result), facets, start, len(data)))
+        self._rows.append(_IndexRow(badness(result), facets, start, len(data)))
 
     def blocks(self) -> Iterator[tuple[str, str]]:
         """Yield the answers, the worst first, in named, compressed blocks."""

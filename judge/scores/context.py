@@ -74,8 +74,8 @@ def context_scores(sample: Sample, found: SampleResult) -> ContextScores:
     """
     scores, outcomes = found.scores, [each.outcome for each in found.sentences]
     own = [each for each in outcomes if isinstance(each, Verdict) and not each.fallback_from]
-    named = {name for each in own if each.support in SUPPORTED for name in each.supporting}
-    relevant = [sample.chunks[place].chunk_id in named for place in _ranking(sample)]
+    supporting = {name for each in own if each.support in SUPPORTED for name in each.supporting}
+    relevant = [sample.chunks[place].chunk_id in supporting for place in _ranking(sample)]
     status = Status.NO_CLAIMS if found.status is Status.ABSTAINED else found.status
     limits = None
     if scores.faithfulness_bounds is not None:

@@ -48,7 +48,7 @@ POPULATIONS: Final[dict[str, tuple[float, Draw]]] = {
 """By name: the mean, and how scores are drawn."""
 
 
-class Held(NamedTuple):
+class Coverage(NamedTuple):
     """How often intervals over so many answers held the mean, and on which side they did not."""
 
     population: str
@@ -61,7 +61,7 @@ class Held(NamedTuple):
     """Of the interval, on average."""
 
 
-def coverage(counts: Sequence[int], repeats: int, seed: int = 1) -> Iterator[Held]:
+def coverage(counts: Sequence[int], repeats: int, seed: int = 1) -> Iterator[Coverage]:
     """One row for each population and number of answers."""
     rng = np.random.default_rng(seed)
     for name, (mean, draw) in POPULATIONS.items():
@@ -73,7 +73,7 @@ def coverage(counts: Sequence[int], repeats: int, seed: int = 1) -> Iterator[Hel
             below = float((limits[:, 0] > mean + 1e-12).mean())
             above = float((limits[:, 1] < mean - 1e-12).mean())
             width = float(np.diff(limits).mean())
-            yield Held(name, count, 1 - below - above, below, above, width)
+            yield Coverage(name, count, 1 - below - above, below, above, width)
 
 
 def main() -> None:

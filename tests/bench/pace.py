@@ -51,7 +51,7 @@ def faulty(share: float, *faults: Answer) -> Script:
     return script
 
 
-class Run:
+class PacedRun:
     """One run of `judge score`: its seconds, and the waits of the requests that came again."""
 
     def __init__(self, folder: Path, answers: int, script: Script, in_flight: int) -> None:
@@ -87,10 +87,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["XDG_CACHE_HOME"] = name
-        clean = Run(folder, answers, slow, IN_FLIGHT)
+        clean = PacedRun(folder, answers, slow, IN_FLIGHT)
         print(f"clean, {IN_FLIGHT} in flight              {clean.seconds:6.2f} s")
         for share, header in itertools.product((0.05, 0.12, 0.3), (None, "1")):
-            run = Run(folder, answers, faulty(share, too_many(header)), IN_FLIGHT)
+            run = PacedRun(folder, answers, faulty(share, too_many(header)), IN_FLIGHT)
             explained = clean.seconds / (1 - share) + run.waits / IN_FLIGHT
             print(
                 f"{share:4.0%} refused, Retry-After {header or 'none':5} {run.seconds:6.2f} s, "
@@ -99,16 +99,16 @@ def main() -> None:
             )
         for waits in (False, True):
             bucket = TokenBucket(BUCKET_RATE, BUCKET_ROOM, waits=waits, then=slow)
-            run = Run(folder, 4 * answers, bucket, IN_FLIGHT)
+            run = PacedRun(folder, 4 * answers, bucket, IN_FLIGHT)
             rate = (bucket.taken - BUCKET_ROOM) / run.seconds / BUCKET_RATE
             print(
                 f"bucket, {'Retry-After' if waits else 'no header':12}          "
                 f"{run.seconds:6.2f} s, {rate:.2f} of its rate (at least .8), "
                 f"{bucket.refused} refused"
             )
-        few = Run(folder, answers, slow, 8)
+        few = PacedRun(folder, answers, slow, 8)
         faults = (too_many("1"), Status(500, "broken"), Says('{"verdicts": [{"id":'))
-        run = Run(folder, answers, faulty(0.1, *faults), 8)
+        run = PacedRun(folder, answers, faulty(0.1, *faults), 8)
         print(
             f"10 % each of 429, 500, broken JSON  {run.seconds:6.2f} s, "
             f"{run.seconds / few.seconds:.2f} × clean at 8 in flight (at most 2.5), "

@@ -77,7 +77,7 @@ unsupported claim do not; no threshold tells these apart better by more than .00
 
 ## Reliability
 
-Rows weigh as in training; at the training base rate, {rate:.1%} supported.
+TrainingRows weigh as in training; at the training base rate, {rate:.1%} supported.
 
 | score | sentences | mean score | supported |
 |---|---|---|---|
@@ -85,7 +85,7 @@ Rows weigh as in training; at the training base rate, {rate:.1%} supported.
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class TrainingRows:
     """Labelled sentences, measured."""
 
     terms: Floats
@@ -101,18 +101,18 @@ class Rows:
     answer: Ints
     """Sentences of one answer bear one number."""
 
-    def __getitem__(self, kept: npt.NDArray[np.bool_]) -> "Rows":
+    def __getitem__(self, kept: npt.NDArray[np.bool_]) -> "TrainingRows":
         inside = kept[self.owner]
         renumbered = np.cumsum(kept) - 1
         own = ("sentences", "supported", "weight", "group", "answer")
-        return Rows(
+        return TrainingRows(
             terms=self.terms[inside],
             owner=renumbered[self.owner[inside]],
             **{name: getattr(self, name)[kept] for name in own},
         )
 
     @classmethod
-    def joined(cls, parts: Sequence["Rows"]) -> "Rows":
+    def joined(cls, parts: Sequence["TrainingRows"]) -> "TrainingRows":
         sizes = np.cumsum([0, *(len(part.supported) for part in parts)])
         moved = [
             replace(part, owner=part.owner + size, answer=part.answer + 10**6 * number)
@@ -131,11 +131,11 @@ class Fit:
     beta: Floats
     """Of the terms, then the intercept, then of the standardised features of sentences."""
 
-    def odds(self, rows: Rows) -> Floats:
+    def odds(self, rows: TrainingRows) -> Floats:
         return _odds(self.beta, rows, (rows.sentences - self.mean) / self.scale)
 
 
-def fit(rows: Rows) -> Fit:
+def fit(rows: TrainingRows) -> Fit:
     """Penalised maximum likelihood by Gauss-Newton steps, halved until they help."""
     mean = np.average(rows.sentences, axis=0, weights=rows.weight)
     scale = np.sqrt(np.average((rows.sentences - mean) ** 2, axis=0, weights=rows.weight))
@@ -169,13 +169,13 @@ def fit(rows: Rows) -> Fit:
     raise ArithmeticError(message)
 
 
-def _damped(rows: Rows) -> Floats:
+def _damped(rows: TrainingRows) -> Floats:
     items = np.bincount(rows.owner, rows.terms[:, 0], len(rows.supported))
     damped: Floats = (USUAL / np.maximum(items, 1.0)) ** DAMPING
     return damped
 
 
-def _odds(beta: Floats, rows: Rows, standard: Floats) -> Floats:
+def _odds(beta: Floats, rows: TrainingRows, standard: Floats) -> Floats:
     many = rows.terms.shape[1]
     lost = np.logaddexp(0.0, rows.terms @ beta[:many]) * rows.terms[:, 0]
     kept = -np.bincount(rows.owner, lost, len(rows.supported)) * _damped(rows)
@@ -183,7 +183,7 @@ def _odds(beta: Floats, rows: Rows, standard: Floats) -> Floats:
     return odds
 
 
-def _slopes(beta: Floats, rows: Rows, standard: Floats) -> Floats:
+def _slopes(beta: Floats, rows: TrainingRows, standard: Floats) -> Floats:
     many = rows.terms.shape[1]
     wrong = 1 / (1 + np.exp(-(rows.terms @ beta[:many])))
     own = -rows.terms * (wrong * _damped(rows)[rows.owner])[:, None]
@@ -192,7 +192,9 @@ def _slopes(beta: Floats, rows: Rows, standard: Floats) -> Floats:
     return np.column_stack([sums, np.ones(len(sums)), standard])
 
 
-def _loss(beta: Floats, rows: Rows, standard: Floats, penalty: Floats, centre: Floats) -> float:
+def _loss(
+    beta: Floats, rows: TrainingRows, standard: Floats, penalty: Floats, centre: Floats
+) -> float:
     odds = _odds(beta, rows, standard)
     own = rows.weight * (np.logaddexp(0.0, odds) - rows.supported * odds)
     return float(own.sum() + (penalty * (beta - centre) ** 2).sum() / 2)
@@ -206,7 +208,7 @@ def folds(group: npt.NDArray[np.str_]) -> Iterator[npt.NDArray[np.bool_]]:
         yield fold == number
 
 
-def held_out(rows: Rows) -> Floats:
+def held_out(rows: TrainingRows) -> Floats:
     """Log odds of each sentence by a fit to the other folds."""
     odds = np.zeros(len(rows.supported))
     for out in folds(rows.group):
@@ -226,7 +228,7 @@ def beside(odds: Floats, answer: Ints) -> tuple[Floats, npt.NDArray[np.bool_]]:
     return total / np.maximum(near, 1), near > 0
 
 
-def neighbours(odds: Floats, rows: Rows) -> tuple[float, float]:
+def neighbours(odds: Floats, rows: TrainingRows) -> tuple[float, float]:
     """(what neighbours add, the mean they are measured from), fitted to held-out log odds."""
     mean, there = beside(odds, rows.answer)
     centre = float(np.average(odds[there], weights=rows.weight[there]))
@@ -239,7 +241,7 @@ def neighbours(odds: Floats, rows: Rows) -> tuple[float, float]:
     return float(beta[2] / beta[1]), centre
 
 
-def report(sets: Mapping[str, Rows], own: Floats, odds: Floats, least: float) -> str:
+def report(sets: Mapping[str, TrainingRows], own: Floats, odds: Floats, least: float) -> str:
     """The page.
 
     Args:
@@ -248,7 +250,7 @@ def report(sets: Mapping[str, Rows], own: Floats, odds: Floats, least: float) ->
         odds: the same with what its neighbours add.
         least: the threshold.
     """
-    rows = Rows.joined(list(sets.values()))
+    rows = TrainingRows.joined(list(sets.values()))
     wrong = rows.supported == 0
     caught, kept = (odds[wrong] < least).mean(), (odds[~wrong] >= least).mean()
     lines = [_HEAD.format(folds=FOLDS), *_by_set(sets, own, odds)]
@@ -269,7 +271,7 @@ def report(sets: Mapping[str, Rows], own: Floats, odds: Floats, least: float) ->
     return "".join(lines)
 
 
-def _by_set(sets: Mapping[str, Rows], own: Floats, odds: Floats) -> Iterator[str]:
+def _by_set(sets: Mapping[str, TrainingRows], own: Floats, odds: Floats) -> Iterator[str]:
     start = 0
     for name, rows in sets.items():
         part = slice(start, start + len(rows.supported))
@@ -283,7 +285,7 @@ def _by_set(sets: Mapping[str, Rows], own: Floats, odds: Floats) -> Iterator[str
         )
 
 
-def _bins(scores: Floats, rows: Rows) -> Iterator[tuple[float, int, float, float]]:
+def _bins(scores: Floats, rows: TrainingRows) -> Iterator[tuple[float, int, float, float]]:
     cell = np.minimum((scores * 10).astype(int), 9)
     for number in range(10):
         inside = cell == number
@@ -319,7 +321,7 @@ def count_background() -> None:
     (OUT / "background.json").write_text(text + "\n", encoding="utf-8")
 
 
-async def measured(name: str, weight: float) -> Rows:
+async def measured(name: str, weight: float) -> TrainingRows:
     """All labelled sentences of a set, against all their chunks."""
     embedder = LexicalEmbedder()
     found: list[Alignment] = []
@@ -337,7 +339,7 @@ async def measured(name: str, weight: float) -> Rows:
         groups += [f"{name} {row['group']}"] * len(supported)
         answers += [number] * len(supported)
     before = np.cumsum([0, *(len(each.sentences) for each in found)])
-    return Rows(
+    return TrainingRows(
         terms=np.concatenate([each.terms[:, 0] for each in found]),
         owner=np.concatenate([m.owner + low for m, low in zip(found, before, strict=False)]),
         sentences=np.concatenate([each.sentences[:, 0] for each in found]),
@@ -348,7 +350,7 @@ async def measured(name: str, weight: float) -> Rows:
     )
 
 
-def settled(odds: Floats, rows: Rows, pull: float, centre: float) -> Floats:
+def settled(odds: Floats, rows: TrainingRows, pull: float, centre: float) -> Floats:
     """Log odds with what the sentences beside one add."""
     mean, there = beside(odds, rows.answer)
     moved: Floats = odds + np.where(there, pull * (mean - centre), 0.0)
@@ -370,7 +372,9 @@ def threshold(odds: Floats, supported: Floats) -> float:
     return float(good[np.argmax(balanced >= balanced.max() - 2 * FLAT)])
 
 
-def model(rows: Rows, fitted: Fit, pull: float, centre: float, least: float) -> dict[str, Any]:
+def model(
+    rows: TrainingRows, fitted: Fit, pull: float, centre: float, least: float
+) -> dict[str, Any]:
     many, columns = len(TERM_FEATURES), ("mean", "scale", "coefficient")
     sentences = zip(
         SENTENCE_FEATURES, fitted.mean, fitted.scale, fitted.beta[many + 1 :], strict=True
@@ -401,7 +405,7 @@ def model(rows: Rows, fitted: Fit, pull: float, centre: float, least: float) -> 
 def train() -> None:
     count_background()
     sets = {name: asyncio.run(measured(name, weight)) for name, weight in SETS.items()}
-    rows = Rows.joined(list(sets.values()))
+    rows = TrainingRows.joined(list(sets.values()))
     own = held_out(rows)
     pull, centre = neighbours(own, rows)
     odds = settled(own, rows, pull, centre)
