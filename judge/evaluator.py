@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from functools import cache
 from math import inf
+from threading import Thread
 from typing import Final, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
@@ -277,18 +277,21 @@ def _run_in_thread(work: Coroutine[None, None, object]) -> None:
     task = loop.create_task(work)
 
     def run() -> None:
-        with runner:
+        with runner, suppress(BaseException):  # raised by `task.result` below
             loop.run_until_complete(task)
 
-    with ThreadPoolExecutor(1) as thread:
-        done = thread.submit(run)
-        try:
-            # A signal right before a wait is handled only after it: so no wait is long.
-            while not wait([done], timeout=_SIGNAL_SECONDS).done:
-                pass
-        except BaseException:
-            # Ctrl-C reaches this thread and not the other. Tasks that store verdicts go on.
-            with suppress(RuntimeError):  # its loop has closed
-                loop.call_soon_threadsafe(task.cancel)
-            raise
-    done.result()
+    thread = Thread(target=run)
+    try:
+        thread.start()
+        # A signal right before a wait is handled only after it: so no wait is long.
+        while thread.is_alive():
+            thread.join(_SIGNAL_SECONDS)
+    except BaseException:
+        # Ctrl-C reaches this thread and not the other, which may just begin. Tasks that store
+        # verdicts go on.
+        with suppress(RuntimeError):  # its loop has closed
+            loop.call_soon_threadsafe(task.cancel)
+        with suppress(RuntimeError):  # it has not begun
+            thread.join()
+        raise
+    task.result()
