@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from functools import cache
 from math import inf
-from threading import Thread
+from threading import Event, Thread
 from typing import Final, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
@@ -276,22 +276,26 @@ def _run_in_thread(work: Coroutine[None, None, object]) -> None:
     loop = runner.get_loop()
     task = loop.create_task(work)
 
+    done = Event()
+
     def run() -> None:
-        with runner, suppress(BaseException):  # raised by `task.result` below
+        with suppress(BaseException), runner:  # raised by `task.result` below
             loop.run_until_complete(task)
+        done.set()
 
     thread = Thread(target=run)
     try:
         thread.start()
-        # A signal right before a wait is handled only after it: so no wait is long.
-        while thread.is_alive():
-            thread.join(_SIGNAL_SECONDS)
+        # A signal right before a wait is handled only after it: so no wait is long. An interrupted
+        # `Thread.join` would take the thread for ended.
+        while not done.wait(_SIGNAL_SECONDS):
+            pass
     except BaseException:
         # Ctrl-C reaches this thread and not the other, which may just begin. Tasks that store
         # verdicts go on.
         with suppress(RuntimeError):  # its loop has closed
             loop.call_soon_threadsafe(task.cancel)
-        with suppress(RuntimeError):  # it has not begun
-            thread.join()
+        if thread.ident is not None:
+            done.wait()
         raise
     task.result()
