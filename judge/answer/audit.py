@@ -51,6 +51,8 @@ def audit(
     for each in citations:
         cited[each.sentence].update([] if each.chunk_id is None else [each.chunk_id])
     findings = {index: _finding(outcomes.get(index), chunks) for index, chunks in cited.items()}
+    # Once a sentence, because a sentence may have 50,000 citations.
+    languages = {index: language_of(asked.claim(index)) for index in cited}
 
     def audited(citation: Citation) -> Citation:
         finding = findings[citation.sentence]
@@ -64,9 +66,7 @@ def audit(
         elif finding.failure is not None:
             status = CitationStatus.UNJUDGED
             values = {"failure": finding.failure.reason.value.replace("_", " ")}
-        reason = Messages.of("citations")(
-            key, language_of(asked.claim(citation.sentence)), **values
-        )
+        reason = Messages.of("citations")(key, languages[citation.sentence], **values)
         update = {"status": status, "suggested": finding.suggested, "reason": reason}
         return citation.model_copy(update=update)
 
