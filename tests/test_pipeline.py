@@ -147,16 +147,22 @@ async def test_a_missing_outcome_stays_in_the_denominator() -> None:
 
 async def test_a_claim_that_is_too_long_is_not_judged() -> None:
     # The code fence begins what has too many sentences; it is no excuse for the rest.
-    long = f"```\n{'a' * 500_000}"
+    long = f"```\n{'a' * 50_000}"
     judge = FakeJudge({"Leave is paid.": FULL})
     result = await scored(f"{long}\n```", judge)
     outcome = result.sentences[0].outcome
     assert (result.status, result.scores.faithfulness_bounds) == (Status.UNSCORED, (0.0, 1.0))
     assert isinstance(outcome, Unscored)
     assert (outcome.reason, judge.requests) == (UnscoredReason.BUDGET, [])
-    both = await scored(f"{'a' * 500_001}\n\nLeave is paid.", judge)
+    both = await scored(f"{'a' * 50_001}\n\nLeave is paid.", judge)
     assert [request.ask for request in judge.requests] == [(1,)]
     assert (both.scores.judged, both.scores.unscored) == (1, 1)
+
+
+async def test_an_answer_of_too_many_sentences_is_one_claim_that_is_not_judged() -> None:
+    judge = FakeJudge({})
+    result = await scored("Yes.\n" * 60_000, judge)
+    assert (len(result.sentences), result.scores.unscored, judge.requests) == (1, 1, [])
 
 
 async def test_a_fallback_without_a_quote_keeps_its_first_failure() -> None:

@@ -22,8 +22,8 @@ MOST_CHARACTERS: Final = 6_000_000
 """The longest answer or reference. Reading 5 MB takes up to a minute if each character is a
 citation."""
 
-MOST_SENTENCES: Final = 500_000
-"""The most sentences of an answer; reading them takes about 20 seconds and 600 MB. A longer answer
+MOST_SENTENCES: Final = 50_000
+"""The most sentences of an answer; judging them takes about 9 seconds and 550 MB. A longer answer
 counts as one claim, and no judge is asked about a claim of more characters."""
 _SHOWN: Final = 60
 """Characters of a value, in a message."""
