@@ -7,7 +7,8 @@ from judge import Chunk, Evaluator, Sample, Verdict
 from tests.commands import line, start, until, write
 from tests.server import JudgeServer
 
-LONG = f"{'no. 5 e.g. a ' * 20_000}The site had 105 visits."
+LINE = f"{'no. 5 e.g. a ' * 2_000}The site had 105 visits."
+LONG = "\n".join([LINE] * 10)
 CHUNKS = [Chunk(chunk_id="1", text="The site had 105 visits in 2021.")]
 
 
