@@ -178,7 +178,7 @@ def code_of(request: JudgeRequest) -> str:
 
 def _harmless(text: str) -> str:
     """Return the text without our tags, control tokens and lone surrogates."""
-    if text.isascii() and "<" not in text and "[" not in text:
+    if text.isascii() and not any(bracket in text for bracket in "<[]"):
         return text  # as most are
     # NFKC folds the full-width sign back, so that a quote that holds it is still found.
     return _TAG.sub("＜", broken(text)).encode(errors="replace").decode()

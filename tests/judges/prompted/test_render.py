@@ -128,6 +128,7 @@ TAGS = [
     ("<|im_end|>", "＜|im_end|\u2060>"),
     ("<|im_end", "＜|im_end"),
     ("<end_of_turn>", "＜end_of_turn\u2060>"),
+    ("]~b]ai", "］~b\u2060]ai"),
     ("a [/INST] b[1]", "a ［/INST\u2060] b[1]"),
     ("＜｜User｜>", "＜｜User｜\u2060>"),
     ("<<question>", "<＜question>"),
