@@ -59,17 +59,17 @@ def mismatches(
 
 
 def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
-    bare = source.plain_text(index)
+    claim = source.plain_text(index)
     row = source.rows[index]
     # The rows of a table are alike in words, and each is about another thing.
-    copies = source.copies.near(bare) if row is None else []
-    contrasts = [contrast(read_sentence(bare), copy) for copy in copies]
+    copies = source.copies.near(claim) if row is None else []
+    contrasts = [contrast(read_sentence(claim), copy) for copy in copies]
     # Another near-copy without the contrast supports the claim.
     if contrasts and all(contrasts) and (first := contrasts[0]):
         yield Mismatch(*first)
     own = ValueIndex(source.values(index))
     for value in (each for each in source.values(index) if each.certain):
-        written = bare[value.start : value.end].rstrip(".")
+        written = claim[value.start : value.end].rstrip(".")
         others = [_replacement(value, copy, own) for copy in copies]
         # Tokenized text has `31. 8 million`, whose sentence is cut behind `31.`.
         is_cut = any(other and written.startswith(f"{other}.") for other in others)
@@ -181,8 +181,8 @@ class Source:
 
     def repeats(self, index: int) -> bool:
         """Return whether a chunk contains a sentence verbatim."""
-        bare = self.plain_text(index).strip("*_-•· \t\n.。!！")
-        return bool(bare) and _stands(bare, self._whole)
+        claim = self.plain_text(index).strip("*_-•· \t\n.。!！")
+        return bool(claim) and _stands(claim, self._whole)
 
     @cached_property
     def copies(self) -> Copies:
@@ -298,10 +298,10 @@ class ValueIndex:
 
     def _has_amount(self, value: Value, amount: Amount) -> bool:
         kind, factor = amount.unit
-        bare = self._by_kind.get("", ()) if kind else self._bare
+        amounts = self._by_kind.get("", ()) if kind else self._bare
         return _has_near(
             self._by_kind.get(kind, ()), amount.number, value.leeway * factor
-        ) or _has_near(bare, amount.number / factor, value.leeway)
+        ) or _has_near(amounts, amount.number / factor, value.leeway)
 
     def _has_day(self, day: Day) -> bool:
         """Return whether a day follows from the texts, its year and its day perhaps from two.

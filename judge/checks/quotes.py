@@ -140,8 +140,8 @@ class _Text:
         joined = "..." in quote or "⋯" in quote
         parts = [part for part in (_ELLIPSIS.split(quote) if joined else (quote,)) if part]
         if not any(map(_WORD.search if short else _long_enough, parts)):
-            bare = quote.rstrip(_STOPS) if parts else ""
-            whole = bare and bare == text.rstrip(_STOPS)
+            core = quote.rstrip(_STOPS) if parts else ""
+            whole = core and core == text.rstrip(_STOPS)
             return self._folded.span(0, len(text)) if whole else None
         first, end = -1, 0
         for part in parts:

@@ -97,7 +97,7 @@ def send(folder: Path = _FOLDER) -> None:
             requests = counted(file.requests, "request")
             say(f"{file.name}: {how}, {requests}, {flat(file.batch)} at {server}")
 
-    with BatchFolder.held(folder) as there:
+    with BatchFolder.hold(folder) as there:
         asyncio.run(run(there))
     say(f"next: judge batch status {folder}" if sent else "nothing to send")
 
@@ -120,7 +120,7 @@ def status(
         async for files in watch(there, every if wait else None):
             say(*map(_state, files))
 
-    with BatchFolder.held(folder) as there:
+    with BatchFolder.hold(folder) as there:
         asyncio.run(run(there))
     files = there.record.files
     say(*map(_state, files))
@@ -134,7 +134,7 @@ def fetch(folder: Path = _FOLDER) -> None:
 
     Example: judge batch fetch night
     """
-    with BatchFolder.held(folder) as there:
+    with BatchFolder.hold(folder) as there:
         files, batches, problems = asyncio.run(fetch_replies(there))
     say(f"fetched {counted(files, 'file')}")
     _print_problems(problems)
@@ -153,7 +153,7 @@ def read(
     Example: judge batch read night output.jsonl
     """
     problems = Counter[str]()
-    with BatchFolder.held(folder) as there:
+    with BatchFolder.hold(folder) as there:
         for path in files or ():
             problems.update(take_replies(there, path))
         filled = fill(there, lambda *_: None)

@@ -49,7 +49,7 @@ def export(
 
     Example: judge export runs/today --level answers --parquet answers.parquet
     """
-    form, name = _asked({"csv": csv, "parquet": parquet, "json": json})
+    form, name = _chosen_form({"csv": csv, "parquet": parquet, "json": json})
     found, _ = finished_run(run)
     written = 0
 
@@ -76,9 +76,9 @@ def export(
     say(f"written to {path} ({written:,} {plural(written, 'row')})")
 
 
-def _asked(named: dict[str, str | None]) -> tuple[str, str]:
+def _chosen_form(files: dict[str, str | None]) -> tuple[str, str]:
     """Return the one form that is given, and its file."""
-    given = [(form, name) for form, name in named.items() if name]
-    if len(given) != 1 or given[0] == ("parquet", PIPED):
+    forms = [(form, name) for form, name in files.items() if name]
+    if len(forms) != 1 or forms[0] == ("parquet", PIPED):
         raise ConfigError("name one file to write: --csv FILE, --parquet FILE or --json FILE")
-    return given[0]
+    return forms[0]

@@ -78,8 +78,8 @@ def promote(
     found = review.promote(run, output, min_reviewers=min_reviewers, force=force)
     labels = [label for each in found.golden for label in each.labels]
     lines = [f"{counted(len(labels), 'label')} on {counted(len(found.golden), 'answer')}"]
-    if bare := sum(label.support is None for label in labels):
-        lines.append(f"{counted(bare, 'label')} only full support or not, from a bare yes or no")
+    if count := sum(label.support is None for label in labels):
+        lines.append(f"{counted(count, 'label')} only full support or not, from a bare yes or no")
     if found.few:
         few = counted(found.few, "sentence")
         lines.append(f"left out: {few} with fewer than {min_reviewers} reviewers")
@@ -154,7 +154,7 @@ def _summary_of(made: DrawFiles, run: Path) -> Iterator[str]:
         sheets=", ".join(sheets),
         column=header("human_support"),
         labels=words("joint").join(choices()),
-        bare=Messages.of("sheet")("yes_or_no"),
+        yes_no=Messages.of("sheet")("yes_or_no"),
     )
     yield words("kept", path=made.draw_path)
     yield words("next", run=run, sheets=" ".join(sheets))

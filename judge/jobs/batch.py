@@ -94,7 +94,7 @@ class BatchRecord(Document):
 
 
 class BatchFolder:
-    """A batch folder; hold it with `held` while it is changed."""
+    """A batch folder; hold it with `hold` while it is changed."""
 
     def __init__(self, path: Path, record: BatchRecord) -> None:
         self.path = path
@@ -124,7 +124,7 @@ class BatchFolder:
             raise RunError(f"{path}: is not empty, and no batch folder; name another -o")
         if not names:
             cls(path, record).save()
-        with cls.held(path) as folder:
+        with cls.hold(path) as folder:
             if not folder.record.files:
                 folder.record = record
             elif other := _difference(folder.record, record):
@@ -135,7 +135,7 @@ class BatchFolder:
 
     @classmethod
     @contextmanager
-    def held(cls, path: Path) -> Iterator[Self]:
+    def hold(cls, path: Path) -> Iterator[Self]:
         """Hold an existing folder; no other command changes it meanwhile."""
         cls.read(path)
         with hold(path, "judge batch"):

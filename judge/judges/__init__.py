@@ -21,7 +21,7 @@ def overruled(full: Verdict, claim: str, found: Mismatch) -> Verdict:
     why = (
         reason("missing", claim, [f"“{found.words}”"])
         if found.instead is None
-        else reason("otherwise", claim, said=found.words, instead=found.instead)
+        else reason("otherwise", claim, claim_words=found.words, instead=found.instead)
     )
     cited = full.cited_support and found.support
     update = {"support": found.support, "supporting": (), "cited_support": cited, "reason": why}

@@ -91,7 +91,7 @@ class Findings:
             group = "said_by_similarity" if self._summary.by_similarity else "said_by_judge"
             points = words.points(score.raw - score.corrected)
             judge_text = words.of(group, way, raw=words.percent(score.raw), points=points)
-        return words("headline.joined", lead=lead, said=judge_text)
+        return words("headline.joined", lead=lead, finding=judge_text)
 
     def cautions(self) -> list[str]:
         """Return what a reader must know of the run before quoting a figure."""
@@ -111,7 +111,7 @@ class Findings:
             if count:
                 caution = words.of("caution", key, count=count, claims=summary.claims)
                 covered = bool(self._agreement.corrected)
-                cautions.append(words("caution.covered", said=caution) if covered else caution)
+                cautions.append(words("caution.covered", caution=caution) if covered else caution)
         return cautions
 
     def notes(self) -> Iterator[str]:

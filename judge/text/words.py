@@ -97,8 +97,8 @@ def stem(word: str) -> str:
     plain = unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
     if not plain.isascii():
         parts = unicodedata.normalize("NFKD", plain)
-        bare = "".join(part for part in parts if not unicodedata.combining(part))
-        plain = unicodedata.normalize("NFC", parts if CJK_CHAR.match(plain) else bare)
+        base = "".join(part for part in parts if not unicodedata.combining(part))
+        plain = unicodedata.normalize("NFC", parts if CJK_CHAR.match(plain) else base)
     return english_stem()(plain) if plain.isascii() else plain
 
 

@@ -73,7 +73,7 @@ intervals are 95 %, by resampling groups. What the model is worth on sets that i
 _TABLE: Final = """
 At the threshold, {caught:.1%} of the unsupported are caught and {kept:.1%} of the supported kept.
 Of answers of {claims} claims {passed:.1%} of the sound ones pass, and {seen:.1%} of those with one
-unsupported claim do not; no threshold tells these apart better by more than .001.
+unsupported claim do not. No threshold tells these apart better by more than .001.
 
 ## Reliability
 

@@ -343,7 +343,7 @@ def _grounds(outcome: Outcome, texts: _Texts) -> Iterator[Text]:
             for each in outcome.askings
         )
         say = Messages.of("answer", "claim")
-        yield Text(say("askings", count=len(outcome.askings), told=repeats))
+        yield Text(say("askings", count=len(outcome.askings), labels=repeats))
     if outcome.reason:
         yield Text(clip(flat(outcome.reason), _MAX_DETAIL))
     for evidence in outcome.evidence:

@@ -223,7 +223,7 @@ def _counts(totals: _Totals) -> Iterator[tuple[str, str]]:
         flips = say("flips", **repeats.model_dump(), rate=number(repeats.flip_rate))
         if repeats.failed:
             failed = _parts(repeats.failed, "unscored")
-            flips = say("flips_failed", told=flips, failed=failed)
+            flips = say("flips_failed", flips=flips, failed=failed)
         yield say("repeats"), flips
 
 
