@@ -98,7 +98,7 @@ class FamilyRule(Record):
     command: str
     """The command that computes its measures."""
     needs: frozenset[str]
-    """What a sample must contain, by the names of `Profile.share`, and `labels` by people."""
+    """The parts that a sample must have, named as in `Profile.share`, or `labels` of people."""
     measures: tuple[str, ...]
     """The names of its measures."""
 

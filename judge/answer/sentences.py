@@ -148,7 +148,7 @@ _NUMBERED = re.compile(
 _RULE = re.compile(r"(?<!\S)(?:\*{3,}+|([-=_~*])\1{4,}+)(?!\S)")
 _SAME_SENTENCE = re.compile(r"(?:[,，、]|\band|\bor|\bof|\bin)\s*+$")
 _URL_BEFORE_URL = re.compile(r"(?<!\S)https?://\S++\s++(?=https?://)")
-# Every inline list has one of these, and plain words are found faster than patterns.
+# A text without any of these strings has no inline list; a search for strings is faster.
 _ITEM_SIGNS = ("•", "⁃", "***", "-----", "=====", "_____", "~~~~~", "http", "2.", "2)")
 
 

@@ -78,7 +78,7 @@ class Amount(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A day, month, year or weekday. A part that the text omits is None."""
+    """A day, month, year or weekday. A part is None if the text omits it."""
 
     year: int | None = None
     month: int | None = None

@@ -82,7 +82,7 @@ def compare(
         except RunError as error:
             if not trend:
                 raise
-            if folder.is_dir():  # a report beside the runs needs no word
+            if folder.is_dir():  # a report among the arguments is no run
                 LOGGER.warning("left out: %s", error)
     if len(found) < 2:  # noqa: PLR2004
         raise ConfigError("name two finished runs or more, such as runs/before runs/after")

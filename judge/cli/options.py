@@ -103,7 +103,7 @@ _LANG: Final = typer.Option("--lang", help="The language of what is printed or w
 
 
 def setting(name: str) -> Any:  # noqa: ANN401  the type is made at run time
-    """Return the type of the option for a setting; without the option, the value is None."""
+    """Return the type of the option for a setting. A missing option has the value None."""
     field = Config.model_fields[name]
     kind = field.annotation
     if get_origin(kind) in {Union, UnionType}:

@@ -93,7 +93,7 @@ class Group(Record):
     accuracy: Rate
     """Share of right labels; a sentence without a verdict is not right."""
     binary: Rate
-    """Share of right labels if only full support and the rest are told apart."""
+    """Share of right labels if all labels but full count as one."""
     balanced: Interval | None = None
     """Interval of balanced accuracy: the mean of the share of fully supported sentences called full
     and the share of other sentences not called full. Null without sentences of both kinds."""

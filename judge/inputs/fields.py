@@ -112,21 +112,21 @@ def parse_list(text: str) -> JsonValue:
     >>> parse_list('["a"]'), parse_list("['a']"), parse_list("['a' 'b']")
     (['a'], ['a'], "['a' 'b']")
     """
-    text_ = text.strip()
-    if not text_.startswith(("[", "{")):
+    literal = text.strip()
+    if not literal.startswith(("[", "{")):
         return text
     value: JsonValue
     try:
-        value = json.loads(text_, parse_constant=lambda _: None)
+        value = json.loads(literal, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
-        if len(text_) > _MOST_CELL:
+        if len(literal) > _MOST_CELL:
             return text
         try:
-            value = ast.literal_eval(text_)
+            value = ast.literal_eval(literal)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             return text
         # Python would join the two texts of numpy's ['a' 'b'].
-        return value if repr(value) == text_ else text
+        return value if repr(value) == literal else text
     return value
 
 

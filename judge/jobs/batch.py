@@ -88,7 +88,7 @@ class BatchRecord(Document):
     input: RunInput
     """The samples."""
     takes: dict[str, JsonValue] = Field(default_factory=dict)
-    """The server's capabilities with which the requests were made."""
+    """The options of the server that the requests use."""
     files: tuple[RequestFile, ...] = ()
     """The files of requests, in the order in which they were written."""
 
@@ -112,8 +112,8 @@ class BatchFolder:
 
     @classmethod
     @contextmanager
-    def made(cls, path: Path, config: Config, made_from: RunInput) -> Iterator[Self]:
-        """Hold the folder for these samples and settings, which is made if it does not exist."""
+    def prepare(cls, path: Path, config: Config, made_from: RunInput) -> Iterator[Self]:
+        """Hold the folder for these samples and settings. A missing folder is created."""
         record = BatchRecord(config=config.model_dump(mode="json"), input=made_from)
         with writing(path, "name another -o"):
             path.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ class BatchFolder:
                     each.unlink()
 
     def save(self, *changed: RequestFile) -> None:
-        """Write the record, with these files in the place of those of the same name."""
+        """Write the record. Each file replaces the one of the same name in it."""
         files = {each.name: each for each in (*self.record.files, *changed)}
         self.record = self.record.model_copy(update={"files": tuple(files.values())})
         with replacing(self.path / RECORD, MEND, follow=False) as part:
@@ -246,7 +246,7 @@ def write_requests(
     cache = None if settings.cache_url else cache_folder(settings).absolute()
     settings = settings.model_copy(update={"base_url": address(settings), "cache_dir": cache})
 
-    with BatchFolder.made(output, settings, made_from) as folder:
+    with BatchFolder.prepare(output, settings, made_from) as folder:
         takes = asyncio.run(settled(settings, ask=probe))
         if settings.repeat > 1 and not takes["seed"]:
             raise ConfigError(

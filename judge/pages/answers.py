@@ -15,7 +15,7 @@ LONGEST: Final = 20_000
 """Characters of a sentence, a question or a reason."""
 LONGEST_CHUNK: Final = 6_000
 """Characters of a chunk, its quotes among them."""
-MOST_SENTENCES: Final = 2_000
+SHOWN_SENTENCES: Final = 2_000
 """The most sentences of one answer."""
 _BEFORE: Final = 1_500
 """Characters of a long chunk before its first quote."""
@@ -107,7 +107,7 @@ def scores_of(result: SampleResult) -> dict[str, float | None]:
 
 def _answer(result: SampleResult, sample: Sample | None) -> object:
     """Return an answer as the script shows it: fields of its result, and texts of its sample."""
-    shown = result.sentences[:MOST_SENTENCES]
+    shown = result.sentences[:SHOWN_SENTENCES]
     answer = result.model_dump(
         mode="json", exclude_none=True, include={"qid", "status", "flags", "citations"}
     )

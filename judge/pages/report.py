@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from judge.inputs.runs import Run, finished_run, pairs
 from judge.messages import Messages
 from judge.pages.agreement import Findings
-from judge.pages.answers import LONGEST, LONGEST_CHUNK, MOST_SENTENCES, Answers
+from judge.pages.answers import LONGEST, LONGEST_CHUNK, SHOWN_SENTENCES, Answers
 from judge.pages.html import pieces
 from judge.pages.words import ABSENT, PageWords
 from judge.records import GateResult, QuadrantTable, Status, Summary, UnscoredReason
@@ -178,5 +178,5 @@ def _page(
         choices=_choices(answers, found, words),
         answers=answers,
         label_of=support_of,
-        limits={"chunk": LONGEST_CHUNK, "text": LONGEST, "sentences": MOST_SENTENCES},
+        limits={"chunk": LONGEST_CHUNK, "text": LONGEST, "sentences": SHOWN_SENTENCES},
     )

@@ -115,7 +115,7 @@ class RunLine(Record):
     mean: dict[str, float | None]
     """The mean of each score over all its answers."""
     interval: dict[str, Interval | None] = Field(default_factory=dict)
-    """The 95 % intervals of these means."""
+    """The 95 % interval of each mean."""
 
 
 class RunComparison(Document):

@@ -150,7 +150,7 @@ def _limits(h: StratumSample, sizes: Floats, mean: float) -> tuple[float, float]
     alike = float(h.weights.sum()) ** 2 / squares
     variance = _variance(h, sizes)
     if variance == 0 or np.ptp(sizes) < _EQUAL:
-        # Without variance the limit depends on the number of units alone.
+        # If there is no variance, the limit depends only on the number of units.
         room = _unseen(alike, 1 - left_out / squares)
         return (max(0.0, mean - room) if mean else 0.0), min(1.0, mean + room)
     return wilson(mean, mean * (1 - mean) / variance * alike / len(sizes))

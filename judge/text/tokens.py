@@ -50,7 +50,7 @@ _SQUARED: Final = re.compile(
     re.VERBOSE,
 )
 _TURNED: Final = re.compile(r"~!?b|e~|![pd]~")
-"""What stands between two square brackets, of which the first may be `]` and the last `[`."""
+"""The content of a control token between two square brackets, such as `]~b]`."""
 _ORDINARY: Final = re.compile(
     r"""
       < (?: /?s | /?think(?:ing)? | /?functions | /?(?:available_)?tools | /?role

@@ -37,7 +37,7 @@ _ADDED: Final = {
     "relevance": ({"relevance", TRIAD}, "no_query"),
     "context": ({"context", "looks_recalled", TRIAD}, "no_context"),
 }
-"""For each setting that adds scores: the titles of its table, and the note that there is none."""
+"""The titles of the table of each added score, and the note for a run without that table."""
 _COUNTS: Final = {
     "statuses": "status",
     "supports": "label",

@@ -154,7 +154,7 @@ class _Claim(NamedTuple):
     alignment: Alignment
     row: int
     odds: Floats
-    """By itself: against all chunks, the cited ones, each alone."""
+    """The log odds without neighbours, for all chunks, the cited ones, and each chunk."""
     grounded: Bools
     """Whether each of these columns has a content word of the sentence."""
 
