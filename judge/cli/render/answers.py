@@ -259,7 +259,7 @@ def _print_reference(
     beyond = [
         result.sentences[each.index].model_copy(update={"outcome": each.outcome})
         for each in found.answer
-        if each.index in flagged or not _is_held(each.outcome)
+        if each.index in flagged or not _is_in_reference(each.outcome)
     ]
     if beyond:
         page.say(say("beyond"), hang=_INDENT, style="bold")
@@ -267,7 +267,7 @@ def _print_reference(
     _print_claims(beyond, gold, found.answer_flags, page)
 
 
-def _is_held(outcome: Outcome) -> bool:
+def _is_in_reference(outcome: Outcome) -> bool:
     """Return whether the reference says what a claim of the answer says, by the judge itself."""
     return (
         isinstance(outcome, Verdict)

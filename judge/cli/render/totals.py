@@ -64,15 +64,14 @@ class Highlights:
     def __init__(self) -> None:
         self.findings = Findings()
         self.failures = Failures()
-        self.markers: dict[FlagName, str] = {}
+        self.marker = ""
 
     def add(self, result: SampleResult) -> None:
         """Add one answer."""
         self.findings.add(result)
         self.failures.add(result)
-        for flag in result.flags:
-            if flag.name is FlagName.UNMATCHED_MARKER:
-                self.markers.setdefault(flag.name, flag.detail)
+        unmatched = (f.detail for f in result.flags if f.name is FlagName.UNMATCHED_MARKER)
+        self.marker = self.marker or next(unmatched, "")
 
 
 def print_totals(
@@ -160,8 +159,9 @@ def _print_findings(summary: Summary, highlights: Highlights, page: Page) -> Non
     for flag, count in summary.flags.items():
         if count:
             counted = f"{count:,} {flag.value}"
-            if marker := highlights.markers.get(flag):
-                counted = say("such_as", flag=counted, marker=clip(flat(marker), _MAX_DETAIL))
+            if flag is FlagName.UNMATCHED_MARKER:
+                marker = clip(flat(highlights.marker), _MAX_DETAIL)
+                counted = say("such_as", flag=counted, marker=marker)
             text = f"{counted}: {meanings(flag.value)}"
             rows.append((Messages.of("totals", "count")("flags"), text))
     page.fields(rows, width)
