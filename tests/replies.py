@@ -223,7 +223,7 @@ def calls(*answers: Answer | Script) -> Script:
 
 
 def failing(share: float, fault: Answer, then: Script = right) -> Script:
-    """Fails a share of the calls for good: by what is call, so that asking again helps nobody."""
+    """Fails a share of the calls for good. The request decides which, so attempts do not help."""
 
     def script(call: ChatCall) -> Answer:
         number = crc32("\n".join(call.sentences.values()).encode()) / 2**32

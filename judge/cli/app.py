@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         # Otherwise Python would flush again when it ends, and exit with 120.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = code or _report(error)
-    gc.freeze()  # a last collection of all objects would take a tenth of a second
+    gc.freeze()  # one more garbage collection would take a tenth of a second
     sys.exit(code)
 
 

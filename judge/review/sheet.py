@@ -65,7 +65,7 @@ class ParsedLabel(NamedTuple):
     """The meaning of the word that a reviewer wrote."""
 
     support: Support | None
-    """The label on the judge's scale; None if the person answered a digits no."""
+    """The label on the judge's scale; None if the person answered only no."""
     supported: bool
     """Whether the chunks fully support the sentence."""
 

@@ -54,7 +54,7 @@ def test_a_server_that_is_not_there_need_not_be(
     assert ran.code == 0, ran.err
     assert numbers(ran.out, "calls") == [12]  # no sample has a reference; each has a question
     assert numbers(ran.out, "minutes")[0] == 6
-    # ChatCall for nothing, and nothing remembered of what it would have taken.
+    # Nothing was requested, and nothing is remembered of what the server would have accepted.
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(samples.read_bytes())))
     piped = judge("score", "-", *words)
     assert numbers(piped.out, "calls") == [6]

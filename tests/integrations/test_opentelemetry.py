@@ -48,9 +48,9 @@ async def sent(answer: str, judge: Evaluator | None = None, **given: object) -> 
     assert span.parent is not None
     assert (span.name, span.parent.span_id) == ("evaluate", chat.context.span_id)
     for log in LOGS.get_finished_logs():
-        attributes = log.log_record
-        assert attributes.event_name == "gen_ai.evaluation.result"
-        assert (attributes.trace_id, attributes.span_id) == (
+        entry = log.log_record
+        assert entry.event_name == "gen_ai.evaluation.result"
+        assert (entry.trace_id, entry.span_id) == (
             span.context.trace_id,
             span.context.span_id,
         )

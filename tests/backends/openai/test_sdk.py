@@ -1,4 +1,4 @@
-"""The SDK without its types, which are imported when somebody uses one."""
+"""The SDK without its types, which are imported once one of them is used."""
 
 import subprocess
 import sys
