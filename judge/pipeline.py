@@ -15,6 +15,7 @@ from judge.checks.quotes import flag_quotes, verify
 from judge.pool import HEAVY, apart, weigh
 from judge.protocols import Judge
 from judge.records import (
+    MOST_CLAIM_CHARACTERS,
     MOST_SENTENCES,
     Citation,
     JudgeOutcome,
@@ -35,7 +36,10 @@ from judge.signature import Signature
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
 _TOO_LONG: Final = Unscored(
     reason=UnscoredReason.BUDGET,
-    detail=f"over {MOST_SENTENCES:,} sentences, or characters in one; shorten the answer",
+    detail=(
+        f"over {MOST_SENTENCES:,} sentences, or a claim of over {MOST_CLAIM_CHARACTERS:,} "
+        "characters; shorten the answer"
+    ),
 )
 
 
@@ -114,7 +118,7 @@ async def ask(judge: Judge, request: JudgeRequest) -> Judgment:
     A sentence without an outcome would be missing in the denominator: it is `Unscored`. So is a
     claim that is too long; the judge is not asked about it.
     """
-    ids = tuple(i for i in request.ask if len(request.sentences[i].text) <= MOST_SENTENCES)
+    ids = tuple(i for i in request.ask if len(request.sentences[i].text) <= MOST_CLAIM_CHARACTERS)
     judgment = Judgment()
     if ids:
         short = request if ids == request.ask else request.model_copy(update={"ask": ids})

@@ -146,10 +146,8 @@ async def test_a_missing_outcome_stays_in_the_denominator() -> None:
 
 
 async def test_a_claim_that_is_too_long_is_not_judged() -> None:
-    # The code fence begins what has too many sentences; it is no excuse for the rest.
-    long = f"```\n{'a' * 50_000}"
     judge = FakeJudge({"Leave is paid.": FULL})
-    result = await scored(f"{long}\n```", judge)
+    result = await scored("a" * 50_001, judge)
     outcome = result.sentences[0].outcome
     assert (result.status, result.scores.faithfulness_bounds) == (Status.UNSCORED, (0.0, 1.0))
     assert isinstance(outcome, Unscored)
@@ -161,8 +159,17 @@ async def test_a_claim_that_is_too_long_is_not_judged() -> None:
 
 async def test_an_answer_of_too_many_sentences_is_one_claim_that_is_not_judged() -> None:
     judge = FakeJudge({})
-    result = await scored("Yes.\n" * 60_000, judge)
-    assert (len(result.sentences), result.scores.unscored, judge.requests) == (1, 1, [])
+    # A code block at the beginning does not make the rest code.
+    for answer in ("Yes.\n" * 60_000, "```\na\n```\n" + "Yes.\n" * 60_000):
+        result = await scored(answer, judge)
+        assert (len(result.sentences), result.scores.unscored, judge.requests) == (1, 1, [])
+
+
+async def test_a_code_block_of_any_length_is_no_claim() -> None:
+    judge = FakeJudge({"Leave is paid.": FULL})
+    result = await scored(f"```\n{'a' * 50_001}\n```\nLeave is paid.", judge)
+    assert [each.kind for each in result.sentences] == [SentenceKind.CODE, SentenceKind.CLAIM]
+    assert (result.scores.claims, result.scores.unscored) == (1, 0)
 
 
 async def test_a_fallback_without_a_quote_keeps_its_first_failure() -> None:

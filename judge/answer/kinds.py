@@ -10,9 +10,9 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-from judge.answer.blocks import FENCE, SEPARATOR_ROW, list_marker
+from judge.answer.blocks import FENCE, SEPARATOR_ROW, blocks, list_marker
 from judge.answer.markers import MARKER, unmarked
-from judge.records import MOST_SENTENCES, Sentence, SentenceKind
+from judge.records import Sentence, SentenceKind
 from judge.text.fold import CJK, CJK_CHAR, count_cjk
 
 _LONGEST_WORDING = 400
@@ -97,7 +97,8 @@ def _refuses(text: str) -> bool:
 
 def _kind(text: str, above: str, below: str) -> SentenceKind:
     """Return the kind of a sentence outside reference lists: by its shape, else by its words."""
-    if len(text) <= MOST_SENTENCES and FENCE.match(text.partition("\n")[0]):
+    # An answer of too many sentences is one, and may begin with a code block.
+    if FENCE.match(text.partition("\n")[0]) and len(blocks(text)) == 1:
         return SentenceKind.CODE
     if "|" in text and SEPARATOR_ROW.match(below) and not SEPARATOR_ROW.match(text):
         # "| Required | Is free |" names columns, "| The limit is 500 yuan |" states something.

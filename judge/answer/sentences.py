@@ -25,8 +25,8 @@ def split(answer: str, most: int = MOST_SENTENCES) -> tuple[Sentence, ...]:
     Layout cuts first (lines, list items, table rows, headings, code fences). Inside these blocks,
     Latin script is cut by Punkt (Kiss and Strunk 2006) with this package's abbreviations, and CJK
     script at its stops. The sentences do not overlap, have no white space at their ends, and
-    together hold every non-blank character; each has the kind `claim`. An answer of more than
-    `most` sentences is returned as one.
+    together hold every non-blank character; each has the kind `claim`. No sentence is too long, but
+    an answer of more than `most` sentences is returned as one.
 
     >>> [s.text for s in split("Paris is big. [1] 人口为210万。面积不大。")]
     ['Paris is big. [1]', '人口为210万。', '面积不大。']

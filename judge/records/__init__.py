@@ -25,6 +25,7 @@ from judge.records.result import SampleResult as SampleResult
 from judge.records.result import Scores as Scores
 from judge.records.result import Status as Status
 from judge.records.run import Rules as Rules
+from judge.records.sample import MOST_CLAIM_CHARACTERS as MOST_CLAIM_CHARACTERS
 from judge.records.sample import MOST_SENTENCES as MOST_SENTENCES
 from judge.records.sample import Chunk as Chunk
 from judge.records.sample import Document as Document

@@ -23,8 +23,11 @@ MOST_CHARACTERS: Final = 6_000_000
 citation."""
 
 MOST_SENTENCES: Final = 50_000
-"""The most sentences of an answer; judging them takes about 9 seconds and 550 MB. A longer answer
-counts as one claim, and no judge is asked about a claim of more characters."""
+"""The most sentences of an answer; judging them takes about 9 seconds and 550 MB. An answer of more
+counts as one claim without a verdict."""
+
+MOST_CLAIM_CHARACTERS: Final = 50_000
+"""The longest claim that a judge is asked about."""
 _SHOWN: Final = 60
 """Characters of a value, in a message."""
 _KINDS: Final[dict[type, str]] = {
