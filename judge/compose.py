@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import json
 import logging
 import os
 import sys
@@ -29,11 +30,11 @@ from judge.judges.prompted.render import REPLY_SCHEMA
 from judge.judges.repeated import ReorderedJudge, RepeatedJudge
 from judge.judges.undecided import UndecidedJudge
 from judge.judges.windowed import WindowedJudge
-from judge.pipeline import prepare
+from judge.pipeline import evaluate_sample
 from judge.pool import at_once, sockets
 from judge.prompt import FAITHFULNESS, load_prompt
 from judge.protocols import Embedder, Judge, ReviewHook
-from judge.records import Rules, Sample
+from judge.records import Chunk, Rules, Sample
 from judge.signature import Signature
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ async def _model_judges(
     name, wanted = config.model or "", _wanted(config)
     server = connection.server if connection else Server(address(config))
     if connection:
-        warming = asyncio.create_task(asyncio.to_thread(_warm_up, config))
+        warming = asyncio.create_task(asyncio.to_thread(asyncio.run, _warm_up(config)))
         settled = await settle(connection, name, REPLY_SCHEMA, store, wanted)
         await warming
         budget = Budget(config) if config.limited else None
@@ -259,12 +260,19 @@ async def _model_judges(
     )
 
 
-def _warm_up(config: Config) -> None:
-    """Load what the first answer needs, while the server replies to the probe."""
+async def _warm_up(config: Config) -> None:
+    """Judge a small answer without the server, so that what the first answers need is loaded."""
+    from judge.backends.fake import FakeModel  # noqa: PLC0415  numpy
+
     if config.fallback:
         alone(config, offline(config))
-    answer = "The hotel costs 600. 旅馆600元。"
-    prepare(Sample(qid="", query="", answer=answer, chunks=()), Rules())
+    text = "The hotel costs 600. 旅馆600元。"
+    entry = {"support": "none", "evidence": [], "reason": ""}
+    reply = json.dumps({"verdicts": [{"id": "s1", **entry}, {"id": "s2", **entry}]})
+    model = FakeModel([reply])
+    judge = PromptedJudge(model, load_prompt(FAITHFULNESS, config.prompt))
+    sample = Sample(qid="", query="", answer=text, chunks=(Chunk(chunk_id="1", text=text),))
+    (await evaluate_sample(sample, judge, Rules())).model_dump_json()
 
 
 class _ModelJudges(NamedTuple):

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from judge.text.fold import CJK_CHAR
+from judge.text.patterns import lazy_pattern
 
 
 class Block(NamedTuple):
@@ -34,7 +35,7 @@ _RULE = re.compile(r"([-=_*~—])(?:\s*+\1){2,}+$")
 _HEADING = re.compile(r"#{1,6}(?:\s|$)")
 SEPARATOR_ROW = re.compile(r"(?=[^|]*+\|)(?=[^-]*+-)[\s|:+-]++$")
 _BOLD_LINE = re.compile(r"(\*\*|__)(?:(?!\1).)++\1[:：]?$")
-ITEM = re.compile(
+ITEM = lazy_pattern(
     r"""(?:
       [-*+•‣◦▪▸►●○■□·∙⁃–—✓✔✅❌➢➤](?:\s++|(?<=[•‣◦▪●○■□⁃✓✔✅❌➢➤]))  # bullet
     )?(?:
@@ -49,7 +50,7 @@ ITEM = re.compile(
 """The list marker at the beginning of a line, or an empty match."""
 _LINE_ENDS = tuple(".!?:;。！？：；…")
 _CLOSING = "\"'”’»)]}*_）】》」』"
-_OPEN_ENDS = re.compile(
+_OPEN_ENDS = lazy_pattern(
     r"(?:[,，、(（]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|the|to|was|with))$"
 )
 # A narrower line was broken on purpose.

@@ -11,6 +11,8 @@ from enum import Enum, auto
 from itertools import islice
 from typing import Final, NamedTuple
 
+from judge.text.patterns import lazy_pattern
+
 MOST_CHARACTERS_IN_BRACKETS: Final = 200
 MOST_MARKERS: Final = 50_000
 """The most citations of one answer that are read."""
@@ -232,7 +234,7 @@ _COUNT = (
 )
 _EDGE = r"(?<![A-Za-z0-9_\#/.\-])"
 _NOUN = r"(?:passage|document|doc|source|chunk|context|snippet|excerpt)"
-_PHRASE = re.compile(
+_PHRASE = lazy_pattern(
     rf"{_EDGE}(?i:{_NOUN}s)\s?(?:\#\s?)?({_COUNT}"
     rf"(?:\s?,\s?{_COUNT})*(?:\s?,?\s?(?:and|&|or)\s{_COUNT})?)"
     rf"|{_EDGE}(?i:{_NOUN})\s?(?:\#\s?|[Nn]o\.\s?|number\s)?({_COUNT})"

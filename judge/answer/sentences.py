@@ -12,6 +12,7 @@ from judge.answer.markers import MARKER, unmarked
 from judge.records import MOST_SENTENCES, Sample, Sentence
 from judge.text import toolkit
 from judge.text.fold import CJK_CHAR
+from judge.text.patterns import lazy_pattern
 from judge.text.words import abbreviations
 
 EDITION: Final = 7
@@ -210,7 +211,7 @@ _FACE = (
     r"[:;=8][-'^]?[()\[\]DPpOo|/](?!\w)|\^_?\^|<3(?!\d)"
     "|[\U0001f300-\U0001faff\u2600-\u27bf][\ufe0f\u200d\U0001f300-\U0001faff]*+"
 )
-_CANDIDATE = re.compile(
+_CANDIDATE = lazy_pattern(
     rf"{_OMISSION}"
     rf"|(?P<stop>(?:\.(?:[ \xa0]\.){{2,}}+|[{_STOPS}])++)"
     rf"(?P<close>(?:[{_CLOSERS}]++[{_STOPS}]*+|[ ]++(?:''|[)）]))*+)"

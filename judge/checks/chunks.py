@@ -1,12 +1,12 @@
 """Flags of samples that no judge can judge fairly: without chunk text, or with unjudged text."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from judge.records import Flag, FlagName, Sample
+from judge.text.patterns import lazy_pattern
 
-_MARKER: Final = re.compile(r"[\[【（(][^\[\]【】（）()\n]{1,80}[\]】）)]")
+_MARKER: Final = lazy_pattern(r"[\[【（(][^\[\]【】（）()\n]{1,80}[\]】）)]")
 """A citation, number or aside in brackets, which is no omitted sentence."""
 
 

@@ -1,6 +1,5 @@
 """Polarity: contrasts between a claim and a near-copy of it, by the words of contrasts.toml."""
 
-import re
 import tomllib
 from calendar import day_abbr, day_name, month_abbr, month_name
 from collections import Counter, defaultdict
@@ -14,6 +13,7 @@ from typing import Final, NamedTuple
 
 from judge.checks.values import HAN_NUMERALS, SPELLED
 from judge.text.fold import CJK_CHAR
+from judge.text.patterns import lazy_pattern
 from judge.text.pieces import LONGEST, segments
 from judge.text.words import CONTENT, WORD, grammar, stem, stems, weight
 
@@ -25,7 +25,7 @@ _COMPARED: Final = 3
 """The number of most similar sentences that are compared with a claim word by word."""
 _LONGEST_CACHED: Final = 4_096
 """The most characters of a text whose sentences are cached, because other answers may share it."""
-_TOKEN: Final = re.compile(rf"\d+(?:[.,:]\d+)*|{WORD.pattern}")
+_TOKEN: Final = lazy_pattern(rf"\d+(?:[.,:]\d+)*|{WORD.pattern}")
 _VALUE_WEIGHT: Final = 0.5
 """The weight of a number, month or weekday."""
 _LEAST_WEIGHT: Final = 1e-9

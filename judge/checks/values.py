@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Final, NamedTuple
 
 from judge.text.fold import CJK_CHAR
+from judge.text.patterns import lazy_pattern
 
 _ONES: Final = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
@@ -147,7 +148,7 @@ _WORDS: Final = frozenset((
 _HOUR_WORD: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _SMALL_HAN: Final = r"(?:\d{1,2}|[一二两三四五六七八九十]{1,3})"
 _TO: Final = r"\s?(?:[-–—~～至到]|to|and|until)\s?"
-_CLOCK_TIME: Final = re.compile(
+_CLOCK_TIME: Final = lazy_pattern(
     rf"""
       (?<![A-Za-z0-9_.,:$€£¥/]) (?<![A-Za-z]-) (?:
         (?: (?P<from>\d{{1,2}}) (?:[:.](?P<from_minute>[0-5]\d))? {_TO} )?
@@ -248,7 +249,7 @@ _WEEKDAY: Final = (
 _DAY: Final = r"(?:[12]?\d|3[01])(?:st|nd|rd|th)?"
 _YEAR: Final = r"[12]\d{3}(?!\d)"
 _DASH: Final = r"\s?[-–—]\s?"
-_DATE: Final = re.compile(
+_DATE: Final = lazy_pattern(
     rf"""
       (?<![\d.,/-]) (?P<iso_year>[12]\d{{3}}) (?P<sep>[-/.]) (?P<iso_month>\d{{1,2}}) (?P=sep)
         (?P<iso_day>\d{{1,2}}) (?!\d)
@@ -374,7 +375,7 @@ _MOST_SIGNS: Final = 60
 """Limits on the words and the signs of one number. Without them the time to read a long run of
 numbers would grow with the square of its length."""
 # Tokenized text has `26, 000` and `1. 1 million`, which no list contains.
-_NUMBER: Final = re.compile(
+_NUMBER: Final = lazy_pattern(
     rf"""
       (?: (?P<digits> \d{{1,3}}(?:[,，]\d{{3}}|,[ ]0\d\d)+(?!\d)(?:\.\d+)?
           | \d+(?:\.\d+|\.[ ]\d{{1,2}}(?=[ ](?:million|billion|trillion|per[ ]?cent)))? )
@@ -542,7 +543,7 @@ _UNIT: Final = re.compile(
     r"(?:\.?[ \u00a0-]([a-z]{1,20})(?![a-z0-9]))?(?:\.?[ \u00a0-]([a-z]{1,20})(?![a-z0-9]))?",
     re.IGNORECASE,
 )
-_CURRENCY: Final = re.compile(
+_CURRENCY: Final = lazy_pattern(
     r"(?:(?:(?<![^\W_])[A-Za-z.]{1,4})?[$€£¥￥＄₩₹₽]|(?<![^\W_])[A-Za-z]{2,3}\.?|人民币)\s?\Z"
 )
 _CURRENCY_REACH: Final = 8

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from judge.messages import LANGUAGE, Messages
 from judge.text.fold import CJK
+from judge.text.patterns import lazy_pattern
 from judge.text.visible import escaped, flat, short, visible
 
 _WIDEST_TABLE: Final = 500
@@ -23,7 +24,7 @@ _CLOSING: Final = "，。、；：！？）》”」』】］)\\]»…%％"
 _TAB: Final = 4
 _SMALLEST_P: Final = 0.0001
 _LEAST_LINE: Final = 10
-_PIECE: Final = re.compile(
+_PIECE: Final = lazy_pattern(
     rf"\n|[^\S\n]+|[{re.escape(_OPENING)}]*[{CJK}][{_CLOSING}]*|(?:(?![{CJK}])\S)+"
 )
 

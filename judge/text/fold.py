@@ -6,16 +6,18 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from judge.text.patterns import lazy_pattern
+
 CJK: Final = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """Han, kana, bopomofo and hangul, as the inside of a regular expression's brackets."""
 
-CJK_CHAR: Final = re.compile(f"[{CJK}]")
+CJK_CHAR: Final = lazy_pattern(f"[{CJK}]")
 """One such character; punctuation does not count."""
 
-_WIDE = re.compile(f"[{CJK}\u3001-\u303f\uff00-\uff65]")
+_WIDE = lazy_pattern(f"[{CJK}\u3001-\u303f\uff00-\uff65]")
 _INVISIBLE = frozenset(
     "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
     "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\ufe0e\ufe0f\ufeff"

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from judge.text.fold import estimate_tokens
+from judge.text.patterns import lazy_pattern
 
 _OVERLAP: Final = 10
 
@@ -14,7 +15,7 @@ LONGEST: Final = 400
 
 # A run of dots is tried from its first dot only, and nothing else repeats over it: linear. All
 # branches share their first character, which the engine then skips to: 20 times as fast.
-_END: Final = re.compile(
+_END: Final = lazy_pattern(
     r"""
     [。！？；…!?.\n] (?:
       (?<=[。！？；…!?]) [。！？；…!?]* ["'”’」』）)\]】]*

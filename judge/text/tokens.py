@@ -8,11 +8,13 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
+from judge.text.patterns import lazy_pattern
+
 _OPEN: Final = r"<＜\[［"
 _CLOSE: Final = r">＞\]］"
 _LONGEST: Final = 256
 """The most characters between two brackets, invisible ones included."""
-_BRACKETED: Final = re.compile(
+_BRACKETED: Final = lazy_pattern(
     rf"([<＜](?![0-9])[^{_OPEN}{_CLOSE}]{{1,{_LONGEST}}}+)[>＞]"
     rf"|([\[［](?![0-9])[^{_OPEN}{_CLOSE}]{{1,{_LONGEST}}}+)[\]］]"
     rf"|(?<=[\[\]［］])([^{_OPEN}{_CLOSE}]{{2,{_LONGEST}}}+)(?=[\[\]［］])"
@@ -40,7 +42,7 @@ _ANGLED: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_SQUARED: Final = re.compile(
+_SQUARED: Final = lazy_pattern(
     rf"""
       \|{_WORD}\| | (?i: /?INST ) | /[A-Z]+(?:_[A-Z]+)+
     | /? (?: SYSTEM_PROMPT | AVAILABLE_TOOLS | TOOL_[A-Z]+ | MODEL_SETTINGS | THINK )

@@ -10,6 +10,7 @@ from importlib import resources
 from typing import Final, NamedTuple
 
 from judge.text.fold import CJK, CJK_CHAR
+from judge.text.patterns import lazy_pattern
 from judge.text.toolkit import english_stem
 
 LIGHT: Final = 0.1
@@ -20,10 +21,10 @@ _UNLISTED: Final = 0.8
 
 LATIN: Final = r"[A-Za-z][A-Za-z0-9]*+(?![\w'’])"
 """Most words, and none that `WORD` would not find without it: it is tried first, for its speed."""
-WORD: Final = re.compile(rf"{LATIN}|[{CJK}]|[^\W\d_{CJK}](?:[^\W_{CJK}]|['’](?=[^\W\d_{CJK}]))*")
+WORD: Final = lazy_pattern(rf"{LATIN}|[{CJK}]|[^\W\d_{CJK}](?:[^\W_{CJK}]|['’](?=[^\W\d_{CJK}]))*")
 # No bracket and no second `#` inside a run: each stretch is walked once, however long the text.
 _INSIDE: Final = r"[^\[\]()【】（）［］\s#]"
-_MARKUP: Final = re.compile(
+_MARKUP: Final = lazy_pattern(
     rf"""
       [\[【［] \^? \d{{1,3}} (?: [ ]?[,，、–-][ ]?\d{{1,3}} )*
         (?: † [^\[\]【】\n]{{0,80}} )? [\]】］]

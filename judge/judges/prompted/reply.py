@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Annotated, Final, Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, JsonValue, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue, ValidationError
 
 from judge.answer.sentences import split
 from judge.checks.quotes import find_words
@@ -56,12 +56,18 @@ _Label = Annotated[
 _Answered = Annotated[Literal["full", "partial", "none"], BeforeValidator(_lower)]
 
 
-class _Quote(BaseModel):
+class _ReplyModel(BaseModel):
+    """Its validator is built at first use, which may be while a server replies."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class _Quote(_ReplyModel):
     chunk: int | None = None
     quote: _Text | None = None
 
 
-class _Entry(BaseModel):
+class _Entry(_ReplyModel):
     """The entry on one sentence. A null counts as absent."""
 
     support: _Label
@@ -72,7 +78,7 @@ class _Entry(BaseModel):
     reason: _Text | None = None
 
 
-class _Part(BaseModel):
+class _Part(_ReplyModel):
     """The entry on one part of a question."""
 
     part: _Text
@@ -81,7 +87,7 @@ class _Part(BaseModel):
     reason: _Text | None = None
 
 
-class _Parts(BaseModel):
+class _Parts(_ReplyModel):
     parts: list[_Part]
 
 
