@@ -11,7 +11,7 @@ from judge.cli.options import FORCE, JSON, MAX_LINE, SKIP_BAD, Drawing, takes_la
 from judge.cli.render.gold import print_gold
 from judge.cli.terminal import output, say, say_json
 from judge.messages import Messages
-from judge.review.grades import PoolFiles
+from judge.review.grades import GoldDraw
 from judge.review.sheet import header
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["gold"])
@@ -47,13 +47,13 @@ def draw(
         skip_bad_lines=skip_bad_lines,
         max_line=max_line,
     )
-    say(*_summary_of(made))
+    say(*_summary_of(made, samples, depth, drawing.seed))
 
 
 @app.command("import")
 @takes_language
 def import_(
-    drawn: Path = typer.Argument(metavar="DRAW", help="The .draw.json beside the sheet."),
+    samples: str = typer.Argument(metavar="SAMPLES", help="The file that was drawn from."),
     sheets: list[Path] = typer.Argument(metavar="SHEET...", help="CSV or XLSX, graded."),
     out: Path = typer.Option(
         Path("gold.jsonl"), "-o", "--output", metavar="FILE", help="The gold set, JSONL."
@@ -64,15 +64,25 @@ def import_(
     ),
     as_json: bool = JSON,
     force: bool = FORCE,
+    skip_bad_lines: bool = SKIP_BAD,
+    max_line: float = MAX_LINE,
 ) -> None:
     """Read graded sheets, write the gold set, and report agreement and missing grades.
 
     The gold set is the samples with `relevance`, a grade by chunk, and `gold_evidence`. Where
     people differ, the median counts.
 
-    Example: judge gold import gold.draw.json gold.csv -o gold.jsonl
+    Example: judge gold import samples.jsonl gold.csv -o gold.jsonl
     """
-    found = review.import_gold(drawn, sheets, out, gold_from=gold_from, force=force)
+    found = review.import_gold(
+        samples,
+        sheets,
+        out,
+        gold_from=gold_from,
+        force=force,
+        skip_bad_lines=skip_bad_lines,
+        max_line=max_line,
+    )
     if as_json:
         say_json(found.model_dump_json())
         return
@@ -80,22 +90,12 @@ def import_(
         print_gold(found, out, page)
 
 
-def _summary_of(made: PoolFiles) -> Iterator[str]:
-    words = Messages.of("gold", "draw")
-    pool, sheets = made.pool, " ".join(map(str, made.sheets))
-    yield words(
-        "title",
-        draw=pool.draw,
-        queries=len(pool.queries),
-        of=made.queries,
-        rows=sum(len(query.pool) for query in pool.queries),
-        depth=pool.depth,
-        seed=pool.seed,
-    )
-    if empty := sum(not query.pool for query in pool.queries):
-        yield words("empty", count=empty)
-    if pool.textless:
-        yield words("textless", count=pool.textless)
+def _summary_of(made: GoldDraw, samples: str, depth: int, seed: int) -> Iterator[str]:
+    words, sheets = Messages.of("gold", "draw"), " ".join(map(str, made.sheets))
+    yield words("title", queries=made.queries, rows=made.rows, depth=depth, seed=seed)
+    if made.unranked:
+        yield words("unranked", count=made.unranked)
+    if made.textless:
+        yield words("textless", count=made.textless)
     yield words("grade", sheets=sheets, column=header("human_grade"))
-    yield words("kept", path=made.draw_path)
-    yield words("next", draw=made.draw_path, sheets=sheets)
+    yield words("next", samples=samples, sheets=sheets)

@@ -63,9 +63,6 @@ def promote(
         ..., "-o", "--output", metavar="FILE", help="The golden set, JSONL."
     ),
     *,
-    min_reviewers: int = typer.Option(
-        1, metavar="N", min=1, help="The fewest reviewers of a sentence."
-    ),
     force: bool = FORCE,
 ) -> None:
     """Write a golden set of the sentences on which all reviewers agree.
@@ -75,14 +72,11 @@ def promote(
 
     Example: judge review promote runs/today -o golden.jsonl
     """
-    found = review.promote(run, output, min_reviewers=min_reviewers, force=force)
+    found = review.promote(run, output, force=force)
     labels = [label for each in found.golden for label in each.labels]
     lines = [f"{counted(len(labels), 'label')} on {counted(len(found.golden), 'answer')}"]
     if count := sum(label.support is None for label in labels):
         lines.append(f"{counted(count, 'label')} only full support or not, from a bare yes or no")
-    if found.few:
-        few = counted(found.few, "sentence")
-        lines.append(f"left out: {few} with fewer than {min_reviewers} reviewers")
     say(
         *lines,
         f"{counted(len(found.disagreed), 'sentence')} disagreed on",

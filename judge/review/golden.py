@@ -3,7 +3,6 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -15,7 +14,7 @@ from judge.inputs.files import MAX_LINE
 from judge.inputs.runs import made_from, origins
 from judge.inputs.samples import read_samples
 from judge.inputs.tables import check_output, write_whole
-from judge.records import CitationStatus, Record, Sample, SampleResult, SentenceResult, Support
+from judge.records import CitationStatus, Record, Sample, SentenceResult, Support
 from judge.review.draws import own_verdict
 from judge.review.folder import draw_names, fingerprint, read_draw, read_labels
 from judge.review.records import Label
@@ -63,29 +62,16 @@ class Golden(NamedTuple):
     labels: tuple[GoldenLabel, ...]
 
 
-class Disagreed(NamedTuple):
-    """A sentence on which reviewers disagree."""
+class Promotion(NamedTuple):
+    """The labels of a run that became golden, and those that did not."""
 
-    review_id: str
-    qid: str
-    sentence: int
-
-
-@dataclass(slots=True)
-class Promotion:
-    """The labels of a run that became golden, and a count of the others."""
-
-    golden: list[Golden] = field(default_factory=list)
+    golden: list[Golden]
     """Answers with at least one agreed label, in run order."""
-    disagreed: list[Disagreed] = field(default_factory=list)
-    """Sentences on which reviewers disagree, each by the row of its first label, in run order."""
-    few: int = 0
-    """Sentences on which too few reviewers agree."""
+    disagreed: list[Label]
+    """The first label of each sentence on which reviewers disagree, in run order."""
 
 
-def promote(
-    run: str | Path, output: str | Path, *, min_reviewers: int = 1, force: bool = False
-) -> Promotion:
+def promote(run: str | Path, output: str | Path, *, force: bool = False) -> Promotion:
     """Write a golden set of the sentences of a run on which all reviewers agree.
 
     Labels agree if they are equal; if one of them is a bare yes or no, they agree if all say the
@@ -94,7 +80,6 @@ def promote(
     Args:
         run: folder of a finished run with imported labels.
         output: the golden set, JSONL: samples, each with its labels under `labels`.
-        min_reviewers: the fewest reviewers of a sentence.
         force: whether an existing file is replaced.
 
     Raises:
@@ -114,17 +99,24 @@ def promote(
         raise RunError(
             f"{run}: no draw of its results has labels; judge review import {run} SHEET brings them"
         )
-    found = Promotion()
+    golden: list[Golden] = []
+    disagreed: list[Label] = []
     for sample, result in origins(run):
-        if sample.qid in votes:
-            _add(found, sample, result, votes[sample.qid], min_reviewers)
-    if not found.golden:
+        agreed = []
+        for index, labels in sorted(votes.get(sample.qid, {}).items()):
+            if found := _agreed(result.sentences[index], labels, result.signature):
+                agreed.append(found)
+            else:
+                disagreed.append(labels[0])
+        if agreed:
+            golden.append(Golden(sample, tuple(agreed)))
+    if not golden:
         raise RunError(
-            f"{run}: no label is agreed (sentences disagreed on: {len(found.disagreed)}, "
-            f"agreed on by under {min_reviewers} reviewers: {found.few}); nothing was written"
+            f"{run}: no label is agreed (sentences disagreed on: {len(disagreed)}); "
+            "nothing was written"
         )
-    write_whole(output, golden_lines(found.golden))
-    return found
+    write_whole(output, golden_lines(golden))
+    return Promotion(golden, disagreed)
 
 
 def read_golden(path: str | Path, *, max_line: float = MAX_LINE) -> list[Golden]:
@@ -181,28 +173,9 @@ def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:
     return labels
 
 
-def _add(
-    found: Promotion,
-    sample: Sample,
-    result: SampleResult,
-    votes: Mapping[int, Sequence[Label]],
-    min_reviewers: int,
-) -> None:
-    sentences = {sentence.index: sentence for sentence in result.sentences}
-    golden = []
-    for index, labels in sorted(votes.items()):
-        label = agreed(sentences[index], labels, result.signature)
-        if label is None:
-            found.disagreed.append(Disagreed(labels[0].review_id, sample.qid, index))
-        elif label.reviewers < min_reviewers:
-            found.few += 1
-        else:
-            golden.append(label)
-    if golden:
-        found.golden.append(Golden(sample, tuple(golden)))
-
-
-def agreed(sentence: SentenceResult, labels: Sequence[Label], signature: str) -> GoldenLabel | None:
+def _agreed(
+    sentence: SentenceResult, labels: Sequence[Label], signature: str
+) -> GoldenLabel | None:
     """Return the label that all reviewers give a sentence; None if they disagree."""
     supports = {label.support for label in labels}
     if len({label.supported for label in labels}) > 1:

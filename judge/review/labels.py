@@ -1,7 +1,7 @@
 """The import of labels: sheets that people filled in, matched with the drawn sentences."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
@@ -21,11 +21,11 @@ from judge.review.folder import (
     write_labels,
 )
 from judge.review.records import Agreement, Draw, Label
-from judge.review.sheet import ParsedLabel, SheetRow, folded, read_label, read_sheet
-from judge.text.visible import clip, counted, plural
+from judge.review.sheet import SheetRow, folded, read_label, read_sheet
+from judge.text.visible import clip, counted
 
 _MAX_PROBLEMS: Final = 50
-ID_CHARACTERS: Final = 60
+_ID_CHARACTERS: Final = 60
 """The most characters of an id that a message shows."""
 _COMPARED_LETTERS: Final = 2_000
 """The most letters of a sentence that are compared, because a cell may be cut."""
@@ -105,7 +105,7 @@ def _draw_of(run: Path, rows: Iterable[SheetRow], paths: Iterable[Path]) -> Draw
     draws = [read_draw(run, name) for name in firsts if name in known]
     if not draws:
         first = next(iter(firsts.values()))
-        name = clip(first.cell("review_id"), ID_CHARACTERS)
+        name = clip(first.cell("review_id"), _ID_CHARACTERS)
         raise RunError(
             f"{first}: {name!r} is a row of another run, or of none; "
             f"draws of {run}: {', '.join(known) or 'none'}"
@@ -126,14 +126,8 @@ def _draw_of(run: Path, rows: Iterable[SheetRow], paths: Iterable[Path]) -> Draw
 def labels_of(draw: Draw, rows: Sequence[SheetRow]) -> list[Label]:
     """Return one label for each reviewer and row; raise InputError with all wrong rows."""
     sentences = {sentence.review_id: sentence for sentence in draw.sentences}
-
-    def read(row: SheetRow) -> ParsedLabel | None:
-        sentence = sentences.get(row.cell("review_id"))
-        if sentence is None:
-            raise _unknown_row(row, draw)
-        check_text(row, "sentence", sentence.text)
-        return read_label(row.cell("human_support"))
-
+    originals = {name: {"sentence": each.text} for name, each in sentences.items()}
+    answers = answers_of(rows, "human_support", originals, read_label)
     return [
         Label(
             review_id=review_id,
@@ -144,19 +138,23 @@ def labels_of(draw: Draw, rows: Sequence[SheetRow]) -> list[Label]:
             reviewer=" ".join(row.cell("reviewer").split()),
             note=row.cell("human_note"),
         )
-        for (review_id, _), (row, label) in answers_of(rows, "human_support", read).items()
+        for (review_id, _), (row, label) in answers.items()
     ]
 
 
 def answers_of(
-    rows: Iterable[SheetRow], column: str, read: Callable[[SheetRow], _Answer | None]
+    rows: Iterable[SheetRow],
+    column: str,
+    originals: Mapping[str, Mapping[str, str]],
+    parse: Callable[[str], _Answer | None],
 ) -> dict[tuple[str, str], tuple[SheetRow, _Answer]]:
     """Return the first row and its answer for each `review_id` and folded name of a reviewer.
 
     Args:
         rows: the rows of all sheets.
         column: the column of the answer; rows without an id and an answer are skipped.
-        read: returns the answer of a row, or None; raises ValueError if the row is wrong.
+        originals: the texts that a row was drawn with, by `review_id` and column.
+        parse: returns the meaning of an answer, None if it is blank; or raises ValueError.
 
     Raises:
         InputError: rows are wrong, or two answers of a reviewer on a row contradict each other.
@@ -168,7 +166,8 @@ def answers_of(
         if not key[0] and not row.cell(column):
             continue
         try:
-            answer = read(row)
+            _check_row(row, originals)
+            answer = parse(row.cell(column))
         except ValueError as error:
             problems.append(f"{row}: {error}")
             continue
@@ -184,7 +183,7 @@ def answers_of(
                 f"{first.cell(column)!r}, both of {who}; {step}"
             )
     if problems:
-        wrong = f"{len(problems)} {plural(len(problems), 'row')}"
+        wrong = counted(len(problems), "row")
         lines = [f"{wrong} cannot be right, and nothing was imported:", *problems[:_MAX_PROBLEMS]]
         if len(problems) > _MAX_PROBLEMS:
             lines.append(f"… and {len(problems) - _MAX_PROBLEMS} more")
@@ -192,11 +191,19 @@ def answers_of(
     return found
 
 
-def check_text(row: SheetRow, column: str, original: str) -> None:
-    """Raise ValueError if a cell holds another text, as where texts are sorted without ids."""
-    if not is_same_text(row.cells.get(column, ""), original):
-        name = row.cell("review_id")
-        raise ValueError(f"holds another {column} than {name!r} was drawn for; put its own back")
+def _check_row(row: SheetRow, originals: Mapping[str, Mapping[str, str]]) -> None:
+    """Raise ValueError for an unknown row, or for texts that are not those of its id."""
+    name = row.cell("review_id")
+    if not name:
+        raise ValueError("has an answer and no review_id; put the row's own back")
+    if name not in originals:
+        shown = clip(name, _ID_CHARACTERS)
+        raise ValueError(f"review_id {shown!r} was not drawn here; import it where it was drawn")
+    for column, text in originals[name].items():
+        if not _is_same_text(row.cells.get(column, ""), text):
+            raise ValueError(
+                f"holds another {column} than {name!r} was drawn for; put its own back"
+            )
 
 
 def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
@@ -212,17 +219,7 @@ def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
         )
 
 
-def _unknown_row(row: SheetRow, draw: Draw) -> ValueError:
-    name = row.cell("review_id")
-    why = "is a row of another draw or run; import it there"
-    if not name:
-        why = "is empty beside a label; put the row's own back"
-    elif name.startswith(f"{draw.draw}-"):
-        why = "is no row of this run: it was changed, or is of another run like it"
-    return ValueError(f"review_id {clip(name, ID_CHARACTERS)!r} {why}")
-
-
-def is_same_text(text: str, original: str) -> bool:
+def _is_same_text(text: str, original: str) -> bool:
     """Return whether a cell holds the original text, as a spreadsheet may save it, or nothing."""
     found = _letters(text)
     # A shortened text may end in the mark of the cut.

@@ -76,14 +76,13 @@ SESSIONS: Final = {
         "fill sheet.csv full",
         "review import run sheet.csv --lang {lang}",
         "review draw run -n 20 --reviewers Ann,李雷 --overlap 4 --lang {lang}",
-        "review promote run -o golden.jsonl --min-reviewers 2",
         "review promote run -o golden.jsonl",
     ),
     "gold": (
         "gold draw fixtures/quickstart.jsonl -n 3 --reviewers Ann,李雷 --overlap 1 --lang {lang}",
         "fill gold-1.csv 3",
         "fill gold-2.csv 1",
-        "gold import gold.draw.json gold-1.csv gold-2.csv --lang {lang}",
+        "gold import fixtures/quickstart.jsonl gold-1.csv gold-2.csv --lang {lang}",
     ),
     "retrieval": (
         "retrieval fixtures/retrieval.jsonl",

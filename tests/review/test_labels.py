@@ -93,9 +93,9 @@ def test_every_wrong_row_is_named(run: Path, drawing: SheetDraw, tmp_path: Path)
     assert said[0] == "5 rows cannot be right, and nothing was imported:"
     wanted = {
         3: ["'maybe' is no label"],
-        4: ["is no row of this"],
-        5: ["another draw"],
-        6: ["is empty beside a label"],
+        4: ["was not drawn here"],
+        5: ["was not drawn here"],
+        6: ["no review_id"],
         7: ["'partial' and in", "row 2 'full'", "fill in the column reviewer"],
     }
     for number, words in wanted.items():

@@ -29,12 +29,6 @@ def _counts(found: GoldReport) -> Iterator[str]:
     )
     if found.blank:
         yield say("blank", count=len(found.blank), places=some(found.blank, len(found.blank)))
-    if found.missing:
-        yield say("missing", count=found.missing)
-    if found.ungraded:
-        yield say(
-            "ungraded", count=len(found.ungraded), qids=some(found.ungraded, len(found.ungraded))
-        )
     if found.unanswered:
         count = len(found.unanswered)
         qids = some(found.unanswered, count)
