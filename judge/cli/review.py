@@ -1,7 +1,6 @@
 """`judge review`: draw sentences for people to label, import the labels, write golden sets."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -14,11 +13,9 @@ from judge.cli.render.agreement import print_agreement
 from judge.cli.terminal import output, say
 from judge.errors import InputError
 from judge.messages import Messages
-from judge.pages.agreement import page as written
-from judge.records import Summary
+from judge.pages.agreement import page
 from judge.review.draws import DrawFiles
-from judge.review.folder import samples_of
-from judge.review.records import Agreement, StratumName
+from judge.review.records import StratumName
 from judge.review.sheet import choices, header
 from judge.text.visible import counted, flat, short
 
@@ -106,10 +103,6 @@ def import_(
 
     Example: judge review import runs/today review.csv
     """
-
-    def page(agreement: Agreement, summary: Summary) -> str:
-        return written(agreement, summary, partial(samples_of, run))
-
     if not sheets:
         if not (sheets := review.worksheets(run)):
             raise InputError(

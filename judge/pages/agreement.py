@@ -1,11 +1,13 @@
 """The agreement of the judge with people, in sentences and as a page."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Final, Literal
 
+from judge.inputs.runs import read_results, samples_of
 from judge.pages.html import render
 from judge.pages.words import PageWords
-from judge.records import Sample, Summary, UnscoredReason
+from judge.records import Summary, UnscoredReason
 from judge.review.records import (
     Agreement,
     CorrectedScore,
@@ -14,9 +16,6 @@ from judge.review.records import (
     StratumName,
 )
 from judge.text.visible import flat
-
-Samples = Callable[[Collection[str]], Mapping[str, Sample]]
-"""A function that finds samples by qid."""
 
 Bias = Literal["generous", "strict", "above", "below", "same"]
 """The judge's score against the people's: too high or too low; merely higher or lower, if the
@@ -27,17 +26,20 @@ _SMALLEST_DIFFERENCE: Final = 0.0005
 _MAX_DISAGREEMENTS: Final = 30
 
 
-def page(agreement: Agreement, summary: Summary, samples: Samples | None = None) -> str:
+def page(agreement: Agreement, summary: Summary, run: Path | None = None) -> str:
     """Return the page of an agreement as HTML, to be written as UTF-8.
 
-    Disagreements come with question and chunks if their samples can be found.
+    Disagreements come with question and chunks if the samples of the run can be found.
     """
     findings = Findings(agreement, summary)
     # A bare no leaves only the strict score to correct.
     is_strict = {score.name.endswith("_strict") for score in agreement.corrected} == {True}
     is_strict = is_strict and agreement.scale == "full_or_rest"
     worst = agreement.disagreements[:_MAX_DISAGREEMENTS]
-    samples_by_qid = samples({item.qid for item in worst}) if samples and worst else {}
+    qids = {item.qid for item in worst}
+    samples = {}
+    if run is not None and qids:
+        samples = samples_of(run, (each for each in read_results(run) if each.qid in qids))
     words = findings.words
     return render(
         "agreement.html",
@@ -48,7 +50,7 @@ def page(agreement: Agreement, summary: Summary, samples: Samples | None = None)
         title=f"{words('title.page')} {flat(agreement.draw)}",
         scale="strict" if is_strict else agreement.scale,
         reviewers=words("disagreement.joint").join(map(findings.reviewer, agreement.reviewers)),
-        worst=[(item, findings.people(item), samples_by_qid.get(item.qid)) for item in worst],
+        worst=[(item, findings.people(item), samples.get(item.qid)) for item in worst],
         more=len(agreement.disagreements) - len(worst),
     )
 

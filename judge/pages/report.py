@@ -16,7 +16,7 @@ from judge.reports.compare import score_name
 from judge.reports.gate import describe
 from judge.reports.totals import CellTable, Headline, reading, score_tables, spent_lines
 from judge.reports.worst import SUPPORTS, Failures, Worst
-from judge.review.folder import read_findings
+from judge.review.labels import read_agreement
 from judge.scores.answer import support_of
 from judge.signature import Signature
 from judge.text.visible import clip, flat
@@ -145,7 +145,7 @@ def _page(
     gone: int,
 ) -> Iterator[str]:
     words = ReportWords()
-    agreement = read_findings(run.folder)
+    agreement = read_agreement(run.folder)
     found = summary.breakdown
     tables = dict(score_tables(summary))
     trec = [("support", tables.pop("support"))] if "support" in tables else []

@@ -21,8 +21,17 @@ import numpy.typing as npt
 
 from judge.backends.hook import uniform
 from judge.errors import RunError
-from judge.inputs.runs import hold, made_from, origins, read_record, read_results
-from judge.inputs.tables import check_output
+from judge.inputs.runs import (
+    REVIEW,
+    hold,
+    made_from,
+    origins,
+    read_document,
+    read_record,
+    read_results,
+    result_files,
+)
+from judge.inputs.tables import as_json, check_output, replacing
 from judge.records import (
     SUPPORT_WEIGHT,
     SUPPORTED,
@@ -34,7 +43,6 @@ from judge.records import (
     Unscored,
     Verdict,
 )
-from judge.review.folder import fingerprint, write_draw
 from judge.review.records import Draw, DrawnSentence, Stratum, StratumName
 from judge.review.sheet import COLUMNS, row_of, sheets_of, write_sheets
 from judge.scores.answer import is_undecided
@@ -453,3 +461,46 @@ def _near_threshold(verdict: Verdict) -> bool:
 def _log_odds(probability: float) -> float:
     inside = min(1 - _EDGE, max(_EDGE, probability))
     return math.log(inside / (1 - inside))
+
+
+# Files in the run folder
+
+
+def fingerprint(folder: Path) -> str:
+    """Return the SHA-256 of a run's results; raise RunError if the run is not finished."""
+    if read_record(folder).finished is None:
+        raise RunError(f"{folder}: this run is unfinished; finish it with the same judge score")
+    whole, _, files = result_files(folder)
+    if not whole:
+        raise RunError(f"{folder}: has lost its results; score again with --force")
+    digest = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            while data := file.read(1 << 20):
+                digest.update(data)
+    return digest.hexdigest()
+
+
+def draw_names(run: Path) -> list[str]:
+    """Return the names of the draws of this run."""
+    return sorted(path.stem for path in (run / REVIEW).glob("*.json"))
+
+
+def read_draw(run: Path, name: str) -> Draw:
+    """Return a draw of this run; raise RunError if it is damaged."""
+    step = "remove it, and make the same draw again"
+    return read_document(run / REVIEW / f"{name}.json", Draw, step)
+
+
+def write_draw(run: Path, draw: Draw) -> Path:
+    """Write a draw into the run and return its path; raise RunError if it cannot be written."""
+    path = run / REVIEW / f"{draw.draw}.json"
+    write_text(path, as_json(draw))
+    return path
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file of a review; raise RunError if it cannot be written."""
+    with replacing(path, "mend that first", follow=False) as part:
+        path.parent.mkdir(exist_ok=True)
+        part.write_text(text, encoding="utf-8", newline="")

@@ -15,8 +15,8 @@ from judge.inputs.runs import made_from, origins
 from judge.inputs.samples import read_samples
 from judge.inputs.tables import check_output, write_whole
 from judge.records import CitationStatus, Record, Sample, SentenceResult, Support
-from judge.review.draws import own_verdict
-from judge.review.folder import draw_names, fingerprint, read_draw, read_labels
+from judge.review.draws import draw_names, fingerprint, own_verdict, read_draw
+from judge.review.labels import read_labels
 from judge.review.records import Label
 
 KEY: Final = "labels"

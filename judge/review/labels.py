@@ -6,24 +6,17 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from judge.errors import InputError, RunError
-from judge.inputs.runs import hold, read_summary
-from judge.inputs.tables import fit, legible
+from judge.inputs.runs import AGREEMENT, PAGE, REVIEW, hold, parse, read_document, read_summary
+from judge.inputs.tables import as_json, fit, legible
 from judge.messages import LANGS
 from judge.records import Summary
 from judge.review.agreement import findings
-from judge.review.folder import (
-    discard_findings,
-    draw_names,
-    fingerprint,
-    read_draw,
-    read_labels,
-    write_findings,
-    write_labels,
-)
+from judge.review.draws import draw_names, fingerprint, read_draw, write_text
 from judge.review.records import Agreement, Draw, Label
 from judge.review.sheet import SheetRow, folded, read_label, read_sheet
 from judge.text.visible import clip, counted
 
+_LABELS: Final = ".labels.jsonl"
 _MAX_PROBLEMS: Final = 50
 _ID_CHARACTERS: Final = 60
 """The most characters of an id that a message shows."""
@@ -31,8 +24,8 @@ _COMPARED_LETTERS: Final = 2_000
 """The most letters of a sentence that are compared, because a cell may be cut."""
 
 _Answer = TypeVar("_Answer")
-RenderPage = Callable[[Agreement, Summary], str]
-"""A function that returns the HTML of `agreement.html`."""
+RenderPage = Callable[[Agreement, Summary, Path], str]
+"""A function that returns the HTML of `agreement.html` of a run folder."""
 
 
 class ImportResult(NamedTuple):
@@ -82,14 +75,37 @@ def import_labels(
             _refuse_loss(run, draw, labels)
         summary = read_summary(run)
         agreement = findings(draw, labels, summary)
-        text = None if page is None else page(agreement, summary)
+        text = None if page is None else page(agreement, summary, run)
         # If this is interrupted, no agreement is left that other labels made.
-        discard_findings(run)
+        for name in (AGREEMENT, PAGE):
+            (run / name).unlink(missing_ok=True)
         write_labels(run, draw.draw, labels)
-        write_findings(run, agreement, text)
+        write_text(run / AGREEMENT, as_json(agreement))
+        if text is not None:
+            write_text(run / PAGE, text)
     blank = (row for row in rows if not row.cell("human_support"))
     skips = Counter(filter(None, (row.cell("human_skip") for row in blank)))
     return ImportResult(agreement, summary, skips)
+
+
+def write_labels(run: Path, draw: str, labels: Iterable[Label]) -> None:
+    """Replace the labels of a draw; raise RunError if they cannot be written."""
+    lines = "".join(f"{label.model_dump_json()}\n" for label in labels)
+    write_text(run / REVIEW / f"{draw}{_LABELS}", lines)
+
+
+def read_labels(run: Path, draw: str) -> list[Label]:
+    """Return the imported labels of a draw; raise RunError if they are damaged."""
+    path = run / REVIEW / f"{draw}{_LABELS}"
+    lines = path.read_bytes().splitlines() if path.exists() else []
+    step = "import the sheets again with --replace"
+    return [parse(line, Label, f"{path}, line {n}", step) for n, line in enumerate(lines, 1)]
+
+
+def read_agreement(run: Path) -> Agreement | None:
+    """Return the agreement of a run, None without labels; raise RunError if it is damaged."""
+    path = run / AGREEMENT
+    return read_document(path, Agreement, "import the sheets again") if path.exists() else None
 
 
 def _draw_of(run: Path, rows: Iterable[SheetRow], paths: Iterable[Path]) -> Draw:

@@ -13,8 +13,7 @@ from judge.inputs.runs import REVIEW, hold, origins
 from judge.inputs.tables import legible, replacing, sync_folder
 from judge.messages import use_language
 from judge.records import Record, Sample, SentenceResult
-from judge.review.draws import draw_rows
-from judge.review.folder import draw_names, fingerprint, read_draw, write_draw
+from judge.review.draws import draw_names, draw_rows, fingerprint, read_draw, write_draw
 from judge.review.records import Draw
 from judge.review.sheet import (
     READ,

@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
@@ -35,7 +34,6 @@ from judge.pages.batches import page as batches_page
 from judge.pages.compare import MOST_ANSWERS, comparison
 from judge.pages.report import report as report_pieces
 from judge.reports.compare import compare_runs
-from judge.review.folder import samples_of
 from judge.review.records import Agreement
 from judge.service.access import Client
 from judge.service.batches import ID_PATTERN, Batch, Batches, BatchRecord
@@ -315,8 +313,7 @@ def import_labels(batch: OneBatch) -> Agreement:
     run = batch.folder
     if not (sheets := review.worksheets(run)):
         raise Problem("conflict", "there are no labels; label sentences on the page first")
-    page = partial(agreement_page, samples=partial(samples_of, run))
-    return review.import_labels(run, sheets, page=page).agreement
+    return review.import_labels(run, sheets, page=agreement_page).agreement
 
 
 @router.get("/v1/batches/{id}/agreement", response_class=HTMLResponse)

@@ -1,7 +1,6 @@
 """The page of an agreement: its sentences and figures, and texts that are no markup."""
 
 import re
-from collections.abc import Collection
 from html import unescape
 from pathlib import Path
 from typing import Literal
@@ -11,9 +10,10 @@ from playwright.sync_api import Browser
 
 from judge.messages import LANGS, Lang, use_language
 from judge.pages.agreement import Findings, page
-from judge.records import Chunk, Sample, Summary, UnscoredReason
+from judge.records import Summary, UnscoredReason
 from judge.review.records import Agreement, BlankLimits, LabelledStratum
 from tests.browser import DESK, PHONE, barriers, opened, overflow
+from tests.commands import judge, line, write
 from tests.pages.agreements import (
     BARE,
     FAITHFULNESS,
@@ -113,19 +113,18 @@ def test_marks_of_the_chart_are_at_their_figures() -> None:
     assert re.findall('class="band" x="(.*?)" .*?width="(.*?)"', chart) == [("74.10%", "7.89%")]
 
 
-def test_the_worst_thirty_disagreements_come_with_their_samples() -> None:
-    sample = Sample(
-        qid="leave-3", query="How <many>?", chunks=(Chunk(chunk_id="h#1", text="F&ve."),)
-    )
-    asked: list[Collection[str]] = []
+@pytest.fixture(scope="module", autouse=True)
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Judged before there is a browser, whose loop runs in this thread."""
+    place = tmp_path_factory.mktemp("judged")
+    source = write(place / "in.jsonl", [line("leave-3", "Ten days.", ["F&ve."], "How <many>?")])
+    assert judge("score", source, "-o", place / "run").code == 0
+    return place / "run"
 
-    def samples(qids: Collection[str]) -> dict[str, Sample]:
-        asked.append(qids)
-        return {sample.qid: sample}
 
+def test_the_worst_thirty_disagreements_come_with_their_samples(run: Path) -> None:
     with use_language("en"):
-        shown = page(RICH, of_run(), samples)
-    assert [len(qids) for qids in asked] == [30]
+        shown = page(RICH, of_run(), run)
     case = shown[shown.index("<article>") : shown.index("</article>")]
     for text in (
         "carry over ten days.",

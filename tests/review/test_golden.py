@@ -13,9 +13,9 @@ from judge.inputs.tables import write_whole
 from judge.jobs.job import Job
 from judge.records import Chunk, JudgeOutcome, Sample, Support
 from judge.review import Promotion, promote
-from judge.review.draws import draw_rows
-from judge.review.folder import write_draw, write_labels
+from judge.review.draws import draw_rows, write_draw
 from judge.review.golden import Golden, GoldenLabel, golden_lines, read_golden
+from judge.review.labels import write_labels
 from judge.review.records import Draw, DrawnSentence
 from tests.commands import line
 from tests.commands import write as write_lines

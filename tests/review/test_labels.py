@@ -7,9 +7,8 @@ from judge.errors import InputError, JudgeError, RunError
 from judge.inputs.runs import read_summary
 from judge.records import Support
 from judge.review import import_labels
-from judge.review.draws import SheetDraw, draw_rows
-from judge.review.folder import read_labels, write_draw
-from judge.review.labels import labels_of
+from judge.review.draws import SheetDraw, draw_rows, write_draw
+from judge.review.labels import labels_of, read_labels
 from judge.review.records import Agreement, Draw, Label
 from judge.review.sheet import COLUMNS, SheetRow, write_sheet
 from tests.draws import draw, row, stratum, verdict
