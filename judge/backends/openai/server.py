@@ -1,6 +1,7 @@
 """A server: its address, the secrets that it is sent, and the SDK's client for it."""
 
 from collections.abc import Mapping
+from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Final
 
 import httpx2
@@ -69,11 +70,14 @@ class Server:
         is_openai = self._url.scheme == "https" and f".{self._url.host}".endswith(_OPENAI)
         # A proxy for the outside world does not lead to this machine.
         direct = ("all://", "http://", "https://") if self._url.host in _LOOPBACK else ()
+        # Loading the certificates of the system takes longer than a local server's reply.
+        no_tls = direct and self._url.scheme == "http"
         try:
             http = DefaultAioHttpClient(
                 follow_redirects=False,
                 limits=httpx2.Limits(max_connections=SOCKETS, keepalive_expiry=KEEPALIVE_SECONDS),
                 mounts=dict.fromkeys(direct),
+                verify=SSLContext(PROTOCOL_TLS_CLIENT) if no_tls else True,
             )
         except (ValueError, httpx2.InvalidURL):
             raise ConfigError(
