@@ -1,7 +1,7 @@
 """`judge batch`: fill the cache by a provider's batches, at half the price."""
 
 import asyncio
-from collections import Counter
+import time
 from pathlib import Path
 from typing import Final
 
@@ -14,13 +14,13 @@ from judge.config import Config
 from judge.jobs.batch import (
     OVER,
     BatchFolder,
+    BatchState,
     Filled,
-    RequestFile,
     fetch_replies,
     fill,
     send_files,
+    states,
     take_replies,
-    watch,
     write_requests,
 )
 from judge.text.visible import clip, counted, flat
@@ -115,30 +115,15 @@ def status(
 
     Example: judge batch status night --wait
     """
-
-    async def run(there: BatchFolder) -> None:
-        async for files in watch(there, every if wait else None):
-            say(*map(_state, files))
-
     with BatchFolder.hold(folder) as there:
-        asyncio.run(run(there))
-    files = there.record.files
-    say(*map(_state, files))
-    if any(file.state in OVER and not file.answered for file in files):
-        say(f"next: judge batch fetch {folder}")
-
-
-@app.command()
-def fetch(folder: Path = _FOLDER) -> None:
-    """Fetch the replies of the batches that are done.
-
-    Example: judge batch fetch night
-    """
-    with BatchFolder.hold(folder) as there:
-        files, batches, problems = asyncio.run(fetch_replies(there))
-    say(f"fetched {counted(files, 'file')}")
-    _print_problems(problems)
-    say(f"next: judge batch {'read' if batches else 'status'} {folder}")
+        found = asyncio.run(states(there))
+        while wait and not all(each.name in OVER for each in found):
+            say(*map(_state, found))
+            time.sleep(every)
+            found = asyncio.run(states(there))
+    say(*(_state(each) for each in found) if found else ("no batch is waited for",))
+    if any(each.name in OVER for each in found):
+        say(f"next: judge batch read {folder}")
 
 
 @app.command()
@@ -148,18 +133,21 @@ def read(
         None, metavar="[FILES]", help="Replies from elsewhere, one a line."
     ),
 ) -> None:
-    """Read the replies into the cache, and list what the provider failed at.
+    """Fetch the replies that are done, and read them into the cache.
+
+    Requests at which the provider failed are listed.
 
     Example: judge batch read night output.jsonl
     """
-    problems = Counter[str]()
     with BatchFolder.hold(folder) as there:
         for path in files or ():
-            problems.update(take_replies(there, path))
+            take_replies(there, path)
+        asyncio.run(fetch_replies(there))
         filled = fill(there, lambda *_: None)
         waiting = len(there.waiting())
     say(*_progress(filled))
-    _print_problems(filled.troubles + problems)
+    for problem, count in filled.troubles.most_common(_MAX_PROBLEMS):
+        say(f"  {count:,} × {clip(flat(problem), _MAX_PROBLEM)}")
     source = there.record.input.path
     if waiting:
         say(f"{counted(waiting, 'request')} may still be answered: judge batch status {folder}")
@@ -167,11 +155,6 @@ def read(
         say(f"next: judge batch write {source} -o {folder}, which asks for those once more")
     else:
         say(f"nothing is left to ask: judge score {source} with the same settings")
-
-
-def _print_problems(problems: Counter[str]) -> None:
-    for problem, count in problems.most_common(_MAX_PROBLEMS):
-        say(f"  {count:,} × {clip(flat(problem), _MAX_PROBLEM)}")
 
 
 def _progress(filled: Filled) -> list[str]:
@@ -184,8 +167,7 @@ def _progress(filled: Filled) -> list[str]:
     return lines
 
 
-def _state(file: RequestFile) -> str:
-    done = f"{file.done:,} of {file.requests:,} answered, {file.failed:,} failed"
-    came = " · fetched" if file.answered else ""
-    why = f" · {flat(file.why)}" if file.why else ""
-    return f"{file.name}  {flat(file.state)}: {done}{came}{why}"
+def _state(batch: BatchState) -> str:
+    done = f"{batch.done:,} of {batch.file.requests:,} answered, {batch.failed:,} failed"
+    why = f" · {flat(batch.why)}" if batch.why else ""
+    return f"{batch.file.name}  {flat(batch.name)}: {done}{why}"

@@ -4,13 +4,13 @@ import asyncio
 import hashlib
 import os
 import re
+import shutil
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
-from functools import cached_property, partial
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from pydantic import Field, JsonValue
 from pydantic_core import to_json
@@ -27,19 +27,9 @@ from judge.inputs.runs import LOCK, has_bytes, hold, parse
 from judge.inputs.samples import check_samples, read_samples
 from judge.inputs.tables import replacing, writing
 from judge.judges.prompted import BARREN
-from judge.records import (
-    Document,
-    FlagName,
-    Outcome,
-    Record,
-    SampleResult,
-    Unscored,
-    UnscoredReason,
-    Verdict,
-)
+from judge.records import Document, Record, Unscored, Verdict
 from judge.records.run import RunInput
 from judge.reports.worst import outcomes
-from judge.text.visible import flat
 
 if TYPE_CHECKING:
     from judge.backends.openai.batches import Provider
@@ -54,7 +44,7 @@ MEND: Final = "mend that, and run the same command again"
 
 
 class RequestFile(Record):
-    """A file of requests and its state."""
+    """A file of requests."""
 
     name: str = Field(pattern=r"^requests-\d{3,}\.jsonl$")
     """The name of the file in the folder."""
@@ -66,16 +56,6 @@ class RequestFile(Record):
     """The hash of its bytes. The provider keeps it with the batch, so that none is sent twice."""
     batch: str = ""
     """The provider's id of the batch; empty before it is sent."""
-    state: str = "written"
-    """The provider's name of its state; `written` before it is sent."""
-    done: int = 0
-    """The number of answered requests."""
-    failed: int = 0
-    """The number of failed requests."""
-    outputs: tuple[str, ...] = ()
-    """The provider's files of replies and errors."""
-    why: str = ""
-    """The provider's reason for the failure of the batch."""
     answered: bool = False
     """Whether its replies are here. A request without a reply is then sent again."""
 
@@ -146,10 +126,9 @@ class BatchFolder:
     def tidy(self) -> None:
         """Remove what kill -9 leaves: half a file, or requests that are in no record."""
         names = {file.name for file in self.record.files}
-        with writing(self.path, MEND):
-            for each in (*self.path.iterdir(), *(self.path / REPLIES).glob("*.part")):
-                if _LEFT.fullmatch(each.name) and each.name not in names:
-                    each.unlink()
+        for each in (*self.path.iterdir(), *(self.path / REPLIES).glob("*.part")):
+            if _LEFT.fullmatch(each.name) and each.name not in names:
+                each.unlink()
 
     def save(self, *changed: RequestFile) -> None:
         """Write the record. Each file replaces the one of the same name in it."""
@@ -162,52 +141,29 @@ class BatchFolder:
         """Return the settings of the folder."""
         return Config.model_validate(self.record.config)
 
+    def sent(self) -> list[RequestFile]:
+        """Return the files that were sent and whose replies are not here."""
+        return [file for file in self.record.files if file.batch and not file.answered]
+
+    def keys(self, file: RequestFile) -> Iterator[RequestKey]:
+        """Yield the names of the requests in a file."""
+        with (self.path / file.name).open("rb") as lines:
+            for line in lines:
+                found = _HEAD.match(line)
+                if found and (key := RequestKey.parse(found[1].decode())):
+                    yield key
+
     def waiting(self) -> set[RequestKey]:
         """Return the requests that may still be answered."""
-        found = set[RequestKey]()
-        for file in self.record.files:
-            if not file.answered:
-                found.update(_addresses(self.path / file.name))
-        return found
+        return {key for file in self.record.files if not file.answered for key in self.keys(file)}
 
-    def bytes_of(self, file: RequestFile) -> Path:
-        """Return the path of a file of requests; raise RunError if its bytes have changed."""
-        path = self.path / file.name
-        if _hash(path) != file.sha256:
-            raise RunError(f"{path}: is not as it was written; put that back, or name another -o")
-        return path
-
-    @cached_property
-    def _known(self) -> dict[RequestKey, str]:
-        """The last file of each request."""
-        files = self.record.files
-        return {each: file.name for file in files for each in _addresses(self.path / file.name)}
-
-    def take(self, name: str, lines: Iterable[bytes]) -> tuple[set[str], Counter[str]]:
-        """Write the replies to requests of this folder into one file.
-
-        Returns:
-            The names of the request files, and a count of other lines by description.
-
-        Raises:
-            InputError: no line is a reply to a request of this folder.
-        """
-        odd, kept = Counter[str](), set[str]()
-        with writing(self.path, MEND):
-            (self.path / REPLIES).mkdir(exist_ok=True)
-        with replacing(self.path / REPLIES / name, MEND, follow=False) as part:
-            with part.open("xb") as file:
-                for line in lines:
-                    reply = BatchReply.parse(line)
-                    of = self._known.get(reply.key) if reply else None
-                    if of is None:
-                        odd["a line is no reply to a request of this folder"] += bool(line.strip())
-                        continue
-                    kept.add(of)
-                    file.write(line.rstrip(b"\r\n") + b"\n")
-            if odd.total() and not kept:
-                raise InputError(f"no line is a reply to a request of {self.path}")
-        return kept, odd
+    @contextmanager
+    def new_replies(self, name: str) -> Iterator[Path]:
+        """Yield the path of a new file of replies."""
+        stem = "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[-80:]
+        (self.path / REPLIES).mkdir(exist_ok=True)
+        with replacing(self.path / REPLIES / f"{stem}.jsonl", MEND, follow=False) as part:
+            yield part
 
 
 def write_requests(
@@ -256,9 +212,12 @@ def write_requests(
         if not folder.record.files:  # requests that are there keep what they were made with
             folder.record = folder.record.model_copy(update={"takes": takes})
         folder.save()
-        with RequestWriter(folder, max_requests, max_bytes) as writer:
+        writer = RequestWriter(folder, max_requests, max_bytes)
+        try:
             filled = fill(folder, writer.add)
-    return writer.written, filled
+            return writer.finish(), filled
+        finally:
+            folder.tidy()
 
 
 async def send_files(folder: BatchFolder) -> AsyncGenerator[tuple[RequestFile, bool, str]]:
@@ -267,77 +226,71 @@ async def send_files(folder: BatchFolder) -> AsyncGenerator[tuple[RequestFile, b
         for file in folder.record.files:
             if file.batch or file.answered:
                 continue
-            path, known = folder.bytes_of(file), {each.batch for each in folder.record.files}
+            path, known = folder.path / file.name, {each.batch for each in folder.record.files}
+            if _hash(path) != file.sha256:
+                raise RunError(f"{path}: is not as it was written; name another -o")
             found = await provider.find(file.sha256, known)
             endpoint = folder.config().endpoint
-            sent = found or await provider.send(path, file.sha256, known, endpoint)
-            folder.save(now := file.model_copy(update={"batch": sent.id, "state": sent.status}))
+            batch = found or await provider.send(path, file.sha256, known, endpoint)
+            folder.save(now := file.model_copy(update={"batch": batch.id}))
             yield now, found is not None, provider.base_url
 
 
-async def watch(folder: BatchFolder, seconds: float | None) -> AsyncGenerator[list[RequestFile]]:
-    """Ask for the state of each batch; yield the sent files that are waited for.
+class BatchState(NamedTuple):
+    """The state of a batch whose replies are not here."""
 
-    Args:
-        folder: the batch folder.
-        seconds: the time until the next request, until all batches are over; None for one request.
-    """
+    file: RequestFile
+    """The file of its requests."""
+    name: str
+    """The provider's name of the state."""
+    done: int
+    """The number of answered requests."""
+    failed: int
+    """The number of failed requests."""
+    why: str
+    """The provider's reason for the failure of the batch; empty without one."""
+
+
+async def states(folder: BatchFolder) -> list[BatchState]:
+    """Ask for the state of each batch whose replies are not here."""
     async with _provider(folder) as provider:
-        while True:
-            for file in folder.record.files:
-                if file.batch and file.state not in OVER:
-                    now = await provider.status(file.batch)
-                    state = {"state": now.status, "done": now.done, "failed": now.failed}
-                    state |= {"outputs": now.outputs, "why": provider.why(now)}
-                    folder.save(file.model_copy(update=state))
-            sent = [file for file in folder.record.files if file.batch]
-            if seconds is None or all(file.state in OVER for file in sent):
-                return
-            yield sent
-            await asyncio.sleep(seconds)
+        found = [(file, await provider.status(file.batch)) for file in folder.sent()]
+        return [
+            BatchState(file, now.status, now.done, now.failed, provider.why(now))
+            for file, now in found
+        ]
 
 
-async def fetch_replies(folder: BatchFolder) -> tuple[int, int, Counter[str]]:
-    """Fetch the replies of the batches that are over.
-
-    Returns:
-        The number of files of replies, the number of batches, and a count of problems.
-    """
-    files, batches, problems = 0, 0, Counter[str]()
+async def fetch_replies(folder: BatchFolder) -> None:
+    """Fetch the replies of the batches that are over."""
+    if not (sent := folder.sent()):  # a model without a network may have answered
+        return
     async with _provider(folder) as provider:
-        for file in folder.record.files:
-            if file.answered or file.state not in OVER:
+        for file in sent:
+            batch = await provider.status(file.batch)
+            if batch.status not in OVER:
                 continue
-            for output in file.outputs:
-                with writing(folder.path, MEND), TemporaryFile(dir=folder.path) as copy:
+            for output in batch.outputs:
+                with folder.new_replies(f"{file.name}-{output}") as part, part.open("xb") as copy:
                     await provider.fetch(output, copy)
-                    copy.seek(0)
-                    name = f"{file.name.removesuffix('.jsonl')}-{_file_name(output)}"
-                    try:
-                        problems.update(folder.take(name, copy)[1])
-                    except InputError as error:  # and the other files may be of use
-                        problems[f"{file.name}: {flat(output)}: {error}"] += 1
-                files += 1
             folder.save(file.model_copy(update={"answered": True}))
-            batches += 1
-    return files, batches, problems
 
 
-def take_replies(folder: BatchFolder, path: Path) -> Counter[str]:
-    """Take a file of replies from elsewhere into a folder; return a count of problems."""
-    try:
-        with path.open("rb") as lines:
-            digest = hashlib.file_digest(lines, "sha256").hexdigest()[:16]
-            lines.seek(0)
-            names, problems = folder.take(f"given-{digest}-{_file_name(path.stem)}", lines)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+def take_replies(folder: BatchFolder, path: Path) -> None:
+    """Copy a file of replies from elsewhere into a folder.
+
+    Raises:
+        InputError: no line is a reply to a request of this folder.
+    """
+    with path.open("rb") as lines:
+        found = {reply.key for line in lines if (reply := BatchReply.parse(line))}
+    files = [each for each in folder.record.files if not found.isdisjoint(folder.keys(each))]
+    if not files:
+        raise InputError(f"{path}: no line is a reply to a request of {folder.path}")
+    with folder.new_replies(f"given-{_hash(path)[:16]}") as part:
+        shutil.copyfile(path, part)
     # The replies to a file that was sent are fetched all the same.
-    answered = [each for each in folder.record.files if each.name in names and not each.batch]
-    folder.save(*(each.model_copy(update={"answered": True}) for each in answered))
-    return problems
+    folder.save(*(file.model_copy(update={"answered": True}) for file in files if not file.batch))
 
 
 @asynccontextmanager
@@ -350,11 +303,6 @@ async def _provider(folder: BatchFolder) -> AsyncGenerator["Provider"]:
         yield provider
 
 
-def _file_name(name: str) -> str:
-    """Return a safe file name that is made of a provider's name."""
-    return "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[-60:] + ".jsonl"
-
-
 class Replies:
     """The replies to the requests of a folder, read from disk when they are needed."""
 
@@ -363,25 +311,28 @@ class Replies:
         """The file and the position in it, by the digest and the limit of a request."""
         self.served = ""
         """The model that the first reply names; empty if none does."""
+        self.troubles = Counter[str]()
+        """The provider's reasons for requests without an answer, and lines that are no reply."""
         troubles = dict[RequestKey, str]()
         for path in sorted((folder.path / REPLIES).glob("*.jsonl")):
             place = 0
-            with reading(path), path.open("rb") as file:
+            with path.open("rb") as file:
                 for line in file:
                     reply = BatchReply.parse(line)
-                    if reply and (trouble := reply.trouble):
+                    if reply is None:
+                        self.troubles["a line is no reply"] += bool(line.strip())
+                    elif trouble := reply.trouble:
                         troubles[reply.key] = trouble
-                    elif reply:
+                    else:
                         self.served = self.served or reply.served
                         limits = self._places.setdefault(reply.key.digest, {})
                         limits[reply.key.limit] = (path, place)
                     place += len(line)
-        self.troubles = Counter(
+        self.troubles.update(
             trouble
             for key, trouble in troubles.items()
             if key.limit not in self._places.get(key.digest, {})
         )
-        """The provider's reasons for requests without an answer."""
 
     def __len__(self) -> int:
         return sum(map(len, self._places.values()))
@@ -391,7 +342,7 @@ class Replies:
         limits = self._places.get(key.digest, {})
         for limit in sorted(limits, key=lambda each: (each != key.limit, each)):
             path, place = limits[limit]
-            with reading(path), path.open("rb") as file:
+            with path.open("rb") as file:
                 file.seek(place)
                 reply = BatchReply.parse(file.readline())
             if reply and (limit == key.limit or reply.is_whole):
@@ -400,42 +351,17 @@ class Replies:
 
 
 class RequestWriter:
-    """A context manager that writes each request once, into files of a size that providers take.
-
-    The files enter the folder's record when it is left without an error.
-    """
+    """Writes each request once, into files of a size that providers take."""
 
     def __init__(self, folder: BatchFolder, requests: int, size: int) -> None:
         self._folder = folder
         self._limits = (requests, size)
+        self._before = len(folder.record.files)
         self._url = f"/v1{PATHS[folder.config().endpoint]}"
-        # By key alone: the reply to one with another limit may well be whole.
+        # By digest alone: the reply to one with another limit may well be whole.
         self._seen = {each.digest for each in folder.waiting()}
         self._counts: list[int] = []
-        self._file: IO[bytes] | None = None
-        self.written: list[RequestFile] = []
-        """The new files, once the manager is left."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if self._file:
-            with suppress(OSError):  # the disk is full
-                self._file.close()
-        if kind is None:
-            for number, count in enumerate(self._counts):
-                path = self._path(number)
-                self.written.append(
-                    RequestFile(
-                        name=path.name,
-                        requests=count,
-                        size=path.stat().st_size,
-                        sha256=_hash(path),
-                    )
-                )
-            self._folder.save(*self.written)
-        self._folder.tidy()
+        """The number of requests in each new file."""
 
     def add(self, key: RequestKey, body: Mapping[str, JsonValue]) -> None:
         """Write a request, unless it is there already."""
@@ -445,42 +371,32 @@ class RequestWriter:
         row = {"custom_id": str(key), "method": "POST", "url": self._url}
         line = to_json(row | {"body": body}) + b"\n"
         requests, size = self._limits
-        with writing(self._folder.path, MEND):
-            is_full = self._counts and self._counts[-1] >= requests
-            if self._file is None or is_full or self._file.tell() + len(line) > size:
-                if self._file:
-                    self._file.close()
-                self._counts.append(0)
-                self._file = self._path(len(self._counts) - 1).open("wb")
-            self._file.write(line)
-            self._counts[-1] += 1
+        path = self._path(len(self._counts))
+        is_full = self._counts and self._counts[-1] >= requests
+        if not self._counts or is_full or path.stat().st_size + len(line) > size:
+            self._counts.append(0)
+            path = self._path(len(self._counts))
+        with path.open("ab") as file:
+            file.write(line)
+        self._counts[-1] += 1
+
+    def finish(self) -> list[RequestFile]:
+        """Enter the new files in the folder's record, and return them."""
+        written = []
+        for number, count in enumerate(self._counts, 1):
+            path = self._path(number)
+            size, digest = path.stat().st_size, _hash(path)
+            written.append(RequestFile(name=path.name, requests=count, size=size, sha256=digest))
+        self._folder.save(*written)
+        return written
 
     def _path(self, number: int) -> Path:
-        return (
-            self._folder.path / f"requests-{len(self._folder.record.files) + number + 1:03}.jsonl"
-        )
+        return self._folder.path / f"requests-{self._before + number:03}.jsonl"
 
 
 def _hash(path: Path) -> str:
-    with reading(path), path.open("rb") as file:
+    with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _addresses(path: Path) -> Iterator[RequestKey]:
-    with reading(path), path.open("rb") as file:
-        for line in file:
-            found = _HEAD.match(line)
-            if found and (key := RequestKey.parse(found[1].decode())):
-                yield key
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn an OSError about `path` into a RunError."""
-    try:
-        yield
-    except OSError as error:
-        raise RunError(f"{path}: cannot be read ({error.strerror}); {MEND}") from None
 
 
 def _difference(earlier: BatchRecord, record: BatchRecord) -> str:
@@ -496,7 +412,6 @@ class Filled(NamedTuple):
     """The state of the answers of a batch folder."""
 
     answers: int
-    claims: int
     judged: int
     """Claims with a verdict, which is in the cache."""
     waiting: int
@@ -506,7 +421,12 @@ class Filled(NamedTuple):
     asked: int
     """Requests without a reply."""
     troubles: Counter[str]
-    """The provider's reasons for requests without an answer."""
+    """The provider's reasons for requests without an answer, and lines that are no reply."""
+
+    @property
+    def claims(self) -> int:
+        """All claims of the answers."""
+        return self.judged + self.waiting + self.unscored.total()
 
 
 def fill(
@@ -542,9 +462,14 @@ def fill(
         raise JudgeUnhealthy(
             message + f"look into {folder.path / REPLIES}, or name another --model"
         )
-    claims = counts["judged"] + counts["waiting"] + reasons.total()
-    judged, waiting = counts["judged"], counts["waiting"]
-    return Filled(counts["answers"], claims, judged, waiting, reasons, len(asked), replies.troubles)
+    return Filled(
+        answers=counts["answers"],
+        judged=counts["judged"],
+        waiting=counts["waiting"],
+        unscored=reasons,
+        asked=len(asked),
+        troubles=replies.troubles,
+    )
 
 
 async def _judged(
@@ -559,7 +484,7 @@ async def _judged(
         async with aclosing(Evaluator(config, judge=judges).evaluate(samples)) as results:
             async for result in results:
                 counts["answers"] += 1
-                for outcome in _outcomes(result):
+                for outcome in outcomes(result):
                     match outcome:
                         case Verdict():
                             counts["judged"] += 1
@@ -568,21 +493,3 @@ async def _judged(
                         case Unscored(reason=reason):
                             reasons[reason.value] += 1
     return counts, reasons
-
-
-def _outcomes(result: SampleResult) -> Iterator[Outcome]:
-    """Yield the outcomes of an answer's claims, and those that settings add."""
-    # A verdict on some of the windows only is not final, and is not cached.
-    waits = Unscored(reason=UnscoredReason.CONNECTION, detail=WAITS)
-    found, flags = list(outcomes(result)), [(0, flag) for flag in result.flags]
-    if context := result.context:  # the sentences of the answer come first, these last
-        first = len(found) - len(context.reference)
-        flags += [(first, flag) for flag in context.flags]
-    for first, flag in flags:
-        if flag.name is FlagName.UNJUDGED_EVIDENCE and flag.sentence is not None:
-            found[first + flag.sentence] = waits
-    yield from found
-    if question := result.answer_relevance:
-        yield from (part.outcome for part in question.parts)
-        if question.failure:
-            yield question.failure

@@ -12,7 +12,7 @@ from judge.config import Config
 from judge.evaluator import Evaluator
 from judge.inputs.samples import Rejected, check_samples, draw_samples, read_samples
 from judge.pool import at_once
-from judge.records import Excluded, SampleResult, Verdict
+from judge.records import Excluded, Verdict
 from judge.records.run import RunInput
 from judge.reports.worst import outcomes
 
@@ -25,7 +25,7 @@ class Forecast(NamedTuple):
 
     answers: int
     claims: int
-    """Judged claims of answers and references, and judged questions."""
+    """Judged claims of answers and references, and judged questions or their known parts."""
     kept: int
     """The number of claims with a verdict in the cache."""
     calls: int
@@ -88,16 +88,7 @@ async def _count(
         aclosing(Evaluator(config, judge=judges).evaluate(samples)) as results,
     ):
         async for result in results:
-            more, verdicts = _claims(result)
-            claims, kept = claims + more, kept + verdicts
+            judged = [each for each in outcomes(result) if not isinstance(each, Excluded)]
+            claims += len(judged)
+            kept += sum(isinstance(each, Verdict) for each in judged)
     return counts, claims, kept
-
-
-def _claims(result: SampleResult) -> tuple[int, int]:
-    """Return the number of claims of an answer and its reference, and of those with a verdict."""
-    related = result.answer_relevance
-    judged = [outcome for outcome in outcomes(result) if not isinstance(outcome, Excluded)]
-    verdicts = sum(isinstance(outcome, Verdict) for outcome in judged)
-    if related is None or not (related.parts or related.failures):
-        return len(judged), verdicts
-    return len(judged) + 1, verdicts + (not related.failures)

@@ -218,20 +218,21 @@ class Failures:
 
 
 def outcomes(result: SampleResult) -> Iterator[Outcome]:
-    """Yield the outcomes of an answer's sentences, and those of its reference's."""
+    """Yield the outcomes of an answer's sentences, of its reference's, and of its question's."""
     yield from (sentence.outcome for sentence in result.sentences)
     if found := result.correctness:
         yield from (compared.outcome for compared in found.answer)
         yield from (compared.outcome for compared in found.reference)
     yield from (claim.outcome for claim in (result.context.reference if result.context else ()))
+    if related := result.answer_relevance:
+        yield from (part.outcome for part in related.parts)
+        if related.failure:
+            yield related.failure
 
 
 def failures(result: SampleResult) -> Iterator[Unscored]:
     """Yield the failures of the run's own judge: on sentences, on references, on the question."""
-    found = map(failure_of, outcomes(result))
-    yield from (failure for failure in found if failure)
-    if related := result.answer_relevance:
-        yield from related.failures
+    yield from (failure for failure in map(failure_of, outcomes(result)) if failure)
 
 
 class Filter(NamedTuple):

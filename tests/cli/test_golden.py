@@ -117,7 +117,6 @@ SESSIONS: Final = {
         "batch write fixtures/cells.jsonl -o night --model tiny --base-url {server}",
         "batch send night",
         "batch status night",
-        "batch fetch night",
         "batch read night",
         "batch write fixtures/quickstart.jsonl -o night --model tiny --base-url {server}",
     ),
