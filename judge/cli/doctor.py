@@ -16,15 +16,7 @@ _MARKS: Final = {"passed": "✓", "failed": "✗", "skipped": "–"}
 
 
 @takes_options
-def doctor(
-    *,
-    long_prompt: bool = typer.Option(
-        True,
-        "--long-prompt/--no-long-prompt",
-        help="Send one prompt of --max-evidence-tokens, to check that it is read to its end.",
-    ),
-    settings: Config,
-) -> None:
+def doctor(*, settings: Config) -> None:
     """Check all that a run needs: cache, disk, server, key, model, context length.
 
     Takes the settings of judge score, and exits 2 if a check failed. A language model is sent some
@@ -36,7 +28,7 @@ def doctor(
     async def run() -> int:
         failed = 0
         with output() as page:
-            async for name, state, text in examine(settings, long=long_prompt):
+            async for name, state, text in examine(settings):
                 page.say(f"{_MARKS[state]} {name}, {state}: {text}", hang=2)
                 failed += state == "failed"
             mend = "mend that first" if failed == 1 else "mend those first"

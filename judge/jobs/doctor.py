@@ -44,11 +44,10 @@ class Finding(NamedTuple):
     """The finding, and the next step if the check failed."""
 
 
-async def examine(config: Config, *, long: bool = True) -> AsyncGenerator[Finding]:
+async def examine(config: Config) -> AsyncGenerator[Finding]:
     """Check everything that a run with these settings needs; yield each result as it is known.
 
-    A language model is sent about three requests, one of them of `max_evidence_tokens` tokens
-    unless `long` is false. Nothing is kept.
+    A language model is sent about three requests, one of them of `max_evidence_tokens` tokens.
     """
     has_cache = config.cache and config.asks_model
     yield await _cache(config)
@@ -62,10 +61,7 @@ async def examine(config: Config, *, long: bool = True) -> AsyncGenerator[Findin
             address = compose.address(config)
             text = f"{config.model} answers at {address} as {served.name or '?'}, takes {options}"
             yield Finding("server and model", "passed", text)
-            if long:
-                yield Finding("context length", *await _context(config, served))
-            else:
-                yield Finding("context length", "skipped", "no long prompt was sent")
+            yield Finding("context length", *await _context(config, served))
     except JudgeError as error:
         yield Finding("server and model", "failed", str(error))
 

@@ -43,19 +43,8 @@ class ScoreDifference(Record):
         return self.pairs - self.better - self.worse
 
 
-class LabelChange(Record):
-    """Sentences of equal answers whose label changed."""
-
-    first: str
-    """The label in the first run."""
-    then: str
-    """The label in this run."""
-    sentences: int
-    """The number of sentences."""
-
-
 class AnswerChange(Record):
-    """A question whose answers differ, in text, in a label, or in a score."""
+    """A question whose answers differ in the headline score."""
 
     qid: str
     """The qid of the question."""
@@ -63,10 +52,6 @@ class AnswerChange(Record):
     """The headline score in the first run; null where it has none."""
     value: float | None
     """The headline score in this run; null where it has none."""
-    same_text: bool
-    """Whether both answers read the same."""
-    sentences: int
-    """The number of sentences whose labels differ, where both answers read the same."""
 
 
 class Differences(Record):
@@ -89,12 +74,8 @@ class Differences(Record):
     """The differences by score; null where no question has the score in both runs."""
     slices: dict[str, dict[str, ScoreDifference | None]]
     """The same by the first run's value of the key, if there is one; "" for answers without it."""
-    same_text: int
-    """Questions whose answers read the same in both."""
-    labels: tuple[LabelChange, ...]
-    """Changes of labels in answers that read the same, the most frequent first."""
     changed: int
-    """Questions whose answers differ in text, in a label, or in the headline score."""
+    """Questions whose answers differ in the headline score."""
     worst: tuple[AnswerChange, ...]
     """The first changed answers: the greatest losses of the headline come first, unscored last."""
 

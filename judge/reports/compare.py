@@ -1,9 +1,8 @@
 """Two or more runs over the same questions: how they differ, answer by answer, and how surely."""
 
-import hashlib
 import json
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
@@ -13,11 +12,10 @@ from judge.errors import ConfigError, InputError, RunError
 from judge.inputs.files import naming_input
 from judge.inputs.runs import Run, questions
 from judge.messages import Messages
-from judge.records import CorpusScore, Interval, SampleResult, Summary
+from judge.records import CorpusScore, Interval, Summary
 from judge.records.comparison import (
     AnswerChange,
     Differences,
-    LabelChange,
     RunComparison,
     RunLine,
     ScoreDifference,
@@ -34,7 +32,7 @@ from judge.reports.gate import (
     hold_loss,
     measured,
 )
-from judge.scores.answer import SUPPORTING, Limits, Measure, public_measures, support_of
+from judge.scores.answer import SUPPORTING, Limits, Measure, public_measures
 from judge.scores.differences import holm, paired, share_limits
 from judge.signature import Signature, parts_apart
 
@@ -51,9 +49,6 @@ class _Answer(NamedTuple):
     """The compared scores, the headline first."""
     limits: tuple[Limits | None, ...]
     """The bounds of these scores."""
-    text: bytes
-    """A hash of its sentences."""
-    labels: tuple[str | None, ...]
     slice: str
 
 
@@ -228,23 +223,14 @@ def _read(run: Run, scores: Collection[str], by: str | None) -> _Answers:
                 raise InputError(
                     f"{result.qid!r} occurs twice; make each qid unique in a run", field="qid"
                 )
-            kept[result.qid] = _answer(result, scores, by)
+            found = public_measures(result)
+            measures = [found.get(name, Measure()) for name in scores]
+            kept[result.qid] = _Answer(
+                values=tuple(each.value for each in measures),
+                limits=tuple(each.limits for each in measures),
+                slice=WITHOUT if by is None else slice_name(result.metadata.get(by)),
+            )
     return kept
-
-
-def _answer(result: SampleResult, scores: Collection[str], by: str | None) -> _Answer:
-    measures = public_measures(result)
-    own = [measures.get(name, Measure()) for name in scores]
-    digest = hashlib.blake2b(digest_size=8)
-    for each in result.sentences:
-        digest.update(b"%d " % each.start + each.text.encode("utf-8", "surrogatepass"))
-    return _Answer(
-        tuple(each.value for each in own),
-        tuple(each.limits for each in own),
-        digest.digest(),
-        tuple(support_of(each) for each in result.sentences),
-        WITHOUT if by is None else slice_name(result.metadata.get(by)),
-    )
 
 
 def _differences(
@@ -271,12 +257,13 @@ def _differences(
         value: _scores(slices[value], sides)
         for value in sorted(slices, key=lambda value: (-len(slices[value]), value))
     }
-    same = [(one, two) for one, two in pairs.values() if one.text == two.text]
-    labels = Counter[tuple[str, str]]()
-    for one, two in same:
-        labels.update(_relabelled(one, two))
+    changed = [
+        AnswerChange(qid=qid, first=one.values[0], value=two.values[0])
+        for qid, (one, two) in pairs.items()
+        if one.values[0] != two.values[0]
+    ]
     side = next(iter(sides.values()))
-    changed = sorted(_changes(pairs), key=lambda change: _gain(change, side))
+    changed.sort(key=lambda change: _gain(change, side))
     return Differences(
         run=run,
         common=len(both),
@@ -286,34 +273,9 @@ def _differences(
         qids={kind: tuple(qids[:_MAX_LISTED]) for kind, qids in apart.items()},
         scores=_corrected(_scores(list(pairs.values()), sides)),
         slices=_corrected_down(tables, sides),
-        same_text=len(same),
-        labels=tuple(
-            LabelChange(first=one, then=two, sentences=count)
-            for (one, two), count in labels.most_common()
-        ),
         changed=len(changed),
         worst=tuple(changed[:most]),
     )
-
-
-def _relabelled(one: _Answer, two: _Answer) -> Iterator[tuple[str, str]]:
-    for before, after in zip(one.labels, two.labels, strict=False):
-        if before != after and before is not None and after is not None:
-            yield before, after
-
-
-def _changes(pairs: Mapping[str, tuple[_Answer, _Answer]]) -> Iterator[AnswerChange]:
-    for qid, (one, two) in pairs.items():
-        same = one.text == two.text
-        if same and one.labels == two.labels and one.values[0] == two.values[0]:
-            continue
-        yield AnswerChange(
-            qid=qid,
-            first=one.values[0],
-            value=two.values[0],
-            same_text=same,
-            sentences=sum(1 for _ in _relabelled(one, two)) if same else 0,
-        )
 
 
 def _gain(change: AnswerChange, side: Side) -> float:

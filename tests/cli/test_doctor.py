@@ -89,8 +89,6 @@ def test_what_is_well_passes_and_nothing_is_kept() -> None:
             assert (ran.code, [*states(ran.out).values()]) == (0, ["passed"] * 4), ran.out
         assert server.probes == 2 * 2, "options, which are not kept, and a long prompt"
         assert max(asked.prompt_tokens for asked in server.requests) >= 23_000
-        ran = judge("doctor", *server.words, "--no-long-prompt")
-    assert (ran.code, states(ran.out)["context length"]) == (0, "skipped")
 
 
 def test_a_server_that_is_gone_and_a_cache_that_cannot_be(place: Path) -> None:

@@ -205,15 +205,8 @@ def _cells(found: ScoreDifference | None, side: Side) -> tuple[str | Text, ...]:
 
 
 def _print_changes(report: RunComparison, found: Differences, page: Page, most: int) -> None:
-    """Print how labels changed in equal answers, and the answers that lost most."""
-    say, labels = Messages.of("compare", "say"), Messages.of("looks", "label")
-    if found.same_text:
-        changes = say("joint").join(
-            say("label", first=labels(each.first), then=labels(each.then), count=each.sentences)
-            for each in found.labels
-        )
-        text = say("labels", count=found.same_text, changes=changes or say("no_label"))
-        page.say(text, hang=2)
+    """Print the answers that lost most."""
+    say = Messages.of("compare", "say")
     headline, name = _headline(report)
     score = found.scores[headline]
     losses = score.worse if score else 0
@@ -224,7 +217,4 @@ def _print_changes(report: RunComparison, found: Differences, page: Page, most: 
     page.say(say("worst", score=name, shown=len(lost), count=losses), style="bold")
     for each in lost:
         values = {"first": number(each.first), "value": number(each.value)}
-        line = say("changed", **values, qid=_run_name(each.qid))
-        if each.same_text:
-            line += f"  ({say('same_text', count=each.sentences)})"
-        page.say(line, 2, hang=2)
+        page.say(say("changed", **values, qid=_run_name(each.qid)), 2, hang=2)
