@@ -1,35 +1,26 @@
 """Rank measures read for a person, by the rules of thumb in `judge/data/diagnosis.toml`."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal
 
 from judge.messages import filled
 from judge.records import Interval, Record
-from judge.retrieval.records import MeasureDifference, RankingReport
+from judge.retrieval.records import RankingReport
 
-Level = Literal["poor", "below", "fair", "minimum", "good", "excellent"]
-"""`below` and `minimum` are of production, where the others are `poor` and `fair`."""
-Use = Literal["faq", "documents", "scholarly", "knowledge_base", "monitoring"]
-Relation = Literal["at_least", "under", "rose", "unchanged"]
+Level = Literal["poor", "fair", "good", "excellent"]
+Use = Literal["faq", "documents", "scholarly", "knowledge_base"]
 
 _ROUNDING: Final = 1e-9
 """The mean of .6, .7 and .8 is computed as .6999…98."""
-_SIGNIFICANT: Final = 0.05
-
-
-class _UseRule(Record):
-    name: str
-    watch: tuple[str, ...]
-    target: dict[str, float]
 
 
 class _Condition(Record):
     measures: tuple[str, ...]
-    op: Relation
-    than: float | None = None
+    op: Literal["at_least", "under"]
+    than: float
 
 
 class _FindingRule(Record):
@@ -54,13 +45,8 @@ class DiagnosisTable(Record):
     band: dict[str, dict[Level, float]]
     """From which mean on a band begins, ascending, by measure at any k; under the first it is
     poor."""
-    production: dict[str, dict[Level, float]]
-    """What production needs, ascending, by measure at that very k."""
-    use: dict[Use, _UseRule]
-    """The measures to watch for a use, in that order, and their targets."""
-    change: dict[Literal["least", "most"], float]
-    """The limits of a change: a mean `rose` if it is higher by at least `least`, and is `unchanged`
-    if it differs by at most `most`."""
+    use: dict[Use, dict[str, float]]
+    """The targets of a use by measure, the most important first."""
     advice: dict[str, str]
     """What to do, by name."""
     choice: _Choice
@@ -97,17 +83,17 @@ class Figure(Record):
         return f"{self.value:.3f}{most}{limits or ''}"
 
 
-class MeasureLevel(Record):
-    """The level of a mean: its band, its level for production, or whether a target is met."""
+class Target(Record):
+    """The target of a use, and whether it is met."""
 
     measure: str
     """The name of the measure."""
+    target: float
+    """The least mean that meets it."""
     figure: Figure | None
     """The mean; null if nothing was measured."""
-    target: float | None = None
-    """The target of a use; null for bands, and if the table names no number."""
-    level: Level | Literal["met", "missed"] | None
-    """The band, or whether the target is met; null if that is unknown."""
+    met: bool | None
+    """Whether the mean meets the target; null without a mean."""
 
 
 class Finding(Record):
@@ -120,20 +106,16 @@ class Finding(Record):
     advice: tuple[str, ...]
     """What to do, likeliest first."""
     grounds: tuple[str, ...]
-    """The numbers it rests on, each beside its limit or its earlier value."""
+    """The numbers it rests on, each beside its limit."""
 
 
 class Reading(Record):
     """The bands of a report's means, and the findings from them."""
 
-    bands: tuple[MeasureLevel, ...]
-    """The bands of the measured means, in the report's order."""
-    production: tuple[MeasureLevel, ...]
-    """The levels that production needs, of the same measures."""
-    use: str
-    """The use of the targets that follow, in words."""
-    targets: tuple[MeasureLevel, ...]
-    """The measures to watch for a use, and their targets."""
+    bands: dict[str, Level]
+    """The bands of the measured means by measure, in the report's order."""
+    targets: tuple[Target, ...]
+    """The targets of the use."""
     findings: tuple[Finding, ...]
     """The rules that hold. An empty list does not prove that all is well."""
     choice: str = ""
@@ -146,33 +128,34 @@ def read(report: RankingReport, use: Use) -> Reading:
     """Read a report by rules of thumb: bands, targets of a use, and findings.
 
     A band begins at its limit, so a recall of .6 is fair. A mean is read as a share of its ceiling.
-
-    Args:
-        report: the rank measures.
-        use: the use whose targets are compared with the report.
     """
     table, now = diagnosis_table(), _figures(report)
-    found = [(rule, grounds) for rule in table.rule if (grounds := _grounds(rule, now, {}))]
-    bands = ((figure, table.band.get(name.partition("@")[0])) for name, figure in now.items())
-    production = table.production.items()
+    bands: dict[str, Level] = {}
+    for name, figure in now.items():
+        if limits := table.band.get(name.partition("@")[0]):
+            reached = [level for level, limit in limits.items() if figure.reaches(limit)]
+            bands[name] = reached[-1] if reached else "poor"
+    targets = []
+    for name, target in table.use[use].items():
+        found = now.get(name)
+        met = None if found is None else found.reaches(target)
+        targets.append(Target(measure=name, target=target, figure=found, met=met))
+    holding = [(rule, grounds) for rule in table.rule if (grounds := _grounds(rule, now))]
     return Reading(
-        bands=tuple(_level(figure, limits, "poor") for figure, limits in bands if limits),
-        production=tuple(
-            _level(now[name], limits, "below") for name, limits in production if name in now
+        bands=bands,
+        targets=tuple(targets),
+        findings=tuple(
+            Finding(
+                name=rule.name,
+                finding=rule.finding,
+                advice=tuple(table.advice[name] for name in rule.advice),
+                grounds=grounds,
+            )
+            for rule, grounds in holding
         ),
-        use=table.use[use].name,
-        targets=tuple(_targets(table.use[use], now)),
-        findings=tuple(_finding(rule, grounds) for rule, grounds in found),
-        choice=_choice({name for rule, _ in found for name in rule.advice}, now),
+        choice=_choice({name for rule, _ in holding for name in rule.advice}, now),
         ceilings={name: each.ceiling for name, each in now.items() if each.ceiling < 1},
     )
-
-
-def changes(differences: Mapping[str, MeasureDifference | None]) -> tuple[Finding, ...]:
-    """Return the findings from the paired differences between two rankings of the same queries."""
-    measured = {name: each for name, each in differences.items() if each is not None}
-    found = ((rule, _grounds(rule, {}, measured)) for rule in diagnosis_table().rule)
-    return tuple(_finding(rule, grounds) for rule, grounds in found if grounds)
 
 
 def _figures(report: RankingReport) -> dict[str, Figure]:
@@ -190,70 +173,18 @@ def _figures(report: RankingReport) -> dict[str, Figure]:
     }
 
 
-def _level(figure: Figure, limits: Mapping[Level, float], lowest: Level) -> MeasureLevel:
-    """Return the last of the levels whose limit the mean reaches."""
-    reached = [level for level, limit in limits.items() if figure.reaches(limit)]
-    return MeasureLevel(measure=figure.measure, figure=figure, level=[lowest, *reached][-1])
-
-
-def _targets(use: _UseRule, now: Mapping[str, Figure]) -> Iterator[MeasureLevel]:
-    for name in dict.fromkeys((*use.watch, *use.target)):
-        target, figure = use.target.get(name), now.get(name)
-        level: Literal["met", "missed"] | None = None
-        if figure is not None and target is not None:
-            level = "met" if figure.reaches(target) else "missed"
-        yield MeasureLevel(measure=name, figure=figure, target=target, level=level)
-
-
-def _grounds(
-    rule: _FindingRule, figures: Mapping[str, Figure], differences: Mapping[str, MeasureDifference]
-) -> tuple[str, ...]:
-    """Return a ground for each condition of a rule; none if one does not hold or is unknown.
-
-    Conditions with a limit are about figures, the others about differences.
-    """
+def _grounds(rule: _FindingRule, figures: Mapping[str, Figure]) -> tuple[str, ...]:
+    """Return a ground for each condition of a rule; none if one does not hold or is unknown."""
     grounds = []
     for condition in rule.when:
-        known: Mapping[str, object] = differences if condition.than is None else figures
-        name = next((name for name in condition.measures if name in known), None)
-        if name is None:
+        figure = next((figures[name] for name in condition.measures if name in figures), None)
+        is_high = condition.op == "at_least"
+        if figure is None or figure.reaches(condition.than) is not is_high:
             return ()
-        if condition.than is None:
-            found = differences[name]
-            holds = _changed(condition.op, found)
-            now, before = f"{found.first + found.difference:.3f}", f"{found.first:.3f}"
-            texts = {
-                "rose": f"rose from {before} to {now}",
-                "unchanged": f"is unchanged: {before} before, {now} now",
-            }
-        else:
-            figure, limit = figures[name], f"{condition.than:.3f}"
-            holds = figure.reaches(condition.than) is (condition.op == "at_least")
-            texts = {
-                "at_least": f"{figure} is high: {limit} or more",
-                "under": f"{figure} is low: under {limit}",
-            }
-        if not holds:
-            return ()
-        grounds.append(f"{name} {texts[condition.op]}")
+        limit = f"{condition.than:.3f}"
+        relation = f"is high: {limit} or more" if is_high else f"is low: under {limit}"
+        grounds.append(f"{figure.measure} {figure} {relation}")
     return tuple(grounds)
-
-
-def _changed(op: Relation, found: MeasureDifference) -> bool:
-    limits, surely = diagnosis_table().change, found.p < _SIGNIFICANT
-    if op == "rose":
-        return surely and found.difference >= limits["least"] - _ROUNDING
-    return not surely and abs(found.difference) <= limits["most"] + _ROUNDING
-
-
-def _finding(rule: _FindingRule, grounds: tuple[str, ...]) -> Finding:
-    advice = diagnosis_table().advice
-    return Finding(
-        name=rule.name,
-        finding=rule.finding,
-        advice=tuple(advice[name] for name in rule.advice),
-        grounds=grounds,
-    )
 
 
 def _choice(advice: set[str], now: Mapping[str, Figure]) -> str:

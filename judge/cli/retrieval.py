@@ -6,11 +6,11 @@ from typing import Final, Literal, NamedTuple
 import typer
 from pydantic import ValidationError
 
-from judge.advice.diagnose import Use, changes, read
+from judge.advice.diagnose import Use, read
 from judge.cli.options import JSON, MAX_LINE, ROWS, SKIP_BAD, Gating, several, split, takes_options
 from judge.cli.render.answers import gate_line
 from judge.cli.render.comparison import print_compared
-from judge.cli.render.ranking import print_findings, print_ranked, print_reading
+from judge.cli.render.ranking import print_ranked, print_reading
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError
 from judge.inputs.files import PIPED
@@ -18,7 +18,6 @@ from judge.reports.gate import gates_code
 from judge.retrieval.evaluate import mean_names
 from judge.retrieval.records import DEEPEST, RankingReport, RankRules
 from judge.retrieval.runs import RankingFiles, RunFile, named_runs
-from judge.text.visible import short
 
 _HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@")
 """The means that a comparison shows by default; those at a cut-off at each."""
@@ -138,10 +137,6 @@ def retrieval(
         else:
             with output() as page:
                 print_compared(compared, names, page)
-                for later in gated_runs[1:]:
-                    if found := changes(later.differences):
-                        page.say(f"What {short(later.name)} points to", hang=2, style="bold")
-                        print_findings(found, page)
         raise typer.Exit(gates_code([gate for run in gated_runs for gate in run.report.gates]))
     report = gated(files.measure(runs[0]))
     if as_json:
@@ -150,7 +145,7 @@ def retrieval(
         with output() as page:
             print_ranked(report, page)
             if use:
-                print_reading(read(report, use), page)
+                print_reading(read(report, use), use, page)
             for gate in report.gates:
                 page.say(gate_line(gate), hang=2)
     raise typer.Exit(gates_code(report.gates))

@@ -1,12 +1,12 @@
 """Print rank measures: tables, the worst queries, and their reading."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rich.table import Table
 from rich.text import Text
 
-from judge.advice.diagnose import Finding, MeasureLevel, Reading
+from judge.advice.diagnose import Level, Reading, Use
 from judge.cli.terminal import Page, between, figures, number, some
 from judge.retrieval.records import MissGuess, RankingReport, ShownChunk, WorstQuery
 from judge.text.visible import plural, short
@@ -14,11 +14,12 @@ from judge.text.visible import plural, short
 _TEXT: Final = 120
 """Characters of a chunk in a list."""
 _BETWEEN: Final = 3
-_STYLES: Final = {
-    **dict.fromkeys(("poor", "below", "missed"), "red"),
-    **dict.fromkeys(("good", "excellent", "met"), "green"),
+_STYLES: Final[Mapping[Level, str]] = {
+    "poor": "red",
+    "fair": "",
+    "good": "green",
+    "excellent": "green",
 }
-_WORDS: Final = {"below": "below minimum", "met": "yes", "missed": "no", "None": "–"}
 _GUESSES: Final[dict[MissGuess, str]] = {
     "no_shared_words": "it shares no content word with the question",
     "other_words": "it uses other words than the question, and the chunk on top more of the same",
@@ -106,27 +107,28 @@ def _line(item: WorstQuery, facts: str) -> Text:
     return line.append(f"  {short(item.query)}", style="dim") if item.query else line
 
 
-def print_reading(found: Reading, page: Page) -> None:
-    """Print bands, production levels, targets, and what the numbers point to."""
+def print_reading(found: Reading, use: Use, page: Page) -> None:
+    """Print bands, targets, and what the numbers point to."""
     _title(page, "How to read this: by rules of thumb, whose limits no study supports")
     page.say("If an interval contains a limit, more queries may give another result.", hang=2)
     if found.bands:
         page.table(_by_cutoff(found.bands))
-    if found.production:
-        table = figures("for production", "mean", "95 % interval", "level")
-        for each in found.production:
-            table.add_row(each.measure, *_mean(each), _level(each))
-        page.table(table)
-    if found.targets:
-        _title(page, f"for {found.use}")
-        table = figures("measure", "mean", "95 % interval", "target", "reached")
-        for each in found.targets:
-            target = "none" if each.target is None else number(each.target)
-            reached = Text("not measured") if each.figure is None else _level(each)
-            table.add_row(each.measure, *_mean(each), target, reached)
-        page.table(table)
+    _title(page, f"for {use.replace('_', ' ')}")
+    table = figures("measure", "mean", "95 % interval", "target", "reached")
+    for each in found.targets:
+        mean, limits, reached = number(None), "–", Text("not measured")
+        if each.figure is not None:
+            mean, limits = number(each.figure.value), between(each.figure.interval, "–")
+            reached = Text("yes", style="green") if each.met else Text("no", style="red")
+        table.add_row(each.measure, mean, limits, number(each.target), reached)
+    page.table(table)
     _title(page, "What the numbers point to")
-    print_findings(found.findings, page)
+    for finding in found.findings:
+        page.say(f"- {finding.finding}", hang=2, style="bold")
+        for ground in finding.grounds:
+            page.say(f"  because {ground}", hang=4)
+        for advice in finding.advice:
+            page.say(f"  next: {advice}", hang=4)
     if not found.findings:
         page.say("No rule applies, which does not prove that all is well.", hang=2)
     if found.choice:
@@ -137,37 +139,16 @@ def print_reading(found: Reading, page: Page) -> None:
         page.say(f"{text} These means are read as shares of that.", hang=2, style="yellow")
 
 
-def print_findings(findings: Iterable[Finding], page: Page) -> None:
-    """Print findings, each with its grounds and its advice."""
-    for found in findings:
-        page.say(f"- {found.finding}", hang=2, style="bold")
-        for ground in found.grounds:
-            page.say(f"  because {ground}", hang=4)
-        for advice in found.advice:
-            page.say(f"  next: {advice}", hang=4)
-
-
-def _by_cutoff(found: Iterable[MeasureLevel]) -> Table:
+def _by_cutoff(bands: Mapping[str, Level]) -> Table:
     cells: dict[str, dict[str, Text]] = {}
-    for band in found:
-        measure, _, k = band.measure.partition("@")
-        cells.setdefault(measure, {})[k] = _level(band)
+    for name, level in bands.items():
+        measure, _, k = name.partition("@")
+        cells.setdefault(measure, {})[k] = Text(level, style=_STYLES[level])
     ks = sorted({k for row in cells.values() for k in row}, key=lambda k: (len(k), k))
     table = figures("band", *(f"@{k}" if k else "whole" for k in ks))
     for measure, row in cells.items():
         table.add_row(measure, *(row.get(k, Text()) for k in ks))
     return table
-
-
-def _level(found: MeasureLevel) -> Text:
-    level = str(found.level)
-    return Text(_WORDS.get(level, level), style=_STYLES.get(level, ""))
-
-
-def _mean(found: MeasureLevel) -> tuple[str, str]:
-    if found.figure is None:
-        return number(None), "–"
-    return number(found.figure.value), between(found.figure.interval, "–")
 
 
 def _title(page: Page, text: str) -> None:
