@@ -102,7 +102,7 @@ class Finding(Record):
     name: str
     """The name of the rule."""
     finding: str
-    """The problem, or the part that works."""
+    """The problem."""
     advice: tuple[str, ...]
     """What to do, likeliest first."""
     grounds: tuple[str, ...]

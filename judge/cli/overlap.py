@@ -6,7 +6,7 @@ from judge.cli.terminal import output, say_json
 from judge.inputs.samples import Source
 from judge.inputs.tables import row_file
 from judge.overlap import measure_overlap
-from judge.overlap.records import AnswerOverlap
+from judge.overlap.evaluate import AnswerOverlap
 
 
 def overlap(

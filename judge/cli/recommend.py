@@ -4,8 +4,7 @@ import shlex
 
 import typer
 
-from judge.advice.recommend import recommend_measures
-from judge.advice.records import MOST_CHUNKS, POOL, Cost, Wishes
+from judge.advice.recommend import MOST_CHUNKS, POOL, Cost, Wishes, recommend_measures
 from judge.cli.options import JSON, MAX_LINE, SAMPLES, SKIP_BAD
 from judge.cli.render.advice import print_advice
 from judge.cli.terminal import output, say_json

@@ -9,15 +9,18 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from judge.overlap.records import Language
 from judge.text import toolkit
 from judge.text.fold import CJK, CJK_CHAR, fold
 
 if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu.metrics.bleu import BLEU
+
+Language = Literal["zh", "other"]
+"""The language of a gold answer, by its script. `zh` is measured by character, `other` is every
+language with spaces between words, such as English."""
 
 BleuCounts = Counter[str]
 """The counts that BLEU is computed from: `answers`, their tokens (`length`), the tokens of their

@@ -13,8 +13,7 @@ from judge.inputs.files import PIPED, input_name, naming_input, readable
 from judge.inputs.samples import Source
 from judge.inputs.tables import row_file
 from judge.records import Sample
-from judge.retrieval.comparison import compare_runs
-from judge.retrieval.evaluate import NO_SAMPLE, measure_queries
+from judge.retrieval.evaluate import NO_SAMPLE, compare_runs, measure_queries
 from judge.retrieval.ranking import Grades, RankedQuery, check_gold, run_queries, sample_query
 from judge.retrieval.records import QueryRanks, RankingReport, RankRules, RunsReport
 from judge.retrieval.trec import read_qrels, read_run

@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.advice.recommend import PARTS, advice_table, advise, profile, recommend_measures
-from judge.advice.records import Advice, Profile, Wishes
+from judge.advice.recommend import (
+    PARTS,
+    Advice,
+    Profile,
+    Wishes,
+    advice_table,
+    advise,
+    profile,
+    recommend_measures,
+)
 from judge.errors import ConfigError, InputError
 from judge.inputs.samples import read_samples
 from judge.records import Chunk, Sample

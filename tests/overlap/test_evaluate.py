@@ -4,8 +4,7 @@ import pytest
 
 from judge.inputs.samples import read_samples
 from judge.overlap import measure_overlap
-from judge.overlap.evaluate import MEASURES, measure
-from judge.overlap.records import AnswerOverlap
+from judge.overlap.evaluate import MEASURES, AnswerOverlap, measure
 from judge.records import Sample
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "overlap.jsonl"

@@ -15,6 +15,7 @@ from sacrebleu.metrics.bleu import BLEU
 from judge.overlap.measures import (
     TOKENIZERS,
     BleuCounts,
+    Language,
     answer_tokens,
     bleu,
     bleu_counts,
@@ -25,7 +26,6 @@ from judge.overlap.measures import (
     token_f1,
     word_tokens,
 )
-from judge.overlap.records import Language
 
 NAMES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 ANY = st.text(st.one_of(st.sampled_from("the a An报销标准，。3Ａé"), st.characters()), max_size=20)

@@ -5,8 +5,7 @@ from typing import Final, TypeAlias, get_args
 
 from rich.text import Text
 
-from judge.advice.recommend import PARTS, cutoff, figure
-from judge.advice.records import Advice, Profile, Role
+from judge.advice.recommend import PARTS, Advice, Profile, Role, cutoff, figure
 from judge.cli.terminal import Page
 
 _Item: TypeAlias = tuple[str, str]

@@ -3,8 +3,8 @@
 from typing import Final
 
 from judge.cli.terminal import Page, between, figures, number, some
-from judge.overlap.measures import TOKENIZERS
-from judge.overlap.records import Language, OverlapReport
+from judge.overlap.evaluate import OverlapReport
+from judge.overlap.measures import TOKENIZERS, Language
 from judge.text.visible import flat
 
 _SHOWN: Final = {
