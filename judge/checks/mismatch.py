@@ -182,7 +182,7 @@ class Source:
     def repeats(self, index: int) -> bool:
         """Return whether a chunk contains a sentence verbatim."""
         claim = self.plain_text(index).strip("*_-•· \t\n.。!！")
-        return bool(claim) and _stands(claim, self._whole)
+        return bool(claim) and position(claim, self._whole) >= 0
 
     @cached_property
     def copies(self) -> Copies:
@@ -225,7 +225,7 @@ class Source:
             return True
         written = self.plain_text(index)[value.start : value.end]
         evidence = (self._whole, self._request.query)
-        return any(_stands(written, text) for text in evidence) or self._index.has(value)
+        return any(position(written, text) >= 0 for text in evidence) or self._index.has(value)
 
     def equivalents(self, index: int, absent: Sequence[int]) -> list[tuple[int, int]]:
         """Return the spans of values of a sentence that the chunks give in other forms.
@@ -239,20 +239,22 @@ class Source:
         ]
 
 
-def _stands(words: str, text: str) -> bool:
-    """Return whether a text has words, or a value, that neither begin nor end inside others."""
+def position(words: str, text: str) -> int:
+    """Return where a text has words, or a value, that neither begin nor end inside others; or -1.
+
+    `5` is no value of `15`, `1.5`, `5,000`, `$5`, `5%`, nor `五` of `十五`.
+    """
     at = text.find(words)
     while at >= 0:
         end = at + len(words)
         if not _JOINED.match(text[max(at - 1, 0) : at + 1] + " ") and not _JOINED.match(
             text[end - 1 : end + 2]
         ):
-            return True
+            return at
         at = text.find(words, at + 1)
-    return False
+    return -1
 
 
-# `5` is no value of `15`, `1.5`, `5,000`, `$5`, `5%` or `五` of `十五`.
 _JOINED: Final = re.compile(
     rf"[A-Za-z\d][A-Za-z\d]|[A-Za-z\d][.,:]\d|\d[%％]|[.,:$€£¥￥/-]\d|"
     rf"[{HAN_NUMERALS}点半][{HAN_NUMERALS}点半]|[{HAN_NUMERALS}]分之"

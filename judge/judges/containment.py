@@ -1,42 +1,29 @@
 """A judge for short references: containment, and yes or no, decide."""
 
 import re
-import unicodedata
-from bisect import bisect_left
-from collections.abc import Iterator
 from functools import cached_property
-from itertools import accumulate, islice
-from typing import Final, NamedTuple
+from typing import Final
 
-from judge.checks.mismatch import Mismatch, mismatches
+from judge.checks.mismatch import Mismatch, mismatches, position
 from judge.judges import overruled, reason
 from judge.pool import apart, weigh
 from judge.protocols import Judge
 from judge.records import Evidence, JudgeRequest, Judgment, Support, Verdict
 from judge.signature import Signature
-from judge.text.fold import CJK, CJK_CHAR
-from judge.text.words import CONTENT, grammar, negation, no_negations, stems, weight, words
+from judge.text.fold import CJK_CHAR, fold
+from judge.text.words import CONTENT, grammar, negation, stems, weight, words
 
-_TOKEN: Final = re.compile(
-    rf"""
-      (?P<figure> (?: (?<![\w)\]]) [-−] )? \d+ (?: [.,:/] \d+ )* )
-    | [零〇一二三四五六七八九十百千万亿两]+
-    | [{CJK}]
-    | [^\W\d_{CJK}] (?: [^\W_{CJK}] | ['’] (?= \w ) )*
-    """,
-    re.VERBOSE,
-)
-_REACH: Final = 3
-"""The number of words behind a negation that it denies."""
 _LONGEST: Final = 400
 """The most characters of a short answer."""
-_HITS: Final = 20
-"""The most occurrences of a text that are searched for one that is not denied."""
 _SHORT: Final = 4
 """The most characters of a Chinese word or name."""
-_NAME: Final = re.compile(r"[A-Z][a-z]{2,}")
-_ARTICLES: Final = frozenset({"a", "an", "the"})
+_REACH: Final = 3
+"""The number of words behind a negation that it denies."""
 _CLAUSE: Final = re.compile(r"[,，;；:：.。!?！？\n]")
+_ENDS: Final = re.compile(r"\A(?:\W*(?:an?|the)\b)?(?:(?!-\d)\W)*|\W*\Z")
+"""An article at the beginning of a text, and punctuation at both ends but a minus."""
+_FIGURE: Final = re.compile(r"(?:(?<![\w)\]])-)?\d+(?:[.,:/]\d+)*")
+_NAME: Final = re.compile(r"[A-Z][a-z]{2,}")
 # "No dogs are allowed" has a subject there, and no answer.
 _ALONE: Final = r"""(?= \s* (?: [^\w\s] | $ )
     | \s+ (?: it | they | you | he | she | we | i | there | this | that ) \b )"""
@@ -57,84 +44,41 @@ _NO: Final = re.compile(
 )
 
 
-class _Token(NamedTuple):
-    key: str
-    """The text without case and width; a number without its commas."""
-    start: int
-    end: int
-    figure: bool
-
-
-class _Assent(NamedTuple):
-    yes: bool
-    end: int
-    """The offset after the word for yes or no."""
-    alone: bool
-    """Whether the text says nothing else."""
-
-
 class _Text:
-    """A sentence or a chunk, parsed when needed."""
+    """A sentence, a chunk or the question, parsed when needed."""
 
     def __init__(self, text: str, name: str = "") -> None:
         self.text = text
         self.name = name
-
-    @cached_property
-    def tokens(self) -> list[_Token]:
-        """Words, figures and CJK characters; articles only where there is nothing else."""
-        tokens = []
-        for match in _TOKEN.finditer(self.text):
-            key = unicodedata.normalize("NFKC", match[0]).casefold().replace("’", "'")
-            figure = match["figure"] is not None
-            key = key.replace(",", "").replace("−", "-") if figure else key
-            tokens.append(_Token(key, *match.span(), figure))
-        return [token for token in tokens if token.key not in _ARTICLES] or tokens
-
-    @cached_property
-    def lines(self) -> str:
-        """The keys of the tokens, each on a line, with a line break before the first."""
-        return "".join(["\n", *(f"{token.key}\n" for token in self.tokens)])
-
-    @cached_property
-    def offsets(self) -> list[int]:
-        """The offsets in `lines` of the break before each token, ascending."""
-        return list(accumulate((len(token.key) + 1 for token in self.tokens), initial=0))
+        self.folded = fold(text)
+        yes = _YES.match(text)
+        self.assent = yes or _NO.match(text)
+        """The yes or no at the beginning, if any."""
+        self.agrees = yes is not None
+        self.assents_only = bool(self.assent and not re.search(r"\w", text[self.assent.end() :]))
 
     @cached_property
     def figures(self) -> dict[str, str]:
-        """The figures as written, by key."""
-        return {t.key: self.text[t.start : t.end] for t in self.tokens if t.figure}
+        """The figures as written, by their digits."""
+        return {each.replace(",", ""): each for each in _FIGURE.findall(self.folded.text)}
 
     @cached_property
     def stems(self) -> frozenset[str]:
         return frozenset(stems(self.text))
 
-    @cached_property
-    def assent(self) -> _Assent | None:
-        """The yes or no at the beginning of the text, if any."""
-        yes = _YES.match(self.text)
-        found = yes or _NO.match(self.text)
-        if not found:
+    def find(self, short: "_Text") -> tuple[int, int] | None:
+        """Return where this text contains another one word for word."""
+        core = _ENDS.sub("", short.folded.text)
+        if not core or len(core) > _LONGEST:
             return None
-        return _Assent(yes is not None, found.end(), not re.search(r"\w", self.text[found.end() :]))
-
-    def find(self, short: "_Text") -> Iterator[tuple[int, int]]:
-        """Yield the spans that have all tokens of another text in a row."""
-        many = len(short.tokens) if len(short.text) <= _LONGEST else 0
-        at = self.lines.find(short.lines) if many else -1
-        while at >= 0:
-            first = bisect_left(self.offsets, at)
-            yield self.tokens[first].start, self.tokens[first + many - 1].end
-            at = self.lines.find(short.lines, at + 1)
+        core = self.figures.get(core.replace(",", ""), core)
+        at = position(core, self.folded.text)
+        return self.folded.span(at, at + len(core)) if at >= 0 else None
 
     def denies(self, start: int) -> bool:
         """Return whether a negation is one of the few words before an offset in its clause."""
         before = _CLAUSE.split(self.text[max(start - _LONGEST, 0) : start])[-1]
-        found = words(before)
-        mere = {at for part in no_negations(before) for at in range(*part)}
-        near = zip(found.stems[-_REACH:], found.starts[-_REACH:], strict=True)
-        return any(stem in negation() and at not in mere for stem, at in near)
+        return not negation().isdisjoint(stems(before)[-_REACH:])
 
 
 class _Reference:
@@ -143,15 +87,8 @@ class _Reference:
     def __init__(self, request: JudgeRequest) -> None:
         self.question = _Text(request.query)
         self.texts = [_Text(chunk.text, chunk.chunk_id) for chunk in request.chunks]
-
-    @cached_property
-    def figures(self) -> frozenset[str]:
-        """Keys of the figures, of the question too."""
-        return frozenset(key for text in (self.question, *self.texts) for key in text.figures)
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        return frozenset[str]().union(*(text.stems for text in self.texts))
+        self.figures = {key for text in (self.question, *self.texts) for key in text.figures}
+        self.stems = frozenset[str]().union(*(text.stems for text in self.texts))
 
 
 class ContainmentJudge:
@@ -162,9 +99,10 @@ class ContainmentJudge:
 
     1. Where both texts begin with yes or no, and these differ, the first sentence is
        `contradicted`. Where they agree and one says no more than that, it is `full`.
-    2. Where one text contains the other word for word, but for case, width, punctuation and
-       articles, a sentence is `full`: a sentence of the reference that the answer contains, and a
-       sentence of the answer that contains the reference.
+    2. Where one text contains the other word for word, a sentence is `full`: a sentence of the
+       reference that the answer contains, and a sentence of the answer that contains the
+       reference. Case, width, an article and punctuation at the ends do not count. It is `none`
+       where the words before it deny it.
     3. Otherwise the inner judge decides, as in faithfulness.
     4. A `full` becomes `none` where the other text lacks a figure, date, unit or name of the
        sentence, or has not half of the words that it adds to the question: "The capital of France
@@ -180,7 +118,7 @@ class ContainmentJudge:
     @property
     def signature(self) -> str:
         """The inner judge's signature with the version of this comparison."""
-        return str(Signature.parse(self._inner.signature).having("short:contained-v5"))
+        return str(Signature.parse(self._inner.signature).having("short:contained-v6"))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Return one outcome per asked sentence."""
@@ -206,23 +144,25 @@ def _contained(
     claim: _Text, reference: _Reference, verdict: Verdict, *, first: bool
 ) -> Verdict | None:
     """Return the verdict of yes, no or containment on a claim; None if they do not apply."""
-    own, denied = claim.assent if first else None, False
+    assents = first and claim.assent
     for text in reference.texts:
-        whole, other = (0, len(text.text)), text.assent
-        if own and other and own.yes != other.yes:
-            return _refused(verdict, reason("answer.opposite", claim.text), Support.CONTRADICTED)
-        if own and other and (own.alone or other.alone):
-            return _granted(verdict, text, (0, other.end))
-        if (own and own.alone) or (other and other.alone):  # many texts contain a plain yes
+        if assents and text.assent:
+            if claim.agrees != text.agrees:
+                opposite = reason("answer.opposite", claim.text)
+                return _refused(verdict, opposite, Support.CONTRADICTED)
+            if claim.assents_only or text.assents_only:
+                return _granted(verdict, text, (0, text.assent.end()))
+        if text.assents_only or (first and claim.assents_only):  # many texts contain a plain yes
             continue
+        whole = (0, len(text.text))
         if claim.text.strip() == text.text.strip():
             return _granted(verdict, text, whole)
-        for holder, spans in ((text, text.find(claim)), (claim, claim.find(text))):
-            for span in islice(spans, _HITS):
-                if not holder.denies(span[0]):
-                    return _granted(verdict, text, span if holder is text else whole)
-                denied = True
-    return _refused(verdict, reason("answer.denied", claim.text)) if denied else None
+        for holder, span in ((text, text.find(claim)), (claim, claim.find(text))):
+            if span and holder.denies(span[0]):
+                return _refused(verdict, reason("answer.denied", claim.text))
+            if span:
+                return _granted(verdict, text, span if holder is text else whole)
+    return None
 
 
 def _checked(
@@ -243,10 +183,10 @@ def _lacking(claim: _Text, reference: _Reference) -> str:
     Small numbers, too: two answers to one question each give the number that was asked for.
     """
     figures = [written for key, written in claim.figures.items() if key not in reference.figures]
-    if figures and any(key not in claim.figures for key in reference.figures):
+    if figures and not reference.figures <= claim.figures.keys():
         return "; ".join(figures)
     # The texts may contain single characters of a Chinese word that they lack.
-    bare = "".join(token.key for token in claim.tokens)
+    bare = _ENDS.sub("", claim.folded.text)
     if len(bare) <= _SHORT and all(map(CJK_CHAR.match, bare)):
         return bare
     light = {place for span in grammar(claim.text) for place in range(*span)}

@@ -131,11 +131,6 @@ def is_classifier(stemmed: str) -> bool:
     return stemmed in _lists().classifiers
 
 
-def no_negations(text: str) -> list[tuple[int, int]]:
-    """Return the spans of words such as `不仅` and `未来`, whose negation denies nothing."""
-    return [found.span() for found in _lists().no_negation.finditer(text)]
-
-
 def grammar(text: str) -> list[tuple[int, int]]:
     """Return spans of Chinese function words: `正在`, `这些`, `个` behind `三`."""
     return [] if text.isascii() else [found.span() for found in _lists().grammar.finditer(text)]
@@ -181,24 +176,19 @@ class _Lists(NamedTuple):
     rank: dict[str, int]
     classifiers: frozenset[str]
     grammar: re.Pattern[str]
-    no_negation: re.Pattern[str]
 
 
 @cache
 def _lists() -> _Lists:
     raw: dict[str, str] = json.loads(_data("words.json"))
     light = frozenset(map(stem, f"{raw['stop']} {raw['frame']}".split()))
-    light_zh, no_negation = (
-        "|".join(sorted(raw[name].split(), key=len, reverse=True))
-        for name in ("grammar_zh", "no_negation_zh")
-    )
+    light_zh = "|".join(sorted(raw["grammar_zh"].split(), key=len, reverse=True))
     return _Lists(
         light=light | frozenset(raw["stop_zh"] + raw["frame_zh"]),
         negation=frozenset(map(stem, raw["negation"].split())) | frozenset(raw["negation_zh"]),
         rank={char: rank for rank, char in enumerate(raw["common_zh"])},
         classifiers=frozenset(raw["classifiers_zh"]),
         grammar=re.compile(f"(?<=[{raw['counting_zh']}])[{raw['classifiers_zh']}]|{light_zh}"),
-        no_negation=re.compile(no_negation),
     )
 
 

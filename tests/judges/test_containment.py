@@ -155,6 +155,6 @@ async def test_the_inner_judge_s_error_comes_as_it_is_and_its_signature_stands()
             raise JudgeUnavailable(request.query)
 
     judge = ContainmentJudge(Broken({}, signature="similarity:x|t:0.8"))
-    assert judge.signature == "similarity:x|t:0.8|short:contained-v5"
+    assert judge.signature == "similarity:x|t:0.8|short:contained-v6"
     with pytest.raises(JudgeUnavailable, match="who"):
         await judged(judge, "who?", "It rained.", "It rained.")
