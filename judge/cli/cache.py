@@ -12,7 +12,7 @@ from judge.cli.options import CONFIG, setting
 from judge.cli.terminal import say
 from judge.config import load_config
 from judge.errors import ConfigError
-from judge.judges.cached import Tally, contents
+from judge.judges.cached import contents
 from judge.text.visible import counted, flat, visible
 
 _MEGA: Final = 1_000_000
@@ -34,14 +34,11 @@ def stats(
     if folder is None:
         return
     with DiskStore(folder) as store:
-        kept, size = contents(store.rows()), store.size
-    tallies = kept.signatures.values()
-    verdicts = counted(sum(tally.verdicts for tally in tallies), "verdict")
-    replies = counted(sum(tally.replies for tally in tallies), "reply")
+        (signatures, answers), size = contents(store.rows()), store.size
     say(
         f"{folder}  {size / _MEGA:.1f} MB",
-        f"{verdicts}, {replies}, {counted(len(kept.answers), 'answer')}",
-        *(f"\n{flat(name)}\n  {_line(tally)}" for name, tally in kept.signatures.items()),
+        f"{counted(signatures.total(), 'verdict')}, {counted(answers, 'answer')}",
+        *(f"\n{flat(name)}\n  {counted(n, 'verdict')}" for name, n in signatures.items()),
     )
 
 
@@ -78,8 +75,3 @@ def _folder(folder: Path | None, file: Path | None) -> Path | None:
         say(f"nothing is kept in {place}")
         return None
     return place
-
-
-def _line(tally: Tally) -> str:
-    line = f"{counted(tally.verdicts, 'verdict')}, {counted(tally.replies, 'reply')}"
-    return line if tally.newest is None else f"{line}, last at {tally.newest:%Y-%m-%d %H:%M} UTC"

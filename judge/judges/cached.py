@@ -6,16 +6,14 @@ everything in the request. A row is untrusted input: a text of another shape cou
 
 import asyncio
 import hashlib
-import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 from weakref import WeakValueDictionary
 
 from pydantic import AwareDatetime, ValidationError
-from pydantic_core import PydanticSerializationError
 
 from judge.protocols import Judge, Store
 from judge.records import (
@@ -53,19 +51,15 @@ class CacheRow(Record):
 
     @classmethod
     def read(cls, text: str) -> "CacheRow | None":
-        """Return the row, or None where the text is something else."""
+        """Return the row, or None where the text has another shape."""
         try:
             return cls.model_validate_json(text, strict=True)
         except ValidationError:
             return None
 
     def write(self) -> str:
-        """Return the row as text; lone surrogates, which a model may write, are replaced."""
-        try:
-            return self.model_dump_json(exclude_defaults=True)
-        except PydanticSerializationError:
-            fields = self.model_dump(mode="json", exclude_defaults=True)
-            return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace").decode()
+        """Return the row as text."""
+        return self.model_dump_json(exclude_defaults=True)
 
     @property
     def signatures(self) -> dict[int, str]:
@@ -86,11 +80,8 @@ class CachedJudge:
     are stored before the next is asked: after a kill -9 the same command asks for nothing that was
     stored. Never stored are an `Unscored`, and a verdict that was given without part of its
     evidence. Requests with the same rows follow one another, so that a second one finds the
-    verdicts of the first.
-
-    `inner` sees the positions of the chunks, "0" and up, as their ids, because ids are no part of a
-    key. `url` is the base URL of the server; `repeat` is 0 for the first request about a sentence,
-    and differs for each repeat.
+    verdicts of the first. `inner` sees the positions of the chunks, "0" and up, as their ids,
+    because ids are no part of a key.
     """
 
     def __init__(
@@ -141,9 +132,9 @@ def row_keys(
 ) -> dict[str, tuple[int, ...]]:
     """Return the groups of asked sentences by the key of their row, in order.
 
-    Each field is hashed after its length in bytes, so that no character can move between fields
-    unnoticed. Texts are hashed as the model sees them, with broken control tokens. Chunk positions
-    are part of the key; chunk ids are not, nor is the model that the server named.
+    Texts are hashed as the model sees them, with broken control tokens. Chunk positions are part of
+    the key; chunk ids are not, nor is the model that the server named. `url` is the base URL of the
+    server. `repeat` is 0 for the first request about a sentence, and differs for each repeat.
     """
     chunks = [broken(chunk.text) for chunk in request.chunks]
     texts = (_requested(signature), url, broken(request.query), broken(request.answer))
@@ -170,23 +161,16 @@ def _name(request: JudgeRequest, index: int) -> str:
 
 
 def _framed(fields: Iterable[str]) -> bytes:
-    """Return the bytes of each field after their number."""
+    """Return the bytes of each field after their number, so that no character can change fields."""
     framed: list[bytes] = []
     for text in fields:
-        data = _bytes(text)
+        data = text.encode("utf-8", "surrogatepass")
         framed += (len(data).to_bytes(8, "big"), data)
     return b"".join(framed)
 
 
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")  # a sample may have a lone surrogate
-
-
 def _row(request: JudgeRequest, judgment: Judgment, before: CacheRow | None) -> CacheRow | None:
-    """Return the row with the storable verdicts of a judgment and those stored before it.
-
-    None where the judgment has none.
-    """
+    """Return the row with the storable verdicts of a judgment, if any, and those stored before."""
     partly = {f.sentence for f in judgment.flags if f.name is FlagName.UNJUDGED_EVIDENCE}
     positions = set(map(str, range(len(request.chunks))))
     verdicts = {
@@ -204,7 +188,7 @@ def _row(request: JudgeRequest, judgment: Judgment, before: CacheRow | None) -> 
         replies, flags = [*before.replies, *replies], [*before.flags, *flags]
     # Unchecked, as all of it has been checked where it was made.
     return CacheRow.model_construct(
-        answer=hashlib.sha256(_bytes(request.answer)).hexdigest()[:16],
+        answer=hashlib.sha256(request.answer.encode("utf-8", "surrogatepass")).hexdigest()[:16],
         stored=datetime.now(UTC).replace(microsecond=0),
         verdicts=by_name,
         replies=tuple(replies),
@@ -247,39 +231,8 @@ def _renamed(outcome: JudgeOutcome, ids: Mapping[str, str]) -> JudgeOutcome:
     return outcome.model_copy(update={"evidence": evidence, "supporting": supporting})
 
 
-@dataclass
-class Tally:
-    """The rows stored under one signature, counted."""
-
-    verdicts: int = 0
-    """Sentences that have a verdict."""
-    replies: int = 0
-    """Calls that need not be made again."""
-    newest: datetime | None = None
-    """Time of the newest row."""
-
-
-@dataclass
-class Contents:
-    """The contents of a store, counted."""
-
-    answers: set[str] = field(default_factory=set)
-    """Hashes of the answers."""
-    signatures: dict[str, Tally] = field(default_factory=dict)
-    """By signature, in the order they were first met."""
-
-
-def contents(rows: Iterable[tuple[str, str]]) -> Contents:
-    """Count the rows of a store, given by key and text."""
-    found = Contents()
-    for row in filter(None, (CacheRow.read(text) for _, text in rows)):
-        found.answers.add(row.answer)
-        made = row.signatures
-        for signature in made.values():
-            tally = found.signatures.setdefault(signature, Tally())
-            tally.verdicts += 1
-            tally.newest = max(row.stored, tally.newest or row.stored)
-        for reply in row.replies:
-            for signature in {made[index] for index in reply.sentences if index in made}:
-                found.signatures[signature].replies += 1
-    return found
+def contents(rows: Iterable[tuple[str, str]]) -> tuple[Counter[str], int]:
+    """Return the number of verdicts by signature in the rows of a store, and that of answers."""
+    found = list(filter(None, (CacheRow.read(text) for _, text in rows)))
+    signatures = Counter(signature for row in found for signature in row.signatures.values())
+    return signatures, len({row.answer for row in found})

@@ -1,7 +1,7 @@
 """The judge by natural language inference: whether a passage entails or contradicts a sentence."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from judge.judges import reason
@@ -20,7 +20,6 @@ from judge.records import (
     Verdict,
 )
 from judge.signature import Signature
-from judge.text.fold import estimate_tokens
 from judge.text.pieces import pieces
 from judge.text.words import blank_markup
 
@@ -29,9 +28,6 @@ THRESHOLD: Final = 0.5
 
 WINDOW: Final = 300
 """Estimated tokens. Most such models accept 512, premise and hypothesis together."""
-
-LEAST: Final = 16
-"""Estimated tokens: a passage is not cut further."""
 
 _BLOCK: Final = 64
 """The number of sentences that are judged together; it bounds the memory."""
@@ -54,12 +50,8 @@ class _Passage(NamedTuple):
     text: str
 
 
-class _Findings(NamedTuple):
-    """The relation of a sentence to each passage, in reading order."""
-
-    findings: list[tuple[_Passage, Relation]]
-    unread: set[int]
-    """Positions of the chunks of which some part does not fit beside the sentence."""
+_Relations = Sequence[tuple[_Passage, Relation | None]]
+"""The relation of a sentence to each passage, in reading order; None for one that does not fit."""
 
 
 class NliJudge:
@@ -69,8 +61,7 @@ class NliJudge:
     contradicts it, else `none`; `score` is the best passage's P(entailment). A sentence that only
     two passages together entail is judged `none`, and no sentence is judged `partial`.
 
-    A chunk of more than `window` estimated tokens is split into overlapping windows at sentences;
-    they are halved if the model accepts less.
+    A chunk of more than `window` estimated tokens is split into overlapping windows at sentences.
     """
 
     def __init__(
@@ -109,50 +100,28 @@ class NliJudge:
             block = request.ask[low : low + _BLOCK]
             texts = {i: " ".join(blank_markup(request.claim(i)).split()) for i in block}
             claims = {i: text or request.sentences[i].text for i, text in texts.items()}
-            found = await self._findings(passages, claims)
-            if isinstance(found, Unscored):
-                return Judgment(outcomes=dict.fromkeys(request.ask, found))
-            for index, each in found.items():
-                outcomes[index] = self._outcome(request, index, each)
-                labels = {self._says(relation) for _, relation in each.findings}
+            # Passages are often retrieved twice; each is read once.
+            pairs = list(dict.fromkeys((p.text, claims[i]) for i in block for p in passages))
+            relations = await self._scorer.score(pairs)
+            if isinstance(relations, Unscored):
+                return Judgment(outcomes=dict.fromkeys(request.ask, relations))
+            relation_of = dict(zip(pairs, relations, strict=True))
+            for index in block:
+                found = [(p, relation_of[p.text, claims[index]]) for p in passages]
+                outcomes[index] = self._outcome(request, index, found)
+                labels = {_label_of(relation) for _, relation in found if relation}
                 if {Support.FULL, Support.CONTRADICTED} <= labels:
                     flags.append(Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index))
-                if each.unread and isinstance(outcomes[index], Verdict):
+                if isinstance(outcomes[index], Verdict) and not all(each for _, each in found):
                     flags.append(Flag(name=FlagName.UNJUDGED_EVIDENCE, sentence=index))
         return Judgment(outcomes=outcomes, flags=tuple(flags))
 
-    async def _findings(
-        self, passages: Sequence[_Passage], claims: Mapping[int, str]
-    ) -> dict[int, _Findings] | Unscored:
-        found = {index: _Findings([], set()) for index in claims}
-        asked = [(index, passage) for index in claims for passage in passages]
-        while asked:
-            # Passages are often retrieved twice; each is read once.
-            pairs = list(dict.fromkeys((passage.text, claims[i]) for i, passage in asked))
-            relations = await self._scorer.score(pairs)
-            if isinstance(relations, Unscored):
-                return relations
-            relation_of = dict(zip(pairs, relations, strict=True))
-            again: list[tuple[int, _Passage]] = []
-            for index, passage in asked:
-                relation = relation_of[passage.text, claims[index]]
-                if relation is not None:
-                    found[index].findings.append((passage, relation))
-                elif (half := estimate_tokens(passage.text) // 2) >= LEAST:
-                    parts = _passages(passage.position, passage.text, half, passage.start)
-                    again += [(index, part) for part in parts]
-                else:
-                    found[index].unread.add(passage.position)
-            asked = again
-        for each in found.values():
-            each.findings.sort(key=lambda finding: finding[0])
-        return found
-
-    def _outcome(self, request: JudgeRequest, index: int, found: _Findings) -> JudgeOutcome:
-        findings, unread = found
+    def _outcome(self, request: JudgeRequest, index: int, found: _Relations) -> JudgeOutcome:
+        findings = [(passage, relation) for passage, relation in found if relation]
+        unread = {passage.position for passage, relation in found if not relation}
         cited = request.cites.get(index, ())
-        label = self._label(findings)
-        of_cited = self._label([each for each in findings if each[0].position in cited])
+        label = _label([relation for _, relation in findings])
+        of_cited = _label([relation for each, relation in findings if each.position in cited])
         if unread and (of_cited if unread.intersection(cited) else label) is not Support.FULL:
             detail = _UNREAD if findings else _NO_ROOM
             return Unscored(reason=UnscoredReason.TRUNCATED, detail=detail)
@@ -160,14 +129,16 @@ class NliJudge:
         shown = best
         if label is Support.CONTRADICTED:
             shown = max(findings, key=lambda each: each[1].contradicted)
-        entailing = [each for each, relation in findings if self._says(relation) is Support.FULL]
+        supporting = (
+            request.chunks[each.position].chunk_id
+            for each, relation in findings
+            if _label_of(relation) is Support.FULL
+        )
         why = _REASONS[label] if findings else "no_chunks"
         return Verdict(
             support=label,
             evidence=_evidence(request, shown[0]) if shown else (),
-            supporting=tuple(
-                dict.fromkeys(request.chunks[each.position].chunk_id for each in entailing)
-            ),
+            supporting=tuple(dict.fromkeys(supporting)),
             cited_support=of_cited if cited else None,
             reason=reason(why, request.sentences[index].text) if why else "",
             score=round(best[1].entailed, 6) if best else 0.0,
@@ -175,29 +146,27 @@ class NliJudge:
             signature=self.signature,
         )
 
-    def _label(self, findings: Sequence[tuple[_Passage, Relation]]) -> Support:
-        """Return `full` if any passage says so, else `contradicted` if any does, else `none`."""
-        labels = {self._says(relation) for _, relation in findings}
-        return next((each for each in _REASONS if each in labels), Support.NONE)
 
-    def _says(self, relation: Relation) -> Support:
-        if relation.entailed >= THRESHOLD:
-            return Support.FULL
-        return Support.CONTRADICTED if relation.contradicted >= THRESHOLD else Support.NONE
+def _label(relations: Sequence[Relation]) -> Support:
+    """Return `full` if any passage says so, else `contradicted` if any does, else `none`."""
+    labels = set(map(_label_of, relations))
+    return next((each for each in _REASONS if each in labels), Support.NONE)
 
 
-def _passages(position: int, text: str, limit: int, first: int = 0) -> list[_Passage]:
-    """Return the passages of a text that begins at character `first` of its chunk.
+def _label_of(relation: Relation) -> Support:
+    if relation.entailed >= THRESHOLD:
+        return Support.FULL
+    return Support.CONTRADICTED if relation.contradicted >= THRESHOLD else Support.NONE
 
-    They overlap, end at sentences, and have at most `limit` estimated tokens, 2 or more. Blank
-    passages are left out.
-    """
+
+def _passages(position: int, text: str, limit: int) -> list[_Passage]:
+    """Return the passages of a chunk, at most `limit` estimated tokens each, without blank ones."""
     passages = []
     for start, end, _ in pieces(text, limit):
         piece = text[start:end]
-        if bare := piece.strip():
-            begin = first + start + len(piece) - len(piece.lstrip())
-            passages.append(_Passage(position, begin, begin + len(bare), bare))
+        if words := piece.strip():
+            begin = start + len(piece) - len(piece.lstrip())
+            passages.append(_Passage(position, begin, begin + len(words), words))
     return passages
 
 

@@ -136,20 +136,6 @@ async def test_every_window_stands_in_its_chunk_and_none_is_left_out(
     assert all(word in shown for word in words if len(word) < 16)
 
 
-async def test_a_window_too_long_for_the_model_is_halved_until_it_fits() -> None:
-    rooms = [f"第{n}室也许。" for n in range(60)]
-    chunk = "".join([*rooms[:50], "是。", *rooms[50:]])
-    scorer = FakePairScorer(short_sighted)
-    outcome = (await NliJudge(scorer).judge(request(["下雨。"], [chunk]))).outcomes[0]
-    assert isinstance(outcome, Verdict)
-    assert outcome.support is Support.FULL
-    (evidence,) = outcome.evidence
-    assert len(evidence.quote) + 3 <= LONG
-    assert chunk[evidence.start : evidence.end] == evidence.quote
-    fitting = [premise for premise, _ in scorer.pairs if len(premise) + 3 <= LONG]
-    assert all(any(room in premise for premise in fitting) for room in rooms)
-
-
 DAZED = "下" * 185
 """Beside it a passage of 15 characters is read, and the one below is not."""
 UNREAD = "雨" * 25

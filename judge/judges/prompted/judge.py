@@ -230,6 +230,8 @@ class PromptedJudge:
         progress.outcomes.update(parsed.verdicts)
         if parsed.verdicts:
             self._useless = None
+            # The text may have a lone surrogate, which no file can hold.
+            text = text.encode(errors="replace").decode()
             reply = Reply(text=text, call=progress.calls[-1], sentences=tuple(parsed.verdicts))
             progress.replies.append(reply)
         progress.misses.update(parsed.missing.keys())
