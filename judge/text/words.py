@@ -126,11 +126,6 @@ def negation() -> frozenset[str]:
     return _lists().negation
 
 
-def is_classifier(stemmed: str) -> bool:
-    """Return whether a CJK character is a classifier, which follows a number: `个`, `位`."""
-    return stemmed in _lists().classifiers
-
-
 def grammar(text: str) -> list[tuple[int, int]]:
     """Return spans of Chinese function words: `正在`, `这些`, `个` behind `三`."""
     return [] if text.isascii() else [found.span() for found in _lists().grammar.finditer(text)]
@@ -174,7 +169,6 @@ class _Lists(NamedTuple):
     light: frozenset[str]
     negation: frozenset[str]
     rank: dict[str, int]
-    classifiers: frozenset[str]
     grammar: re.Pattern[str]
 
 
@@ -187,7 +181,6 @@ def _lists() -> _Lists:
         light=light | frozenset(raw["stop_zh"] + raw["frame_zh"]),
         negation=frozenset(map(stem, raw["negation"].split())) | frozenset(raw["negation_zh"]),
         rank={char: rank for rank, char in enumerate(raw["common_zh"])},
-        classifiers=frozenset(raw["classifiers_zh"]),
         grammar=re.compile(f"(?<=[{raw['counting_zh']}])[{raw['classifiers_zh']}]|{light_zh}"),
     )
 

@@ -1,7 +1,6 @@
 """Alignment: the terms of a sentence in the windows of the chunks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, repeat
 from typing import Final, NamedTuple
@@ -18,19 +17,16 @@ TERM_FEATURES: Final = (
 )  # fmt: skip
 """The features of an item: a content word, a number, or a word that excludes others.
 
-`out`: the best window lacks the item. `gone`: all chunks of the column lack it. Both come with the
-weight of the item, for names and numbers alone, and for the last third of a sentence. `denied`: the
-window has a word that excludes the item. All features, `one` among them, are 0 for an item that
-does not count in a column.
+`out`: the best window lacks the item. `gone`: all chunks of the column lack it. `late`: the item is
+in the last third of its sentence. `denied`: the window has a word that excludes the item. All
+features, `one` among them, are 0 for an item that does not count in a column.
 """
 SENTENCE_FEATURES: Final = ("pairs", "cosine")
-"""The features of a sentence: its share of pairs in the best window, and its cosine to the
-nearest segment, each to the fourth power, so that only near-copies score high.
-"""
+"""The share of a sentence's pairs in the best window, and its cosine to the nearest segment, each
+to the fourth power, so that only near-copies score high."""
 LONGEST_WINDOW: Final = 3
 """A window is a run of one to this many segments of one chunk."""
-LATE: Final = 2 / 3
-"""An item is late if at least this share of its sentence's items precede it."""
+_LATE: Final = 2 / 3
 # The training sets hold too few synonyms to fit this: D43.
 _SYNONYM_CREDIT: Final = 0.8
 _SYNONYM_WORTH: Final = 0.9
@@ -42,7 +38,7 @@ _LONGEST_CACHED: Final = 4_096
 """Characters of a chunk up to which what was read of it is cached for other answers."""
 
 
-class ChunkTerms(NamedTuple):
+class _ChunkTerms(NamedTuple):
     """The terms of one chunk."""
 
     edges: Ints
@@ -56,12 +52,7 @@ class ChunkTerms(NamedTuple):
     """The senses of words, each with the segment of its first word."""
 
 
-def read_chunk(text: str) -> ChunkTerms:
-    """Return the terms of a chunk; those of short chunks are cached."""
-    return _cached(text) if len(text) <= _LONGEST_CACHED else _read(text)
-
-
-def _read(text: str) -> ChunkTerms:
+def _read(text: str) -> _ChunkTerms:
     edges = np.asarray(segments(text), np.int64).reshape(-1, 2)
     claims = tokens(text)
     starts, ends = np.asarray(claims.starts, np.int64), np.asarray(claims.ends, np.int64)
@@ -69,7 +60,7 @@ def _read(text: str) -> ChunkTerms:
     segment = np.searchsorted(edges[:, 0], starts, "right") - 1
     first = np.asarray([places[0] for _, places in meant], np.int64)
     within = (np.searchsorted(edges[:, 0], first, "right") - 1).tolist()
-    return ChunkTerms(
+    return _ChunkTerms(
         edges=edges,
         stems=claims.stems,
         segment=segment,
@@ -78,18 +69,19 @@ def _read(text: str) -> ChunkTerms:
     )
 
 
-_cached: Final = lru_cache(maxsize=1 << 10)(_read)
+_read_cached: Final = lru_cache(maxsize=1 << 10)(_read)
 
 
 class Passages:
     """The segments of the chunks, end to end. Window 3s + n - 1 is the n segments from s."""
 
     def __init__(self, chunks: Sequence[str]) -> None:
-        self.chunks = [read_chunk(text) for text in chunks]
+        self.chunks = [
+            _read_cached(text) if len(text) <= _LONGEST_CACHED else _read(text) for text in chunks
+        ]
         self.first = np.cumsum([0, *(len(chunk.edges) for chunk in self.chunks)])
         """The first segment of each chunk, and the number of segments: shape (chunks + 1,)."""
         self.size = int(self.first[-1])
-        """The number of segments."""
         self.filled = np.flatnonzero(np.diff(self.first))
         """The chunks that have a segment."""
         self.chunk_of = np.repeat(np.arange(len(self.chunks)), np.diff(self.first))
@@ -113,10 +105,9 @@ class Passages:
         return chunk, int(edges[low, 0]), int(edges[low + more, 1])
 
     def standing(self, claims: Terms) -> Bools:
-        """Return whether a segment has a term, shape (terms + 1, segments).
+        """Return whether a segment has a term, shape (terms + 1, segments); the last row is false.
 
-        The terms are the words, the pairs, the meanings, and the words that exclude a meaning. The
-        last row is always false.
+        The terms are the words, the pairs, the meanings, and the words that exclude a meaning.
         """
         many, pairs = len(claims.words), len(claims.pairs)
         stand = np.zeros((many + pairs + 2 * len(claims.meanings) + 1, self.size), np.bool_)
@@ -150,20 +141,18 @@ def _evidence_of(meanings: Mapping[str, Sense], found: Mapping[str, Sense]) -> d
 
     A meaning it excludes is its position in `meanings` plus their number.
     """
-    evidence = {}
+    evidence = dict[str, list[int]]()
     for concept, sense in found.items():
-        says = [at for at, own in enumerate(meanings) if own in sense.implies]
-        excludes = [
-            at
-            for at, own in enumerate(meanings.values())
-            if own.concept not in sense.implies and not own.excludes.isdisjoint(sense.implies)
-        ]
-        evidence[concept] = [*says, *(len(meanings) + at for at in excludes)]
+        evidence[concept] = []
+        for at, own in enumerate(meanings.values()):
+            if own.concept in sense.implies:
+                evidence[concept].append(at)
+            elif not own.excludes.isdisjoint(sense.implies):
+                evidence[concept].append(len(meanings) + at)
     return evidence
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
+class Alignment(NamedTuple):
     """Sentences against columns: all chunks, the cited ones, then every chunk alone."""
 
     claims: Terms
@@ -189,13 +178,9 @@ def align(
 ) -> Alignment:
     """Measure each sentence against all chunks, the cited ones, and each chunk alone.
 
-    Args:
-        claims: the terms of the sentences.
-        passages: the chunks, of which there is at least one.
-        stand: whether a segment has a term, from `Passages.standing`.
-        known: the words that the chunks give in another form.
-        cosine: of each sentence to the nearest segment of each chunk, shape (sentences, chunks).
-        cited: which chunks each sentence cites, of the same shape.
+    `passages` has at least one chunk, and `stand` comes from its `standing`. `known` says which
+    words the chunks give in another form. `cosine` is that of each sentence to the nearest segment
+    of each chunk, and `cited` says which chunks it cites: shape (sentences, chunks).
     """
     none = len(stand) - 1
     says = len(claims.words) + len(claims.pairs) + claims.sense
@@ -311,5 +296,5 @@ def _late(owner: Ints, start: Ints) -> Bools:
     """Return whether each item is one of the last of its sentence, in reading order."""
     late = np.zeros(len(owner), np.bool_)
     before = np.arange(len(owner)) - np.searchsorted(owner, owner)
-    late[np.lexsort((start, owner))] = before >= LATE * np.bincount(owner)[owner]
+    late[np.lexsort((start, owner))] = before >= _LATE * np.bincount(owner)[owner]
     return late

@@ -40,9 +40,9 @@ from judge.records import (
     Verdict,
 )
 from judge.signature import Signature
-from judge.text.fold import CJK_CHAR
+from judge.text.fold import CJK
 from judge.text.visible import clip
-from judge.text.words import CONTENT, is_classifier
+from judge.text.words import CONTENT
 
 _BLOCK: Final = 64
 """Sentences measured together, at most."""
@@ -60,10 +60,9 @@ _DOUBT: Final = 1.0
 """Log odds by which what is contradicted falls under the threshold."""
 _LIKELY: Final = 0.5
 """The least score of a sentence that is compared with its near-copies."""
-_STRETCHES: Final = 3
-"""The largest number of stretches that a reason shows."""
-_STRETCH: Final = 80
-"""The largest number of characters of a stretch that a reason shows."""
+_MOST_STRETCHES: Final = 3
+_STRETCH_CHARACTERS: Final = 80
+_CJK_PAIR: Final = re.compile(f"[{CJK}]{{2}}")
 _STOP: Final = re.compile(r"[,;:()\[\]，；：、。（）【】]")
 _ABSENT_SHARE: Final = 0.9
 """The share of a sentence's weight that is missing where the sentence is absent."""
@@ -72,19 +71,15 @@ _ABSENT_WORDS: Final = 3
 _ABSENT_SCORE: Final = 0.4
 """The highest score of an absent sentence. 74 of 86 such claims of RAGTruth-QA dev, QAGS and CNLI
 were unsupported; the model saw too few of them to learn that."""
-_MEASURES: Final = frozenset("%％‰°年月日号岁天次人")
 
 
 async def aligned(
     request: JudgeRequest, embedder: Embedder, indexes: Sequence[int], source: Source
 ) -> list[tuple[Sequence[int], Alignment]] | Unscored:
-    """Measure sentences, given by index, against the chunks, of which there is at least one.
+    """Return blocks of sentences with their alignment to the chunks, or the embedder's failure.
 
-    `source` gives the values of the request. A sentence that is too large to compare is left out;
-    so are all of them, if they are too large together.
-
-    Returns:
-        Blocks of indexes with their alignment, or the embedder's failure.
+    There is at least one chunk. A sentence that is too large to compare is left out; so are all of
+    them, if they are too large together.
     """
     heavy, chunks = weigh(request), [chunk.text for chunk in request.chunks]
     passages = await apart(heavy, Passages, chunks)
@@ -124,10 +119,9 @@ def _align(
     cited = np.zeros((len(block), len(request.chunks)), np.bool_)
     for row, index in enumerate(block):
         cited[row, list(request.cites.get(index, ()))] = True
-    own = rows[start : start + len(block)]
-    return align(
-        claims, passages, stand, known, nearest(own, rows[: passages.size], passages.first), cited
-    )
+    own, others = rows[start : start + len(block)], rows[: passages.size]
+    cosine = nearest(own, others, passages.first)
+    return align(claims, passages, stand, known, cosine, cited)
 
 
 def _blocks(request: JudgeRequest, indexes: Sequence[int], width: int) -> Iterator[Sequence[int]]:
@@ -164,9 +158,8 @@ class SimilarityJudge:
 
     `full` needs a score of at least the threshold, and something of the sentence in the chunks.
     `prior` is the share of sentences believed to be supported before any is looked at. A moved
-    prior moves every score and the threshold alike: no label depends on it. `edition` is what else
-    the verdicts depend on, as the last parts of the signature. The sentences of an answer too
-    large to compare are `Unscored(budget)`.
+    prior moves every score and the threshold alike: no label depends on it. The sentences of an
+    answer too large to compare are `Unscored(budget)`.
 
     Raises:
         ConfigError: `prior` is not within (0, 1).
@@ -190,28 +183,15 @@ class SimilarityJudge:
         self._least = logit(self._model.threshold)
         self.threshold = expit(self._least + self._shift)
         """The lowest score that is `full`, at this judge's prior."""
-        settings = (
-            f"model:{self._model.name}",
-            f"checks:{EDITION}",
-            f"prior:{prior:g}",
-            f"t:{self.threshold:.4g}",
-        )
+        model_part, checks = f"model:{self._model.name}", f"checks:{EDITION}"
+        settings = (model_part, checks, f"prior:{prior:g}", f"t:{self.threshold:.4g}")
         made = Signature.parse(f"similarity:{embedder.signature}")
         self.signature = str(made.having(*settings, *edition))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One outcome per asked sentence; the embedder's failure is that of every one.
-
-        Without chunks nothing is supported.
-        """
+        """Return one outcome per asked sentence; the embedder's failure is that of every one."""
         if not any(chunk.text.strip() for chunk in request.chunks):
-            bare = Verdict(
-                support=Support.NONE, score=0.0, source="similarity", signature=self.signature
-            )
-            why = {i: reason("no_chunks", request.sentences[i].text) for i in request.ask}
-            return Judgment(
-                outcomes={i: bare.model_copy(update={"reason": each}) for i, each in why.items()}
-            )
+            return Judgment(outcomes={i: self._without_chunks(request, i) for i in request.ask})
         source = Source(request)
         # Claims that are not asked for count too, because neighbouring claims affect each other.
         claims = {s.index for s in request.sentences if s.kind is SentenceKind.CLAIM}
@@ -219,6 +199,15 @@ class SimilarityJudge:
         if isinstance(found, Unscored):
             return Judgment(outcomes=dict.fromkeys(request.ask, found))
         return await apart(weigh(request), self._judged, request, found, claims, source)
+
+    def _without_chunks(self, request: JudgeRequest, index: int) -> Verdict:
+        return Verdict(
+            support=Support.NONE,
+            reason=reason("no_chunks", request.sentences[index].text),
+            score=0.0,
+            source="similarity",
+            signature=self.signature,
+        )
 
     def _judged(
         self,
@@ -282,7 +271,7 @@ class SimilarityJudge:
 
 
 def shipped_model() -> ConjunctionModel:
-    """The model in `judge/data`, trained by `tests/bench/train_similarity.py`."""
+    """Return the model in `judge/data`, trained by `tests/bench/train_similarity.py`."""
     text = resources.files("judge").joinpath("data", "similarity.json").read_text("utf-8")
     return ConjunctionModel.load(text, TERM_FEATURES, SENTENCE_FEATURES)
 
@@ -308,7 +297,7 @@ def _is_absent(found: Alignment, row: int) -> bool:
 
 
 def _shortfall(sentence: str, found: Alignment, row: int) -> str:
-    """Why a sentence is not supported: the stretches that are missing, else scattered."""
+    """Return why a sentence is not supported: the stretches that are missing, else scattered."""
     for key, lost in (("missing", found.missing), ("scattered", found.scattered)):
         if stretches := _stretches(sentence, found.claims, row, lost):
             return reason(key, sentence, stretches)
@@ -338,18 +327,11 @@ def _stretches(text: str, claims: Terms, sentence: int, lost: Bools) -> list[str
         else:
             heavier, first, _ = found[-1]
             found[-1] = (max(weight, heavier), first, max(last, end))
-    heaviest = sorted(found, key=lambda each: -each[0])[:_STRETCHES]
     spans = list[tuple[int, int]]()
-    for start, end in sorted(_rounded(text, start, end) for _, start, end in heaviest):
-        touches = spans and start <= spans[-1][1]  # as the halves of a Chinese word may
-        spans.append((spans.pop()[0] if touches else start, end))
-    return [f"“{clip(text[start:end], _STRETCH)}”" for start, end in spans]
-
-
-def _rounded(text: str, start: int, end: int) -> tuple[int, int]:
-    """`45` with the measure behind it; half a Chinese word with the character before it."""
-    behind = text[end : end + 1]
-    if text[end - 1].isdigit() and (behind in _MEASURES or is_classifier(behind)):
-        return start, end + 1
-    half = end - start == 1 and start and CJK_CHAR.match(text[start])
-    return start - bool(half and CJK_CHAR.match(text[start - 1])), end
+    heaviest = sorted(found, key=lambda each: -each[0])[:_MOST_STRETCHES]
+    for _, start, end in sorted(heaviest, key=lambda each: each[1]):
+        is_half_word = start and end - start == 1 and _CJK_PAIR.match(text, start - 1)
+        first = start - 1 if is_half_word else start
+        touches = spans and first <= spans[-1][1]
+        spans.append((spans.pop()[0] if touches else first, end))
+    return [f"“{clip(text[start:end], _STRETCH_CHARACTERS)}”" for start, end in spans]

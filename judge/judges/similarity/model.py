@@ -40,7 +40,7 @@ class LexicalEmbedder:
     """
 
     signature = "lexical-v1"
-    """Bumped with every change that moves a vector, one of the word weights too."""
+    """A change that moves a vector or a word weight gets another version."""
 
     async def embed(
         self,
@@ -109,24 +109,17 @@ def nearest(own: Vectors, rows: Vectors, first: Ints) -> Floats:
 
 
 def logit(share: float) -> float:
-    """ln(share / (1 - share)), for a share within (0, 1).
-
-    >>> round(logit(0.9), 6)
-    2.197225
-    """
+    """Return ln(share / (1 - share)), for a share within (0, 1)."""
     return math.log(share / (1 - share))
 
 
 def expit(odds: float) -> float:
-    """1 / (1 + exp(-odds)), the inverse of `logit`, within [0, 1] for any log odds.
+    """Return 1 / (1 + exp(-odds)), the inverse of `logit`, without overflow.
 
-    >>> expit(0.0), expit(-800.0), expit(800.0)
-    (0.5, 0.0, 1.0)
+    >>> expit(logit(0.9)), expit(-800.0), expit(800.0)
+    (0.9, 0.0, 1.0)
     """
-    if odds >= 0:
-        return 1 / (1 + math.exp(-odds))
-    grown = math.exp(odds)
-    return grown / (1 + grown)
+    return (1 + math.tanh(odds / 2)) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +138,7 @@ class ConjunctionModel:
     terms: Floats
     """θ, shape (term features,)."""
     usual: float
-    """The number of items of a sentence without damping."""
     damping: float
-    """Within [0, 1]."""
     mean: Floats
     """Means of the features of sentences in training."""
     scale: Floats
@@ -155,7 +146,6 @@ class ConjunctionModel:
     coefficients: Floats
     """Coefficients of the standardised features."""
     intercept: float
-    """At the training base rate."""
     neighbours: float
     """The weight of the neighbours' mean log odds in the log odds of a sentence."""
     centre: float
