@@ -36,8 +36,7 @@ class WindowedJudge:
     """Shows another judge all chunks at once if they fit, else in windows.
 
     Windows of at most `max_evidence_tokens` (estimated) are judged one after the other, and their
-    verdicts merged. A verdict is flagged if another window failed. A claim that needs two chunks
-    from different windows is judged unsupported.
+    verdicts merged. A claim that needs two chunks from different windows is judged unsupported.
     """
 
     def __init__(self, inner: Judge, *, max_evidence_tokens: int = 24_000) -> None:

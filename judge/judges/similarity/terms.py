@@ -6,10 +6,9 @@ words mean the same, which imply another, and which exclude one another.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,7 @@ from judge.text.words import CONTENT, LATIN, LIGHT, WORD, Words, grammar, stem, 
 GAP: Final = 3
 """Words with at most this many characters between them make a pair."""
 
-# Tokenized text has `26, 000` and `1. 1 million`, which no list contains.
-# No token begins with a space or another sign of ASCII: a third of the time goes with trying them.
+# Tokenized text has `26, 000` and `1. 1 million`. The lookahead saves a third of the time.
 _TOKEN: Final = re.compile(
     rf"""( (?=[^\0-/:-@\[-`{{-\x7f]) (?: {LATIN} | (?<![^\W_{CJK}]) (?:
         \d{{1,3}} (?:[,，]\d{{3}}|,[ ]0\d\d)+ (?!\d) (?:\.\d+)?
@@ -33,16 +31,13 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _VERSION: Final = re.compile(r"(?<![^\W_])[vV](?=\d+\.\d)")
-"""The letter before the number of a version."""
 _BETWEEN_DIGITS: Final = str.maketrans("", "", ",， ")
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The distinct words and pairs of some sentences.
+class Terms(NamedTuple):
+    """The distinct words and pairs of some sentences; a row is a word or pair of one sentence.
 
-    A row is a word or pair of one sentence. A sentence without words has a single word that no text
-    contains.
+    A sentence without words has a single word that no text contains.
     """
 
     words: Mapping[str, int]
@@ -57,9 +52,7 @@ class Terms:
     weight: Floats
     """The weight of the word, 0 to 1."""
     start: Ints
-    """The word's first character in its sentence."""
     end: Ints
-    """One past its last character."""
     name: Bools
     """Whether it is a number, or a capitalised word that does not open the sentence."""
     sense: Ints
@@ -139,10 +132,9 @@ _Row = tuple[float, int, int, bool, str | None]
 def _read(
     text: str, meanings: dict[str, Sense]
 ) -> tuple[dict[str, _Row], dict[tuple[str, str], float]]:
-    """Return the distinct words of a sentence and its pairs with their weights.
+    """Return the words and the pairs of a sentence, and add the senses of its words to `meanings`.
 
     A word that occurs twice is described at its first place, preferably as a name.
-    The senses of the words are added to `meanings`.
     """
     read = tokens(text)
     if not read.stems:
