@@ -1,6 +1,6 @@
 """Measure what a language-model judge costs: calls, tokens, wall time and processor time.
 
-    python tests/bench/calls.py [--profile]
+    python tests/bench/calls.py
 
 The model is the test server in a process of its own. It finds the sentence of the chunks that a
 claim was made from, and quotes its first 12 to 15 words. There are 200 answers of 8 sentences over
@@ -11,14 +11,10 @@ The first table has 300 ms a call and 64 calls in flight: the floor (four waves 
 `openai` client sending the same bodies, `Evaluator` from first request to last result, and `judge
 score` as a whole process. The second has no delay: what our own work costs beside the bare client,
 without a cache, with an empty one and with a full one. Three rounds are run, and the best of each
-counts. The third is `judge score` of one answer as a process. The last line counts calls on real
-answers, where those are at hand. Read the ratios; the machine moves the rest.
-
-`--profile` prints where the path spends its time,
-in seconds of a slowed run.
+counts. Then come `judge score` of one answer as a process, the path by similarity on one core, and
+the calls on real answers, where those are at hand. Read the ratios; the machine moves the rest.
 """
 
-import argparse
 import asyncio
 import gc
 import json
@@ -44,17 +40,10 @@ from openai.types.chat import ChatCompletion
 # Python looks for modules beside a file that is run, and not at the top of the checkout.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from judge import Config, Evaluator, Sample, SampleResult, evaluate, read_samples
-from tests.bench.workload import (
-    FULL,
-    computed,
-    forked,
-    machine,
-    other,
-    profiled,
-    reworded,
-    samples,
-)
+from judge import Config, Evaluator, Rules, Sample, SampleResult, evaluate, read_samples
+from judge.compose import offline
+from judge.pipeline import evaluate_sample
+from tests.bench.workload import FULL, computed, forked, machine, other, reworded, samples
 from tests.server import JudgeServer
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -161,21 +150,16 @@ def command(read: Sequence[Sample], folder: Path, *options: str) -> Cost:
     """Return what `judge score` takes as a whole process."""
     source = folder / "samples.jsonl"
     source.write_text("".join(f"{each.model_dump_json()}\n" for each in read), encoding="utf-8")
-    words = [
-        "-m",
-        "judge",
-        "score",
-        str(source),
-        "-o",
-        str(folder / "run"),
-        "--force",
-        "--no-cache",
-    ]
+    words = ["-m", "judge", "score", str(source), "-o", str(folder / "run"), "--force"]
     started, before = time.perf_counter(), getrusage(RUSAGE_CHILDREN)
     # An installed package has byte code: without it, each process would compile all modules anew.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
-        [sys.executable, *words, *options], cwd=ROOT, env=env, capture_output=True, check=False
+        [sys.executable, *words, "--no-cache", *options],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     seconds, after = time.perf_counter() - started, getrusage(RUSAGE_CHILDREN)
@@ -260,6 +244,31 @@ def one_answer(read: Sequence[Sample], folder: Path) -> None:
             print(f"judge score of one answer by {name}: {least:.2f} s of processor time")
 
 
+def similarity(read: Sequence[Sample]) -> Cost:
+    """Return what the path without a model takes for these answers, after it judged others."""
+
+    async def run() -> Cost:
+        judge = offline(Config())
+
+        async def evaluated(samples: Sequence[Sample]) -> None:
+            for each in samples:
+                await evaluate_sample(each, judge, Rules())
+
+        await evaluated(other(read))
+        return await timed(lambda: evaluated(read))
+
+    return asyncio.run(run())
+
+
+def without_model(read: Sequence[Sample]) -> None:
+    seconds = min(forked(similarity, read).cpu for _ in range(ROUNDS))
+    sentences = sum(each.answer.count(". ") + 1 for each in read)
+    print(
+        f"similarity: {sentences / seconds:.0f} sentences a second of processor time, "
+        f"{1000 * seconds / len(read):.1f} ms an answer"
+    )
+
+
 def real() -> None:
     if not REAL.is_file():
         print(f"{REAL.name}: not at hand, skipped")
@@ -272,21 +281,15 @@ def real() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="calls.py")
-    parser.add_argument("--profile", action="store_true", help="print where the path spends time")
-    options = parser.parse_args()
     read = reworded(samples())
     # A key of the user must not reach the test server.
     os.environ.pop("OPENAI_API_KEY", None)
     print(machine())
     with tempfile.TemporaryDirectory() as name:
-        if options.profile:
-            with served(0) as url:
-                profiled(lambda: path(read, settings(url)))
-            return
         with_delay(read, Path(name))
         without_delay(read, Path(name))
         one_answer(read, Path(name))
+    without_model(samples())
     real()
 
 

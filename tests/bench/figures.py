@@ -3,15 +3,19 @@
 `python -m doctest tests/bench/figures.py` checks them against values worked by hand.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.metrics import roc_auc_score
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+Target = tuple[str, float]
+"""`>=` or `<=`, and the limit of a figure."""
 
 REPLICATES: Final = 1000
 BINS: Final = 10
@@ -84,13 +88,12 @@ class Resamples:
         >>> Resamples(["a", "b", "c", "d"]).auroc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1]).value
         0.75
         """
-        positive = np.asarray(labels, np.bool_)
-        # Equal scores share a rank.
-        of = np.unique(np.asarray(scores, np.float64), return_inverse=True)[1]
-        replicates = [_weighted_auroc(of, positive, drawn[self._of]) for drawn in self._drawn]
-        return Estimate(
-            _weighted_auroc(of, positive, np.ones(len(positive))), np.asarray(replicates)
-        )
+        weights = [np.ones(len(self._of)), *(drawn[self._of] for drawn in self._drawn)]
+        with warnings.catch_warnings(action="ignore"):  # a resample without one of the labels
+            whole, *replicates = (
+                roc_auc_score(labels, scores, sample_weight=each) for each in weights
+            )
+        return Estimate(whole, np.asarray(replicates))
 
     def balanced(self, called: npt.ArrayLike, labels: npt.ArrayLike) -> Estimate:
         """Balanced accuracy: the mean of both recalls.
@@ -130,15 +133,6 @@ def _bins(scores: Floats) -> npt.NDArray[np.int64]:
     return np.minimum((scores * BINS).astype(np.int64), BINS - 1)
 
 
-def _weighted_auroc(of: npt.NDArray[np.int64], positive: Bools, weights: Floats) -> float:
-    """AUROC of rows that count `weights` times, `of` being the rank of each row's score."""
-    size = int(of.max(initial=0)) + 1
-    above = np.bincount(of[positive], weights[positive], size)
-    below = np.bincount(of[~positive], weights[~positive], size)
-    pairs = float(above.sum() * below.sum())
-    return _divide(float(above @ (np.cumsum(below) - below / 2)), pairs)
-
-
 def _divide(over: float, under: float) -> float:
     return float(over / under) if under else float("nan")
 
@@ -148,24 +142,8 @@ def _divided(over: Floats, under: Floats) -> Floats:
     return shares
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What a figure should be: at least, or at most."""
-
-    least: float | None = None
-    most: float | None = None
-
-    def met(self, value: float) -> bool:
-        """Whether it is; a figure that is not defined meets nothing."""
-        above = self.least is None or value >= self.least
-        return above and (self.most is None or value <= self.most)
-
-    def __str__(self) -> str:
-        return f">= {self.least:g}" if self.least is not None else f"<= {self.most:g}"
-
-
 class Sheet:
-    """Takes the figures of a run, prints them as they come, and keeps them.
+    """Prints the figures of a run as they come, and keeps them.
 
     Args:
         targets: by set and name of the figure.
@@ -178,17 +156,17 @@ class Sheet:
         self._targets = targets
         self._before = before
         self._set = ""
-        self._missed: list[str] = []
-        self._aimed = 0
+        self.met: dict[str, bool] = {}
+        """Whether each figure with a target meets it."""
         self.figures: dict[str, float] = {}
 
     def begin(self, name: str, about: str) -> None:
-        """The figures that follow are of this set."""
+        """Name the set of the figures that follow."""
         self._set = name
         print(f"\n{name}: {about}", flush=True)
 
     def add(self, name: str, found: Estimate, n: int, note: str = "") -> None:
-        """A figure with its interval, over n sentences or answers."""
+        """Take a figure with its interval, over n sentences or answers."""
         self.put(name, found.value, found.interval, n=n, note=note)
 
     def put(
@@ -200,25 +178,17 @@ class Sheet:
         n: int,
         note: str = "",
     ) -> None:
-        """A figure whose interval, if any, was found elsewhere."""
+        """Take a figure whose interval, if any, was found elsewhere."""
         key = f"{self._set}: {name}"
         self.figures[key] = value
-        size = f"{value:10.4f}" if abs(value) < 1000 else f"{value:10,.0f}"
         limits = "" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
-        parts = [f"  {name:52}{size}  {limits:17} n {n:<6}"]
+        parts = [f"  {name:52}{value:10.4f}  {limits:17} n {n:<6}"]
         if key in self._before:
             parts.append(f"{value - self._before[key]:+.4f}")
         if note:
             parts.append(note)
         if target := self._targets.get((self._set, name)):
-            self._aimed += 1
-            met = target.met(value)
-            parts.append(f"target {target}: {'met' if met else 'MISSED'}")
-            self._missed += [] if met else [f"{key}: {value:.4f} ({target})"]
+            sign, limit = target
+            self.met[key] = value >= limit if sign == ">=" else value <= limit
+            parts.append(f"target {sign} {limit:g}: {'met' if self.met[key] else 'MISSED'}")
         print("  ".join(parts).rstrip(), flush=True)
-
-    def verdict(self) -> None:
-        """How many targets are met, and which are not."""
-        print(f"\ntargets met: {self._aimed - len(self._missed)} of {self._aimed}")
-        for missed in self._missed:
-            print(f"  missed: {missed}")

@@ -1,21 +1,18 @@
-"""How the package is built: `python tests/bench/house.py [FOLDER …]`, this checkout unless given.
+"""How the package is built: `python tests/bench/house.py [FOLDER]`, by default this checkout.
 
-A room is a folder of `judge/`, or a module that is in no folder. A floor is a layer of the import
-contract. An arrow leads from a room to a room that it imports. A circle is a set of modules, or of
-rooms, that import each other; imports for type checking alone are left out. Each folder named has
-a column: the totals, then the lines and files of each room of `judge/` and of `tests/`.
+A room is a folder of `judge/`, or a module that is in no folder. A circle is a set of modules, or
+of rooms, that import each other; imports for type checking alone are left out.
 """
 
 import sys
-import tomllib
 from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import grimp
 
-PACKAGE: Final = "judge"
-Graph = Mapping[str, set[str]]
+ROOT: Final = Path(__file__).parents[2]
 
 
 class Size(NamedTuple):
@@ -23,80 +20,6 @@ class Size(NamedTuple):
 
     lines: int
     files: int
-
-
-class House(NamedTuple):
-    """What is counted of a checkout, in the order in which it is printed."""
-
-    lines: int
-    files: int
-    rooms: int
-    largest: str
-    share: float
-    floors: int
-    arrows: int
-    circles_of_modules: int
-    circles_of_rooms: int
-    test_lines: int
-    test_files: int
-
-
-def survey(folder: Path) -> House:
-    """Count a checkout."""
-    rooms = rooms_of(folder / PACKAGE)
-    modules = _imports(folder)
-    between: dict[str, set[str]] = {}
-    for module, imported in modules.items():
-        targets = {_room(name) for name in imported} - {_room(module), ""}
-        if _room(module):
-            between.setdefault(_room(module), set()).update(targets)
-    largest = max(rooms, key=lambda room: rooms[room].lines)
-    lines = sum(size.lines for size in rooms.values())
-    tests = rooms_of(folder / "tests").values()
-    return House(
-        lines=lines,
-        files=sum(size.files for size in rooms.values()),
-        rooms=len(rooms),
-        largest=largest,
-        share=rooms[largest].lines / lines,
-        floors=_floors(folder),
-        arrows=sum(map(len, between.values())),
-        circles_of_modules=circles(modules),
-        circles_of_rooms=circles(between),
-        test_lines=sum(size.lines for size in tests),
-        test_files=sum(size.files for size in tests),
-    )
-
-
-def circles(graph: Graph) -> int:
-    """How many sets of nodes lead back to themselves."""
-    reached = {}
-    for start in graph:
-        ahead, reached[start] = list(graph[start]), set[str]()
-        while ahead:
-            node = ahead.pop()
-            if node not in reached[start]:
-                reached[start].add(node)
-                ahead += graph.get(node, ())
-    back = {
-        node: {n for n in found if node in reached.get(n, ())} for node, found in reached.items()
-    }
-    return len({frozenset(found) for node, found in back.items() if node in found})
-
-
-def _imports(folder: Path) -> dict[str, set[str]]:
-    """The modules of the package, and which of them each imports."""
-    sys.path.insert(0, str(folder))
-    try:
-        graph = grimp.build_graph(PACKAGE, exclude_type_checking_imports=True, cache_dir=None)
-    finally:
-        sys.path.remove(str(folder))
-    return {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
-
-
-def _room(module: str) -> str:
-    """The room of a module; none is the package itself's."""
-    return [*module.split("."), ""][1]
 
 
 def rooms_of(folder: Path) -> dict[str, Size]:
@@ -109,28 +32,37 @@ def rooms_of(folder: Path) -> dict[str, Size]:
     return rooms
 
 
-def _floors(folder: Path) -> int:
-    tools = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["tool"]
-    contracts = tools.get("importlinter", {}).get("contracts", [])
-    return max((len(each["layers"]) for each in contracts if each["type"] == "layers"), default=0)
+def imports_of(folder: Path) -> dict[str, set[str]]:
+    """Return the modules of the package, each with the modules that it imports."""
+    sys.path.insert(0, str(folder))
+    graph = grimp.build_graph("judge", exclude_type_checking_imports=True, cache_dir=None)
+    return {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
 
 
-def main(folders: list[str]) -> None:
-    """Print a column for each folder."""
-    here = Path(__file__).resolve().parents[2]
-    paths = [Path(folder).resolve() for folder in folders] or [here]
-    houses = [survey(path) for path in paths]
-    for field in House._fields:
-        values = [getattr(house, field) for house in houses]
-        shown = [f"{value:.1%}" if isinstance(value, float) else str(value) for value in values]
-        print(f"{field.replace('_', ' '):<24}", *(f"{value:>14}" for value in shown))
-    for package in (PACKAGE, "tests"):
-        columns = [rooms_of(path / package) for path in paths]
-        print(f"\n{package + '/':<24}", *(f"{'lines':>8} files" for _ in columns))
-        for room in sorted({room for column in columns for room in column}):
-            sizes = [column.get(room, Size(0, 0)) for column in columns]
-            print(f"{room:<24}", *(f"{size.lines:>8} {size.files:>5}" for size in sizes))
+def circle(imports: Mapping[str, set[str]]) -> str:
+    """Return a circle of imports, if there is one."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return " → ".join(error.args[1])
+    return "none"
+
+
+def main(folder: Path) -> None:
+    modules = imports_of(folder)
+    rooms: dict[str, set[str]] = {}
+    for module, imported in modules.items():
+        room = module.split(".")[1:2]
+        targets = {name.split(".")[1] for name in imported if "." in name} - {*room}
+        rooms.setdefault("".join(room) or "judge", set()).update(targets)
+    print(f"circle of modules  {circle(modules)}\ncircle of rooms    {circle(rooms)}")
+    for package in ("judge", "tests"):
+        sizes = rooms_of(folder / package)
+        print(f"\n{package + '/':<20}{'lines':>8} files")
+        whole = Size(*map(sum, zip(*sizes.values(), strict=True)))
+        for name, size in [(f"{len(sizes)} rooms", whole), *sorted(sizes.items())]:
+            print(f"{name:<20}{size.lines:>8} {size.files:>5}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(Path(sys.argv[1] if sys.argv[1:] else ROOT).resolve())

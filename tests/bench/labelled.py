@@ -32,15 +32,20 @@ def request(row: Row, *, claims: bool = False) -> tuple[JudgeRequest, list[bool]
         The request, and for each sentence it asks about, in that order, whether it is supported.
     """
     labelled = [each for each in row["labels"]["sentences"] if each["supported"] is not None]
-    sentences = tuple(
-        Sentence(index=index, start=each["start"] or 0, end=each["end"] or 0, text=each["text"])
-        for index, each in enumerate(labelled)
-    )
+    answer, sentences = row["answer"], []
+    for index, each in enumerate(labelled):
+        text, start = each["text"], each["start"]
+        if start is None:
+            # The answer has it in other words: it is added at the end.
+            start = len(answer) + 1
+            answer += f"\n{text}"
+        end = start + len(text)
+        sentences.append(Sentence(index=index, start=start, end=end, text=text))
     kinds = classify(sentences) if claims else sentences
     asked = JudgeRequest(
         query=row["query"],
-        answer=row["answer"],
-        sentences=sentences,
+        answer=answer,
+        sentences=tuple(sentences),
         ask=tuple(s.index for s in kinds if s.kind is SentenceKind.CLAIM),
         chunks=chunks(row),
     )

@@ -39,19 +39,19 @@ SENTENCES: Final = (
 ANSWERS: Final = ("ragtruth_answers", "clapnq", "rgb_zh_en")
 TREEBANKS: Final = ("ewt_en_dev", "gum_en_dev", "gsd_zh_dev")
 SPLIT_TEXTS: Final = FAITHFULNESS.parent / "sentences"
-TARGETS: Final = {
-    ("ragtruth_qa_dev", "AUROC"): Target(least=0.89),
-    ("ragtruth_qa_dev", "ECE at declared prior"): Target(most=0.05),
-    ("ragtruth_answers", "balanced accuracy"): Target(least=0.77),
-    ("qags", "AUROC"): Target(least=0.82),
-    ("wice_test", "AUROC"): Target(least=0.80),
-    ("attributionbench_dev", "AUROC"): Target(least=0.90),
-    ("cnli_zh", "AUROC"): Target(least=0.80),
-    ("clapnq", "false alarms, sentences"): Target(most=0.15),
-    ("splitter", "F1, ewt_en_dev"): Target(least=0.88),
-    ("splitter", "F1, gum_en_dev"): Target(least=0.96),
-    ("splitter", "F1, gsd_zh_dev"): Target(least=0.99),
-    ("splitter", "golden rules met"): Target(least=47),
+TARGETS: Final[dict[tuple[str, str], Target]] = {
+    ("ragtruth_qa_dev", "AUROC"): (">=", 0.89),
+    ("ragtruth_qa_dev", "ECE at declared prior"): ("<=", 0.05),
+    ("ragtruth_answers", "balanced accuracy"): (">=", 0.77),
+    ("qags", "AUROC"): (">=", 0.82),
+    ("wice_test", "AUROC"): (">=", 0.80),
+    ("attributionbench_dev", "AUROC"): (">=", 0.90),
+    ("cnli_zh", "AUROC"): (">=", 0.80),
+    ("clapnq", "false alarms, sentences"): ("<=", 0.15),
+    ("splitter", "F1, ewt_en_dev"): (">=", 0.88),
+    ("splitter", "F1, gum_en_dev"): (">=", 0.96),
+    ("splitter", "F1, gsd_zh_dev"): (">=", 0.99),
+    ("splitter", "golden rules met"): (">=", 47),
 }
 
 
@@ -276,7 +276,7 @@ def main() -> None:
     begun = time.perf_counter()
     print(offline(Config()).signature)
     asyncio.run(run(sheet, [name for name in options.only.split(",") if name]))
-    sheet.verdict()
+    print(f"\ntargets met: {sum(sheet.met.values())} of {len(sheet.met)}")
     print(f"took {time.perf_counter() - begun:.0f} s")
     if options.json:
         options.json.write_text(json.dumps(sheet.figures, indent=1) + "\n", encoding="utf-8")

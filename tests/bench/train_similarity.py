@@ -1,22 +1,26 @@
 """Train the similarity judge's model: `python tests/bench/train_similarity.py`.
 
-Writes background.json (document frequencies over the passages of the training sets),
-similarity.json (the coefficients) and similarity.md (the report) to judge/data. What it is worth
-on other sets, `python tests/bench/quality.py` measures. The data are in ../shared/data. The
-fit is penalised maximum likelihood, numpy alone, and the same on every run.
+Writes background.json (document frequencies over the passages of the training sets) and
+similarity.json (the coefficients) to judge/data, and prints how good the fit is on held-out groups.
+What it is worth on other sets, `python tests/bench/quality.py` measures. The data are in
+../shared/data. The fit is penalised maximum likelihood, and the same on every run.
 """
 
 import asyncio
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.metrics import roc_auc_score
+from statsmodels.api import Logit
 
 # A script finds only the modules beside it: add the root folder of the project.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -27,7 +31,6 @@ from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alig
 from judge.records import Unscored
 from judge.text.words import words
 from tests.bench import labelled
-from tests.bench.figures import Resamples
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -55,33 +58,7 @@ _FOUND: Final = -3.0
 # The training sets hold too few words that are denied to weigh them, and none in Chinese: D43.
 DECLARED: Final = {"denied": 2.5}
 _FIRMLY: Final = 1e6
-_STEPS: Final = 200
-_HALVINGS: Final = 30
-_TINY: Final = 1e-9
-_HEAD: Final = """\
-# How `similarity.json` was trained
-
-By `python tests/bench/train_similarity.py`, which writes this page too. Each sentence was scored by
-a model fitted to other groups ({folds} folds); what neighbours add and the threshold were then
-found on these scores, all sentences alike. Sentences of one group share their source text;
-intervals are 95 %, by resampling groups. What the model is worth on sets that it never saw:
-`python tests/bench/quality.py`.
-
-| trained on | sentences | groups | supported | AUROC, by itself | with its neighbours |
-|---|---|---|---|---|---|
-"""
-_TABLE: Final = """
-At the threshold, {caught:.1%} of the unsupported are caught and {kept:.1%} of the supported kept.
-Of answers of {claims} claims {passed:.1%} of the sound ones pass, and {seen:.1%} of those with one
-unsupported claim do not. No threshold tells these apart better by more than .001.
-
-## Reliability
-
-TrainingRows weigh as in training; at the training base rate, {rate:.1%} supported.
-
-| score | sentences | mean score | supported |
-|---|---|---|---|
-"""
+_EXACT: Final = {"gtol": 1e-7}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +113,11 @@ class Fit:
 
 
 def fit(rows: TrainingRows) -> Fit:
-    """Penalised maximum likelihood by Gauss-Newton steps, halved until they help."""
+    """Fit by penalised maximum likelihood, with the curvature of Gauss and Newton."""
     mean = np.average(rows.sentences, axis=0, weights=rows.weight)
     scale = np.sqrt(np.average((rows.sentences - mean) ** 2, axis=0, weights=rows.weight))
-    standard = (rows.sentences - mean) / np.where(scale > 0, scale, 1.0)
+    scale = np.where(scale > 0, scale, 1.0)
+    standard = (rows.sentences - mean) / scale
     many = len(TERM_FEATURES)
     penalty = np.full(many + 1 + len(SENTENCE_FEATURES), RIDGE * rows.weight.sum())
     penalty[many] = 0.0
@@ -148,25 +126,28 @@ def fit(rows: TrainingRows) -> Fit:
     for name, value in DECLARED.items():
         place = TERM_FEATURES.index(name)
         penalty[place], centre[place] = _FIRMLY * rows.weight.sum(), value
-    beta, loss = centre.copy(), np.inf
-    for _ in range(_STEPS):
+
+    def loss(beta: Floats) -> float:
         odds = _odds(beta, rows, standard)
-        p = 1 / (1 + np.exp(-odds))
+        own = rows.weight * (np.logaddexp(0.0, odds) - rows.supported * odds)
+        return float(own.sum() + (penalty * (beta - centre) ** 2).sum() / 2)
+
+    def gradient(beta: Floats) -> Floats:
+        p = expit(_odds(beta, rows, standard))
         slope = _slopes(beta, rows, standard)
-        gradient = slope.T @ (rows.weight * (rows.supported - p)) - penalty * (beta - centre)
-        curve = (slope * (rows.weight * p * (1 - p))[:, None]).T @ slope + np.diag(penalty)
-        step = np.linalg.solve(curve, gradient)
-        before = loss
-        for _ in range(_HALVINGS):
-            loss = _loss(beta + step, rows, standard, penalty, centre)
-            if loss <= before:
-                break
-            step = step / 2
-        beta = beta + step
-        if before - loss < _TINY * abs(loss):
-            return Fit(mean, np.where(scale > 0, scale, 1.0), beta)
-    message = f"no minimum after {_STEPS} steps; the loss is {loss}"
-    raise ArithmeticError(message)
+        found: Floats = slope.T @ (rows.weight * (p - rows.supported)) + penalty * (beta - centre)
+        return found
+
+    def curvature(beta: Floats) -> Floats:
+        p = expit(_odds(beta, rows, standard))
+        slope = _slopes(beta, rows, standard)
+        found: Floats = (slope * (rows.weight * p * (1 - p))[:, None]).T @ slope + np.diag(penalty)
+        return found
+
+    found = minimize(
+        loss, centre, jac=gradient, hess=curvature, method="trust-exact", options=_EXACT
+    )
+    return Fit(mean, scale, found.x)
 
 
 def _damped(rows: TrainingRows) -> Floats:
@@ -185,19 +166,11 @@ def _odds(beta: Floats, rows: TrainingRows, standard: Floats) -> Floats:
 
 def _slopes(beta: Floats, rows: TrainingRows, standard: Floats) -> Floats:
     many = rows.terms.shape[1]
-    wrong = 1 / (1 + np.exp(-(rows.terms @ beta[:many])))
+    wrong = expit(rows.terms @ beta[:many])
     own = -rows.terms * (wrong * _damped(rows)[rows.owner])[:, None]
     sums = np.zeros((len(rows.supported), many))
     np.add.at(sums, rows.owner, own)
     return np.column_stack([sums, np.ones(len(sums)), standard])
-
-
-def _loss(
-    beta: Floats, rows: TrainingRows, standard: Floats, penalty: Floats, centre: Floats
-) -> float:
-    odds = _odds(beta, rows, standard)
-    own = rows.weight * (np.logaddexp(0.0, odds) - rows.supported * odds)
-    return float(own.sum() + (penalty * (beta - centre) ** 2).sum() / 2)
 
 
 def folds(group: npt.NDArray[np.str_]) -> Iterator[npt.NDArray[np.bool_]]:
@@ -233,70 +206,25 @@ def neighbours(odds: Floats, rows: TrainingRows) -> tuple[float, float]:
     mean, there = beside(odds, rows.answer)
     centre = float(np.average(odds[there], weights=rows.weight[there]))
     x = np.column_stack([np.ones(there.sum()), odds[there], mean[there] - centre])
-    y, beta = rows.supported[there], np.asarray([0.0, 1.0, 0.0])
-    for _ in range(30):
-        p = 1 / (1 + np.exp(-x @ beta))
-        beta = beta + np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x, x.T @ (y - p))
+    beta = Logit(rows.supported[there], x).fit(disp=False).params
     # Its own odds keep the weight 1, so that only the ratio moves.
     return float(beta[2] / beta[1]), centre
 
 
-def report(sets: Mapping[str, TrainingRows], own: Floats, odds: Floats, least: float) -> str:
-    """The page.
-
-    Args:
-        sets: the labelled sentences by data set.
-        own: held-out log odds of each sentence by itself, the sets end to end.
-        odds: the same with what its neighbours add.
-        least: the threshold.
-    """
-    rows = TrainingRows.joined(list(sets.values()))
-    wrong = rows.supported == 0
-    caught, kept = (odds[wrong] < least).mean(), (odds[~wrong] >= least).mean()
-    lines = [_HEAD.format(folds=FOLDS), *_by_set(sets, own, odds)]
-    lines.append(
-        _TABLE.format(
-            caught=caught,
-            kept=kept,
-            claims=CLAIMS,
-            passed=kept**CLAIMS,
-            seen=1 - kept ** (CLAIMS - 1) * (1 - caught),
-            rate=np.average(rows.supported, weights=rows.weight),
-        )
-    )
-    lines += [
-        f"| {low:.1f}–{low + 0.1:.1f} | {many} | {mean:.3f} | {share:.3f} |\n"
-        for low, many, mean, share in _bins(1 / (1 + np.exp(-odds)), rows)
-    ]
-    return "".join(lines)
-
-
-def _by_set(sets: Mapping[str, TrainingRows], own: Floats, odds: Floats) -> Iterator[str]:
-    start = 0
-    for name, rows in sets.items():
-        part = slice(start, start + len(rows.supported))
-        start = part.stop
-        resamples = Resamples(rows.group.tolist())
-        alone, settled = (resamples.auroc(each[part], rows.supported) for each in (own, odds))
-        yield (
-            f"| {name} | {len(rows.supported)} | {len(np.unique(rows.group))} "
-            f"| {rows.supported.mean():.3f} | {alone.value:.4f} "
-            f"| {settled.value:.4f} [{settled.interval[0]:.3f}, {settled.interval[1]:.3f}] |\n"
-        )
-
-
-def _bins(scores: Floats, rows: TrainingRows) -> Iterator[tuple[float, int, float, float]]:
-    cell = np.minimum((scores * 10).astype(int), 9)
+def print_report(odds: Floats, rows: TrainingRows, least: float) -> None:
+    """Print what held-out log odds say, beside the labels."""
+    for name in SETS:
+        own = np.char.startswith(rows.group, f"{name} ")
+        auroc = roc_auc_score(rows.supported[own], odds[own])
+        print(f"{name}: {own.sum()} sentences, AUROC {auroc:.4f}")
+    full, right = odds >= least, rows.supported == 1
+    print(f"at the threshold {full[right].mean():.1%} of the supported are full,")
+    print(f"and {full[~right].mean():.1%} of the unsupported; supported by score:")
+    cell = np.minimum(expit(odds) * 10, 9).astype(int)
     for number in range(10):
         inside = cell == number
-        if inside.any():
-            weight = rows.weight[inside]
-            yield (
-                number / 10,
-                int(inside.sum()),
-                float(np.average(scores[inside], weights=weight)),
-                float(np.average(rows.supported[inside], weights=weight)),
-            )
+        share = np.average(right[inside], weights=rows.weight[inside])
+        print(f"  {number / 10:.1f} {inside.sum():5} {share:.3f}")
 
 
 def count_background() -> None:
@@ -383,7 +311,7 @@ def model(
         "model": "conjunction-v2",
         "trained_on": {name: {"weight": weight} for name, weight in SETS.items()},
         "base_rate": round(float(np.average(rows.supported, weights=rows.weight)), 6),
-        "threshold": round(float(1 / (1 + np.exp(-least))), 6),
+        "threshold": round(float(expit(least)), 6),
         "threshold_rule": "the lowest that tells within .001 of the best which answers of "
         f"{CLAIMS} claims have an unsupported one, on held-out groups, {FOLDS} folds",
         "usual": USUAL,
@@ -404,8 +332,8 @@ def model(
 
 def train() -> None:
     count_background()
-    sets = {name: asyncio.run(measured(name, weight)) for name, weight in SETS.items()}
-    rows = TrainingRows.joined(list(sets.values()))
+    sets = [asyncio.run(measured(name, weight)) for name, weight in SETS.items()]
+    rows = TrainingRows.joined(sets)
     own = held_out(rows)
     pull, centre = neighbours(own, rows)
     odds = settled(own, rows, pull, centre)
@@ -413,9 +341,7 @@ def train() -> None:
     fitted = fit(rows)
     text = json.dumps(model(rows, fitted, pull, centre, least), indent=2) + "\n"
     (OUT / "similarity.json").write_text(text, encoding="utf-8")
-    page = report(sets, own, odds, least)
-    (OUT / "similarity.md").write_text(page, encoding="utf-8")
-    print(page)
+    print_report(odds, rows, least)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 """Answers for the benchmarks of speed, full of figures, dates and names."""
 
-import cProfile
 import os
-import pstats
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -102,13 +100,6 @@ def computed() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used) + sum(
         map(int, chain(*ticks))
     ) / os.sysconf("SC_CLK_TCK")
-
-
-def profiled(work: Callable[[], object]) -> None:
-    """Print the time of each step, in seconds of a slowed run."""
-    profile = cProfile.Profile()
-    profile.runcall(work)
-    pstats.Stats(profile).sort_stats("cumulative").print_stats(r"judge/\w+/", 40)
 
 
 def machine() -> str:

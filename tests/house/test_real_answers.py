@@ -5,8 +5,21 @@ from pathlib import Path
 import pytest
 
 from judge import SampleResult, Verdict, evaluate, read_samples
+from tests.bench import labelled
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "faithfulness"
+
+def data(name: str) -> Path:
+    if not labelled.available(name):
+        pytest.skip("no shared data beside this checkout")
+    return labelled.FAITHFULNESS / f"{name}.jsonl"
+
+
+def test_labelled_sentences_that_an_answer_lacks_word_by_word_have_offsets() -> None:
+    data("factscore")  # where a quarter of the sentences has no offsets
+    for row in labelled.rows("factscore"):
+        asked, _ = labelled.request(row)
+        texts = [asked.answer[each.start : each.end] for each in asked.sentences]
+        assert texts == [each.text for each in asked.sentences]
 
 
 def check(answer: str, result: SampleResult) -> None:
@@ -23,10 +36,7 @@ def check(answer: str, result: SampleResult) -> None:
 # Every third of hundreds: a second or two, and nothing smaller would be the real thing.
 @pytest.mark.parametrize(("name", "count"), [("ragtruth_qa_dev", 131), ("rgb_zh_en", 196)])
 def test_every_answer_is_a_result_and_every_offset_holds(name: str, count: int) -> None:
-    path = DATA / f"{name}.jsonl"
-    if not path.exists():
-        pytest.skip("no shared data beside this checkout")
-    samples = list(read_samples(path))[::3]
+    samples = list(read_samples(data(name)))[::3]
     results = evaluate(samples)
     assert [r.qid for r in results] == [s.qid for s in samples]
     assert len(results) == count
