@@ -14,7 +14,14 @@ from judge.pages.words import ABSENT, PageWords
 from judge.records import GateResult, QuadrantTable, Status, Summary, UnscoredReason
 from judge.reports.compare import score_name
 from judge.reports.gate import describe
-from judge.reports.totals import CellTable, Headline, reading, score_tables, spent_lines
+from judge.reports.totals import (
+    Headline,
+    quadrant_lines,
+    quadrant_notes,
+    reading,
+    score_tables,
+    spent_lines,
+)
 from judge.reports.worst import SUPPORTS, Failures, Worst
 from judge.review.labels import read_agreement
 from judge.scores.answer import support_of
@@ -154,6 +161,7 @@ def _page(
         run=run,
         summary=summary,
         words=words,
+        quadrants=PageWords("quadrants"),
         # No path of this machine, because pages are sent to others.
         title=words("title.page", run=clip(flat(run.folder.resolve().name), _NAME_CHARACTERS)),
         file=PurePath(run.record.input.path).name,
@@ -163,7 +171,8 @@ def _page(
         trec=trec,
         agreement=agreement,
         findings=Findings(agreement, summary) if agreement else None,
-        cells=CellTable(summary, found) if found and found.counted else None,
+        cells=quadrant_lines(summary, found) if found else [],
+        cell_notes=list(quadrant_notes(found)) if found else [],
         bins=_score_bars(bins, summary),
         bars=_label_bars(summary),
         failures=failures.first,

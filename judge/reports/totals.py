@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Final, Literal, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from judge.messages import LANGUAGE, Messages
 from judge.records import (
@@ -12,14 +12,13 @@ from judge.records import (
     CorpusScore,
     CorrectnessStatus,
     CorrectnessTotals,
-    QuadrantCount,
     QuadrantTable,
     RelevanceStatus,
     RelevanceTotals,
     Spent,
     Summary,
 )
-from judge.records.result import Half, QuadrantWord
+from judge.records.result import QuadrantWord
 from judge.records.run import RunRecord
 from judge.records.summary import (
     ABSTAINING,
@@ -34,7 +33,6 @@ from judge.records.summary import (
 from judge.scores.answer import SUPPORTING
 from judge.scores.correctness import BY_CONTEXT, row_of
 from judge.signature import Signature
-from judge.text.visible import counted
 
 _Status = TypeVar("_Status", ContextStatus, CorrectnessStatus, RelevanceStatus)
 
@@ -179,107 +177,51 @@ def _spent(spent: Spent, seconds: float | None = None) -> str:
     return say("joint").join(parts)
 
 
-class Note(NamedTuple):
-    """A line below the table of quadrants."""
-
-    text: str
-    """In the table's language."""
-    weight: Literal["total", "aside", "plain", "caution"]
-    """The kind of the line."""
-
-
 class QuadrantLine(NamedTuple):
     """A quadrant in the table."""
 
     words: str
-    """The words of the quadrant, without those that all others imply."""
+    """The words of the quadrant, without those that the others imply."""
     meaning: str
     """The meaning of the quadrant."""
     answers: int
     """The number of its answers."""
     share: str
     """The share of these answers in the table."""
-    half: Half
+    half: str
     """The half of the pipeline that failed."""
 
 
-class CellTable:
-    """The quadrants of a run in words."""
+def quadrant_lines(summary: Summary, found: QuadrantTable) -> list[QuadrantLine]:
+    """Return the quadrants of a run in the order of the table."""
+    say, names = Messages.of("quadrants", "say"), Messages.of("quadrants", "word")
+    implied = _IMPLIED if summary.correctness else _IMPLIED | {"uncompared"}
+    return [
+        QuadrantLine(
+            words=say("joint").join(names(word) for word in cell.words if word not in implied),
+            meaning=reading(cell.words),
+            answers=cell.answers,
+            share=f"{100 * cell.answers / found.counted:.1f} %",
+            half=say(cell.half),
+        )
+        for cell in found.cells
+    ]
 
-    def __init__(self, summary: Summary, found: QuadrantTable) -> None:
-        self._found, self._offline = found, summary.by_similarity
-        there = {word for cell in found.cells for word in cell.words}
-        is_compared = not there.isdisjoint({"correct", "wrong"})
-        self._compared = is_compared or summary.correctness is not None
-        self._missed = "answerable" in there and "retrieved" not in there
-        self._text = Messages.of("quadrants", "say")
 
-    @property
-    def title(self) -> str:
-        """The title of the table."""
-        answers = f"{self._found.counted:,}"
-        if LANGUAGE.get() == "en":
-            answers = counted(self._found.counted, "answer")
-        return self._text("title", counted=answers)
-
-    @property
-    def heads(self) -> list[str]:
-        """The heads of the columns."""
-        return [self._text(name) for name in ("cell", "answers", "share", "half")]
-
-    @property
-    def lines(self) -> list[QuadrantLine]:
-        """The quadrants in the order of the table."""
-        names, joint = Messages.of("quadrants", "word"), self._text("joint")
-        return [
-            QuadrantLine(
-                joint.join(map(names, self._shown_words(cell))),
-                reading(cell.words),
-                cell.answers,
-                f"{100 * cell.answers / self._found.counted:.1f} %",
-                cell.half,
-            )
-            for cell in self._found.cells
-        ]
-
-    def half(self, half: Half) -> str:
-        """Return the name of a half of the pipeline."""
-        return self._text(half)
-
-    def walk(self, run: str) -> str:
-        """Return the command that lists the largest broken quadrant; empty where none is broken."""
-        broken = [cell for cell in self._found.cells if cell.half in {"retrieval", "generation"}]
-        if not broken:
-            return ""
-        words = ",".join(self._shown_words(max(broken, key=lambda cell: cell.answers)))
-        return self._text("walk", command=f"judge show {run} --cell {words}")
-
-    def _shown_words(self, cell: QuadrantCount) -> list[QuadrantWord]:
-        implied = _IMPLIED if self._compared else _IMPLIED | {"uncompared"}
-        return [word for word in cell.words if word not in implied]
-
-    def notes(self) -> Iterator[Note]:
-        """Yield the totals, the thresholds behind the table, and the answers that it lacks."""
-        found, text = self._found, self._text
-        if found.counted:
-            halves = {half: f"{count:,}" for half, count in found.halves.items()}
-            yield Note(text("total", **halves), "total")
-        signatures = list(map(Signature.parse, found.signatures))
-        for made in signatures:
-            gold = made.part("gold")
-            gold = text("by_context") if gold == BY_CONTEXT else gold
-            limits = {"faithful": made.part("faithful"), "correct": made.part("correct")}
-            yield Note(text("limits", gold=gold, **limits), "aside")
-        if found.counted and self._offline:
-            yield Note(text("similarity"), "aside")
-        if found.counted and not self._compared:
-            yield Note(text("uncompared"), "plain")
-        if self._missed and any(made.part("gold") != BY_CONTEXT for made in signatures):
-            yield Note(text("unfound"), "caution")
-        if found.without_gold:
-            yield Note(text("without_gold", answers=f"{found.without_gold:,}"), "aside")
-        if found.conflicting:
-            yield Note(text("conflicting", answers=f"{found.conflicting:,}"), "caution")
+def quadrant_notes(found: QuadrantTable) -> Iterator[str]:
+    """Yield the thresholds behind the table of quadrants, and the answers that it lacks."""
+    say = Messages.of("quadrants", "say")
+    for made in map(Signature.parse, found.signatures):
+        gold = made.part("gold")
+        gold = say("by_context") if gold == BY_CONTEXT else gold
+        yield say("limits", gold=gold, faithful=made.part("faithful"), correct=made.part("correct"))
+    words = {word for cell in found.cells for word in cell.words}
+    if "missed" in words and "retrieved" not in words:
+        yield say("unfound")
+    if found.without_gold:
+        yield say("without_gold", answers=f"{found.without_gold:,}")
+    if found.conflicting:
+        yield say("conflicting", answers=f"{found.conflicting:,}")
 
 
 def reading(words: Collection[QuadrantWord]) -> str:

@@ -114,7 +114,6 @@ def print_differences(report: RunComparison, page: Page, *, most: int) -> None:
     if report.by is not None:
         _print_slices(report, last, flat(report.by), page)
     _print_changes(report, last, page, most)
-    page.blank()
     page.say(say("how"), hang=2, style="dim")
     for gate in report.gates:
         page.say(gate_line(gate), hang=2)
@@ -150,12 +149,16 @@ def _print_scores(report: RunComparison, found: Differences, page: Page) -> None
         for key, score in found.scores.items()
     }
     _print_table("score", rows, page)
-    for kind, qids in found.qids.items():
-        if count := getattr(found, kind):
-            shown = some(qids, count)
-            page.say(say(kind, **names, count=count, qids=shown), hang=2)
-    for line in doubt_lines(report):
+    lines = [
+        say(kind, **names, count=count, qids=some(qids, count))
+        for kind, qids in found.qids.items()
+        if (count := getattr(found, kind))
+    ]
+    lines += doubt_lines(report)
+    for line in lines:
         page.say(line, hang=2)
+    if lines:
+        page.blank()
 
 
 def _print_slices(report: RunComparison, found: Differences, by: str, page: Page) -> None:
@@ -165,11 +168,11 @@ def _print_slices(report: RunComparison, found: Differences, by: str, page: Page
         for value, table in found.slices.items()
         if (score := table[headline]) is not None
     }
-    page.blank()
     page.say(say("by", score=name, of=by), hang=2, style="bold")
     _print_table("slice", dict(list(rows.items())[:_MAX_SLICES]), page)
     if len(rows) > _MAX_SLICES:
         page.say(say("more_slices", count=len(rows) - _MAX_SLICES), hang=2)
+        page.blank()
 
 
 def _print_table(
@@ -213,8 +216,8 @@ def _print_changes(report: RunComparison, found: Differences, page: Page, most: 
     lost = found.worst[: min(most, losses)]
     if not lost:
         return
-    page.blank()
     page.say(say("worst", score=name, shown=len(lost), count=losses), style="bold")
     for each in lost:
         values = {"first": number(each.first), "value": number(each.value)}
         page.say(say("changed", **values, qid=_run_name(each.qid)), 2, hang=2)
+    page.blank()

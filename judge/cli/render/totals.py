@@ -7,7 +7,6 @@ from typing import Final, TypeVar, get_args
 
 from rich.cells import cell_len
 from rich.table import Table
-from rich.text import Text
 
 from judge.cli.render.answers import gate_line, print_entry
 from judge.cli.terminal import Page, between, figures, lang_option, number
@@ -23,9 +22,15 @@ from judge.records import (
     Summary,
     UnscoredReason,
 )
-from judge.records.result import Half
 from judge.records.run import RunRecord
-from judge.reports.totals import TRIAD, CellTable, Headline, score_tables, spent_lines
+from judge.reports.totals import (
+    TRIAD,
+    Headline,
+    quadrant_lines,
+    quadrant_notes,
+    score_tables,
+    spent_lines,
+)
 from judge.reports.worst import BAD_CITATIONS, Failures, FindingName, Findings
 from judge.text.visible import clip, flat
 
@@ -48,13 +53,6 @@ _COUNTS: Final = {
     "models": "",
 }
 """The counts of totals, and the group of words for their parts."""
-_HALF_STYLES: Final[dict[Half, str]] = {
-    "neither": "green",
-    "retrieval": "red",
-    "generation": "magenta",
-    "unknown": "dim",
-}
-_NOTE_STYLES: Final = {"total": "bold", "aside": "dim", "plain": "", "caution": "yellow"}
 _MAX_DETAIL: Final = 500
 
 
@@ -108,7 +106,7 @@ def print_totals(
             page.say(say(f"of_{setting}"), style="bold")
             page.fields(counts)
     if details and summary.breakdown is not None:
-        _print_cells(summary, summary.breakdown, folder, page)
+        _print_cells(summary, summary.breakdown, page)
     page.blank()
     if (whole := summary.drawn_from) is not None:
         page.say(say("drawn", answers=f"{summary.answers:,}", whole=f"{whole:,}"), hang=2)
@@ -269,27 +267,25 @@ def _untrusted(summary: Summary, *, is_cached: bool) -> Iterator[str]:
     yield from lines
 
 
-def _print_cells(summary: Summary, found: QuadrantTable, folder: Path, page: Page) -> None:
-    """Print a row for each quadrant with its meaning, and a command that shows the largest one."""
+def _print_cells(summary: Summary, found: QuadrantTable, page: Page) -> None:
+    """Print a row for each quadrant with its meaning."""
+    say = Messages.of("quadrants", "say")
     page.blank()
-    table = CellTable(summary, found)
     if found.counted:
-        page.say(table.title, style="bold")
-        rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        for column, name in enumerate(table.heads):
-            rows.add_column(name, justify="right" if column in {1, 2} else "left")
-        for line in table.lines:
-            half = Text(table.half(line.half), style=_HALF_STYLES[line.half])
-            rows.add_row(line.words, f"{line.answers:,}", line.share, half)
-        head, *printed = page.rows(rows)
+        page.say(say("title", count=found.counted), style="bold")
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for name in ("cell", "answers", "share", "half"):
+            table.add_column(say(name), justify="right" if name in {"answers", "share"} else "left")
+        lines = quadrant_lines(summary, found)
+        for line in lines:
+            table.add_row(line.words, f"{line.answers:,}", line.share, line.half)
+        head, *rows = page.rows(table)
         page.whole(head)
-        for row, line in zip(printed, table.lines, strict=True):
+        for row, line in zip(rows, lines, strict=True):
             page.whole(row)
             page.say(line.meaning, 4, style="dim")
-    for note in table.notes():
-        page.say(note.text, hang=2, style=_NOTE_STYLES[note.weight])
-    if command := table.walk(shlex.quote(str(folder))):
-        page.copied(f"{command}{lang_option()}")
+    for note in quadrant_notes(found):
+        page.say(note, hang=2)
 
 
 def _parts(parts: Mapping[_Part, int], group: str) -> str:
