@@ -19,7 +19,7 @@ from judge.cli.options import (
     takes_language,
 )
 from judge.cli.progress import Progress
-from judge.cli.render.totals import Highlights, print_totals
+from judge.cli.render.totals import print_totals
 from judge.cli.terminal import Page, output
 from judge.compose import open_hook
 from judge.config import Config
@@ -42,6 +42,7 @@ from judge.records import Summary
 from judge.records.comparison import Side
 from judge.reports.cases import write_junit
 from judge.reports.gate import Gates, describe, doubted, exit_code
+from judge.reports.worst import Highlights
 from judge.text.visible import counted
 
 if TYPE_CHECKING:

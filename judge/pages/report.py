@@ -22,7 +22,7 @@ from judge.reports.totals import (
     score_tables,
     spent_lines,
 )
-from judge.reports.worst import SUPPORTS, Failures, Worst
+from judge.reports.worst import SUPPORTS, Highlights, Worst
 from judge.review.labels import read_agreement
 from judge.scores.answer import support_of
 from judge.signature import Signature
@@ -42,17 +42,18 @@ def report(folder: Path) -> Iterator[str]:
         RunError: there is no run, or it is unfinished or damaged.
     """
     run, summary = finished_run(folder)
-    worst, failures, bins, gone = Worst(_MAX_WORST), Failures(_MAX_DOUBTFUL), [0] * (_BINS + 1), 0
+    worst, bins, gone = Worst(_MAX_WORST), [0] * (_BINS + 1), 0
+    highlights = Highlights(_MAX_DOUBTFUL)
     with tempfile.TemporaryFile() as file:
         answers = Answers(file)
         for result, sample in pairs(folder):
             answers.add(result, sample)
             worst.add(result)
-            failures.add(result)
+            highlights.add(result)
             gone += sample is None
             if (score := result.scores.faithfulness) is not None:
                 bins[int(score * _BINS)] += 1
-        yield from _page(run, summary, answers, worst, failures, bins, gone)
+        yield from _page(run, summary, answers, worst, highlights, bins, gone)
 
 
 class ReportWords(PageWords):
@@ -147,7 +148,7 @@ def _page(
     summary: Summary,
     answers: Answers,
     worst: Worst,
-    failures: Failures,
+    highlights: Highlights,
     bins: list[int],
     gone: int,
 ) -> Iterator[str]:
@@ -175,13 +176,13 @@ def _page(
         cell_notes=list(quadrant_notes(found)) if found else [],
         bins=_score_bars(bins, summary),
         bars=_label_bars(summary),
-        failures=failures.first,
+        failures=highlights.failures,
         failed_by_reason={
             reason: count
             for reason, count in summary.unscored.items()
             if reason is not UnscoredReason.UNDECIDED
         },
-        doubtful=failures.doubtful,
+        doubtful=highlights.doubtful,
         worst=worst.sentences(),
         gone=gone,
         choices=_choices(answers, found, words),

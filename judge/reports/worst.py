@@ -3,7 +3,7 @@
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, get_args
 
 from judge.records import (
@@ -47,8 +47,7 @@ _FINDINGS: Final[dict[Support, FindingName]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A sentence of a list, with the qid of its answer, its flags and its citations."""
 
     qid: str
@@ -64,12 +63,14 @@ class Entry:
 
 def entries(result: SampleResult) -> list[Entry]:
     """Return an entry for each sentence of an answer."""
-    flags = _flags(result)
-    citations: defaultdict[int, list[Citation]] = defaultdict(list)
+    flags = defaultdict[int | None, list[Flag]](list)
+    for flag in result.flags:
+        flags[flag.sentence].append(flag)
+    citations = defaultdict[int, list[Citation]](list)
     for citation in result.citations:
         citations[citation.sentence].append(citation)
     return [
-        Entry(result.qid, each, tuple(flags.get(i, ())), tuple(citations.get(i, ())))
+        Entry(result.qid, each, tuple(flags[i]), tuple(citations[i]))
         for i, each in enumerate(result.sentences)
     ]
 
@@ -126,27 +127,56 @@ class Finding:
     """The number of answers with any of them."""
     example: Entry | None = None
     """The least probable claim, or a citation of a missing chunk if there is one."""
-    least: float = field(default=0.0, repr=False)
+    least: float = 0.0
+    """The badness of the example."""
 
 
-class Findings:
-    """Counts the problems in a stream of answers, by the verdicts of the run's own judge."""
+class Example(NamedTuple):
+    """A failure of the run's own judge, and the answer that it is about."""
 
-    def __init__(self) -> None:
-        self.found: dict[FindingName, Finding] = {name: Finding() for name in get_args(FindingName)}
+    qid: str
+    failure: Unscored
+
+
+class Highlights:
+    """The problems in a stream of answers, by the verdicts of the run's own judge, with examples.
+
+    Args:
+        most: the number of undecided sentences to keep.
+    """
+
+    def __init__(self, most: int = 3) -> None:
+        self._most = most
+        self.findings: dict[FindingName, Finding] = {n: Finding() for n in get_args(FindingName)}
         """The findings in the order in which they are printed."""
+        self.failures: dict[UnscoredReason, Example] = {}
+        """The first failure of each reason."""
+        self.doubtful: list[Entry] = []
+        """The undecided sentences that are least probably supported, the least probable first."""
+        self.undecided_answers = 0
+        """The number of answers with an undecided sentence."""
+        self.marker = ""
+        """The first marker that matches no chunk; empty without one."""
 
     def add(self, result: SampleResult) -> None:
         """Add one answer."""
-        seen = set()
-        for entry in entries(result):
+        found, seen = entries(result), set[FindingName]()
+        for entry in found:
             for name, count, badness in _findings(entry):
-                found = self.found[name]
-                found.count += count
-                found.answers += name not in seen
+                finding = self.findings[name]
+                finding.count += count
+                finding.answers += name not in seen
                 seen.add(name)
-                if found.example is None or badness < found.least:
-                    found.example, found.least = entry, badness
+                if finding.example is None or badness < finding.least:
+                    finding.example, finding.least = entry, badness
+        for failure in failures(result):
+            self.failures.setdefault(failure.reason, Example(result.qid, failure))
+        undecided = [each for each in found if is_undecided(each.sentence.outcome)]
+        self.undecided_answers += bool(undecided)
+        self.doubtful = sorted([*self.doubtful, *undecided], key=lambda each: each.score)
+        del self.doubtful[self._most :]
+        unmatched = (f.detail for f in result.flags if f.name is FlagName.UNMATCHED_MARKER)
+        self.marker = self.marker or next(unmatched, "")
 
 
 def _findings(entry: Entry) -> Iterator[tuple[FindingName, int, float]]:
@@ -170,51 +200,14 @@ def badness(result: SampleResult) -> tuple[int, float, int, int]:
     """
     scores = result.scores
     rank = 2 if not scores.claims else 1 if scores.faithfulness is None else 0
-    doubtful = len({*scores.unsupported, *_flags(result)})
+    flagged = {flag.sentence for flag in result.flags if flag.sentence is not None}
+    doubtful = len(flagged.union(scores.unsupported))
     return rank, scores.faithfulness or 0.0, -doubtful, -scores.unscored
 
 
 def worst_answer(results: Iterable[SampleResult]) -> SampleResult | None:
     """Return the worst answer by `badness`, the first of equals; None if no answer has claims."""
     return min((result for result in results if result.scores.claims), key=badness, default=None)
-
-
-def _flags(result: SampleResult) -> dict[int, list[Flag]]:
-    flags: defaultdict[int, list[Flag]] = defaultdict(list)
-    for flag in result.flags:
-        if flag.sentence is not None:
-            flags[flag.sentence].append(flag)
-    return flags
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A failure of the run's own judge, and the answer that it is about."""
-
-    qid: str
-    failure: Unscored
-
-
-class Failures:
-    """Keeps the first failure of each reason, and the `most` most doubtful undecided sentences."""
-
-    def __init__(self, most: int = 3) -> None:
-        self._most = most
-        self.first: dict[UnscoredReason, Example] = {}
-        """The failures by reason, in the order of their first examples."""
-        self.doubtful: list[Entry] = []
-        """The undecided sentences that are least probably supported, the least probable first."""
-        self.undecided_answers = 0
-        """The number of answers with an undecided sentence."""
-
-    def add(self, result: SampleResult) -> None:
-        """Add one answer."""
-        for failure in failures(result):
-            self.first.setdefault(failure.reason, Example(result.qid, failure))
-        undecided = [each for each in entries(result) if is_undecided(each.sentence.outcome)]
-        self.undecided_answers += bool(undecided)
-        self.doubtful = sorted([*self.doubtful, *undecided], key=lambda each: each.score)
-        del self.doubtful[self._most :]
 
 
 def outcomes(result: SampleResult) -> Iterator[Outcome]:

@@ -9,7 +9,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.reports.worst import Example, Failures, Worst, worst_answer
+from judge.reports.worst import Example, Highlights, Worst, worst_answer
 from judge.scores.answer import aggregate
 from tests.comparisons import compared, comparison
 
@@ -86,7 +86,7 @@ def test_flagged_sentences_come_after_the_unsupported() -> None:
 
 
 def test_the_first_failure_of_each_reason_is_kept_fallen_back_or_not() -> None:
-    failures = Failures()
+    highlights = Highlights()
     stood_in = said("full", 0.9).model_copy(update={"fallback_from": MISSING})
     # Failures of the comparison with the reference count as well.
     for result in (
@@ -95,8 +95,8 @@ def test_the_first_failure_of_each_reason_is_kept_fallen_back_or_not() -> None:
         answer("c", LATE, stood_in),
         answer("d", MISSING).model_copy(update={"correctness": comparison("y", "f")}),
     ):
-        failures.add(result)
-    assert failures.first == {
+        highlights.add(result)
+    assert highlights.failures == {
         UnscoredReason.TIMEOUT: Example("b", TIMEOUT),
         UnscoredReason.MISSING: Example("c", MISSING),
     }

@@ -18,7 +18,6 @@ from judge.records import (
     FlagName,
     QuadrantTable,
     RelevanceTotals,
-    SampleResult,
     Summary,
     UnscoredReason,
 )
@@ -31,7 +30,7 @@ from judge.reports.totals import (
     score_tables,
     spent_lines,
 )
-from judge.reports.worst import BAD_CITATIONS, Failures, FindingName, Findings
+from judge.reports.worst import BAD_CITATIONS, FindingName, Highlights
 from judge.text.visible import clip, flat
 
 _Part = TypeVar("_Part", bound=str)
@@ -54,22 +53,6 @@ _COUNTS: Final = {
 }
 """The counts of totals, and the group of words for their parts."""
 _MAX_DETAIL: Final = 500
-
-
-class Highlights:
-    """The findings, the first failures, and the first unmatched marker of a run."""
-
-    def __init__(self) -> None:
-        self.findings = Findings()
-        self.failures = Failures()
-        self.marker = ""
-
-    def add(self, result: SampleResult) -> None:
-        """Add one answer."""
-        self.findings.add(result)
-        self.failures.add(result)
-        unmatched = (f.detail for f in result.flags if f.name is FlagName.UNMATCHED_MARKER)
-        self.marker = self.marker or next(unmatched, "")
 
 
 def print_totals(
@@ -101,7 +84,7 @@ def print_totals(
         if tables.keys().isdisjoint(titles):
             page.say(say(missing), hang=2, style="yellow")
         counts = list(_counts(totals)) if details else []
-        if counts := [*counts, *_failures(totals, highlights.failures, exclude=summary)]:
+        if counts := [*counts, *_failures(totals, highlights, exclude=summary)]:
             page.blank()
             page.say(say(f"of_{setting}"), style="bold")
             page.fields(counts)
@@ -136,13 +119,13 @@ def _print_findings(summary: Summary, highlights: Highlights, page: Page) -> Non
     if not summary.judged:
         page.say(say("nothing_judged"), 2)
     width = max(cell_len(say(name)) for name in get_args(FindingName))
-    for name, found in highlights.findings.found.items():
+    for name, found in highlights.findings.items():
         if name == "citations":
             if undecided:
-                answers = _counted("answer", highlights.failures.undecided_answers)
+                answers = _counted("answer", highlights.undecided_answers)
                 text = say("open", count=_counted("claim", undecided), answers=answers)
                 page.fields([(say("undecided"), text)], width, style="bold")
-            for entry in highlights.failures.doubtful:
+            for entry in highlights.doubtful:
                 print_entry(entry, page, (), indent=4)
             is_shown = any(summary.citations.values())
         else:
@@ -152,7 +135,7 @@ def _print_findings(summary: Summary, highlights: Highlights, page: Page) -> Non
             page.fields([(say(name), text)], width, style="bold")
         if found.example is not None:
             print_entry(found.example, page, BAD_CITATIONS, indent=4)
-    rows = list(_failures(summary, highlights.failures))
+    rows = list(_failures(summary, highlights))
     meanings = Messages.of("looks", "flag")
     for flag, count in summary.flags.items():
         if count:
@@ -177,7 +160,7 @@ def _decided(summary: Summary) -> str:
 
 
 def _finding(name: FindingName, summary: Summary, highlights: Highlights) -> str:
-    say, found = Messages.of("totals", "finding"), highlights.findings.found[name]
+    say, found = Messages.of("totals", "finding"), highlights.findings[name]
     answers = _counted("answer", found.answers)
     if name == "citations":
         counts = summary.citations
@@ -226,7 +209,7 @@ def _counts(totals: _Totals) -> Iterator[tuple[str, str]]:
 
 
 def _failures(
-    totals: _Totals, failures: Failures, exclude: Summary | None = None
+    totals: _Totals, highlights: Highlights, exclude: Summary | None = None
 ) -> Iterator[tuple[str, str]]:
     """Yield the number of failures by reason, and an example of each that `exclude` lacks."""
     say = Messages.of("totals", "count")
@@ -244,7 +227,7 @@ def _failures(
     for reason in failed:
         if exclude is not None and reason in exclude.unscored:
             continue
-        if (example := failures.first.get(reason)) is not None:
+        if (example := highlights.failures.get(reason)) is not None:
             name = Messages.of("looks", "unscored")(reason.value)
             detail = f"{name}, {flat(example.qid)}: {flat(example.failure.detail)}"
             yield say("such_as"), clip(detail, _MAX_DETAIL)

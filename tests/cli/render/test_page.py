@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from judge.cli.render.answers import print_answer
-from judge.cli.render.totals import Highlights, print_totals
+from judge.cli.render.totals import print_totals
 from judge.cli.terminal import Page
 from judge.records import (
     Chunk,
@@ -31,6 +31,7 @@ from judge.records import (
     Verdict,
 )
 from judge.records.run import RunInput, RunRecord
+from judge.reports.worst import Highlights
 from judge.scores.answer import aggregate
 from judge.scores.correctness import correctness
 from judge.scores.totals import summarize
