@@ -1,16 +1,18 @@
 """The code that runs on the machines of a cluster: it checks files, reads blocks, scores them."""
 
 import asyncio
+import hashlib
 import json
 import os
 import pickle
 from collections.abc import Iterator
+from contextlib import aclosing
+from dataclasses import dataclass, field
 from pathlib import Path
 from socket import gethostname
 from typing import Any, Final, NamedTuple
 
 from judge.backends.store.cache import cache_folder
-from judge.cluster.blocks import Block, Shard, blocks
 from judge.config import Config
 from judge.errors import (
     ConfigError,
@@ -21,18 +23,21 @@ from judge.errors import (
     WorkerLost,
 )
 from judge.evaluator import Evaluator
+from judge.inputs.fields import SCORE_NEEDS
 from judge.inputs.files import InputFile, hash_of_file
-from judge.inputs.samples import Rejected
-from judge.inputs.tables import writing
+from judge.inputs.runs import SHARDS, line_of, misplaced, results_in, whole_lines
+from judge.inputs.samples import Rejected, read_samples
+from judge.inputs.tables import replacing, writing
+from judge.records import Sample, SampleResult
+from judge.scores.answer import is_barren, is_fresh
 
 RayRow = dict[str, Any]
 """A row of a Ray dataset."""
 HEADERS: Final = "JUDGE_HEADERS"
 _MOST_ATTEMPTS: Final = 4
 """Ray replaces a worker that died without end; a block fails after as many without progress."""
-_CPUS_TO_ASK: Final = 0.1
-_CPUS_TO_COMPUTE: Final = 0.9
-"""Less than a whole processor, so that some is left for reading."""
+SIZE: Final = 500
+"""Samples of a block. A run cannot be resumed with another size, as the names of shards differ."""
 _STEP: Final = (
     "see that the machine of each replica has this folder on a disk that all share, and room there"
 )
@@ -52,13 +57,124 @@ class Plan(NamedTuple):
 
     @property
     def config(self) -> Config:
-        """The settings, with the headers of this machine, which may be secret.
-
-        The cache writes each verdict to disk at once, because workers may be killed at any time.
-        """
-        settings = {**json.loads(self.settings), "durable": True}
+        """The settings, with the headers of this machine, which may be secret."""
+        settings = json.loads(self.settings)
         headers = os.environ.get(HEADERS, "").strip()
         return Config.model_validate(settings | ({"headers": headers} if headers else {}))
+
+
+@dataclass
+class Block:
+    """Adjacent samples of a file."""
+
+    file: int
+    """The position of the file in the input."""
+    number: int
+    """The position of the block in the file."""
+    samples: list[Sample] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The name of the block's shard: its position in the input, then a hash of its content."""
+        digest = hashlib.sha256()
+        for sample in self.samples:
+            digest.update(sample.model_dump_json().encode() + b"\n")
+        return f"{self.file:06}-{self.number:06}-{digest.hexdigest()[:16]}"
+
+
+def blocks(plan: Plan, row: RayRow, rejected: list[Rejected]) -> Iterator[Block]:
+    """Yield the blocks of a file; errors as in `read_samples`, bad lines as in `Plan.skip`."""
+    config, file = plan.config, int(row["file"])
+    block = Block(file, 0)
+    for sample in read_samples(
+        InputFile(row["path"]),
+        # Line numbers of several files are not unique.
+        needs=SCORE_NEEDS | {"qid"} if plan.needs_qid else SCORE_NEEDS,
+        on_bad=rejected.append if plan.skip else None,
+        max_line=config.max_line,
+        unique=False,
+        mapping=config.map,
+    ):
+        if len(block.samples) == SIZE:
+            yield block
+            block = Block(file, block.number + 1)
+        block.samples.append(sample)
+    if block.samples:
+        yield block
+
+
+class Shard:
+    """The files of one block in a run folder.
+
+    While the block is scored, each result is appended to a `.part` as one line. A worker that takes
+    the block over, on any machine, goes on after the last sound line.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.path = folder / SHARDS / f"{name}.jsonl"
+        self._part = self.path.with_suffix(".jsonl.part")
+        self._attempts = self.path.with_suffix(".attempts")
+
+    def results(self) -> list[SampleResult]:
+        """Return the results of a finished shard, up to the first damaged one."""
+        try:
+            with self.path.open("rb") as file:
+                return [each for each in results_in(file) if not isinstance(each, str)]
+        except FileNotFoundError:
+            return []
+
+    def _kept(self, samples: list[Sample]) -> list[SampleResult]:
+        """Return the sound results in the `.part`, and cut off the lines behind them."""
+        try:
+            with self._part.open("rb") as file:
+                lines = list(whole_lines(file))
+        except FileNotFoundError:
+            return []
+        found: list[SampleResult] = []
+        for number, (result, sample) in enumerate(zip(results_in(lines), samples, strict=False), 1):
+            if isinstance(result, str) or misplaced(number, result, sample):
+                break
+            found.append(result)
+        os.truncate(self._part, sum(map(len, lines[: len(found)])))
+        return found
+
+    def note_attempt(self) -> int:
+        """Note an attempt to score the block; return how many made no progress, with this one."""
+        size = self._part.stat().st_size if self._part.exists() else 0
+        with self._attempts.open("a+", encoding="utf-8") as file:
+            file.write(f"{size}\n")
+            file.seek(0)
+            return file.readlines().count(f"{size}\n")
+
+    def forget_attempts(self) -> None:
+        """Forget the attempts of an earlier session, whose driver may have been stopped."""
+        self._attempts.unlink(missing_ok=True)
+
+    async def score(self, block: Block, evaluator: Evaluator) -> None:
+        """Score the block, or the rest of it, and write the shard."""
+        results = self._kept(block.samples)
+        sound = len(results)
+        try:
+            with self._part.open("ab") as file:
+                async with aclosing(evaluator.evaluate(block.samples[sound:])) as fresh:
+                    async for result in fresh:
+                        file.write(line_of(result))
+                        file.flush()
+                        results.append(result)
+                        follows = sound == len(results) - 1
+                        if not is_barren(result) and (follows or is_fresh(result)):
+                            sound = len(results)
+        except JudgeUnhealthy:
+            with self._part.open("rb+") as file:
+                file.truncate(sum(len(line) for line, _ in zip(file, range(sound), strict=False)))
+            raise
+        # Not a renamed `.part`: a worker of an earlier driver may still write there.
+        with replacing(self.path, _STEP) as path, path.open("wb") as file:
+            file.writelines(map(line_of, results))
+            file.flush()
+            os.fsync(file.fileno())
+        self._part.unlink(missing_ok=True)
+        self.forget_attempts()
 
 
 class FoundBlock(NamedTuple):
@@ -106,11 +222,6 @@ def portable(config: Config, replicas: int) -> Config:
     return config.model_copy(update=changes)
 
 
-def cpus(config: Config) -> float:
-    """Return the processors that an actor reserves."""
-    return _CPUS_TO_ASK if config.asks_server else _CPUS_TO_COMPUTE
-
-
 def check(row: RayRow, plan: Plan) -> RayRow:
     """Read a file once; return a pickled `CheckedFile` or JudgeError."""
     return {"file": row["file"], "checked": pickle.dumps(_checked(row, plan))}
@@ -119,7 +230,7 @@ def check(row: RayRow, plan: Plan) -> RayRow:
 def _checked(row: RayRow, plan: Plan) -> CheckedFile | JudgeError:
     found = CheckedFile([], [], [], "")
     try:
-        for block in _blocks(plan, row, found.rejected):
+        for block in blocks(plan, row, found.rejected):
             found.blocks.append(FoundBlock(block.name, block.file, len(block.samples)))
             found.qids.extend(sample.qid for sample in block.samples)
         return found._replace(sha256=hash_of_file(InputFile(row["path"])))
@@ -132,7 +243,7 @@ def read(batch: RayRow, plan: Plan) -> Iterator[RayRow]:
     row = {name: values[0] for name, values in batch.items()}
     starts = dict(zip(row["names"], row["starts"], strict=True))
     try:
-        for block in _blocks(plan, row, []):
+        for block in blocks(plan, row, []):
             if (start := starts.pop(block.name, None)) is not None:
                 yield _block_row(row, int(start), block)
         if starts:
@@ -144,12 +255,6 @@ def read(batch: RayRow, plan: Plan) -> Iterator[RayRow]:
 
 def _block_row(row: RayRow, start: int, block: Block | JudgeError) -> RayRow:
     return {"path": [row["path"]], "start": [start], "block": [pickle.dumps(block)]}
-
-
-def _blocks(plan: Plan, row: RayRow, rejected: list[Rejected]) -> Iterator[Block]:
-    on_bad = rejected.append if plan.skip else None
-    file = InputFile(row["path"])
-    return blocks(file, int(row["file"]), plan.config, needs_qid=plan.needs_qid, on_bad=on_bad)
 
 
 class Scorer:

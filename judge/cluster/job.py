@@ -1,38 +1,59 @@
 """One scoring job of many machines: Ray Data reads blocks, actors score them into shards."""
 
 import asyncio
+import contextlib
+import logging
+import os
 import pickle
+import signal
+import socket
+import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
 import ray
 import ray.data
+from ray.exceptions import RayError, RayTaskError, UserCodeException
 
-from judge.cluster.actors import CheckedFile, FoundBlock, Plan, Scorer, check, cpus, portable, read
-from judge.cluster.blocks import Shard
-from judge.cluster.session import connected, ticking
-from judge.config import Config
-from judge.errors import InputError, JudgeError, WorkerLost
-from judge.evaluator import Evaluator
-from judge.inputs.files import (
-    PIPED,
-    InputFile,
-    hash_of_hashes,
-    input_files,
-    is_address,
+from judge.cluster.actors import (
+    CheckedFile,
+    FoundBlock,
+    Plan,
+    Scorer,
+    Shard,
+    check,
+    portable,
+    read,
 )
+from judge.config import Config
+from judge.errors import ConfigError, InputError, JudgeError, WorkerLost
+from judge.evaluator import Evaluator
+from judge.inputs.files import PIPED, InputFile, hash_of_hashes, input_files, is_address
 from judge.inputs.rows import FORMS
 from judge.inputs.runs import REJECTED, SHARDS, RunFolder, shards
-from judge.jobs.job import Watcher, now, priced, run_record, with_cost
+from judge.jobs.job import TICK_SECONDS, Watcher, now, priced, run_record, with_cost
+from judge.pool import cores
 from judge.records import Summary
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
 from judge.scores.totals import Totals
 
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no telemetry
+os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+
+_LOOPBACK: Final = "127.0.0.1"
+_CONNECT_SECONDS: Final = 10.0
+_HTTP2_HELLO: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+"""The beginning of HTTP/2, and so of Ray's gRPC."""
+_AUTH: Final = "RAY_AUTH_MODE"
+_CPUS_TO_ASK: Final = 0.1
+_CPUS_TO_COMPUTE: Final = 0.9
+"""Less than a whole processor, so that some is left for reading."""
 _CPUS_TO_READ: Final = 0.05
 """Differs from what a scorer reserves, or Ray would run both in one process."""
 _BLOCKS_AT_A_TIME: Final = 2
@@ -95,8 +116,8 @@ class ClusterJob:
             for each in files:
                 folder.refuse_source(each.address)
             folder.refuse_source(self._source)
-            with ticking(watcher, "connecting to Ray"):
-                stack.enter_context(connected(self._address))
+            with _ticking(watcher, "connecting to Ray"):
+                stack.enter_context(_connected(self._address))
             replicas = self._replicas or self._default_replicas()
             plan = Plan(
                 portable(self._config, replicas).model_dump_json(),
@@ -104,7 +125,7 @@ class ClusterJob:
                 skip=self._skip,
                 needs_qid=len(files) > 1,
             )
-            with ticking(watcher, "checking the input"):
+            with _ticking(watcher, "checking the input"):
                 checked = _check(files, plan)
             made_from = self._input(checked)
             record = asyncio.run(self._record(made_from))
@@ -115,7 +136,7 @@ class ClusterJob:
             rest = self._resume([each for file in checked for each in file.blocks], tally, record)
             resumed = tally.answers
             earlier = with_cost(tally.totals.spent(), self._config) if resumed else None
-            with ticking(watcher):
+            with _ticking(watcher):
                 for block in _scored(plan, files, rest, replicas):
                     tally.add(block)
             if tally.answers != made_from.samples:
@@ -166,7 +187,7 @@ class ClusterJob:
             paths[name].unlink()  # another input's
         kept = sum(block.samples for block in found if block.name in paths)
         tally.watcher.on_start(record, kept)
-        with ticking(tally.watcher):
+        with _ticking(tally.watcher):
             rest = [block for block in found if not (block.name in paths and tally.add(block))]
         if tally.answers < kept:
             tally.watcher.on_start(record, tally.answers)
@@ -246,11 +267,117 @@ def _scored(
     )
     reading = {"num_cpus": _CPUS_TO_READ, "concurrency": replicas}
     blocks = files_to_score.map_batches(read, fn_kwargs={"plan": plan}, batch_size=1, **reading)
-    scored = blocks.map(
-        Scorer, fn_constructor_args=(plan,), compute=pool, num_cpus=cpus(plan.config)
-    )
+    cpus = _CPUS_TO_ASK if plan.config.asks_server else _CPUS_TO_COMPUTE
+    scored = blocks.map(Scorer, fn_constructor_args=(plan,), compute=pool, num_cpus=cpus)
     for row in scored.iter_rows():
         done: str | JudgeError = pickle.loads(row["done"])  # noqa: S301  our own
         if isinstance(done, JudgeError):
             raise done
         yield rest[done]
+
+
+@contextmanager
+def _ticking(watcher: Watcher, text: str = "") -> Iterator[None]:
+    """Call the watcher's `on_tick` from a thread, with what is done meanwhile."""
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.wait(TICK_SECONDS):
+            watcher.on_tick(text)
+
+    ticker = threading.Thread(target=tick, daemon=True)
+    ticker.start()
+    try:
+        yield
+    finally:
+        done.set()
+        ticker.join(2 * TICK_SECONDS)  # it may wait for a cluster that is gone
+
+
+def _reason(error: RayError) -> str:
+    """Return the first line of an error of Ray's own; raise the error if it is a bug of ours."""
+    cause = error.cause if isinstance(error, RayTaskError) else error
+    if not isinstance(cause, RayError) or isinstance(cause, UserCodeException):
+        raise error
+    return str(cause).partition("\n")[0]
+
+
+@contextmanager
+def _connected(address: str | None) -> Iterator[None]:
+    """Connect to a Ray cluster, or start one here; one that runs in this process stays as it is.
+
+    Raises:
+        ConfigError: the cluster cannot be reached or started.
+        WorkerLost: it is lost meanwhile.
+    """
+    if ray.is_initialized():
+        with _quiet():
+            yield
+        return
+    with _quiet():
+        _connect(address)
+        try:
+            yield
+        except RayError as error:
+            why = _reason(error)
+            raise WorkerLost(f"Ray: {why}; the same command goes on from there") from None
+        finally:
+            ray.shutdown()
+
+
+def _connect(address: str | None) -> None:
+    option = f"--address {address}" if address else f"RAY_ADDRESS {os.environ.get('RAY_ADDRESS')}"
+    address = address or os.environ.get("RAY_ADDRESS") or "local"
+    options: dict[str, object] = {}
+    if address == "local":
+        options = {"num_cpus": cores(), "include_dashboard": False, "_node_ip_address": _LOOPBACK}
+    host, _, port = address.rpartition(":")
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        if host and port.isdecimal() and "//" not in host:
+            _greet(host, int(port))
+        # Ray puts the driver's working folder on the import path of its workers.
+        with _silent(), contextlib.chdir("/"):
+            ray.init(address, log_to_driver=False, logging_level="ERROR", **options)
+    except (OSError, ValueError, RuntimeError, RayError) as error:
+        why = str(error).partition("\n")[0].partition(". ")[0]
+        step = "" if _AUTH in os.environ else f", set {_AUTH}=token where it asks for a token"
+        message = f"{option}: {why}; start Ray there{step}, or leave it out"
+        if options:
+            message = f"Ray cannot be started here: {why}; RAY_TMPDIR names another folder for it"
+        raise ConfigError(message) from None
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            # Ray's own handler ends the process without a word.
+            signal.signal(signal.SIGTERM, handler)
+
+
+def _greet(host: str, port: int) -> None:
+    """Raise OSError if no server answers HTTP/2 there: `ray.init` would try for ever."""
+    with socket.create_connection((host, port), _CONNECT_SECONDS) as line:
+        line.sendall(_HTTP2_HELLO)
+        line.recv(1)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Close standard error meanwhile: Ray's C++ announces its log level there."""
+    stderr = os.dup(2)
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Hide Ray Data's plans, and its warnings about idle actors."""
+    for name in ("ray", "ray.data"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The m(in|ax)imum number of concurrent", UserWarning)
+        yield
