@@ -238,8 +238,6 @@ class Config(Record):
     max_unscored: float = Field(default=0.05, ge=0, le=1)
     """The share of claims without a verdict above which a run is untrusted, and the exit code is
     3."""
-    max_line: float = Field(default=64.0, gt=0, allow_inf_nan=False)
-    """The maximum length of a line of samples, in megabytes. A longer line is a bad line."""
     map: _Paths | None = None
     """Where the rows of samples have a field, such as answer=result.text or
     chunks=docs[].page_content; may be repeated. Other fields are found by the shape of the rows."""

@@ -47,9 +47,9 @@ class _Items(NamedTuple):
         None, metavar="N", min=1, help="The first N items of each category and language."
     )
 
-    def read(self, max_line: float) -> ExamItems:
+    def read(self) -> ExamItems:
         """Return the selected items."""
-        whole = read_items(*(self.items or ()), max_line=max_line)
+        whole = read_items(*(self.items or ()))
         return whole if self.limit is None else first_items(whole, self.limit)
 
 
@@ -89,7 +89,7 @@ def exam(
     Example: judge exam --model gpt-5-mini --repeat 3 -o exam.json
     """
     gates = gating.gates(_GATED)
-    items = chosen.read(settings.max_line)
+    items = chosen.read()
     earlier = None if against is None else read_report(against)
     if earlier is not None:
         check_common(earlier, items)

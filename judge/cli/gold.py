@@ -7,7 +7,7 @@ import typer
 
 from judge import review
 from judge.cli.app import COMMANDS
-from judge.cli.options import FORCE, JSON, MAX_LINE, SKIP_BAD, Drawing, takes_language
+from judge.cli.options import FORCE, JSON, SKIP_BAD, Drawing, takes_language
 from judge.cli.render.gold import print_gold
 from judge.cli.terminal import output, say, say_json
 from judge.messages import Messages
@@ -27,7 +27,6 @@ def draw(
     output: Path = typer.Option(Path("gold.csv"), "-o", "--output", metavar="SHEET", help="A CSV."),
     drawing: Drawing,
     skip_bad_lines: bool = SKIP_BAD,
-    max_line: float = MAX_LINE,
 ) -> None:
     """Choose queries, pool the first chunks of their rankings, and write a sheet to grade them.
 
@@ -45,7 +44,6 @@ def draw(
         overlap=drawing.overlap,
         force=drawing.force,
         skip_bad_lines=skip_bad_lines,
-        max_line=max_line,
     )
     say(*_summary_of(made, samples, depth, drawing.seed))
 
@@ -65,7 +63,6 @@ def import_(
     as_json: bool = JSON,
     force: bool = FORCE,
     skip_bad_lines: bool = SKIP_BAD,
-    max_line: float = MAX_LINE,
 ) -> None:
     """Read graded sheets, write the gold set, and report agreement and missing grades.
 
@@ -81,7 +78,6 @@ def import_(
         gold_from=gold_from,
         force=force,
         skip_bad_lines=skip_bad_lines,
-        max_line=max_line,
     )
     if as_json:
         say_json(found.model_dump_json())

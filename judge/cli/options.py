@@ -37,7 +37,7 @@ FILES: Final = "Input and output"
 GATES: Final = "Gates"
 LARGE_RUNS: Final = "Large runs"
 PANELS: Final[dict[str, tuple[str, ...]]] = {
-    FILES: ("map", "max_line", "seed", "review_rate"),
+    FILES: ("map", "seed", "review_rate"),
     "Model": (
         *("model", "base_url", "endpoint", "judge", "prompt", "embedding_model", "nli_model"),
         *("reasoning_effort", "extra_body", "headers", "sentences_per_call"),
@@ -82,13 +82,6 @@ ROWS: Final = typer.Option(
     None, "-o", "--output", metavar="FILE", help="Write a row for each sample: .jsonl or .csv."
 )
 JSON: Final = typer.Option(False, "--json", help="Print one JSON object instead of tables.")
-MAX_LINE: Final = typer.Option(
-    64.0,
-    "--max-line",
-    metavar="MB",
-    min=0.000001,
-    help=str(Config.model_fields["max_line"].description),
-)
 SKIP_BAD: Final = typer.Option(
     False, "--skip-bad-lines", help="Report bad lines and leave them out."
 )

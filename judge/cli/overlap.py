@@ -1,6 +1,6 @@
 """`judge overlap`: compare answers with gold answers word by word."""
 
-from judge.cli.options import JSON, MAX_LINE, ROWS, SAMPLES, SKIP_BAD
+from judge.cli.options import JSON, ROWS, SAMPLES, SKIP_BAD
 from judge.cli.render.overlap import print_overlap
 from judge.cli.terminal import output, say_json
 from judge.inputs.samples import Source
@@ -15,7 +15,6 @@ def overlap(
     as_json: bool = JSON,
     rows: str | None = ROWS,
     skip_bad_lines: bool = SKIP_BAD,
-    max_line: float = MAX_LINE,
 ) -> None:
     """Compare answers with gold answers: BLEU, ROUGE, exact match, token F1; Chinese too.
 
@@ -29,7 +28,7 @@ def overlap(
         if write is not None:
             write(row.model_dump(exclude={"scores"}) | row.scores)
 
-    source = Source(samples, ("answer",), skip_bad_lines=skip_bad_lines, max_line=max_line)
+    source = Source(samples, ("answer",), skip_bad_lines=skip_bad_lines)
     with source.samples() as read, row_file(rows, samples) as write:
         report = measure_overlap(read, each=keep)
     if source.rejected:

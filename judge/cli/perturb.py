@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import typer
 
-from judge.cli.options import FORCE, MAX_LINE, SAMPLES, SKIP_BAD, several
+from judge.cli.options import FORCE, SAMPLES, SKIP_BAD, several
 from judge.cli.terminal import Page, figures, output
 from judge.errors import ConfigError, InputError
 from judge.inputs.samples import Source
@@ -33,7 +33,6 @@ def perturb(
     ),
     force: bool = FORCE,
     skip_bad_lines: bool = SKIP_BAD,
-    max_line: float = MAX_LINE,
 ) -> None:
     """Write variants of the samples' contexts, to see what your RAG system makes of them.
 
@@ -53,7 +52,7 @@ def perturb(
         raise ConfigError(f"-o {out!r}: ends not in .jsonl; name a file that does")
     check_output(path, [Path(samples)], force=force)
     wanted = several("--variants", variants, VARIANTS) or VARIANTS
-    source = Source(samples, ("query", "chunks"), skip_bad_lines=skip_bad_lines, max_line=max_line)
+    source = Source(samples, ("query", "chunks"), skip_bad_lines=skip_bad_lines)
     with source.samples() as read:
         originals = list(read)
         perturbation = Perturbation(originals, wanted, seed=seed, match=gold_match)

@@ -5,7 +5,7 @@ import shlex
 import typer
 
 from judge.advice.recommend import MOST_CHUNKS, POOL, Cost, Wishes, recommend_measures
-from judge.cli.options import JSON, MAX_LINE, SAMPLES, SKIP_BAD
+from judge.cli.options import JSON, SAMPLES, SKIP_BAD
 from judge.cli.render.advice import print_advice
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError
@@ -30,7 +30,6 @@ def recommend(
     ),
     as_json: bool = JSON,
     skip_bad_lines: bool = SKIP_BAD,
-    max_line: float = MAX_LINE,
 ) -> None:
     """Say which measures fit the data, which mislead on it, and why.
 
@@ -48,7 +47,7 @@ def recommend(
         depth=depth,
         corpus_size=corpus_size,
     )
-    source = Source(samples, (), skip_bad_lines=skip_bad_lines, max_line=max_line)
+    source = Source(samples, (), skip_bad_lines=skip_bad_lines)
     with source.samples() as read:
         advice = recommend_measures(read, wishes)
     if as_json:

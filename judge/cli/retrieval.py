@@ -7,7 +7,7 @@ import typer
 from pydantic import ValidationError
 
 from judge.advice.diagnose import Use, read
-from judge.cli.options import JSON, MAX_LINE, ROWS, SKIP_BAD, Gating, several, split, takes_options
+from judge.cli.options import JSON, ROWS, SKIP_BAD, Gating, several, split, takes_options
 from judge.cli.render.answers import gate_line
 from judge.cli.render.comparison import print_compared
 from judge.cli.render.ranking import print_ranked, print_reading
@@ -91,7 +91,6 @@ def retrieval(
     as_json: bool = JSON,
     rows: str | None = ROWS,
     skip_bad_lines: bool = SKIP_BAD,
-    max_line: float = MAX_LINE,
     use: Use | None = typer.Option(
         None, help="Read the means by rules of thumb: bands, and the targets of this use."
     ),
@@ -122,7 +121,7 @@ def retrieval(
         results = gates.hold_means(report.mean, report.interval)
         return report.model_copy(update={"gates": results})
 
-    files = RankingFiles(ranks, worst, rows, max_line, skip_bad_lines, qrels, gold)
+    files = RankingFiles(ranks, worst, rows, skip_bad_lines, qrels, gold)
     if is_compared:
         known = mean_names(ranks)
         headlines = [each for each in known if "".join(each.partition("@")[:2]) in _HEADLINES]

@@ -27,8 +27,6 @@ from judge.errors import ConfigError, JudgeUnavailable, UsageError, WorkerLost, 
 from judge.evaluator import Evaluator
 from judge.inputs.files import (
     PIPED,
-    input_name,
-    naming_input,
     readable,
     run_name,
     standard_input,
@@ -280,7 +278,7 @@ def _print_forecast(source: str, settings: Config, files: _Files) -> None:
         if not settings.asks_model:
             page.say("no language model is named: no call would be sent, at no cost")
             return
-        with naming_input(input_name(source)), readable(source) as path:
+        with readable(source) as path:
             found = forecast(path, settings, limit=files.limit, skip_bad_lines=files.skip_bad_lines)
         unknown = "not known without --input-price and --output-price"
         rows = {

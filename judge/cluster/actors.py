@@ -91,8 +91,7 @@ def blocks(plan: Plan, row: RayRow, rejected: list[Rejected]) -> Iterator[Block]
         # Line numbers of several files are not unique.
         needs=SCORE_NEEDS | {"qid"} if plan.needs_qid else SCORE_NEEDS,
         on_bad=rejected.append if plan.skip else None,
-        max_line=config.max_line,
-        unique=False,
+        is_part=True,
         mapping=config.map,
     ):
         if len(block.samples) == SIZE:

@@ -131,7 +131,8 @@ class ClusterJob:
             record = asyncio.run(self._record(made_from))
             folder.begin(record)
             if self._skip:
-                folder.write_lines(REJECTED, _rejected(files, checked))
+                rejected = (bad.as_json() for file in checked for bad in file.rejected)
+                folder.write_lines(REJECTED, rejected)
             tally = _Tally(self._folder, Totals(max_unscored=self._config.max_unscored), watcher)
             rest = self._resume([each for file in checked for each in file.blocks], tally, record)
             resumed = tally.answers
@@ -230,12 +231,6 @@ def _check(files: list[InputFile], plan: Plan) -> list[CheckedFile]:
             start += block.samples
         checked.append(file._replace(blocks=blocks))
     return checked
-
-
-def _rejected(files: list[InputFile], checked: list[CheckedFile]) -> Iterator[str]:
-    for file, found in zip(files, checked, strict=True):
-        for bad in found.rejected:
-            yield bad.as_json(bad.error.at(str(file), bad.line))
 
 
 def _scored(

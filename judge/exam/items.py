@@ -9,7 +9,6 @@ from typing import Annotated, Final, NamedTuple
 from pydantic import BaseModel, StringConstraints, ValidationError
 
 from judge.errors import InputError, PromptMismatch
-from judge.inputs.files import MAX_LINE
 from judge.messages import Lang, language_of
 from judge.prompt import SUMS, checked, pins
 from judge.records import Sample, Support
@@ -56,7 +55,7 @@ class ExamItems(NamedTuple):
     items: tuple[ExamItem, ...]
 
 
-def read_items(*sources: str | Path, max_line: float = MAX_LINE) -> ExamItems:
+def read_items(*sources: str | Path) -> ExamItems:
     """Read the items of files; `exam`, the default, names the shipped set.
 
     Raises:
@@ -65,7 +64,7 @@ def read_items(*sources: str | Path, max_line: float = MAX_LINE) -> ExamItems:
         PromptMismatch: the shipped set is not as it was released.
     """
     read = [
-        pinned_items() if str(source) == SHIPPED else _own(Path(source), max_line)
+        pinned_items() if str(source) == SHIPPED else _own(Path(source))
         for source in sources or (SHIPPED,)
     ]
     items = tuple(item for each in read for item in each.items)
@@ -99,8 +98,8 @@ def pinned_items(folder: Path = SHIPPED_IN) -> ExamItems:
     )
 
 
-def _own(path: Path, max_line: float) -> ExamItems:
-    golden = read_golden(path, max_line=max_line)
+def _own(path: Path) -> ExamItems:
+    golden = read_golden(path)
     return ExamItems(f"{path.name}@{_digest(golden)}", _items(golden, path))
 
 

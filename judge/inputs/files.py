@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import os
 import re
 import shutil
 import sys
@@ -23,12 +24,11 @@ if TYPE_CHECKING:
 
 PIPED: Final = "-"
 """The name of standard input."""
-MAX_LINE: Final = 64.0
-"""The default limit of a line, or of a CSV record, in MB."""
-MEGA: Final = 1_000_000
-ALLOW_MORE: Final = "mend it, or allow more with --max-line"
-CLIPPED: Final = 1_000
-"""Bytes of an overlong line that are kept."""
+STDIN: Final = "standard input"
+"""What messages call it."""
+MAX_LINE: Final = 64_000_000
+"""The most bytes of a line, and characters of a CSV record; more are not held in memory."""
+TOO_LONG: Final = f"longer than {MAX_LINE // 1_000_000} MB"
 PEEK: Final = 4096
 """Bytes that tell the format of a file."""
 _TEXT_ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
@@ -41,7 +41,6 @@ CHINESE: Final = "gb18030"
 """The encoding of a CSV that Excel and WPS save where Windows speaks Chinese."""
 _REMOTE_PIECE: Final = 4 << 20
 """Bytes of one request to an object store."""
-_BUFFER: Final = 1 << 18
 
 
 # Names
@@ -52,13 +51,16 @@ class InputFile(NamedTuple):
 
     address: str
     """A path, or an address whose special characters are escaped."""
+    alias: str = ""
+    """What messages call the file, if it is a copy of something else, such as standard input."""
 
     def __str__(self) -> str:
-        return unquote(self.address) if is_address(self.address) else self.address
+        name = unquote(self.address) if is_address(self.address) else self.address
+        return self.alias or name
 
     @property
     def name(self) -> str:
-        """The last part of the address."""
+        """The last part of its name."""
         return str(self).rpartition("/")[2]
 
     def open(self) -> io.BufferedReader:
@@ -85,22 +87,16 @@ def _file_system(address: str) -> tuple["FileSystem", str]:
     return system, path
 
 
+InputName = str | Path | InputFile
+"""The name of an input: a file, a folder, a pattern or an address; or one file."""
+
+
 def is_address(name: str | Path) -> bool:
     """Return whether a name is an address such as `s3://bucket/key`, and no path."""
     return "://" in str(name)
 
 
-def is_many(name: str | Path) -> bool:
-    """Return whether a name is a folder or a pattern, or an address, which may be a folder."""
-    path = Path(name)
-    try:
-        is_pattern = not _WILDCARDS.isdisjoint(str(path)) and not path.exists()
-        return is_address(name) or path.is_dir() or is_pattern
-    except (OSError, ValueError):  # not a possible file name; opening it says why
-        return False
-
-
-def input_files(name: str | Path) -> list[InputFile]:
+def input_files(name: InputName) -> list[InputFile]:
     """Return the files that a name means, in the order in which they are read.
 
     A folder means the files below it whose names end as samples do, without hidden ones and those
@@ -109,18 +105,20 @@ def input_files(name: str | Path) -> list[InputFile]:
     Raises:
         InputError: a folder or a pattern has no such file, or an address cannot be read.
     """
-    path = Path(name)
+    if isinstance(name, InputFile):
+        return [name]
+    path, is_pattern = Path(name), not _WILDCARDS.isdisjoint(str(name))
     if is_address(name):
         found = _remote_files(str(name))
-    elif not is_many(path):
-        return [InputFile(str(path))]
-    elif path.is_dir():
+    elif os.path.isdir(path):  # noqa: PTH112  False where no file can have such a name
         found = [str(each) for each in path.rglob("*") if each.is_file() and _is_read(str(each))]
-    else:
+    elif is_pattern and not os.path.exists(path):  # noqa: PTH110  as above
         every = iglob(str(path), recursive=True)  # noqa: PTH207  as a shell does: no hidden files
         found = [each for each in every if Path(each).is_file()]
+    else:
+        return [InputFile(str(path))]
     if not found:
-        kinds = "" if _WILDCARDS.intersection(str(name)) else f" that ends in {', '.join(_ENDINGS)}"
+        kinds = "" if is_pattern else f" that ends in {', '.join(_ENDINGS)}"
         raise InputError(f"no file there{kinds}; check the name", path=str(name))
     return list(map(InputFile, sorted(found)))
 
@@ -171,22 +169,7 @@ def run_name(name: str) -> str:
 
 def input_name(name: str) -> str:
     """Return what messages call an input."""
-    return "standard input" if name == PIPED else name
-
-
-@contextmanager
-def naming_input(name: str) -> Iterator[None]:
-    """Name this input, and not a copy of it, in errors."""
-    try:
-        yield
-    except InputError as error:
-        raise with_input_name(error, name) from None
-
-
-def with_input_name(error: InputError, name: str) -> InputError:
-    """Return the error with the name of its input; a file of several keeps its own name."""
-    own = error.path if is_many(name) else ""
-    return error.at(own or name, error.line)
+    return STDIN if name == PIPED else name
 
 
 def standard_input() -> IO[bytes]:
@@ -197,8 +180,8 @@ def standard_input() -> IO[bytes]:
 
 
 @contextmanager
-def readable(name: str) -> Iterator[str]:
-    """Yield the name of an input that can be read again: standard input is copied first.
+def readable(name: str) -> Iterator[InputName]:
+    """Yield an input that can be read again: standard input is copied first.
 
     Raises:
         ConfigError: the name is empty, or standard input is closed.
@@ -214,15 +197,15 @@ def readable(name: str) -> Iterator[str]:
             shutil.copyfileobj(standard_input(), copy)
             copy.flush()
         except OSError as error:
-            message = f"standard input: cannot be copied ({error.strerror})"
+            message = f"{STDIN}: cannot be copied ({error.strerror})"
             raise RunError(f"{message}; save it to a file and name that") from None
-        yield copy.name
+        yield InputFile(copy.name, STDIN)
 
 
 # Bytes and text
 
 
-def hash_of(name: str | Path) -> str:
+def hash_of(name: InputName) -> str:
     """Return the SHA-256 of an input: of the file's bytes, or of several files' hashes in order.
 
     Raises:
@@ -266,13 +249,16 @@ def open_raw(file: InputFile) -> Iterator[io.BufferedReader]:
 
 @contextmanager
 def open_text(file: InputFile) -> Iterator[io.BufferedReader]:
-    """Yield the bytes of a text file, decompressed if they are gzip; errors as in `open_raw`."""
-    with open_raw(file) as raw, decompress(raw, file) as stream:
-        yield stream
+    """Yield the bytes of a text file, decompressed if they are gzip; errors name the file."""
+    try:
+        with open_raw(file) as raw, decompress(raw) as stream:
+            yield stream
+    except InputError as error:
+        raise error.at(error.path or str(file), error.line) from None
 
 
 @contextmanager
-def decompress(raw: io.BufferedReader, file: InputFile) -> Iterator[io.BufferedReader]:
+def decompress(raw: io.BufferedReader) -> Iterator[io.BufferedReader]:
     """Yield the bytes of the text in an open file; raise InputError if it is damaged or no text."""
     is_packed = raw.peek(PEEK).startswith(_GZIP)
     stream = cast("io.BufferedReader", gzip.GzipFile(fileobj=raw) if is_packed else raw)
@@ -281,60 +267,41 @@ def decompress(raw: io.BufferedReader, file: InputFile) -> Iterator[io.BufferedR
         if head.startswith(_UTF16) or b"\0" in head:
             what = "is UTF-16 or a binary file, and text in UTF-8 is needed"
             step = "save a spreadsheet as XLSX without a password, or as CSV UTF-8"
-            raise InputError(f"{what}; {step}", path=str(file))
+            raise InputError(f"{what}; {step}")
         yield stream
     except (EOFError, OSError, zlib.error) as error:
         if not is_packed or getattr(error, "errno", None) is not None:
             raise
-        message = f"the gzip data is damaged ({error}); make the file again"
-        raise InputError(message, path=str(file)) from None
+        raise InputError(f"the gzip data is damaged ({error}); make the file again") from None
 
 
-class LongLineError(InputError):
-    """A line over the limit."""
-
-
-class TextLine(NamedTuple):
-    """A line of a text file with its end."""
-
-    number: int
-    """From 1."""
-    text: str
-    """The text, cut if the line is too long; bytes that cannot be decoded become U+FFFD."""
-    error: InputError | None = None
-    """An overlong line, or one in another encoding."""
-
-
-def text_lines(
-    stream: IO[bytes], max_line: float, on_chinese: Callable[[], object] | None = None
-) -> Iterator[TextLine]:
-    """Yield the lines of a UTF-8 file; one bad line does not hide the next.
-
-    No more than `max_line` MB of a line is held. With `on_chinese`, lines are decoded as GB18030
-    from the first one that is not ASCII, if it is GB18030 and not UTF-8; the function is then
-    called once.
-    """
-    most, number, encoding = most_bytes(max_line), 0, ""
-    while data := stream.readline(most + 1):
+def byte_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a file without its BOM; raise InputError at one that is too long."""
+    number = 0
+    while data := stream.readline(MAX_LINE + 1):
         number += 1
-        if number == 1:
-            data = data.removeprefix(BOM_UTF8)
-        if len(data) > most:
-            rest = data
-            while rest and not rest.endswith(b"\n"):
-                rest = stream.readline(_BUFFER)
-            long = LongLineError(f"longer than {most / MEGA:g} MB; {ALLOW_MORE}")
-            yield TextLine(number, data[:CLIPPED].decode(errors="replace"), long)
-            continue
+        if len(data) > MAX_LINE:
+            raise InputError(f"{TOO_LONG}; mend it, or shorten its texts", line=number)
+        yield data.removeprefix(BOM_UTF8) if number == 1 else data
+
+
+def text_lines(stream: IO[bytes], on_chinese: Callable[[], object] | None = None) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file; raise InputError at one that is not UTF-8, or too long.
+
+    With `on_chinese`, lines are decoded as GB18030 from the first one that is not ASCII, if it is
+    GB18030 and not UTF-8; the function is then called once.
+    """
+    encoding = ""
+    for number, data in enumerate(byte_lines(stream), 1):
         if not encoding and not data.isascii():
             encoding = "utf-8"
             if on_chinese is not None and not _is(data, encoding) and _is(data, CHINESE):
                 encoding = CHINESE
                 on_chinese()
         try:
-            yield TextLine(number, data.decode(encoding or "utf-8"))
+            yield data.decode(encoding or "utf-8")
         except UnicodeDecodeError as error:
-            yield TextLine(number, data.decode(encoding, "replace"), wrong_encoding(error))
+            raise wrong_encoding(error).at("", number) from None
 
 
 def _is(data: bytes, encoding: str) -> bool:
@@ -344,13 +311,9 @@ def _is(data: bytes, encoding: str) -> bool:
 
 
 def wrong_encoding(error: UnicodeDecodeError) -> InputError:
-    """Return the error of a line that cannot be decoded, with the byte and its column."""
+    """Return the error of text that cannot be decoded, with the byte and its place."""
+    line = error.object.count(b"\n", 0, error.start) + 1
     column = error.start - error.object.rfind(b"\n", 0, error.start)
     byte = f"byte {error.object[error.start]:#04x} at column {column}"
     step = "convert the file, for example: iconv -f GB18030 -t UTF-8"
-    return InputError(f"not {error.encoding.upper()} ({byte}); {step}")
-
-
-def most_bytes(megabytes: float) -> int:
-    """Return a limit in MB as bytes; infinity becomes the largest possible size."""
-    return int(max(1, min(megabytes * MEGA, sys.maxsize - 1)))
+    return InputError(f"not {error.encoding.upper()} ({byte}); {step}", line=line)

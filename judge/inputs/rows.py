@@ -6,59 +6,45 @@ import re
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from datetime import datetime
-from decimal import Decimal
 from functools import partial
 from io import BufferedReader, StringIO
 from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
-from uuid import UUID
 
 from pydantic import JsonValue
-from pydantic_core import from_json
+from pydantic_core import from_json, to_jsonable_python
 
 from judge.errors import InputError, extra
-from judge.inputs.fields import NAMES, Fields, parse_list
+from judge.inputs.fields import NAMES, NUMBERED_CHUNK, Fields
 from judge.inputs.files import (
-    ALLOW_MORE,
     CHINESE,
-    CLIPPED,
     MAX_LINE,
-    MEGA,
     PEEK,
+    TOO_LONG,
     InputFile,
-    LongLineError,
-    TextLine,
+    byte_lines,
     decompress,
-    most_bytes,
     open_raw,
     text_lines,
     wrong_encoding,
 )
-from judge.text.visible import clip, plural
+from judge.text.visible import plural, short
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
     from pyarrow import RecordBatch
 
 FORMS: Final = "one JSON object a line (.jsonl), or CSV under a header (.csv), is needed"
-_LIST_KEYS: Final = frozenset(
-    key
-    for field in ("sentences", "chunks", "retrieved", "gold_evidence", "relevance")
-    for key in NAMES[field]
-)
-"""Columns whose cells hold a list or an object as text."""
-_NUMBERED_CHUNK: Final = re.compile(r"chunk_([1-9][0-9]{0,8})")
-_DOCUMENT_LINES: Final = 8
-"""A JSON document is held in memory; it may be as long as this many lines at their limit."""
-_SHOWN: Final = 60
-"""Characters of a value in a message."""
+_MAX_DOCUMENT: Final = 8 * MAX_LINE
+"""The most bytes of a JSON document, which is held in memory."""
 _DELIMITERS: Final = ",;\t|"
 _JSON_PLACE: Final = re.compile(r" at line (\d+) column (\d+)$")
 _DUMP_METHODS: Final = ("model_dump", "to_dict", "isoformat", "tolist")
+"""Methods of other libraries that return what an object holds."""
 _NULL_TYPES: Final = frozenset({"NAType", "NaTType"})
 """pandas' own nulls."""
 
@@ -81,18 +67,15 @@ Report = Callable[[str], object]
 class InputRow(NamedTuple):
     """One row of an input."""
 
-    file: InputFile
     line: int
     """The number of its line, or of the row in a table or a JSON array, from 1."""
     text: str
     """The row's text in the file; JSON for a row of a table."""
-    fields: Fields | InputError
-    """The fields of the row; an error if it cannot be read."""
+    read: Callable[[], Fields]
+    """Returns the fields; raises InputError if the row cannot be read."""
 
 
-def read_rows(
-    file: InputFile, max_line: float = MAX_LINE, report: Report | None = None
-) -> Iterator[InputRow]:
+def read_rows(file: InputFile, report: Report | None = None) -> Iterator[InputRow]:
     """Yield the rows of a file, one at a time.
 
     Parquet, Arrow and XLSX are recognised by their first bytes, JSON and CSV by the name's ending
@@ -106,82 +89,57 @@ def read_rows(
         with open_raw(file) as raw:
             head = raw.peek(PEEK)
             if head.startswith(XLSX):
-                yield from _sheet_rows(raw, file, max_line)
+                yield from _sheet_rows(raw)
             elif head.startswith((PARQUET, ARROW_FILE, ARROW_STREAM)):
                 for number, row in enumerate(_column_rows(raw, head), 1):
                     text = json_text(row)
-                    yield _row(file, number, text, partial(_table_fields, text), max_line)
+                    yield InputRow(number, text, partial(_column_fields, text))
             else:
-                with decompress(raw, file) as stream:
-                    yield from _text_rows(stream, file, max_line, report)
+                with decompress(raw) as stream:
+                    yield from _text_rows(stream, file, report)
     except InputError as error:
         raise error.at(str(file), error.line) from None
-
-
-def _row(
-    file: InputFile, line: int, text: str, read: Callable[[], Fields], max_line: float = MAX_LINE
-) -> InputRow:
-    fields: Fields | InputError
-    if len(text) > most_bytes(max_line):
-        long = InputError(f"the row is longer than {max_line:g} MB; {ALLOW_MORE}")
-        return InputRow(file, line, text[:CLIPPED], long)
-    try:
-        fields = read()
-    except InputError as error:
-        fields = error.at("", None)
-    return InputRow(file, line, text, fields)
 
 
 # JSON
 
 
 def _text_rows(
-    stream: BufferedReader, file: InputFile, max_line: float, report: Report | None
+    stream: BufferedReader, file: InputFile, report: Report | None
 ) -> Iterator[InputRow]:
     name = file.name.lower().removesuffix(".gz")
     head = stream.peek(PEEK).decode("utf-8-sig", "replace").lstrip()
     first, end, _ = head.partition("\n")
-    has_lines = name.endswith((".jsonl", ".ndjson"))
     is_csv = name.endswith((".csv", ".tsv"))
-    if has_lines or name.endswith(".json") or (not is_csv and head[:1] in ("", "{", "[")):
-        # In a file of lines, `{"answer": "a",` is a broken line; `{` alone begins an object.
-        begins = first.rstrip() == "{" if has_lines else first.rstrip().endswith(("{", "[", ","))
-        if head.startswith("[") or (end and begins):
-            return _document_rows(stream, file, max_line)
-        return _json_lines(stream, file, max_line)
+    if name.endswith((".jsonl", ".ndjson", ".json")) or (not is_csv and head[:1] in ("", "{", "[")):
+        # An array, or an object whose first line holds nothing but the brace.
+        is_document = head.startswith("[") or (end and first.strip() == "{")
+        return _document_rows(stream) if is_document else _json_lines(stream)
 
     def on_chinese() -> None:
         if report is not None:
             report(f"{file}: read as GB18030, because it is not UTF-8")
 
-    return _csv_rows(text_lines(stream, max_line, on_chinese), file, max_line, _delimiter(first))
+    return _csv_rows(text_lines(stream, on_chinese), _delimiter(first))
 
 
-def _json_lines(stream: BufferedReader, file: InputFile, max_line: float) -> Iterator[InputRow]:
-    for number, text, error in text_lines(stream, max_line):
-        if error is not None:
-            yield InputRow(file, number, text, error)
-        elif text.strip():
-            yield _row(file, number, text, partial(json_object, text.rstrip("\r\n")))
+def _json_lines(stream: BufferedReader) -> Iterator[InputRow]:
+    for number, data in enumerate(byte_lines(stream), 1):
+        if data.strip():
+            text = data.decode(errors="replace")
+            yield InputRow(number, text, partial(json_object, data.rstrip(b"\r\n")))
 
 
-def _document_rows(stream: BufferedReader, file: InputFile, max_line: float) -> Iterator[InputRow]:
+def _document_rows(stream: BufferedReader) -> Iterator[InputRow]:
     """Yield a row for each object of a JSON array, or one row for an object."""
-    most = most_bytes(_DOCUMENT_LINES * max_line)
-    data = stream.read(most + 1)
-    if len(data) > most:
-        what = f"is one JSON document of over {most / MEGA:g} MB, which is held whole"
-        step = "make it lines, as jq -c '.[]' does, or allow more with --max-line"
-        raise InputError(f"{what}; {step}")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise wrong_encoding(error).at("", line) from None
-    value = _json_value(text)
+    data = stream.read(_MAX_DOCUMENT + 1)
+    if len(data) > _MAX_DOCUMENT:
+        what = f"is one JSON document of over {_MAX_DOCUMENT // 1_000_000} MB, which is held whole"
+        raise InputError(f"{what}; make it lines, as jq -c '.[]' does")
+    value = _json_value(data)
     for number, each in enumerate(value if isinstance(value, list) else [value], 1):
         text = json_text(each)
-        yield _row(file, number, text, partial(_object_in, each, text))
+        yield InputRow(number, text, partial(_object_in, each, text))
 
 
 def json_text(value: object) -> str:
@@ -203,48 +161,52 @@ def _json_form(value: Any) -> object:  # noqa: ANN401  each tool has its own
             return value.decode()
         except UnicodeDecodeError:  # an image, for example; U+FFFD would be judged as an answer
             return {"bytes": len(value)}
-    if isinstance(value, UUID | Decimal):
-        return str(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    if not isinstance(value, type):
-        for method in filter(callable, (getattr(value, name, None) for name in _DUMP_METHODS)):
+    for name in _DUMP_METHODS:
+        if callable(method := getattr(value, name, None)):
             return method()
-        if is_dataclass(value):
-            return vars(value)
-    what = f"is a {type(value).__name__}; give a text, a number, a list or a mapping"
-    raise InputError(what)
+    return vars(value) if is_dataclass(value) else to_jsonable_python(value)
 
 
-def json_object(text: str) -> Fields:
+def json_object(text: str | bytes) -> Fields:
     """Return a JSON object without the nulls that are written as NaN, or raise InputError."""
     return _object_in(_json_value(text), text)
 
 
-def _object_in(value: JsonValue, text: str) -> Fields:
+def _object_in(value: JsonValue, text: str | bytes) -> Fields:
     if isinstance(value, dict):
         # NaN differs from itself.
         return {key: None if each != each else each for key, each in value.items()}  # noqa: PLR0124
-    raise InputError(f"holds {_short(text)}; each row is one JSON object, {{…}}")
+    raise InputError(f"holds {_shown(text)}; each row is one JSON object, {{…}}")
 
 
-def _json_value(text: str) -> JsonValue:
+def _json_value(text: str | bytes) -> JsonValue:
     try:
         value: JsonValue = from_json(text)
     except ValueError as error:
+        if isinstance(text, bytes):
+            try:
+                text = text.decode()
+            except UnicodeDecodeError as bad:
+                raise wrong_encoding(bad) from None
         place = _JSON_PLACE.search(str(error))
         line, column = (int(place[1]), f" at column {place[2]}") if place else (1, "")
-        shown = _short(text.split("\n")[line - 1])
-        problem = f"{_JSON_PLACE.sub('', str(error))}{column}: {shown}"
+        problem = (
+            f"{_JSON_PLACE.sub('', str(error))}{column}: {_shown(text.split(chr(10))[line - 1])}"
+        )
         raise InputError(f"bad JSON: {problem}; mend it", line=line) from None
     return value
 
 
-def _short(text: str) -> str:
-    return repr(clip(text.strip(), _SHOWN))
+def _shown(text: str | bytes) -> str:
+    return repr(short(text if isinstance(text, str) else text.decode()))
 
 
 # CSV
+
+
+def _delimiter(header: str) -> str:
+    """Return the comma, semicolon, tab or bar that is most frequent in the header."""
+    return max(_DELIMITERS, key=header.count)
 
 
 class CsvRecord(NamedTuple):
@@ -254,49 +216,39 @@ class CsvRecord(NamedTuple):
     """The line on which it begins, from 1."""
     text: str
     cells: list[str]
-    error: InputError | None = None
+    problem: str = ""
+    """What is wrong with it; empty if nothing is."""
 
 
-def _delimiter(header: str) -> str:
-    """Return the comma, semicolon, tab or bar that is most frequent in the header."""
-    return max(_DELIMITERS, key=header.count)
-
-
-def csv_records(
-    lines: Iterable[TextLine], delimiter: str, max_line: float = MAX_LINE
-) -> Iterator[CsvRecord]:
+def csv_records(lines: Iterable[str], delimiter: str) -> Iterator[CsvRecord]:
     """Yield the records of a CSV, with cells of any length; one that is bad does not hide the next.
 
     Raises:
-        InputError: a record is longer than `max_line` MB, as behind an open quotation mark.
+        InputError: a record is too long, as behind an open quotation mark.
     """
     csv.field_size_limit(2**31 - 1)  # a record has its own limit
-    most, size, kept = most_bytes(max_line), 0, list[TextLine]()
+    kept, start = StringIO(), 1
 
     def record_lines() -> Iterator[str]:
-        nonlocal size
         for line in lines:
-            kept.append(line)
-            size += len(line.text)
-            if size > most or isinstance(line.error, LongLineError):
-                what = f"the record is longer than {max_line:g} MB; close its quotation marks"
-                raise InputError(f"{what}, or {ALLOW_MORE}", line=kept[0].number)
-            yield line.text
+            kept.write(line)
+            if kept.tell() > MAX_LINE:
+                raise InputError(f"the record is {TOO_LONG}; close its quotation marks", line=start)
+            yield line
 
     reader = csv.reader(record_lines(), delimiter=delimiter, strict=True)
     while True:
-        kept, size = [], 0
         try:
-            cells = next(reader, None)
-            error = next((line.error for line in kept if line.error), None)
-        except csv.Error as bad:
-            cells, error = [], InputError(_bad_csv(str(bad)))
+            cells, problem = next(reader, None), ""
+        except csv.Error as error:
+            cells, problem = [], _csv_problem(str(error))
         if cells is None:
             return
-        yield CsvRecord(kept[0].number, "".join(line.text for line in kept), cells, error)
+        yield CsvRecord(start, kept.getvalue(), cells, problem)
+        kept, start = StringIO(), reader.line_num + 1
 
 
-def _bad_csv(message: str) -> str:
+def _csv_problem(message: str) -> str:
     step = "mend the line"
     if "end of data" in message:
         step = "close the quotation mark that opens on this line"
@@ -305,22 +257,18 @@ def _bad_csv(message: str) -> str:
     return f"bad CSV: {message}; {step}"
 
 
-def _csv_rows(
-    lines: Iterable[TextLine], file: InputFile, max_line: float, delimiter: str
-) -> Iterator[InputRow]:
+def _csv_rows(lines: Iterable[str], delimiter: str) -> Iterator[InputRow]:
     """Yield a row for each record under the header; an empty cell is an absent field."""
     header: list[str] = []
-    for record in csv_records(lines, delimiter, max_line):
+    for record in csv_records(lines, delimiter):
         if not any(header):
-            if record.error is not None:
-                raise record.error.at("", record.line)
+            if record.problem:
+                raise InputError(record.problem, line=record.line)
             header = [name.strip() for name in record.cells]
             refuse_doubled(header, record.line)
-        elif record.error is not None:
-            yield InputRow(file, record.line, record.text, record.error)
-        elif any(record.cells):
-            read = partial(_csv_object, header, record.cells)
-            yield _row(file, record.line, record.text, read)
+        elif record.problem or any(record.cells):
+            read = partial(_cell_fields, header, record.cells, record.problem)
+            yield InputRow(record.line, record.text, read)
 
 
 def csv_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
@@ -331,11 +279,10 @@ def csv_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
             row has cells beyond the header's.
     """
     text, width = _decoded(data), 0
-    lines = (TextLine(*each) for each in enumerate(StringIO(text, newline=""), 1))
     delimiter = _delimiter(text.lstrip().partition("\n")[0])
-    for number, record in enumerate(csv_records(lines, delimiter), 1):
-        if record.error is not None:
-            raise InputError(f"row {number}: {record.error.problem}, or save the sheet again")
+    for number, record in enumerate(csv_records(StringIO(text, newline=""), delimiter), 1):
+        if record.problem:
+            raise InputError(f"row {number}: {record.problem}, or save the sheet again")
         if not any(map(str.strip, record.cells)):
             continue
         width = width or len(record.cells)
@@ -357,20 +304,16 @@ def _too_many_cells(cells: list[str], width: int) -> str:
     return f"{found}; quote cells that hold the delimiter"
 
 
-def _csv_object(header: list[str], cells: list[str]) -> Fields:
+def _cell_fields(header: list[str], cells: list[str], problem: str = "") -> Fields:
+    """Return the cells that are not empty by name; an empty answer is an answer."""
+    if problem:
+        raise InputError(problem)
     if any(cells[len(header) :]):
         raise InputError(_too_many_cells(cells, len(header)))
-    fields: Fields = {}
-    for name, cell in zip_longest(header, cells[: len(header)], fillvalue=""):
-        if name in _LIST_KEYS and cell.strip():
-            fields[name] = parse_list(cell)  # JSON, or as `pandas.to_csv` writes a list
-            if isinstance(fields[name], str):
-                message = f"is no list: {_short(cell)}; write the cell with json.dumps"
-                raise InputError(message, field=name)
-        # A spreadsheet cannot tell an empty answer from none; an empty answer is a result.
-        elif name and (cell or name in NAMES["answer"] or _NUMBERED_CHUNK.fullmatch(name)):
-            fields[name] = cell
-    return _with_chunk_columns(fields)
+    # A spreadsheet cannot tell an empty answer from none; an empty answer is a result.
+    kept = (*NAMES["answer"], *filter(NUMBERED_CHUNK.fullmatch, header))
+    named = zip_longest(header, cells[: len(header)], fillvalue="")
+    return {name: cell for name, cell in named if name and (cell or name in kept)}
 
 
 def refuse_doubled(header: Iterable[str], line: int | None = None) -> None:
@@ -384,51 +327,24 @@ def refuse_doubled(header: Iterable[str], line: int | None = None) -> None:
 # Tables
 
 
-def table_fields(row: object) -> Fields:
-    """Return the fields of a table's row or a tool's object as JSON has them, without nulls.
+def _column_fields(text: str) -> Fields:
+    """Return the fields of a table's row without nulls, which the other rows of its column cause.
 
-    Lists that are written as text become lists; an object's keys that are null come from the other
-    objects of its column.
+    A null answer stays, and is an error.
     """
-    return _table_fields(json_text(row))
-
-
-def _table_fields(text: str) -> Fields:
-    return listed_fields(_without_nulls(json_object(text)))
-
-
-def listed_fields(fields: Fields) -> Fields:
-    """Return the fields with lists that are written as text, or in a column each, as lists."""
-    texts = ((name, fields[name]) for name in _LIST_KEYS & fields.keys())
-    lists = {name: parse_list(text) for name, text in texts if isinstance(text, str)}
-    return _with_chunk_columns(fields | lists)
-
-
-def _with_chunk_columns(fields: Fields) -> Fields:
-    """Return the fields with columns `chunk_1` to `chunk_n` collected into a list of chunks."""
-    found = sorted((int(m[1]), n) for n in fields if (m := _NUMBERED_CHUNK.fullmatch(n)))
-    if not found:
-        return fields
-    chunks: list[JsonValue] = [
-        {"chunk_id": str(number), "text": fields[name]}
-        for number, name in found
-        if fields[name] not in (None, "")
-    ]
-    names = {name for _, name in found}
-    rest = {name: value for name, value in fields.items() if name not in names}
-    return {"chunks": chunks} | rest
-
-
-def _without_nulls(fields: Fields) -> Fields:
-    """Return the fields without nulls at any depth, but for a null answer, which is an error."""
 
     def whole(value: JsonValue) -> JsonValue:
         if isinstance(value, dict):
             return {key: whole(each) for key, each in value.items() if each is not None}
         return list(map(whole, value)) if isinstance(value, list) else value
 
-    answers = NAMES["answer"]
+    fields, answers = json_object(text), NAMES["answer"]
     return {k: whole(each) for k, each in fields.items() if each is not None or k in answers}
+
+
+def table_fields(row: object) -> Fields:
+    """Return the fields of a row of a DataFrame or another table in memory."""
+    return _column_fields(json_text(row))
 
 
 def _column_rows(stream: IO[bytes], head: bytes) -> Iterator[dict[str, Any]]:
@@ -539,7 +455,7 @@ def _cell_text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _sheet_rows(stream: IO[bytes], file: InputFile, max_line: float) -> Iterator[InputRow]:
+def _sheet_rows(stream: IO[bytes]) -> Iterator[InputRow]:
     """Yield the rows of the first sheet that is not hidden, under its first row."""
     with worksheets(stream) as sheets:
         shown = next((each for each in sheets if each.sheet_state == "visible"), sheets[0])
@@ -547,7 +463,6 @@ def _sheet_rows(stream: IO[bytes], file: InputFile, max_line: float) -> Iterator
         header = [name.strip() for name in next(rows, (0, list[str]()))[1]]
         refuse_doubled(header, 1)
         for number, cells in rows:
-            text = json_text(
-                {name: cell for name, cell in zip(header, cells, strict=False) if cell}
-            )
-            yield _row(file, number, text, partial(_csv_object, header, cells), max_line)
+            pairs = zip(header, cells, strict=False)
+            text = json_text({name: cell for name, cell in pairs if cell})
+            yield InputRow(number, text, partial(_cell_fields, header, cells))

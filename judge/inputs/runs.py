@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
 from judge.errors import InputError, RunError
-from judge.inputs.files import hash_of, is_address
+from judge.inputs.files import STDIN, InputFile, InputName, hash_of, is_address
 from judge.inputs.samples import draw_samples, read_samples
 from judge.inputs.tables import as_json, replacing, writing
 from judge.records import Record, Sample, SampleResult, Summary
@@ -280,7 +280,7 @@ def questions(folder: Path) -> dict[str, int]:
     return {qid: hash(query) for qid, query in queries if query}
 
 
-def has_bytes(path: str | Path, made_from: RunInput) -> bool:
+def has_bytes(path: InputName, made_from: RunInput) -> bool:
     """Return whether an input is there, and byte for byte that of a run."""
     with suppress(InputError):
         return hash_of(path) == made_from.sha256
@@ -317,7 +317,6 @@ def _samples(folder: Path) -> Iterator[Sample]:
     samples = read_samples(
         _input(folder),
         on_bad=lambda _: None,
-        max_line=float(str(record.config.get("max_line", "inf"))),
         mapping={n: str(path) for n, path in paths.items()} if isinstance(paths, dict) else {},
     )
     return draw_samples(samples, record.input, int(str(record.config.get("seed", 0))))
@@ -401,13 +400,13 @@ class RunFolder:
             step = "name an -o elsewhere"
             raise RunError(f"{source}: is in the run folder, or the run folder in it; {step}")
 
-    def take(self, stream: IO[bytes]) -> Path:
+    def take(self, stream: IO[bytes]) -> InputFile:
         """Copy a stream, such as standard input, into the folder: a run must be able to resume."""
         self._copy = self.path / f"{INPUT}.{secrets.token_hex(8)}.part"
         with self._writing(), self._copy.open("xb") as file:
             shutil.copyfileobj(stream, file)
             _sync(file)
-        return self._copy
+        return InputFile(str(self._copy), STDIN)
 
     def begin(self, record: RunRecord) -> int:
         """Start a run, or resume an unfinished one of the same input and signature.

@@ -20,39 +20,20 @@ from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from os import PathLike
-from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
 from judge.errors import InputError
-from judge.inputs.fields import SCORE_NEEDS, Fields
-from judge.inputs.files import (
-    MAX_LINE,
-    InputFile,
-    hash_of,
-    input_files,
-    input_name,
-    naming_input,
-    readable,
-    with_input_name,
-)
-from judge.inputs.rows import (
-    FORMS,
-    batch_rows,
-    json_object,
-    json_text,
-    listed_fields,
-    read_rows,
-    table_fields,
-)
-from judge.inputs.shapes import RowReader
+from judge.inputs.fields import SCORE_NEEDS, Fields, RowReader
+from judge.inputs.files import InputFile, InputName, hash_of, input_files, input_name, readable
+from judge.inputs.rows import FORMS, batch_rows, json_object, json_text, read_rows, table_fields
 from judge.records import Sample
 from judge.records.run import RunInput
 from judge.text.visible import visible
 
 Samples = Iterable[Sample] | AsyncIterable[Sample]
 Mapped = Mapping[str, str] | None
-"""Paths by field, as in `judge.inputs.shapes.RowReader`."""
+"""Paths by field, as in `judge.inputs.fields.RowReader`."""
 _LOG: Final = logging.getLogger("judge")
 
 
@@ -63,10 +44,10 @@ class Rejected(NamedTuple):
     text: str
     error: InputError
 
-    def as_json(self, error: InputError) -> str:
-        """Return the line of `rejected.jsonl`, with an error that names the input."""
+    def as_json(self) -> str:
+        """Return the line of `rejected.jsonl`."""
         # The name of a file need not be text.
-        problem = str(error).encode(errors="replace").decode()
+        problem = str(self.error).encode(errors="replace").decode()
         entry = {"line": self.line, "error": problem, "text": self.text.rstrip("\r\n")}
         return json.dumps(entry, ensure_ascii=False) + "\n"
 
@@ -81,13 +62,12 @@ class Checked(NamedTuple):
 
 
 def read_samples(
-    path: str | Path | InputFile,
+    path: InputName,
     *,
     needs: Collection[str] = SCORE_NEEDS,
     on_bad: Callable[[Rejected], None] | None = None,
     check: Callable[[Sample], object] | None = None,
-    max_line: float = MAX_LINE,
-    unique: bool = True,
+    is_part: bool = False,
     mapping: Mapped = None,
     report: Callable[[str], object] | None = None,
 ) -> Iterator[Sample]:
@@ -99,46 +79,42 @@ def read_samples(
         needs: fields that must be present; an empty answer or an empty chunk list is present.
         on_bad: called with each bad line, which is then left out; without it a bad line raises.
         check: may raise `InputError` to declare a sample's line a bad one.
-        max_line: the limit of a line, or of a CSV record, in MB; a longer one is a bad line.
-        unique: whether a qid that is not unique makes its line a bad one.
-        mapping: paths by field, as in `judge.inputs.shapes.RowReader`.
+        is_part: this is one of several files, which may be empty or repeat a qid.
+        mapping: paths by field, as in `judge.inputs.fields.RowReader`.
         report: called with each remark on how the input is read.
 
     Raises:
         ConfigError: the mapping is wrong, or the library that reads the file is not installed.
         InputError: names file, line, field and value.
     """
-    files = [path] if isinstance(path, InputFile) else input_files(path)
+    files = input_files(path)
     many = len(files) > 1
     reader = RowReader(frozenset(needs) | {"qid"} if many else needs, mapping, report)
     seen, is_empty = _SeenIds("on line"), True
-    for row in chain.from_iterable(read_rows(file, max_line, report) for file in files):
+    rows = ((each, row) for each in files for row in read_rows(each, report))
+    for file, row in rows:
         is_empty = False
         try:
-            if isinstance(row.fields, InputError):
-                raise row.fields
-            sample = reader.sample(row.fields, row.line)
+            sample = reader.sample(row.read(), row.line)
             if check is not None:
                 check(sample)
-            if unique:
-                seen.add(sample.qid, (row.line, row.file) if many else row.line)
+            if not is_part:
+                seen.add(sample.qid, (row.line, file) if many else row.line)
         except InputError as problem:
-            error = problem.at(str(row.file), row.line)
+            error = problem.at(str(file), row.line)
             if on_bad is None:
                 raise error from None
             on_bad(Rejected(row.line, row.text, error))
         else:
             yield sample
-    # One of several files may be empty.
-    if is_empty and not isinstance(path, InputFile):
+    if is_empty and not is_part:
         raise InputError(f"holds no sample; {FORMS}", path=str(path))
 
 
 def check_samples(
-    path: str | Path,
+    path: InputName,
     *,
     on_bad: Callable[[Rejected], None] | None = None,
-    max_line: float = MAX_LINE,
     mapping: Mapped = None,
 ) -> Checked:
     """Read a whole input once; return its counts and its hash. Arguments as in `read_samples`.
@@ -157,9 +133,7 @@ def check_samples(
         if on_bad is not None:
             on_bad(line)
 
-    read = read_samples(
-        path, on_bad=on_bad and count, max_line=max_line, mapping=mapping, report=_LOG.info
-    )
+    read = read_samples(path, on_bad=on_bad and count, mapping=mapping, report=_LOG.info)
     samples = sum(1 for _ in read)
     if not samples and first is not None:
         what = "the only line is bad" if rejected == 1 else f"all {rejected} lines are bad"
@@ -197,20 +171,12 @@ class Source:
         *,
         skip_bad_lines: bool,
         check: Callable[[Sample], None] | None = None,
-        max_line: float = MAX_LINE,
-        unique: bool = True,
     ) -> None:
-        self.name = input_name(name)
         self.rejected = 0
-        self._source = name
+        self._name = name
+        on_bad = self._reject if skip_bad_lines else None
         self._read = partial(
-            read_samples,
-            needs=needs,
-            on_bad=self._reject if skip_bad_lines else None,
-            check=check,
-            max_line=max_line,
-            unique=unique,
-            report=_LOG.info,
+            read_samples, needs=needs, on_bad=on_bad, check=check, report=_LOG.info
         )
 
     @contextmanager
@@ -221,14 +187,16 @@ class Source:
             InputError: also for errors of the caller's block; it names the source.
             RunError: there is no room for the copy.
         """
-        with naming_input(self.name), readable(self._source) as path:
-            yield self._read(path)
+        try:
+            with readable(self._name) as path:
+                yield self._read(path)
+        except InputError as error:
+            raise error.at(error.path or input_name(self._name), error.line) from None
 
     def _reject(self, line: Rejected) -> None:
         self.rejected += 1
         # Not logged, because the message holds texts.
-        error = with_input_name(line.error, self.name)
-        sys.stderr.write(visible(f"judge: left out: {error}") + "\n")
+        sys.stderr.write(visible(f"judge: left out: {line.error}") + "\n")
 
 
 class _SeenIds:
@@ -373,12 +341,9 @@ def sample_of(value: object, number: int, mapping: Mapped) -> Sample:
 
 
 def fields_of(value: object) -> Fields:
-    """Return the fields of a row, or of a tool's object; raise InputError if it has none.
-
-    A list that is written as text is read as a list, as in CSV.
-    """
+    """Return the fields of a row, or of a tool's object; raise InputError if it has none."""
     try:
-        return listed_fields(json_object(json_text(value)))
+        return json_object(json_text(value))
     except InputError as error:
         what = f"is no row ({type(value).__name__}); one with an answer and its chunks is needed"
         raise InputError(f"{what}: {error.problem}") from None

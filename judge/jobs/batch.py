@@ -191,7 +191,7 @@ def write_requests(
     if os.fsencode(path).decode(errors="replace") != path:
         raise ConfigError(f"{path!r}: the path is not UTF-8, as a batch folder needs; rename it")
     on_bad = (lambda _: None) if skip_bad_lines else None
-    checked = check_samples(source, on_bad=on_bad, max_line=settings.max_line, mapping=settings.map)
+    checked = check_samples(source, on_bad=on_bad, mapping=settings.map)
     made_from = RunInput(
         path=path,
         sha256=checked.sha256,
@@ -479,8 +479,7 @@ async def _judged(
     counts, reasons = Counter[str](), Counter[str]()
     await settled(config, known)
     async with compose(config, send) as judges:
-        limit, paths = config.max_line, config.map
-        samples = read_samples(path, on_bad=lambda _: None, max_line=limit, mapping=paths)
+        samples = read_samples(path, on_bad=lambda _: None, mapping=config.map)
         async with aclosing(Evaluator(config, judge=judges).evaluate(samples)) as results:
             async for result in results:
                 counts["answers"] += 1

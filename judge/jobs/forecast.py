@@ -4,12 +4,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from contextlib import aclosing
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.compose import compose
 from judge.config import Config
 from judge.evaluator import Evaluator
+from judge.inputs.files import InputName
 from judge.inputs.samples import Rejected, check_samples, draw_samples, read_samples
 from judge.pool import at_once
 from judge.records import Excluded, Verdict
@@ -39,7 +39,7 @@ class Forecast(NamedTuple):
 
 
 def forecast(
-    path: str | Path,
+    path: InputName,
     config: Config,
     *,
     limit: int | None = None,
@@ -52,7 +52,7 @@ def forecast(
         ConfigError: the cache cannot be read.
     """
     on_bad = (lambda _: None) if skip_bad_lines else None
-    found = check_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
+    found = check_samples(path, on_bad=on_bad, mapping=config.map)
     many = min(found.samples, limit or found.samples)
     whole = found.samples if many < found.samples else None
     made_from = RunInput(path=str(path), sha256=found.sha256, samples=many, drawn_from=whole)
@@ -72,7 +72,7 @@ def forecast(
 
 
 async def _count(
-    path: str | Path,
+    path: InputName,
     made_from: RunInput,
     config: Config,
     on_bad: Callable[[Rejected], None] | None,
@@ -81,7 +81,7 @@ async def _count(
     from judge.backends.openai import counting  # noqa: PLC0415  the SDK takes half a second
 
     counts, claims, kept = Counter[str](), 0, 0
-    read = read_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
+    read = read_samples(path, on_bad=on_bad, mapping=config.map)
     samples = draw_samples(read, made_from, config.seed)
     async with (
         compose(config, counting(counts)) as judges,

@@ -14,9 +14,9 @@ from typing import IO, Final
 
 from judge import __version__
 from judge.config import Config
-from judge.errors import InputError, JudgeUnhealthy, RunError
+from judge.errors import JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
-from judge.inputs.files import is_address, with_input_name
+from judge.inputs.files import InputName, is_address
 from judge.inputs.runs import REJECTED, RunFolder, has_bytes, misplaced
 from judge.inputs.samples import Rejected, check_samples, draw_samples, read_samples
 from judge.pool import cores
@@ -139,27 +139,20 @@ class Job:
 
     def _check(self, folder: RunFolder, bad: IO[str]) -> tuple[str | Path, RunInput]:
         """Read the whole input before the folder changes; write its bad lines to `bad`."""
-        name = str(self._source) if isinstance(self._source, str | Path) else "standard input"
 
         def reject(line: Rejected) -> None:
-            bad.write(line.as_json(with_input_name(line.error, name)))
+            bad.write(line.as_json())
 
-        path = self._file(folder)
-        try:
-            checked = check_samples(
-                path,
-                on_bad=reject if self._skip else None,
-                max_line=self._config.max_line,
-                mapping=self._config.map,
-            )
-        except InputError as error:
-            # A copy is gone by the time the message is read.
-            raise with_input_name(error, name) from None
+        source: InputName
+        if isinstance(self._source, str | Path):
+            folder.refuse_source(self._source)
+            source = self._source
+            path = source if is_address(source) else Path(source).absolute()
+        else:
+            source, path = folder.take(self._source), folder.input
+        on_bad = reject if self._skip else None
+        checked = check_samples(source, on_bad=on_bad, mapping=self._config.map)
         bad.seek(0)
-        if path is not self._source:
-            path = folder.input
-        elif not is_address(path):
-            path = Path(path).absolute()
         samples = min(checked.samples, self._limit or checked.samples)
         return path, RunInput(
             # A file's name is bytes, and need not be text.
@@ -169,13 +162,6 @@ class Job:
             rejected=checked.rejected,
             drawn_from=checked.samples if samples < checked.samples else None,
         )
-
-    def _file(self, folder: RunFolder) -> str | Path:
-        """Return a path that can be read twice: a stream is copied into the folder."""
-        if not isinstance(self._source, str | Path):
-            return folder.take(self._source)
-        folder.refuse_source(self._source)
-        return self._source
 
     def _workers(self, samples: int) -> int:
         # One process is faster if a server judges: tests/bench/calls.py measures it.
@@ -283,7 +269,7 @@ class Job:
         # Bad lines were written down when the input was checked.
         on_bad = (lambda _: None) if self._skip else None
         config = self._config
-        return read_samples(path, on_bad=on_bad, max_line=config.max_line, mapping=config.map)
+        return read_samples(path, on_bad=on_bad, mapping=config.map)
 
     def _until_stopped(self, samples: Iterator[Sample]) -> Iterator[Sample]:
         for sample in samples:

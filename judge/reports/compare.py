@@ -9,7 +9,6 @@ from typing import Final, Literal, NamedTuple
 from pydantic import JsonValue
 
 from judge.errors import ConfigError, InputError, RunError
-from judge.inputs.files import naming_input
 from judge.inputs.runs import Run, questions
 from judge.messages import Messages
 from judge.records import CorpusScore, Interval, Summary
@@ -217,19 +216,17 @@ def findings(scores: Mapping[str, ScoreDifference | None]) -> Iterator[str]:
 def _read(run: Run, scores: Collection[str], by: str | None) -> _Answers:
     """Read a run, and keep the data for a comparison of these scores."""
     kept: _Answers = {}
-    with naming_input(str(run.folder)):
-        for result in run.results:
-            if result.qid in kept:
-                raise InputError(
-                    f"{result.qid!r} occurs twice; make each qid unique in a run", field="qid"
-                )
-            found = public_measures(result)
-            measures = [found.get(name, Measure()) for name in scores]
-            kept[result.qid] = _Answer(
-                values=tuple(each.value for each in measures),
-                limits=tuple(each.limits for each in measures),
-                slice=WITHOUT if by is None else slice_name(result.metadata.get(by)),
-            )
+    for result in run.results:
+        if result.qid in kept:
+            what = f"{result.qid!r} occurs twice; make each qid unique in a run"
+            raise InputError(what, path=str(run.folder), field="qid")
+        found = public_measures(result)
+        measures = [found.get(name, Measure()) for name in scores]
+        kept[result.qid] = _Answer(
+            values=tuple(each.value for each in measures),
+            limits=tuple(each.limits for each in measures),
+            slice=WITHOUT if by is None else slice_name(result.metadata.get(by)),
+        )
     return kept
 
 

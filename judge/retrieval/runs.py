@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judge.errors import ConfigError, InputError
-from judge.inputs.files import PIPED, input_name, naming_input, readable
+from judge.inputs.files import PIPED, input_name, readable
 from judge.inputs.samples import Source
 from judge.inputs.tables import row_file
 from judge.records import Sample
@@ -50,7 +50,6 @@ class RankingFiles:
     """The number of worst queries in the report."""
     rows: str | None
     """The file for the measures of each query."""
-    max_line: float
     skip_bad_lines: bool
     qrels: str | None = None
     """The TREC qrels; None if the runs are files of samples."""
@@ -99,15 +98,15 @@ class RankingFiles:
                 yield sample_query(sample, self.rules)
             return
         qrels = self._grades
-        with naming_input(input_name(run.file)), readable(run.file) as path:
-            yield from run_queries(qrels, read_run(path, max_line=self.max_line), self.rules)
+        with readable(run.file) as path:
+            yield from run_queries(qrels, read_run(path), self.rules)
 
     @cached_property
     def _grades(self) -> Mapping[str, Grades]:
         """The TREC qrels, read once."""
         file = str(self.qrels)
-        with naming_input(input_name(file)), readable(file) as path:
-            return read_qrels(path, max_line=self.max_line)
+        with readable(file) as path:
+            return read_qrels(path)
 
     def _samples(self, file: str) -> Iterator[Sample]:
         """Yield the samples of a file, with the gold of the file `gold` if there is one.
@@ -119,7 +118,6 @@ class RankingFiles:
             (),
             skip_bad_lines=self.skip_bad_lines,
             check=None if self.gold else partial(check_gold, rules=self.rules),
-            max_line=self.max_line,
         )
         left = dict(self._gold)
         sample = None
@@ -144,7 +142,7 @@ class RankingFiles:
         if self.gold is None:
             return {}
         check = partial(check_gold, rules=self.rules)
-        source = Source(self.gold, (), skip_bad_lines=False, check=check, max_line=self.max_line)
+        source = Source(self.gold, (), skip_bad_lines=False, check=check)
         with source.samples() as samples:
             return {sample.qid: sample for sample in samples}
 

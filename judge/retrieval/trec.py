@@ -2,11 +2,10 @@
 
 import math
 import re
-from pathlib import Path
 from typing import Final
 
 from judge.errors import InputError
-from judge.inputs.files import MAX_LINE, InputFile, open_text, text_lines
+from judge.inputs.files import InputFile, InputName, open_text, text_lines
 from judge.text.visible import counted
 
 _QRELS: Final = "qid iteration docid relevance"
@@ -15,38 +14,35 @@ _CELL: Final = re.compile(r"[^ \t\r\n\f\v]+")
 """A cell ends at ASCII white space; an id may contain other white space."""
 
 
-def read_qrels(path: Path | str, *, max_line: float = MAX_LINE) -> dict[str, dict[str, float]]:
+def read_qrels(path: InputName) -> dict[str, dict[str, float]]:
     """Return relevance by document id by qid, from a file of four columns.
 
     Raises:
         InputError: as for `read_run`.
     """
-    return _read(path, _QRELS, "relevance", max_line)
+    return _read(path, _QRELS, "relevance")
 
 
-def read_run(path: Path | str, *, max_line: float = MAX_LINE) -> dict[str, dict[str, float]]:
+def read_run(path: InputName) -> dict[str, dict[str, float]]:
     """Return scores by document id by qid, from a file of six columns.
 
     The columns have white space between them, and the file may be compressed. As in trec_eval, the
-    score orders a run and the stated ranks are ignored. `max_line` is the limit of a line in MB.
+    score orders a run and the stated ranks are ignored.
 
     Raises:
         InputError: names file and line: another number of columns, a value that is no finite
             number, a document that a query names twice, or no line at all.
     """
-    return _read(path, _RUN, "score", max_line)
+    return _read(path, _RUN, "score")
 
 
-def _read(
-    path: Path | str, columns: str, field: str, max_line: float
-) -> dict[str, dict[str, float]]:
+def _read(path: InputName, columns: str, field: str) -> dict[str, dict[str, float]]:
     """Return the numbers in the column `field` by document id by qid."""
     found: dict[str, dict[str, float]] = {}
     names = columns.split()
-    with open_text(InputFile(str(path))) as stream:
-        for line, text, error in text_lines(stream, max_line):
-            if error is not None:
-                raise error.at(str(path), line)
+    file = path if isinstance(path, InputFile) else InputFile(str(path))
+    with open_text(file) as stream:
+        for line, text in enumerate(text_lines(stream), 1):
             cells = _CELL.findall(text)
             if not cells:
                 continue

@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from judge.errors import InputError, RunError
-from judge.inputs.files import MAX_LINE
 from judge.inputs.runs import made_from, origins
 from judge.inputs.samples import read_samples
 from judge.inputs.tables import check_output, write_whole
@@ -119,14 +118,14 @@ def promote(run: str | Path, output: str | Path, *, force: bool = False) -> Prom
     return Promotion(golden, disagreed)
 
 
-def read_golden(path: str | Path, *, max_line: float = MAX_LINE) -> list[Golden]:
+def read_golden(path: str | Path) -> list[Golden]:
     """Read the labelled answers of a golden set.
 
     Raises:
         InputError: the file cannot be read, nothing in it is labelled, or a label is damaged.
     """
     path = Path(path)
-    read = read_samples(path, max_line=max_line, check=labels_of)
+    read = read_samples(path, check=labels_of)
     labelled = [Golden(sample, labels) for sample in read if (labels := labels_of(sample))]
     if not labelled:
         message = f"no answer has {KEY!r}; name a file that judge review promote made"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from judge.backends.hook import uniform
 from judge.errors import InputError
-from judge.inputs.files import MAX_LINE, input_name
+from judge.inputs.files import input_name
 from judge.inputs.samples import Source
 from judge.inputs.tables import check_output, write_whole
 from judge.records import Document, Record, Sample
@@ -86,7 +86,6 @@ def draw_gold(
     overlap: int = 0,
     force: bool = False,
     skip_bad_lines: bool = False,
-    max_line: float = MAX_LINE,
 ) -> GoldDraw:
     """Draw queries at random, pool their first chunks, and write sheets to grade these.
 
@@ -102,7 +101,6 @@ def draw_gold(
         overlap: the number of queries that all reviewers get; the others are dealt out.
         force: whether existing files are replaced.
         skip_bad_lines: whether bad lines of samples are reported and skipped.
-        max_line: maximum size of a line, in MB.
 
     Raises:
         ConfigError: the sheet is no CSV by its name.
@@ -112,9 +110,7 @@ def draw_gold(
     sheets = sheets_of(Path(sheet), reviewers)
     for path in sheets:
         check_output(path, [Path(samples)], force=force)
-    source = Source(
-        samples, ("query",), skip_bad_lines=skip_bad_lines, check=_check, max_line=max_line
-    )
+    source = Source(samples, ("query",), skip_bad_lines=skip_bad_lines, check=_check)
     with source.samples() as read:
         chosen = heapq.nsmallest(size, read, key=lambda each: uniform(seed, "gold", each.qid))
     units, textless = [], 0
@@ -152,7 +148,6 @@ def import_gold(
     gold_from: int = 2,
     force: bool = False,
     skip_bad_lines: bool = False,
-    max_line: float = MAX_LINE,
 ) -> GoldReport:
     """Read graded sheets, and write their samples with `relevance` and `gold_evidence`.
 
@@ -165,7 +160,6 @@ def import_gold(
         gold_from: least grade of a chunk in `gold_evidence`.
         force: whether an existing file is replaced.
         skip_bad_lines: whether bad lines of samples are reported and skipped.
-        max_line: maximum size of a line, in MB.
 
     Raises:
         InputError: a file cannot be read, or rows of it are wrong; the message names them.
@@ -177,7 +171,7 @@ def import_gold(
     wanted = {row.cell("review_id") for row in rows}
     originals: dict[str, dict[str, str]] = {}
     places: dict[str, tuple[Sample, str]] = {}
-    source = Source(samples, ("query",), skip_bad_lines=skip_bad_lines, max_line=max_line)
+    source = Source(samples, ("query",), skip_bad_lines=skip_bad_lines)
     with source.samples() as read:
         for sample in read:
             for name, text in _texts(sample).items():
