@@ -24,8 +24,7 @@ from judge.records import (
     Status,
 )
 from judge.records.result import ANSWER, GOLD
-from judge.scores.context import context_scores
-from judge.scores.correctness import correctness, quadrant
+from judge.scores.correctness import context_scores, correctness, quadrant
 from judge.text.words import blank
 
 

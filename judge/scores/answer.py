@@ -335,16 +335,11 @@ def citation_support(
 
     A citation weighs 1 for full support by its chunk, ½ for partial, 0 for none. Precision is the
     sum of weights ÷ sentences that cite, recall the same sum ÷ all sentences, of whatever kind.
-    Source: Thakur et al. 2025, Support Evaluation for the TREC 2024 RAG Track, arXiv:2504.15205,
-    3.2–3.4 (their example is .75 and .5); the edge cases are those of RAGDoll, a public scorer of
-    the track (`support/metrics.py`).
+    An answer without citations has 0 in both. A sentence whose citation has no verdict leaves both
+    denominators; an answer without any other sentence has None.
 
-    A sentence without a citation counts 0 in recall and is left out of precision. An answer without
-    citations, or without sentences, has 0 in both. A citation without a verdict, or in a sentence
-    that is no claim, does not count 0: its sentence leaves both denominators, and an answer without
-    any other sentence has None (RAGDoll: 0). A citation that names no chunk weighs 0 (RAGDoll
-    refuses the answer). Where several cited chunks support a sentence together, the first has the
-    label of all.
+    Source: Thakur et al. 2025, Support Evaluation for the TREC 2024 RAG Track, arXiv:2504.15205,
+    3.2–3.4; the edge cases, but for failures, are those of RAGDoll, a scorer of the track.
     """
     cited = defaultdict[int, list[Citation]](list)
     for citation in citations:
@@ -387,15 +382,8 @@ def answer_relevance(
     """Return answer relevance: (full + ½ partial) ÷ parts with a verdict, 0 to 1, or None.
 
     The bounds count every unscored part 0, then 1; they are 0 and 1 where the whole question has no
-    verdict. Source: TruLens' answer relevance and Ragas' response relevancy measure the same; the
-    three labels of a part are those of TREC RAG's nuggets (Pradeep et al. 2024).
-
-    Args:
-        parts: the parts of the question with their outcomes.
-        status: why no judge was asked; None where one was.
-        failure: why a judge that was asked named no parts.
-        flags: flags of the parts.
-        signature: how the verdicts were made.
+    verdict. `status` says why no judge was asked, `failure` why a judge that was asked named no
+    parts. Source: the labels of a part are those of TREC RAG's nuggets (Pradeep et al. 2024).
     """
     counts = Counts.of(parts)
     if failure is not None:
@@ -439,10 +427,10 @@ UNANSWERING: Final = frozenset({RelevanceStatus.ABSTAINED, RelevanceStatus.EMPTY
 
 
 def counts_of(result: SampleResult) -> dict[str, Counts]:
-    """Count the outcomes of one answer, and of what was asked for beside them.
+    """Count the outcomes of one answer by text and evidence.
 
-    `claims` are those of the answer by its chunks, `answer` those by its reference, `reference`
-    those of the reference by the answer, and `context` by the chunks; `parts` are the question's.
+    `claims`: the answer by its chunks; `answer`: by its reference; `reference`: the reference by
+    the answer; `context`: by the chunks; `parts`: those of the question.
     """
     found = {"claims": Counts.of(result.sentences, result.citations)}
     if (compared := result.correctness) is not None:
@@ -497,13 +485,11 @@ def _correctness(compared: Correctness, counts: Mapping[str, Counts]) -> dict[st
     found: dict[str, Measure] = {}
     precision, recall = counts["answer"].mean(), counts["reference"].mean()
     f1 = Measure(compared.f1, compared.f1_bounds)
+    three = {"precision": precision, "recall": recall, "f1": f1}
     if None not in (precision.value, recall.value):
-        found |= {"precision": precision, "recall": recall, "f1": f1}
+        found |= three
     elif None not in (precision.limits, recall.limits):
-        found |= {
-            name: Measure(limits=each.limits)
-            for name, each in (("precision", precision), ("recall", recall), ("f1", f1))
-        }
+        found |= {name: Measure(limits=each.limits) for name, each in three.items()}
     fallen_back = compared.f1_with_fallback
     value = found.get("f1", Measure()).value if fallen_back is None else fallen_back
     if value is not None:

@@ -43,9 +43,6 @@ def paired(differences: Sequence[float] | npt.NDArray[np.float64]) -> PairedDiff
     2^(1 - k) if k pairs differ, which is the least p of a sign test. So a hit that changed in three
     queries is no finding, whatever the t distribution gives.
 
-    Args:
-        differences: one for each pair.
-
     Source: Student 1908; that the t test serves for rank measures, and as well as a permutation
     test: M. D. Smucker, J. Allan and B. Carterette (2007), CIKM; J. Urbano, H. Lima and A. Hanjalic
     (2019), SIGIR. The least p: R. A. Fisher (1935), The Design of Experiments, section 21.
@@ -72,10 +69,6 @@ def paired(differences: Sequence[float] | npt.NDArray[np.float64]) -> PairedDiff
 
 def t_tails(t: float, df: int) -> float:
     """Return the probability of a Student's t at least as far from 0, on either side.
-
-    Args:
-        t: the statistic.
-        df: degrees of freedom, from 1.
 
     Source: M. Abramowitz and I. A. Stegun (1964), 26.7.3 and 26.7.4, which are exact; from 10 000
     degrees of freedom on 26.7.8.

@@ -1,10 +1,9 @@
 """Computes 95 % intervals of shares, and of means over a stream of answers."""
 
 import math
-import operator
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from judge.records import Interval
 
@@ -21,16 +20,9 @@ _BITS: Final = 64
 def wilson(mean: float, n: float, z: float = Z95) -> tuple[float, float]:
     """Return Wilson's score interval for a mean of values in [0, 1].
 
-    (m + z²/2n ± z √(m(1 − m)/n + z²/4n²)) / (1 + z²/n). For a mean of other
-    values than 0 and 1 it is conservative, because their variance is at most m(1 − m).
-
-    Args:
-        mean: m, 0 to 1.
-        n: the number of values, or of a simple draw with the same variance.
-        z: normal quantile.
-
-    Returns:
-        (low, high), within [0, 1].
+    (m + z²/2n ± z √(m(1 − m)/n + z²/4n²)) / (1 + z²/n). For a mean of other values than 0 and 1 it
+    is conservative, because their variance is at most m(1 − m). `n` is the number of values, or of
+    a simple draw with the same variance; both limits are within [0, 1].
 
     Raises:
         ValueError: n not above 0, or a mean outside [0, 1].
@@ -51,10 +43,7 @@ def wilson(mean: float, n: float, z: float = Z95) -> tuple[float, float]:
 
 
 def t95(df: int) -> float:
-    """Return Student's t quantile at .975, within .2 %.
-
-    Args:
-        df: degrees of freedom; the quantile of 0 is infinity.
+    """Return Student's t quantile at .975 for `df` degrees of freedom, within .2 %; of 0 infinity.
 
     Source: M. Abramowitz and I. A. Stegun (1964), 26.7.5; exact for one and two.
 
@@ -80,15 +69,7 @@ def mean_limits(mean: float, variance: float, count: int) -> tuple[float, float]
     for n. That is the number of zeros and ones with the same standard error, n·m(1 - m)/v, at least
     n. To the variance v half an unseen value at the far end is added, m²/2n below and (1 - m)²/2n
     above, because a few mild values do not exclude failures among the rest. Its coverage is
-    simulated in `tests/bench/intervals.py`.
-
-    Args:
-        mean: m, 0 to 1.
-        variance: of the values, over n - 1.
-        count: n, above 0.
-
-    Returns:
-        (low, high), within [0, 1].
+    simulated in `tests/bench/intervals.py`. The limits are within [0, 1]; `variance` is over n - 1.
 
     Source: `wilson`; the effective number after E. L. Korn and B. I. Graubard (1998), Survey
     Methodology 24, 193-201.
@@ -136,10 +117,8 @@ def weighted_share(observed: Sequence[Observation]) -> WeightedShare | None:
 
     That size is p(1 - p)/v, with v the variance of p between clusters, K/(K - 1)·sum over clusters
     of (sum of w·(hit - p))² ÷ (sum of w)²; at most Kish's (sum of w)²/(sum of w²) of the units. If
-    all or none are hits, or there is one cluster, it is Kish's number of clusters.
-
-    Returns:
-        None without observations.
+    all or none are hits, or there is one cluster, it is Kish's number of clusters. Without
+    observations the result is None.
 
     Source: E. L. Korn and B. I. Graubard (1998), Survey Methodology 24, 193-201; L. Kish (1965),
     Survey Sampling, 11.7.
@@ -173,11 +152,8 @@ class StreamedMeans:
     """Means of named values in [0, 1] over a stream of answers, with intervals, in constant memory.
 
     It keeps three whole numbers per name: the count of the values, their sum in steps of 2⁻⁶⁴, and
-    the sum of their squares in steps of 2⁻¹²⁸. So parts of a stream merge in any order into exactly
-    the means of the whole. Values of 2⁻¹² or more are exact, smaller ones within 2⁻⁶⁴.
-
-    Args:
-        names: the names of the values of each answer.
+    the sum of their squares in steps of 2⁻¹²⁸. So the order of the answers does not matter. Values
+    of 2⁻¹² or more are exact, smaller ones within 2⁻⁶⁴.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -196,13 +172,6 @@ class StreamedMeans:
                 sums[0] += 1
                 sums[1] += whole
                 sums[2] += whole * whole
-
-    def merge(self, other: Self) -> None:
-        """Add the values of another stream; `ValueError` if it has other names."""
-        if other.names != self.names:
-            raise ValueError("only means of equal names merge")
-        for name, sums in other._sums.items():
-            self._sums[name] = list(map(operator.add, self._sums[name], sums))
 
     def count(self, name: str) -> int:
         """Return the number of answers that had this value."""

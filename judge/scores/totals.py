@@ -1,12 +1,12 @@
 """Adds results up to the totals of a run, one at a time, in constant memory.
 
-All sums are whole numbers, so totals of parts merge in any order into exactly those of the whole.
+All sums are whole numbers, so results in any order have exactly the same totals.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, Final, Literal, Self, get_args
+from typing import Any, Final, Literal, get_args
 
 from judge.records import (
     AnswerRelevance,
@@ -72,8 +72,7 @@ MAX_UNSCORED: Final = 0.05
 """A run with a larger share of unscored claims is not to be trusted."""
 
 _TICKS_PER_SECOND: Final = 2**64
-"""Seconds are counted in these ticks. All times over 2⁻¹² s are whole numbers of ticks and add up
-exactly."""
+"""All times over 2⁻¹² s are whole numbers of ticks, and add up exactly."""
 
 _REPEATED: Final = "|repeat:"
 """Part of the signature of a judge that asks again."""
@@ -98,11 +97,9 @@ _Cell = tuple[QuadrantWord, ...] | Literal["conflicting", "without_gold"]
 
 
 def summarize(results: Iterable[SampleResult], *, max_unscored: float = MAX_UNSCORED) -> Summary:
-    """Return the totals of results: macro and micro means, bounds, intervals and counts.
+    """Return the totals of results, each qid once: means, bounds, intervals and counts.
 
-    Args:
-        results: the results in any order, each qid once.
-        max_unscored: share of unscored claims, 0 to 1, over which the run is untrusted.
+    A run is untrusted if a larger share of its claims than `max_unscored` is unscored.
     """
     totals = Totals(max_unscored=max_unscored)
     for result in results:
@@ -161,20 +158,6 @@ class Totals:
         if (context := result.context) is not None:
             self._count("context.", context.signature, context.status, context.flags)
         self._add_cell(result)
-
-    def merge(self, other: Self) -> None:
-        """Add the totals of other answers, in any order.
-
-        Raises:
-            ValueError: the limits differ.
-        """
-        if other._max_unscored != self._max_unscored:
-            raise ValueError("only totals of equal max_unscored merge")
-        self._means.merge(other._means)
-        for name, counts in other._counted.items():
-            self._counted[name].update(counts)
-        for name, outcomes in other._pools.items():
-            self._pools[name].merge(outcomes)
 
     def spent(self) -> Spent:
         """Return what the calls of the answers added so far took, without its cost."""
@@ -318,8 +301,7 @@ class Totals:
             return None
         counts = {name: found["repeats"][name] for name in _REPEATS}
         rate = share(counts["flipped"], counts["compared"])
-        failed = {UnscoredReason(each): n for each, n in found["repeats.failed"].items()}
-        return RepeatTotals(**counts, flip_rate=rate, failed=failed)
+        return RepeatTotals(**counts, flip_rate=rate, failed=dict(found["repeats.failed"]))
 
     def _add_cell(self, result: SampleResult) -> None:
         found = self._counted

@@ -9,7 +9,7 @@ from judge.backends.fake import FakeJudge
 from judge.correctness import judge_reference
 from judge.pipeline import evaluate_sample
 from judge.records import ContextScores, ContextStatus, Rules, Support, Unscored, UnscoredReason
-from judge.scores.context import context_precision, precision_bounds
+from judge.scores.correctness import context_precision, precision_bounds
 
 CHUNKS = tuple(Chunk(chunk_id=each, text=f"Chunk {each}.") for each in "abcd")
 

@@ -6,9 +6,9 @@ import pytest
 from judge.records import Chunk, Judgment, Quadrant, Rules, Sample
 from judge.records.result import QuadrantWord
 from judge.scores.answer import aggregate
-from judge.scores.context import context_scores
 from judge.scores.correctness import (
     Documents,
+    context_scores,
     correctness,
     look_up,
     quadrant,
