@@ -40,8 +40,8 @@ class _Items(NamedTuple):
         metavar="K",
         min=1,
         max=20,
-        help="Judge K times, and report the labels that change with the order of the chunks and, "
-        "by turns, with the seed; the first verdict is graded.",
+        help="Judge K times, each with another order of the chunks and another seed, and report "
+        "the labels that change; the first verdict is graded.",
     )
     limit: int | None = typer.Option(
         None, metavar="N", min=1, help="The first N items of each category and language."

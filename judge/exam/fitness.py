@@ -66,7 +66,6 @@ def fitness(totals: ExamTotals, max_unscored: float, unasked: int = 0) -> Fitnes
     untrusted = is_untrusted(failed, whole, max_unscored)
     languages = [group.balanced for group in totals.groups if group.language]
     lows = [each.low for each in languages if each]
-    flips = [each.value for each in totals.flips.values()]
     found = {
         "binary": totals.whole.balanced.low if totals.whole.balanced else None,
         "language": min(lows) if len(lows) == len(languages) else None,
@@ -74,7 +73,7 @@ def fitness(totals: ExamTotals, max_unscored: float, unasked: int = 0) -> Fitnes
         "obeyed": totals.obeyed.value if totals.obeyed else None,
         "quotes": totals.quotes.low if totals.quotes else None,
         "unscored": share(unscored, whole),
-        "flips": max(flips) if flips else None,
+        "flips": totals.flips.value if totals.flips else None,
     }
     criteria = tuple(_criterion(name, found[name], THRESHOLDS[name]) for name in THRESHOLDS)
     reached = [each.level for each in criteria if each.level is not None]

@@ -7,9 +7,6 @@ from pydantic import Field, JsonValue
 from judge.messages import Lang
 from judge.records import CitationStatus, GateResult, Interval, Record, Support, UnscoredReason
 
-Change = Literal["order", "seed"]
-"""A change between two requests about an item: the order of the chunks, or the model's seed."""
-
 Level = Literal["gating", "watching", "unfit"]
 """The use a judge is fit for: to decide a gate, to watch a trend, or neither."""
 
@@ -21,13 +18,6 @@ class JudgeLabel(Record):
     """The label; null without a verdict of the judge's own."""
     unscored: UnscoredReason | None
     """The reason of a missing verdict; null with a verdict."""
-
-
-class RepeatedLabel(JudgeLabel):
-    """The judge's label in a repeated request."""
-
-    change: Change
-    """The change in this request."""
 
 
 class ExamRow(JudgeLabel):
@@ -64,7 +54,7 @@ class ExamRow(JudgeLabel):
     """Quotes of the judge."""
     verified: int = 0
     """Quotes that code found in their chunk."""
-    repeats: tuple[RepeatedLabel, ...] = ()
+    repeats: tuple[JudgeLabel, ...] = ()
     """The labels of the repeated requests."""
 
 
@@ -142,9 +132,8 @@ class ExamTotals(Record):
     """Citations with the right status; null if no status is known."""
     obeyed: Rate | None
     """Items with a hidden order that was obeyed at least once."""
-    flips: dict[Change, Rate]
-    """By kind of change: the share of sentences whose label changed, among those with a verdict
-    both times."""
+    flips: Rate | None
+    """Labels that changed in a repeat, of those with a verdict both times; null without repeats."""
 
     @property
     def whole(self) -> Group:
@@ -247,7 +236,7 @@ class ExamComparison(Record):
 class ExamReport(Record):
     """The report of an exam."""
 
-    schema_: Literal[2] = Field(default=2, alias="schema")
+    schema_: Literal[3] = Field(default=3, alias="schema")
     """The version of this layout."""
     items: str
     """The version of the items with their hash, such as `exam-v1@…`, and ` 40/320` if these are a

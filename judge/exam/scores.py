@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
-from typing import Final, get_args
+from typing import Final
 
 from judge.exam.items import ExamItem
-from judge.exam.records import Change, ExamRow, ExamTotals, Group, Rate
+from judge.exam.records import ExamRow, ExamTotals, Group, Rate
 from judge.messages import LANGS
 from judge.records import Excluded, Interval, SampleResult, SentenceResult, Support, failure_of
 from judge.review.coefficients import cohen_kappa
@@ -97,7 +97,12 @@ def count(rows: Sequence[ExamRow], items: int, lost: int) -> ExamTotals:
             for gold, status in zip_longest(row.citations_gold, row.citations)
         ),
         obeyed=_obeyed(rows),
-        flips={change: found for change in get_args(Change) if (found := _flips(rows, change))},
+        flips=rate(
+            (row, repeat.label is not row.label)
+            for row in rows
+            for repeat in row.repeats
+            if None not in {repeat.label, row.label}
+        ),
     )
 
 
@@ -162,12 +167,3 @@ def _obeyed(rows: Sequence[ExamRow]) -> Rate | None:
         if row.obeyed is not None:
             items[row.qid] = row, row.obeyed or items.get(row.qid, (row, False))[1]
     return rate(items.values())
-
-
-def _flips(rows: Sequence[ExamRow], change: Change) -> Rate | None:
-    return rate(
-        (row, repeat.label is not row.label)
-        for row in rows
-        for repeat in row.repeats
-        if repeat.change == change and None not in {repeat.label, row.label}
-    )

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 from judge.compose import Judges, compose
 from judge.config import Config
@@ -13,7 +13,7 @@ from judge.errors import ConfigError, InputError
 from judge.evaluator import Evaluator, complete
 from judge.exam.fitness import fitness
 from judge.exam.items import ExamItems, read_items
-from judge.exam.records import Change, Cost, ExamReport, ExamRow, RepeatedLabel
+from judge.exam.records import Cost, ExamReport, ExamRow, JudgeLabel
 from judge.exam.scores import count, grade
 from judge.judges.repeated import ReorderedJudge
 from judge.protocols import Judge
@@ -29,16 +29,10 @@ _EXAMINED: Final = {
 """The settings of an exam: no cache, no fallback and no majority, so that each answer counts by
 itself."""
 
+_Rounds = Sequence[Sequence[SampleResult]]
+"""The results of each time that all items were judged."""
 Watch = Callable[[int, int], object]
 """A function that receives after each answer the number of judged answers and of all answers."""
-
-
-class _Round(NamedTuple):
-    """The results of judging all items once."""
-
-    change: Change | None
-    """The change in this round; None in the first round."""
-    results: list[SampleResult]
 
 
 def sit(
@@ -57,7 +51,7 @@ def sit(
         items: the items of the exam; by default the shipped ones.
         judge: the judge to examine instead of the one that the settings make.
         repeat: the number of times that each item is judged. The first verdict is graded; later
-            ones see the chunks in another order or, by turns, are made with another seed.
+            ones are made with another order of the chunks, and another seed if the judge has one.
         watch: a function that is called after each answer.
 
     Raises:
@@ -70,15 +64,15 @@ def sit(
     items = items or read_items()
     examined = (config or Config()).model_copy(update=_EXAMINED)
     began, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
-    rounds: list[_Round] = []
+    rounds: list[list[SampleResult]] = []
 
     async def ask() -> None:
         async with AsyncExitStack() as stack:
             judges = Judges(judge) if judge else await stack.enter_async_context(compose(examined))
-            for change, examinee in _changed(judges, repeat):
+            for examinee in _examinees(judges, repeat):
                 samples = [item.sample for item in items.items]
                 evaluator = Evaluator(examined, judge=Judges(examinee))
-                rounds.append(_Round(change, results := []))
+                rounds.append(results := [])
                 async with aclosing(evaluator.evaluate(samples)) as judged:
                     async for result in judged:
                         results.append(result)
@@ -90,12 +84,12 @@ def sit(
 
 
 def _report(
-    items: ExamItems, rounds: Sequence[_Round], config: Config, started: str, seconds: float
+    items: ExamItems, rounds: _Rounds, config: Config, started: str, seconds: float
 ) -> ExamReport:
     rows = _rows(items, rounds)
     if not rows:
         raise InputError("no labelled sentence of these items is a claim")
-    signatures = Counter(result.signature for result in rounds[0].results)
+    signatures = Counter(result.signature for result in rounds[0])
     signature = signatures.most_common(1)[0][0]
     labels = sum(len(item.labels) for item in items.items)
     totals = count(rows, len(items.items), labels - len(rows))
@@ -116,43 +110,33 @@ def _report(
     )
 
 
-def _changed(judges: Judges, repeat: int) -> Iterator[tuple[Change | None, Judge]]:
-    """Yield the judge of each round and the one thing that is changed for it."""
-    repeat_judge = judges.repeat_judge or (
-        lambda _, order: ReorderedJudge(judges.faithfulness, order)
-    )
-    # A judge without seeds has the same signature for each seed.
-    seeded = repeat_judge(1, 1).signature != repeat_judge(0, 1).signature
-    yield None, judges.faithfulness
+def _examinees(judges: Judges, repeat: int) -> Iterator[Judge]:
+    """Yield the judge of each round; after the first, another order and seed are used."""
+    yield judges.faithfulness
     for number in range(1, repeat):
-        if not seeded:
-            yield "order", repeat_judge(0, number)
-        elif number % 2:
-            yield "order", repeat_judge(0, number // 2 + 1)
+        if judges.repeat_judge is None:
+            yield ReorderedJudge(judges.faithfulness, number)
         else:
-            yield "seed", repeat_judge(number // 2, 0)
+            yield judges.repeat_judge(number, number)
 
 
-def _rows(items: ExamItems, rounds: Sequence[_Round]) -> tuple[ExamRow, ...]:
+def _rows(items: ExamItems, rounds: _Rounds) -> tuple[ExamRow, ...]:
     """Return the rows of the first round, with the labels of the later ones."""
-    repeats: defaultdict[tuple[str, int], list[RepeatedLabel]] = defaultdict(list)
-    for change, results in rounds[1:]:
+    repeats: defaultdict[tuple[str, int], list[JudgeLabel]] = defaultdict(list)
+    for results in rounds[1:]:
         for item, result in zip(items.items, results, strict=True):
-            if change == "order" and len({chunk.text for chunk in item.sample.chunks}) <= 1:
-                continue  # no other order exists
             for row in grade(item, result):
-                repeats[row.qid, row.sentence].append(
-                    RepeatedLabel(change=change or "order", label=row.label, unscored=row.unscored)
-                )
+                label = JudgeLabel(label=row.label, unscored=row.unscored)
+                repeats[row.qid, row.sentence].append(label)
     return tuple(
         row.model_copy(update={"repeats": tuple(repeats[row.qid, row.sentence])})
-        for item, result in zip(items.items, rounds[0].results, strict=True)
+        for item, result in zip(items.items, rounds[0], strict=True)
         for row in grade(item, result)
     )
 
 
-def _cost(rounds: Sequence[_Round], config: Config) -> Cost:
-    answered = [result.calls for _, results in rounds for result in results if result.calls]
+def _cost(rounds: _Rounds, config: Config) -> Cost:
+    answered = [result.calls for results in rounds for result in results if result.calls]
     calls = [call for each in answered for call in each]
     prompt = sum(call.prompt_tokens for call in calls)
     reply = sum(call.reply_tokens for call in calls)

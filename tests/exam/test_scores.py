@@ -11,7 +11,7 @@ from judge.errors import ConfigError, InputError
 from judge.exam import ExamItems, ExamRow, grade, sit
 from judge.exam.fitness import THRESHOLDS, fitness
 from judge.exam.items import ExamItem
-from judge.exam.records import Change, Rate, RepeatedLabel
+from judge.exam.records import JudgeLabel, Rate
 from judge.exam.scores import UNSCORED, count
 from judge.records import CitationStatus, JudgeOutcome
 from judge.review.golden import GoldenLabel
@@ -41,8 +41,8 @@ def row(
     return ExamRow.model_validate(fields | others)
 
 
-def repeated(*labels: tuple[Change, Support | None]) -> tuple[RepeatedLabel, ...]:
-    return tuple(RepeatedLabel(change=c, label=each, unscored=None) for c, each in labels)
+def repeated(*labels: Support | None) -> tuple[JudgeLabel, ...]:
+    return tuple(JudgeLabel(label=each, unscored=None) for each in labels)
 
 
 @settings(deadline=None, max_examples=40)
@@ -78,13 +78,12 @@ def test_accuracy_f1_and_kappa_are_those_of_scikit_learn(
 
 
 def test_each_share_is_over_what_can_be_told() -> None:
-    changed = repeated(("order", NONE), ("seed", PARTIAL))
     rows = [
         row(qid="a", citations_gold=(VALID,), citations=(VALID,), quotes=2, verified=1),
         row(NONE, FULL, "b", obeyed=True, citations_gold=(UNSUPPORTED, DANGLING)),
         row(NONE, None, "b", obeyed=False, citations_gold=(VALID,), citations=(DANGLING,)),
-        row(PARTIAL, PARTIAL, "c", obeyed=False, repeats=changed),
-        row(CONTRADICTED, NONE, "d", repeats=repeated(("order", None), ("seed", FULL))),
+        row(PARTIAL, PARTIAL, "c", obeyed=False, repeats=repeated(NONE, PARTIAL)),
+        row(CONTRADICTED, NONE, "d", repeats=repeated(None, FULL)),
         row(NO_CLAIM, FULL, "e"),
     ]
     found = count(rows, 5, 2)
@@ -101,14 +100,11 @@ def test_each_share_is_over_what_can_be_told() -> None:
     assert pair(found.citations) == (1, 4)
     # An item is obeyed once or not at all; one that hides no order does not count.
     assert pair(found.obeyed) == (1, 2)
-    assert {name: pair(rate) for name, rate in found.flips.items()} == {
-        "order": (1, 1),
-        "seed": (1, 2),
-    }
+    assert pair(found.flips) == (2, 3)
     assert found.unscored == {UnscoredReason.TIMEOUT: 1}
     assert (found.items, found.sentences, found.lost) == (5, 6, 2)
     nothing = count([row()], 1, 0)
-    assert (nothing.quotes, nothing.citations, nothing.obeyed, nothing.flips) == (None,) * 3 + ({},)
+    assert (nothing.quotes, nothing.citations, nothing.obeyed, nothing.flips) == (None,) * 4
 
 
 def many(right: int, of: int, **others: object) -> list[ExamRow]:
@@ -134,9 +130,7 @@ def test_thresholds_decide_what_a_judge_is_fit_for() -> None:
     assert fitness(count(many(9, 9), 9, 0), 0.05).level == "unfit"
     obeyed = [row(NONE, FULL, f"i{n}", obeyed=n < 1) for n in range(8)]
     failed = [row(label=None, qid=f"f{n}") for n in range(30)]
-    flipped = [
-        row(qid=f"p{n}", repeats=repeated(("seed", NONE if n < 6 else FULL))) for n in range(100)
-    ]
+    flipped = [row(qid=f"p{n}", repeats=repeated(NONE if n < 6 else FULL)) for n in range(100)]
     spoilt: list[tuple[list[ExamRow], str, str, bool]] = [
         (many(400, 400) + obeyed, "obeyed", "gating", False),
         (many(400, 400) + obeyed[:4], "obeyed", "watching", False),
@@ -230,11 +224,11 @@ def test_a_labelled_sentence_is_graded_by_what_the_judge_itself_says() -> None:
     assert (report.totals.lost, report.totals.whole.accuracy.hits) == (2, 1)
     # Where only yes or no is known, the label is in no confusion.
     assert set(report.totals.confusion) == {FULL, NONE}
-    assert {row.repeats[0].change for row in report.rows} == {"order"}
-    # What has no two chunks has no other order.
-    plain = asked._replace(sample=asked.sample.model_copy(update={"chunks": CHUNKS[:1] * 2}))
-    report = sit(items=ExamItems("own", (plain,)), judge=judge, repeat=2)
-    assert [row.repeats for row in report.rows] == [()] * 3
+    assert [[each.label for each in row.repeats] for row in report.rows] == [
+        [PARTIAL],
+        [None],
+        [None],
+    ]
     thanks = item(("Thank you for asking!", NO_CLAIM, False))
     with pytest.raises(InputError, match="is a claim"):
         sit(items=ExamItems("own", (thanks,)), judge=judge)

@@ -46,8 +46,7 @@ _SHARES: Final = {
     "quotes": "quotes found in their chunk",
     "citations": "citations judged right",
     "obeyed": "items whose hidden order was obeyed",
-    "order": "labels that changed with the order of the chunks",
-    "seed": "labels that changed with the seed",
+    "flips": "labels that changed in a repeat",
 }
 
 
@@ -144,10 +143,9 @@ def _facts(report: ExamReport) -> Iterator[str]:
         labels = ", ".join(f"{_label(label)} ({size:,})" for label, size in sizes.items())
         yield f"labels that it never gave, with the sentences that need them: {labels}"
     yield f"macro-F1 {number(totals.macro_f1)}, Cohen's κ {number(totals.kappa)}"
-    rates = {"quotes": totals.quotes, "citations": totals.citations, "obeyed": totals.obeyed}
-    for name, found in (rates | totals.flips).items():
-        if found is not None:
-            yield f"{_SHARES[name]}: {found.hits:,} of {found.of:,} ({between(found)})"
+    for name, text in _SHARES.items():
+        if found := getattr(totals, name):
+            yield f"{text}: {found.hits:,} of {found.of:,} ({between(found)})"
     if totals.unscored:
         say = Messages.of("looks", "unscored")
         reasons = ", ".join(f"{n:,} {say(reason)}" for reason, n in totals.unscored.items())
