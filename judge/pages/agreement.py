@@ -32,9 +32,6 @@ def page(agreement: Agreement, summary: Summary, run: Path | None = None) -> str
     Disagreements come with question and chunks if the samples of the run can be found.
     """
     findings = Findings(agreement, summary)
-    # A bare no leaves only the strict score to correct.
-    is_strict = {score.name.endswith("_strict") for score in agreement.corrected} == {True}
-    is_strict = is_strict and agreement.scale == "full_or_rest"
     worst = agreement.disagreements[:_MAX_DISAGREEMENTS]
     qids = {item.qid for item in worst}
     samples = {}
@@ -48,7 +45,6 @@ def page(agreement: Agreement, summary: Summary, run: Path | None = None) -> str
         words=words,
         findings=findings,
         title=f"{words('title.page')} {flat(agreement.draw)}",
-        scale="strict" if is_strict else agreement.scale,
         reviewers=words("disagreement.joint").join(map(findings.reviewer, agreement.reviewers)),
         worst=[(item, findings.people(item), samples.get(item.qid)) for item in worst],
         more=len(agreement.disagreements) - len(worst),
@@ -157,11 +153,11 @@ class Findings:
 
     def stratum_error(self, stratum: LabelledStratum) -> str:
         """Return how far the judge's figure in a stratum is from the people's."""
-        way = self.stratum_bias(stratum)
-        if stratum.error is None or way is None:
+        if stratum.error is None:
             return self.words.unmeasured("labelled")
         if stratum.names == (StratumName.UNDECIDED,):
             return self.words("stratum.people_support", share=self.words.percent(stratum.error))
+        way = self._bias(-stratum.error)
         if way == "same":
             return self.words("stratum.right")
         return self.words.of("score", way, points=self.words.points(stratum.error))
@@ -173,10 +169,6 @@ class Findings:
         if score.low <= score.raw <= score.high:
             return "same"
         return self._bias(score.raw - score.corrected)
-
-    def stratum_bias(self, stratum: LabelledStratum) -> Bias | None:
-        """Return the side on which the judge errs in a stratum; None without labels there."""
-        return None if stratum.error is None else self._bias(-stratum.error)
 
     def _bias(self, excess: float) -> Bias:
         if abs(excess) < _SMALLEST_DIFFERENCE:

@@ -11,7 +11,7 @@ from judge.inputs.runs import pairs
 from judge.pages.html import pieces
 from judge.pages.words import ABSENT, PageWords
 from judge.records import Interval, SampleResult
-from judge.records.comparison import AnswerChange, Differences, RunComparison, ScoreDifference
+from judge.records.comparison import AnswerChange, Differences, RunComparison
 from judge.reports.compare import doubt_lines, findings, loss_lines, score_name
 from judge.reports.gate import describe
 from judge.scores.answer import support_of
@@ -22,17 +22,6 @@ MOST_ANSWERS: Final = 300
 _TEXT_CHARACTERS: Final = 4_000
 _MAX_SENTENCES: Final = 100
 _MAX_SLICES: Final = 60
-
-
-class Pair(NamedTuple):
-    """An answer that changed, from both runs."""
-
-    change: AnswerChange
-    """The change of its score and labels."""
-    query: str
-    """The question; empty where the samples are gone."""
-    results: tuple[SampleResult, SampleResult]
-    """The results before and after."""
 
 
 class Point(NamedTuple):
@@ -46,15 +35,6 @@ class Point(NamedTuple):
     interval: Interval
     report: str
     """The address of the run's report; empty if there is none."""
-
-
-class ComparisonRow(NamedTuple):
-    """A score, or a slice, in a table."""
-
-    name: str
-    score: ScoreDifference
-    better: bool
-    """Whether the difference is for the better."""
 
 
 def comparison(
@@ -90,16 +70,12 @@ def comparison(
         headline=headline,
         verdict=_verdict(last, headline),
         rows=[
-            ComparisonRow(
-                name_of(name), score, (score.difference > 0) is (report.sides[name] == "least")
-            )
+            (name_of(name), score, (score.difference > 0) is (report.sides[name] == "least"))
             for name, score in last.scores.items()
             if score is not None and score.better + score.worse
         ],
         slices=[
-            ComparisonRow(
-                value or words("say.without"), score, (score.difference > 0) is (side == "least")
-            )
+            (value or words("say.without"), score, (score.difference > 0) is (side == "least"))
             for value, table in list(last.slices.items())[:_MAX_SLICES]
             if (score := table[headline]) is not None
         ],
@@ -150,8 +126,10 @@ def _points(report: RunComparison, reports: Sequence[str], score: str) -> list[P
     ]
 
 
-def _pairs(folders: tuple[Path, Path], last: Differences) -> tuple[list[Pair], bool]:
-    """Return the listed answers from both runs, and whether samples are gone."""
+def _pairs(
+    folders: tuple[Path, Path], last: Differences
+) -> tuple[list[tuple[AnswerChange, str, tuple[SampleResult, SampleResult]]], bool]:
+    """Return change, question and both results of the listed answers; and if samples are gone."""
     qids = {change.qid for change in last.worst}
     if not qids:
         return [], False
@@ -164,6 +142,6 @@ def _pairs(folders: tuple[Path, Path], last: Differences) -> tuple[list[Pair], b
         (one, first_sample), (two, second_sample) = before[change.qid], after[change.qid]
         sample = first_sample or second_sample
         query = clip(sample.query, _TEXT_CHARACTERS) if sample else ""
-        changed.append(Pair(change, query, (one, two)))
+        changed.append((change, query, (one, two)))
         gone = gone or first_sample is None or second_sample is None
     return changed, gone

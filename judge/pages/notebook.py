@@ -10,7 +10,7 @@ from judge.errors import RunError
 from judge.inputs import runs
 from judge.messages import language_of, use_language
 from judge.pages.html import render
-from judge.pages.report import ReportWords
+from judge.pages.words import PageWords
 from judge.records import Sample, SampleResult, Summary
 from judge.reports.rows import Level, to_frame
 from judge.reports.totals import score_tables
@@ -95,7 +95,7 @@ def results(items: Sequence[SampleResult], summary: Summary) -> str:
     with use_language(language_of("".join(islice(first, _LANGUAGE_SENTENCES)))):
         return render(
             "notebook.html",
-            words=ReportWords(),
+            words=PageWords("report"),
             summary=summary,
             tables=score_tables(summary),
             sentences=[

@@ -10,12 +10,10 @@ from judge.messages import Messages
 from judge.pages.agreement import Findings
 from judge.pages.answers import LONGEST, LONGEST_CHUNK, SHOWN_SENTENCES, Answers
 from judge.pages.html import pieces
-from judge.pages.words import ABSENT, PageWords
-from judge.records import GateResult, QuadrantTable, Status, Summary, UnscoredReason
-from judge.reports.compare import score_name
+from judge.pages.words import PageWords
+from judge.records import QuadrantTable, Status, Summary, UnscoredReason
 from judge.reports.gate import describe
 from judge.reports.totals import (
-    Headline,
     quadrant_lines,
     quadrant_notes,
     reading,
@@ -56,39 +54,6 @@ def report(folder: Path) -> Iterator[str]:
         yield from _page(run, summary, answers, worst, highlights, bins, gone)
 
 
-class ReportWords(PageWords):
-    """The texts of a report and of a notebook."""
-
-    def __init__(self) -> None:
-        super().__init__("report")
-
-    def score(self, row: Headline) -> str:
-        """Return the name of a score, complete without the row above it."""
-        return score_name(row.label, offline=False)
-
-    def gate(self, result: GateResult) -> str:
-        """Return a gate, and whether it passed."""
-        return describe(result)
-
-    def in_total(self, row: Headline) -> str:
-        """Return a score over all sentences or citations of the run, with their number."""
-        if row.score is None or row.noun is None:
-            return ABSENT
-        items = self.counted(row.noun, row.score.items)
-        return self.totals("column", "of_total", value=self.percent(row.score.micro), items=items)
-
-    def script(self, *, offline: bool) -> dict[str, str]:
-        """Return the texts of the page's script by key, and the words for labels and statuses."""
-        own, looks = Messages.of("report"), Messages.of("looks")
-        texts = {key: own.template(key) for key in own if key.startswith("script.")}
-        if offline:
-            texts["script.faithfulness"] = texts["script.looks_supported"]
-        texts["script.percent"] = Messages.of("agreement").template("figure.percent")
-        return texts | {
-            key: looks.template(key) for key in looks if key.partition(".")[0] in _LOOKS
-        }
-
-
 class Bar(NamedTuple):
     """One bar of a chart."""
 
@@ -96,16 +61,6 @@ class Bar(NamedTuple):
     size: int
     look: str = "plain"
     """The fill of the bar: a label of sentences, or `plain`."""
-
-
-class Choice(NamedTuple):
-    """A value by which answers can be filtered."""
-
-    facet: str
-    name: str
-    """The word for it."""
-    answers: int
-    """The number of answers that have it."""
 
 
 def _label_bars(summary: Summary) -> list[Bar]:
@@ -127,9 +82,9 @@ def _score_bars(bins: list[int], summary: Summary) -> list[Bar]:
 
 def _choices(
     answers: Answers, cells: QuadrantTable | None, words: PageWords
-) -> dict[str, list[Choice]]:
-    """Return the values of each filter, the most frequent first."""
-    choices: dict[str, list[Choice]] = {}
+) -> dict[str, list[tuple[str, str, int]]]:
+    """Return facet, name and number of answers for each value of a filter, most frequent first."""
+    choices: dict[str, list[tuple[str, str, int]]] = {}
     readings = {
         ",".join(cell.words): reading(cell.words) for cell in (cells.cells if cells else ())
     }
@@ -139,8 +94,18 @@ def _choices(
             shown = readings.get(name, name)
         else:
             shown = words.looks("label" if kind == "support" else kind, name)
-        choices.setdefault(kind, []).append(Choice(facet, shown, count))
+        choices.setdefault(kind, []).append((facet, shown, count))
     return choices
+
+
+def _script_texts(*, offline: bool) -> dict[str, str]:
+    """Return the texts of the page's script by key, and the words for labels and statuses."""
+    own, looks = Messages.of("report"), Messages.of("looks")
+    texts = {key: own.template(key) for key in own if key.startswith("script.")}
+    if offline:
+        texts["script.faithfulness"] = texts["script.looks_supported"]
+    texts["script.percent"] = Messages.of("agreement").template("figure.percent")
+    return texts | {key: looks.template(key) for key in looks if key.partition(".")[0] in _LOOKS}
 
 
 def _page(
@@ -152,24 +117,26 @@ def _page(
     bins: list[int],
     gone: int,
 ) -> Iterator[str]:
-    words = ReportWords()
+    words = PageWords("report")
     agreement = read_agreement(run.folder)
     found = summary.breakdown
     tables = dict(score_tables(summary))
-    trec = [("support", tables.pop("support"))] if "support" in tables else []
+    trec = {"support": tables.pop("support")} if "support" in tables else {}
     return pieces(
         "report.html",
         run=run,
         summary=summary,
         words=words,
         quadrants=PageWords("quadrants"),
+        script_texts=_script_texts(offline=summary.by_similarity),
+        describe=describe,
         # No path of this machine, because pages are sent to others.
         title=words("title.page", run=clip(flat(run.folder.resolve().name), _NAME_CHARACTERS)),
         file=PurePath(run.record.input.path).name,
         makers=dict.fromkeys(Signature.parse(made).maker for made in summary.signatures),
         spent=list(spent_lines(summary, run.record)),
         tables=tables.items(),
-        trec=trec,
+        trec=trec.items(),
         agreement=agreement,
         findings=Findings(agreement, summary) if agreement else None,
         cells=quadrant_lines(summary, found) if found else [],

@@ -2,6 +2,7 @@
 
 from judge.messages import Messages
 from judge.records.comparison import ScoreDifference
+from judge.reports.compare import score_name
 from judge.review.records import Share
 
 ABSENT = "–"
@@ -39,6 +40,10 @@ class PageWords:
         """Return the word for a label, status or flag, or its name where there is no word."""
         words = Messages.of("looks", group)
         return words(name) if name in words else name
+
+    def score(self, label: str) -> str:
+        """Return the name of a score, complete without the row above it."""
+        return score_name(label, offline=False)
 
     def totals(self, group: str, name: str, **values: object) -> str:
         """Return a text about totals."""

@@ -30,9 +30,9 @@ from judge.inputs.runs import (
     whole_lines,
 )
 from judge.pages.agreement import page as agreement_page
-from judge.pages.batches import page as batches_page
 from judge.pages.compare import MOST_ANSWERS, comparison
 from judge.pages.report import report as report_pieces
+from judge.pages.service import batches_page
 from judge.reports.compare import compare_runs
 from judge.review.records import Agreement
 from judge.service.access import Client

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, Response
 from judge.errors import RunError
 from judge.inputs.runs import RESULTS
 from judge.messages import LANGS, LANGUAGE, Lang
-from judge.pages.label import page
+from judge.pages.service import label_page
 from judge.review.records import Draw
 from judge.review.sheet import read_label
 from judge.review.worksheet import LabelEntry, Question, Questions, Skip, Worksheet, draw_to_label
@@ -107,7 +107,7 @@ Review = Annotated[Reviewing, Query()]
 @router.get("/label", include_in_schema=False, dependencies=[IN_LANGUAGE])
 def get_label_page(request: Request) -> Response:
     """Return the page."""
-    return HTMLResponse(page(request.state.name), headers=PAGE_HEADERS)
+    return HTMLResponse(label_page(request.state.name), headers=PAGE_HEADERS)
 
 
 @router.get("/label/rows")

@@ -1,4 +1,7 @@
-"""The page on which people label, one sentence at a time."""
+"""The pages that are served: to label on, and of the service's batches.
+
+They hold no text of a run: their scripts request what they show.
+"""
 
 from shlex import quote
 from typing import Final
@@ -12,8 +15,8 @@ from judge.review.worksheet import SKIPS
 _SCRIPT_KEYS: Final = ("page.", "label.", "skip.")
 
 
-def page(run: str = "") -> str:
-    """Return the page, which holds no text of the run: its script requests them.
+def label_page(run: str = "") -> str:
+    """Return the page on which people label, one sentence at a time.
 
     Args:
         run: the run folder in the command `judge review import` that the page shows at the end.
@@ -35,3 +38,10 @@ def page(run: str = "") -> str:
         home=not run,
         command=f"judge review import {quote(run)}" + " --lang zh" * chinese,
     )
+
+
+def batches_page() -> str:
+    """Return the list of batches, and a form that sends another."""
+    words = Messages.of("batches")
+    texts = {key: words.template(key) for key in words}
+    return render("batches.html", words=PageWords("batches"), texts=texts)
