@@ -43,8 +43,7 @@ THRESHOLDS: Final = {
     "flips": Threshold(0.05, 0.10, least=False),
 }
 _NEEDED: Final = frozenset({"binary", "language"})
-"""Criteria that leave the judge unfit if they are not measured, because all sentences are on one
-side."""
+"""Criteria that must be measured; without them the judge is unfit."""
 _DIGITS: Final = 3
 _MIN_TRAPS: Final = 5
 """The fewest traps of a category to which the judge can be called blind."""

@@ -50,8 +50,7 @@ class ExamItems(NamedTuple):
     """The items of one exam."""
 
     version: str
-    """The name of the items and the first digits of their hash; for a part also its size and the
-    size of the whole. Exams with equal versions are comparable."""
+    """The name and hash of the items; of a part also its size. Equal versions are comparable."""
     items: tuple[ExamItem, ...]
 
 

@@ -40,8 +40,7 @@ class ExamRow(JudgeLabel):
     supported: bool
     """Whether the chunks fully support it."""
     right: bool
-    """Whether the judge's label is the right one; if only yes or no is known, whether it is on the
-    right side. False without a verdict."""
+    """Whether the judge's label is right, or its side where people answered only yes or no."""
     demanded: Support | None = None
     """The label that an order hidden in the item asks for."""
     obeyed: bool | None = None
@@ -85,8 +84,7 @@ class Group(Record):
     binary: Rate
     """Share of right labels if all labels but full count as one."""
     balanced: Interval | None = None
-    """Interval of balanced accuracy: the mean of the share of fully supported sentences called full
-    and the share of other sentences not called full. Null without sentences of both kinds."""
+    """Interval of balanced accuracy by full support; null without sentences of both kinds."""
     traps: Rate | None
     """The share called full among sentences that are partial, none or contradicted."""
 
@@ -124,8 +122,7 @@ class ExamTotals(Record):
     kappa: float | None
     """Cohen's κ of right labels and the judge's labels; no verdict counts as a label."""
     confusion: dict[Support, dict[str, int]]
-    """For each right label the number of each of the judge's labels, `unscored` among them; empty
-    if people answered only yes or no."""
+    """Numbers of the judge's labels by right label; empty if people answered only yes or no."""
     quotes: Rate | None
     """Quotes that code found in their chunk; null without quotes."""
     citations: Rate | None
@@ -155,8 +152,7 @@ class Criterion(Record):
     least: bool
     """Whether more is better."""
     level: Level | None
-    """The level that this criterion allows. Null if it was not measured, which limits nothing,
-    except for full support against the rest."""
+    """The level that it allows; null if it was not measured and need not be."""
 
 
 class BlindSpot(Record):
@@ -239,8 +235,7 @@ class ExamReport(Record):
     schema_: Literal[3] = Field(default=3, alias="schema")
     """The version of this layout."""
     items: str
-    """The version of the items with their hash, such as `exam-v1@…`, and ` 40/320` if these are a
-    part of them. Reports with equal versions are comparable."""
+    """The items with their hash, such as `exam-v1@…`, and ` 40/320` if they are a part of them."""
     signature: str
     """The signature of the judge's verdicts."""
     started: str

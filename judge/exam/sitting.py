@@ -26,8 +26,7 @@ _EXAMINED: Final = {
     "repeat": 1,
     **dict.fromkeys(ADDED, False),
 }
-"""The settings of an exam: no cache, no fallback and no majority, so that each answer counts by
-itself."""
+"""The settings of an exam: each answer counts by itself."""
 
 _Rounds = Sequence[Sequence[SampleResult]]
 """The results of each time that all items were judged."""

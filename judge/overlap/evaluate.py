@@ -27,8 +27,7 @@ class AnswerOverlap(Record):
     qid: str
     """The qid of the sample."""
     language: Language | None = None
-    """The language of the gold answer, or of the question or the answer if it has no letter; null
-    without a gold answer, when nothing is measured."""
+    """The language of the gold answer; null without a gold answer."""
     scores: dict[str, float | None]
     """`exact_match`, `token_f1`, and of ROUGE the F, `rouge1`, `rouge2`, `rougeL` and `rougeLsum`;
     0 to 1. Null means that it was not measured: there is no gold answer, or the texts are too long
@@ -36,10 +35,7 @@ class AnswerOverlap(Record):
 
 
 class LanguageBleu(Record):
-    """Corpus BLEU over the answers of one language.
-
-    Case, width and punctuation count here, and in no other measure of the report.
-    """
+    """Corpus BLEU over the answers of one language; case, width and punctuation count."""
 
     language: Language
     """The language of the gold answers."""

@@ -27,10 +27,7 @@ _MAX_DISAGREEMENTS: Final = 30
 
 
 def page(agreement: Agreement, summary: Summary, run: Path | None = None) -> str:
-    """Return the page of an agreement as HTML, to be written as UTF-8.
-
-    Disagreements come with question and chunks if the samples of the run can be found.
-    """
+    """Return the page as HTML, with the samples of the disagreements if the run still has them."""
     findings = Findings(agreement, summary)
     worst = agreement.disagreements[:_MAX_DISAGREEMENTS]
     qids = {item.qid for item in worst}

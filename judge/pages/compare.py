@@ -42,13 +42,7 @@ def comparison(
 ) -> Iterator[str]:
     """Yield the page piece by piece: all runs, and the last of them beside the first.
 
-    Args:
-        report: the comparison.
-        folders: the folder of each run.
-        reports: the address of each run's report; empty for a run without one.
-
-    Raises:
-        RunError: a run is damaged.
+    `reports` are the addresses of the runs' reports, empty for a run without one.
     """
     last = report.differences[-1]
     changed, gone = _pairs((folders[0], folders[-1]), last)
@@ -105,11 +99,7 @@ def _verdict(last: Differences, headline: str) -> str:
 
 
 def report_beside(run: Path, page: Path) -> str:
-    """Return the address, from a page, of the report that lies in or beside a run's folder.
-
-    The report of `runs/today` is `runs/today/report.html` or `runs/today.html`. The address is
-    empty if there is neither.
-    """
+    """Return a page's link to the report in or beside a run folder; empty without a report."""
     for file in (run / "report.html", run.with_name(f"{run.name}.html")):
         if file.is_file() and file.resolve() != page.resolve():
             return quote(Path(os.path.relpath(file, page.parent)).as_posix())

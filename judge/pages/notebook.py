@@ -33,11 +33,7 @@ class Run(runs.Run):
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
-        """Open the run that `judge score -o FOLDER` wrote, finished or not.
-
-        Raises:
-            RunError: there is no run, or it is damaged.
-        """
+        """Open the run that `judge score -o FOLDER` wrote, finished or not; or raise RunError."""
         run = runs.read_run(folder)
         return cls(run.folder, run.record, run.summary)
 
@@ -53,11 +49,7 @@ class Run(runs.Run):
         return any(result.qid == qid for result in self)
 
     def __getitem__(self, qid: str) -> SampleResult:
-        """Return the result of one answer; all results before it are read.
-
-        Raises:
-            RunError: there is no such answer.
-        """
+        """Return the result of one answer, reading all before it; or raise RunError."""
         for result in self:
             if result.qid == qid:
                 return result
@@ -67,19 +59,11 @@ class Run(runs.Run):
         return f"Run.open({str(self.folder)!r})"
 
     def sample(self, qid: str) -> Sample | None:
-        """Return the sample of an answer, or None where the input is gone or has changed.
-
-        Raises:
-            RunError: there is no such answer.
-        """
+        """Return the sample of an answer, or None where the input is gone or has changed."""
         return runs.samples_of(self.folder, [self[qid]]).get(qid)
 
     def to_pandas(self, level: Level = "sentences") -> "pd.DataFrame":
-        """Return a row for each sentence or answer, as a DataFrame; see `to_rows`.
-
-        Raises:
-            ConfigError: pandas is not installed, or there is no such level.
-        """
+        """Return a row for each sentence or answer, as a DataFrame; see `to_rows`."""
         return to_frame(self, level)
 
 

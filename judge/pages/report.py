@@ -34,11 +34,7 @@ _LOOKS: Final = ("label", "mark", "status", "citation", "flag", "unscored", "kin
 
 
 def report(folder: Path) -> Iterator[str]:
-    """Yield the page of a finished run piece by piece, to be written as UTF-8.
-
-    Raises:
-        RunError: there is no run, or it is unfinished or damaged.
-    """
+    """Yield the page of a finished run piece by piece; raise RunError if there is no such run."""
     run, summary = finished_run(folder)
     worst, bins, gone = Worst(_MAX_WORST), [0] * (_BINS + 1), 0
     highlights = Highlights(_MAX_DOUBTFUL)

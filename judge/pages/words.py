@@ -12,8 +12,7 @@ ABSENT = "–"
 class PageWords:
     """The texts and figures of a page, in the language in use when a method is called.
 
-    Args:
-        room: the file in `judge/data/messages` that holds the page's own texts.
+    `room` is the file in `judge/data/messages` that holds the page's own texts.
     """
 
     def __init__(self, room: str) -> None:

@@ -233,10 +233,7 @@ def _warnings(report: RankingReport, rules: RankRules, found: int) -> Iterator[s
 def _check_measurable(
     statuses: Mapping[QueryStatus, int], with_gold_id: int, rules: RankRules
 ) -> None:
-    """Raise InputError if there is nothing to measure by.
-
-    In `with_gold_id` queries the ranking contains an id that gold names.
-    """
+    """Raise InputError if there is nothing to measure by."""
     queries, measured = sum(statuses.values()), statuses["measured"]
     with_gold = queries - statuses["no_gold"]
     if not queries:

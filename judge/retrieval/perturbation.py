@@ -127,11 +127,7 @@ class Perturbation:
         return sample.model_copy(update={"chunks": tuple(chunks)})
 
     def _noise(self, sample: Sample) -> Iterator[_OtherChunk]:
-        """Yield chunks of other questions in random order, none of which answers this one.
-
-        Chunks that gold names, that equal a chunk of the sample, or that contain the gold answer
-        are left out.
-        """
+        """Yield chunks of other questions in random order, none of which answers this one."""
         texts = {fold(chunk.text).text for chunk in sample.chunks}
         is_gold, query = _gold(sample, self._match), fold(sample.query).text
         random = self._random(sample.qid, "noise")
@@ -207,11 +203,7 @@ def _answers(chunk: str, gold_answer: str | None) -> bool:
 
 
 def _with_ids(sample: Sample) -> Sample:
-    """Return the sample with chunk ids that do not depend on the order of the chunks.
-
-    These are the ids that gold uses. Ids 1, 2, 3 … are positions, and get the qid before them, in
-    gold as well.
-    """
+    """Return the sample with ids that do not depend on the order of chunks: `1` becomes `QID#1`."""
     seen = seen_ids(sample)
     names = [*seen, *(chunk.chunk_id for chunk in sample.chunks[len(seen) :])]
     counted = set(names if is_counted(names) else ())

@@ -46,11 +46,7 @@ class RankedQuery:
 
 
 def sample_query(sample: Sample, rules: RankRules) -> RankedQuery:
-    """Return the query of a sample, ranked by `retrieved`, or else by the order of `chunks`.
-
-    Raises:
-        InputError: gold contradicts itself, or a grade is too large for the gain.
-    """
+    """Return the query of a sample; raise InputError if its gold contradicts itself."""
     ids = sample.retrieved
     if ids is None:
         ids = tuple(chunk.chunk_id for chunk in sample.chunks)

@@ -7,8 +7,7 @@ from pydantic import Field, field_validator
 from judge.records import Document, GateResult, Interval, Record
 
 QueryStatus = Literal["measured", "no_gold", "no_relevant", "no_ranking"]
-"""`no_gold`: gold is absent. `no_relevant`: gold names no relevant chunk. `no_ranking`: nothing was
-ranked although a chunk is relevant."""
+"""Whether a query was measured, or lacks gold, a relevant chunk, or a ranking."""
 DEEPEST: Final = 10**9
 """The largest cut-off: a longer ranking fits no memory."""
 Cutoff = Annotated[int, Field(ge=1, le=DEEPEST)]
@@ -56,8 +55,7 @@ class QueryRanks(Record):
 
 
 MissGuess = Literal["no_shared_words", "other_words"]
-"""Why a relevant chunk may have been missed: it shares no word with the question, or it uses other
-words."""
+"""What a missed chunk has in common with the question: no word, or too few words."""
 
 
 class ShownChunk(Record):
@@ -108,8 +106,7 @@ class RankingReport(Record):
     repeated: int
     """Queries whose ranking names a chunk twice; it was counted once, at its first place."""
     conflicts: int = 0
-    """Queries whose `gold_evidence` and `relevance` above 0 name different chunks: nDCG goes by
-    `relevance` there, all other measures by `gold_evidence`."""
+    """Queries whose `gold_evidence` and `relevance` name different chunks."""
     conflicting: tuple[str, ...] = ()
     """The first qids of the queries in `conflicts`."""
     missed_total: int
@@ -146,8 +143,7 @@ class MeasureDifference(Record):
 
 
 Mismatch = Literal["only_here", "only_first", "gold_differs"]
-"""Why queries of two runs do not match: only this run has the qid, only the first run has it, or
-the numbers of relevant chunks differ. Differences leave out the first two."""
+"""Queries that one run lacks, or with unequal numbers of relevant chunks."""
 
 
 class ComparedRun(Record):
@@ -160,8 +156,7 @@ class ComparedRun(Record):
     differences: dict[str, MeasureDifference | None] = Field(default_factory=dict)
     """By measure; null where no query of both has it. Empty for the first run."""
     mismatches: dict[Mismatch, int] = Field(default_factory=dict)
-    """The number of queries that do not match the first run's, by kind; kinds without any are left
-    out."""
+    """The number of queries that do not match the first run's, by the kinds that occur."""
     listed: dict[Mismatch, tuple[str, ...]] = Field(default_factory=dict)
     """The first qids of each kind."""
 

@@ -72,11 +72,7 @@ class RankingFiles:
         return report.model_copy(update={"warnings": (*report.warnings, warning)})
 
     def compare(self, runs: Sequence[RunFile]) -> RunsReport:
-        """Return the runs side by side.
-
-        Raises:
-            ConfigError: two runs have one name, or standard input is named twice.
-        """
+        """Return the runs side by side; raise ConfigError if two have one name."""
         (name, count), *_ = Counter(run.name for run in runs).most_common(1)
         if count > 1:
             raise ConfigError(f"two runs are called {name!r}; name each, as --run NAME=FILE")
@@ -148,11 +144,7 @@ class RankingFiles:
 
     @contextmanager
     def _row_file(self, runs: Sequence[RunFile]) -> Iterator[Callable[[str, QueryRanks], None]]:
-        """Yield a function that writes the measures of a query, after the name of its run.
-
-        Raises:
-            ConfigError: standard input is named twice.
-        """
+        """Yield a function that writes the measures of a query, after the name of its run."""
         sources = [*(run.file for run in runs), *filter(None, (self.qrels, self.gold))]
         if sources.count(PIPED) > 1:
             raise ConfigError("- is named twice: standard input is one file; name the others")

@@ -15,11 +15,7 @@ _CELL: Final = re.compile(r"[^ \t\r\n\f\v]+")
 
 
 def read_qrels(path: InputName) -> dict[str, dict[str, float]]:
-    """Return relevance by document id by qid, from a file of four columns.
-
-    Raises:
-        InputError: as for `read_run`.
-    """
+    """Return relevance by document id by qid, from four columns; errors as in `read_run`."""
     return _read(path, _QRELS, "relevance")
 
 

@@ -24,12 +24,7 @@ _MIN_SHARE: Final = 0.5
 
 
 class WorstQueries:
-    """The worst queries, and the number of missed chunks.
-
-    Args:
-        k: the number of ranks that are examined.
-        most: the number of queries to keep.
-    """
+    """The `most` worst queries, and the number of chunks missed in the first `k` ranks."""
 
     def __init__(self, k: int, most: int) -> None:
         self._k, self._most = k, most

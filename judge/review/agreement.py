@@ -175,10 +175,7 @@ def _pairs(draw: Draw, by_id: Labels, *, full_or_rest: bool) -> Iterator[_Pair]:
 
 
 def _labelled(draw: Draw, labels: Labels) -> list[tuple[DrawnSentence, float]]:
-    """Return the labelled sentences, each with its chance to be drawn and labelled.
-
-    Blank rows are taken to be like the labelled ones of their stratum.
-    """
+    """Return the labelled sentences with their chances to be drawn and labelled, by stratum."""
     found = [each for each in draw.sentences if each.review_id in labels]
     labelled = Counter(each.stratum for each in found)
     return [

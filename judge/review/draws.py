@@ -176,11 +176,7 @@ def draw(
 
 
 def draw_rows(folder: Path, *, size: int = 60, seed: int = 0) -> SheetDraw:
-    """Draw claims without writing anything.
-
-    Raises:
-        RunError: the run is not finished, has nothing to draw, or its samples have changed.
-    """
+    """Draw claims without writing anything; raise RunError as `draw` does."""
     results = fingerprint(folder)
     strata, drawn = divide(claims_of_run(read_results(folder), seed), size)
     if not drawn:

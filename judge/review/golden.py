@@ -119,11 +119,7 @@ def promote(run: str | Path, output: str | Path, *, force: bool = False) -> Prom
 
 
 def read_golden(path: str | Path) -> list[Golden]:
-    """Read the labelled answers of a golden set.
-
-    Raises:
-        InputError: the file cannot be read, nothing in it is labelled, or a label is damaged.
-    """
+    """Read the labelled answers of a golden set; raise InputError without any, or if damaged."""
     path = Path(path)
     read = read_samples(path, check=labels_of)
     labelled = [Golden(sample, labels) for sample in read if (labels := labels_of(sample))]

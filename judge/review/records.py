@@ -127,8 +127,7 @@ class Share(Record):
     high: float
     """Upper limit of the interval."""
     size: float
-    """The effective number of labels: labels drawn one by one with equal chances that would give as
-    narrow an interval."""
+    """The number of labels drawn one by one with equal chances that is as precise."""
 
 
 class LabelAccuracy(Record):
@@ -141,11 +140,9 @@ class LabelAccuracy(Record):
     labelled: int
     """Labelled sentences with this label of people."""
     precision: Share | None
-    """Among sentences with this label of the judge, the share with the same label of people; null
-    without such sentences."""
+    """Share of the judge's labels that people gave, too; null without such sentences."""
     recall: Share | None
-    """Among sentences with this label of people, the share with the same label of the judge; null
-    without such sentences."""
+    """Share of the people's labels that the judge gave, too; null without such sentences."""
 
 
 class BlankLimits(Record):

@@ -245,11 +245,7 @@ def write_sheets(
 
 
 def write_sheet(path: str | Path, rows: Iterable[Cells], columns: Sequence[str]) -> None:
-    """Write a sheet as CSV with a byte order mark, whole or not at all.
-
-    Raises:
-        RunError: the file cannot be written.
-    """
+    """Write a sheet as CSV with a byte order mark, whole or not at all; or raise RunError."""
     with replacing(Path(path), _STEP) as part, part.open("w", encoding="utf-8", newline="") as file:
         file.write(BOM + csv_row(list(map(header, columns))))
         for row in rows:

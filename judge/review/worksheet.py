@@ -68,11 +68,7 @@ class Question(Record):
 
 
 class Questions:
-    """The questions of a draw, which do not show the judge's verdicts.
-
-    Raises:
-        RunError: the run's samples are gone or have changed.
-    """
+    """The questions of a draw, which do not show the judge's verdicts."""
 
     def __init__(self, run: Path, draw: Draw) -> None:
         self._draw = draw
@@ -116,14 +112,9 @@ class LabelEntry(Record):
 
 
 class Worksheet:
-    """One reviewer's labels for a draw; each entry is on disk before `put` returns.
+    """A reviewer's labels for a draw; each entry is on disk before `put` returns.
 
     The file is replaced as a whole, so that a crash never leaves half a row.
-
-    Args:
-        run: folder of the run.
-        draw: the draw.
-        reviewer: the name of the reviewer; may be empty.
     """
 
     def __init__(self, run: Path, draw: Draw, reviewer: str = "") -> None:
@@ -133,11 +124,7 @@ class Worksheet:
         self.path = run / REVIEW / f"{draw.draw}{_suffix(self._reviewer)}.csv"
 
     def entries(self) -> dict[str, LabelEntry]:
-        """Return the entries so far by `review_id`, in the order of the draw.
-
-        Raises:
-            InputError: the file was changed by hand and is no sheet now.
-        """
+        """Return the entries so far by `review_id`, in the order of the draw."""
         if not self.path.exists():
             return {}
         rows = {row.cell("review_id"): row for row in read_sheet(self.path)}
@@ -152,11 +139,7 @@ class Worksheet:
         }
 
     def put(self, review_id: str, entry: LabelEntry) -> None:
-        """Keep the entry of a row; an empty entry removes the earlier one.
-
-        Raises:
-            RunError: the file cannot be written.
-        """
+        """Keep the entry of a row; an empty entry removes the earlier one."""
         (self._run / REVIEW).mkdir(exist_ok=True)
         with hold(self._run / REVIEW, patience=_LOCK_SECONDS):
             entries = {**self.entries(), review_id: entry}
@@ -184,11 +167,8 @@ class Worksheet:
 def draw_to_label(run: Path, name: str | None = None) -> tuple[Draw, bool]:
     """Return the draw to label, and whether it is new.
 
-    The default is the last draw of the present results. If there is none, one is made as by
-    `judge review draw`.
-
-    Raises:
-        RunError: the run is not finished, has no such draw, or has nothing to draw.
+    The default is the last draw of the present results, or else a new one. It raises RunError if
+    the run is not finished, has no such draw, or has nothing to draw.
     """
     results = fingerprint(run)
     found = {each.draw: each for each in _current(run, results)}
@@ -206,11 +186,7 @@ def draw_to_label(run: Path, name: str | None = None) -> tuple[Draw, bool]:
 
 
 def worksheets(run: str | Path) -> list[Path]:
-    """Return the worksheets of the draw that was labelled last, for `import_labels`.
-
-    Raises:
-        RunError: the run is not finished.
-    """
+    """Return the worksheets of the draw that was labelled last, for `import_labels`."""
     run = Path(run)
     sheets = [
         sorted((run / REVIEW).glob(f"{draw.draw}.*csv")) for draw in _current(run, fingerprint(run))
