@@ -10,6 +10,7 @@ import asyncio
 import base64
 import signal
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -133,7 +134,8 @@ class JudgeServer:
         )
         await runner.setup()
         listening = socket.create_server(("127.0.0.1", port))
-        await web.SockSite(runner, listening, backlog=_BACKLOG).start()
+        site = web.SockSite(runner, listening, backlog=_BACKLOG, ssl_context=self.certificate())
+        await site.start()
         self.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
         self._serving.set()
         if started is not None:
@@ -147,6 +149,10 @@ class JudgeServer:
 
     def add_routes(self, router: web.UrlDispatcher) -> None:
         """Add routes beside chat and embeddings."""
+
+    def certificate(self) -> ssl.SSLContext | None:
+        """Return the certificate of a server that speaks https."""
+        return None
 
     def stop(self) -> None:
         """End `serve`, from within its loop."""

@@ -11,7 +11,8 @@ import pytest
 from judge import ConfigError, Sample, SampleResult, evaluate
 from judge.backends.webhook import Webhook, WebhookError
 from judge.records import Chunk
-from tests.post_server import BREAK, HANG, SELF_SIGNED, TRICKLE, PostServer, Reply
+from tests.post_server import SELF_SIGNED, PostServer
+from tests.replies import Answer, Hang, Status, Trickle, Wire
 from tests.server import refused_url
 
 SAMPLE = Sample(
@@ -31,12 +32,16 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.lower(), raising=False)
 
 
+BREAK = Wire(b"")
+"""The server takes the request and closes the connection."""
+
+
 def hook(url: str, *, attempts: int = 4, timeout: float = 5.0) -> Webhook:
     return Webhook(url, attempts=attempts, timeout=timeout, first_wait=0)
 
 
 async def test_what_arrives() -> None:
-    with PostServer(Reply(204)) as server:
+    with PostServer(Status(204, None)) as server:
         headers = {"Authorization": "Bearer t0ken", "X-Team": "a"}
         await Webhook(server.url, headers=headers)(SAMPLE, RESULT, 0.25)
     (posted,) = server.posted
@@ -55,7 +60,7 @@ async def test_what_arrives() -> None:
 
 async def test_server_errors_are_retried() -> None:
     for status in (408, 429, 599):
-        with PostServer(Reply(status), BREAK, Reply(status), Reply(201)) as server:
+        with PostServer(Status(status, {}), BREAK, Status(status, {}), Status(201, {})) as server:
             await hook(server.url)(SAMPLE, RESULT, 1.0)
         assert len(server.posted) == 4, status
         assert len({posted.raw for posted in server.posted}) == 1
@@ -82,7 +87,7 @@ WAITS = [
 
 async def test_retry_after_is_kept_and_a_wait_beyond_the_limit_is_not_begun() -> None:
     for asked, first_wait, posts in WAITS:
-        with PostServer(Reply(429, {"Retry-After": asked}), Reply()) as server:
+        with PostServer(Status(429, {}, {"Retry-After": asked}), Status(200, {})) as server:
             send = Webhook(server.url, attempts=2, first_wait=first_wait)
             failing = pytest.raises(WebhookError, match=r"^http://127\.0\.0\.1: HTTP 429$")
             with failing if posts == 1 else nullcontext():
@@ -91,18 +96,18 @@ async def test_retry_after_is_kept_and_a_wait_beyond_the_limit_is_not_begun() ->
 
 
 # The reply, the time-out in seconds, the message, and the number of posts (at most two).
-REFUSALS: list[tuple[Reply, float, str, int]] = [
-    (Reply(404), 5.0, "HTTP 404", 1),
+REFUSALS: list[tuple[Answer, float, str, int]] = [
+    (Status(404, {}), 5.0, "HTTP 404", 1),
     (
-        Reply(307, {"Location": "http://u:s3cret@127.0.0.1:9/s3cret"}),
+        Status(307, {}, {"Location": "http://u:s3cret@127.0.0.1:9/s3cret"}),
         5.0,
         "HTTP 307, and redirects are not followed",
         1,
     ),
-    (Reply(304), 5.0, "HTTP 304", 1),
-    (Reply(500), 5.0, "HTTP 500", 2),
-    (HANG, 1.0, "no answer in time", 2),
-    (TRICKLE, 1.0, "no answer in time", 2),
+    (Status(304, {}), 5.0, "HTTP 304", 1),
+    (Status(500, {}), 5.0, "HTTP 500", 2),
+    (Hang(), 0.3, "no answer in time", 2),
+    (Trickle(), 0.3, "no answer in time", 2),
     (BREAK, 5.0, "the connection broke off (RemoteProtocolError)", 2),
 ]
 
@@ -123,7 +128,7 @@ SECRETS = ("s3cret", "t0ken", "passw0rd", "hunter2")
 async def test_messages_and_logs_hold_no_secret(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.DEBUG, "httpx")  # which other packages quiet as they are imported
-    with PostServer(Reply(), Reply(404)) as server:
+    with PostServer(Status(200, {}), Status(404, {})) as server:
         url = server.url.replace("//", "//us3r:passw0rd@")
         send = Webhook(url, headers={"X-Key": "hunter2"}, attempts=1)
         await send(SAMPLE, RESULT, 1.0)

@@ -9,7 +9,8 @@ import pytest
 
 from judge import InputError
 from tests.known_scores import RATED, TEXT, rater, recipe, tool
-from tests.post_server import PostServer, Reply
+from tests.post_server import PostServer
+from tests.replies import Status
 
 runnables = tool("langchain_core.runnables")
 documents = tool("langchain_core.documents")
@@ -57,9 +58,8 @@ def check(given: list[Any]) -> None:
 @pytest.fixture
 def settings() -> Iterator[dict[str, Any]]:
     """Nothing of LangSmith's but a server that takes what is traced."""
-    with PostServer(Reply(202)) as server:
-        url = f"http://127.0.0.1:{server.port}"
-        client = langsmith().Client(api_url=url, api_key="-", info={})
+    with PostServer(Status(202, {})) as server:
+        client = langsmith().Client(api_url=server.origin, api_key="-", info={})
         judge = ours().faithfulness_evaluator(rater())
         yield {"evaluators": [judge], "client": client, "upload_results": False}
         client.flush()

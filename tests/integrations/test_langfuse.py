@@ -4,16 +4,18 @@ import json
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from judge import ConfigError, JudgeError, Sample, SampleResult, evaluate
 from tests.known_scores import RATED, TEXT, rater, tool
-from tests.post_server import PostServer, Reply
+from tests.post_server import PostServer
+from tests.replies import Status
 
 langfuse = tool("langfuse")
 ours = tool("judge.integrations.langfuse")
 
 pytestmark = pytest.mark.filterwarnings("default")  # the package's own
-TAKEN = Reply(202, {"Content-Type": "application/json"}, b'{"accepted": 1}')
+TAKEN = Status(202, {"accepted": 1})
 
 
 def results(**kept: str) -> list[SampleResult]:
@@ -32,9 +34,9 @@ def results(**kept: str) -> list[SampleResult]:
 
 
 def client(server: PostServer) -> Any:  # noqa: ANN401  of an optional package
-    url = f"http://127.0.0.1:{server.port}"
-    pair = {f"{kind}_key": f"{kind}-{server.port}" for kind in ("public", "secret")}
-    return langfuse().Langfuse(**pair, base_url=url, tracing_enabled=False)
+    # A client is kept for each key.
+    pair = {f"{kind}_key": f"{kind}-{server.origin}" for kind in ("public", "secret")}
+    return langfuse().Langfuse(**pair, base_url=server.origin, tracing_enabled=False)
 
 
 def scores(server: PostServer) -> list[list[dict[str, Any]]]:
@@ -88,9 +90,9 @@ def test_texts_and_other_scores_are_sent_where_they_are_asked_for() -> None:
 
 
 def test_what_langfuse_does_not_take_is_an_error() -> None:
-    kind = {"Content-Type": "application/json"}
-    refused = b'{"accepted": 4, "rejected": 2, "errors": [{"message": "no such config"}]}'
-    with PostServer(TAKEN, Reply(207, kind, refused), Reply(401, kind, b"{}")) as server:
+    errors: JsonValue = [{"message": "no such config"}]
+    refused = Status(207, {"accepted": 4, "rejected": 2, "errors": errors})
+    with PostServer(TAKEN, refused, Status(401, {})) as server:
         own = client(server)
         assert ours().send(iter(()), own) == 0
         for names in (("f1",), "faithfulness", ("unsupported",), ("faithfulness_bounds",)):
